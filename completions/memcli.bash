@@ -245,11 +245,11 @@ _memcli() {
         "bench compare:-w"|"bench compare:--workspace") _memcli_values 'workspaces'; return ;;
         "bench compare:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench compare:--now") _memcli_values ''; return ;;
-        "bench lane:--max-drop") _memcli_values ''; return ;;
-        "bench lane:--max-slower") _memcli_values ''; return ;;
-        "bench lane:-w"|"bench lane:--workspace") _memcli_values 'workspaces'; return ;;
-        "bench lane:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "bench lane:--now") _memcli_values ''; return ;;
+        "bench check:--max-drop") _memcli_values ''; return ;;
+        "bench check:--max-slower") _memcli_values ''; return ;;
+        "bench check:-w"|"bench check:--workspace") _memcli_values 'workspaces'; return ;;
+        "bench check:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "bench check:--now") _memcli_values ''; return ;;
         "bench report:--html") _memcli_values 'files'; return ;;
         "bench report:-w"|"bench report:--workspace") _memcli_values 'workspaces'; return ;;
         "bench report:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
@@ -325,7 +325,7 @@ _memcli() {
         "bench quality") mapfile -t COMPREPLY < <(compgen -W "--against --baseline --fail-under --max-drop --max-p95-ms --run --ablate --compare --profile --mode --fusion --rerank --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench init") mapfile -t COMPREPLY < <(compgen -W "--out -n --limit --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench compare") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "bench lane") mapfile -t COMPREPLY < <(compgen -W "--max-drop --max-slower --no-speed --accept --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench check") mapfile -t COMPREPLY < <(compgen -W "--max-drop --max-slower --no-speed --accept --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench report") mapfile -t COMPREPLY < <(compgen -W "--html --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench speed") mapfile -t COMPREPLY < <(compgen -W "--documents --runs --mode --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench replay") mapfile -t COMPREPLY < <(compgen -W "--no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -355,14 +355,14 @@ _memcli() {
         "agents uninstall") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed copilot claude-desktop windsurf cline" -- "$cur") ;;
         "agents export") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed copilot claude-desktop windsurf cline" -- "$cur") ;;
         "bench compare") _memcli_values 'files' ;;
-        "bench lane") _memcli_values 'files' ;;
+        "bench check") _memcli_values 'files' ;;
         "bench report") _memcli_values 'files' ;;
         "bench replay") _memcli_values 'files' ;;
         "bench calibrate") _memcli_values 'files' ;;
         "") mapfile -t COMPREPLY < <(compgen -W "search context related get ls changes remember inbox compact lint init index status mcp hook help completion config agents bench store" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "get set" -- "$cur") ;;
         "agents") mapfile -t COMPREPLY < <(compgen -W "list install uninstall export" -- "$cur") ;;
-        "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay calibrate" -- "$cur") ;;
+        "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare check report speed replay calibrate" -- "$cur") ;;
         "store") mapfile -t COMPREPLY < <(compgen -W "status init grants members attach detach rename delete upgrade" -- "$cur") ;;
     esac
 }

@@ -148,6 +148,13 @@ class AwayError(StoreError):
         self.was_there = was_there
 
 
+class RefusedError(AwayError):
+    """The server with the index has no such user, password or database."""
+
+    code = "config"
+    exit_code = ExitCode.USAGE
+
+
 class IncompleteError(StoreError):
     """The index was begun, but not made."""
 

@@ -7,6 +7,7 @@ import io
 import json
 import shlex
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from jsonschema import Draft202012Validator
 
 import memcli
 from memcli.cli.main import run
-from tests.support import strict
+from tests.support import strict, write
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 
@@ -50,6 +51,19 @@ def run_here(
             patch.setenv(name, value)
         said = say(*arguments, folder=Path(cwd) if cwd else None)
     return subprocess.CompletedProcess(arguments, said.code, said.out, said.err)
+
+
+def indexed(base: Path, files: Mapping[str, str | bytes], **environ: str) -> Path:
+    """Write notes below `base/notes` and index them; return the base.
+
+    A test of the same notes sets MEMCLI_STORE to `base/index.sqlite`, or copies the base first.
+    """
+    for path, text in files.items():
+        write(base / "notes", path, text)
+    store = str(base / "index.sqlite")
+    done = run_here("index", "-q", "-w", str(base / "notes"), MEMCLI_STORE=store, **environ)
+    assert done.returncode == 0, done.stderr
+    return base
 
 
 def typed(line: str) -> Said:

@@ -238,11 +238,11 @@ def context_record(assembly: Assembly, config: Config, *, budget: int, now: str)
         dates_of,
         freshness_of,
         implicit_sources,
+        match_reasons,
         repairs,
         reranked,
         retrievers,
         speaker_match,
-        verdict_reasons,
         workspaces_of,
     )
 
@@ -258,8 +258,8 @@ def context_record(assembly: Assembly, config: Config, *, budget: int, now: str)
         "freshness": freshness_of(assembly.freshness),
         **workspaces_of(assembly.freshness),
         **implicit_sources(config),
-        "verdict": answer.verdict if answer else None,
-        **(verdict_reasons(answer) if answer else {}),
+        "match": answer.match if answer else None,
+        **(match_reasons(answer) if answer else {}),
         "retrievers": retrievers(answer) if answer else None,
         **({**repairs(answer), **reranked(answer), **speaker_match(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],

@@ -17,7 +17,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction.similarity import idf
 from memcli.dates.find import parse_date
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
-from memcli.history.commits import Commit, commit_named, head_of
+from memcli.history.commits import Commit, DayOfCommits, commit_named, days_of, head_of
 from memcli.history.differences import (
     ADDED,
     FileMove,
@@ -28,7 +28,6 @@ from memcli.history.differences import (
     passages,
 )
 from memcli.history.git import Git, repository_of
-from memcli.history.states import DayOfCommits, days_of
 from memcli.history.tree import NO_FILE
 from memcli.indexing.planning import listing_of, read
 from memcli.language.terms import content

@@ -9,13 +9,11 @@ from memcli.checking import TYPE_CHECKING
 from memcli.indexing.document import made_or_skip
 from memcli.indexing.notices import not_read, unlisted, unmatched
 from memcli.indexing.planning import plan, read
-from memcli.lint.contradictions import Contradictions
 from memcli.lint.document import LintDocument, inspect
 from memcli.lint.duplicates import Duplicates
 from memcli.lint.findings import INVALID_SUMMARY, UNMATCHED_GLOB, Finding, Location, order
 from memcli.lint.links import Links
-from memcli.lint.single_document import document_findings
-from memcli.lint.tasks import Tasks
+from memcli.lint.rules import Contradictions, Tasks, document_findings
 from memcli.markdown.lineage import is_place
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, Skip

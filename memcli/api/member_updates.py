@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from memcli.api.workspace import STANDS_IN
 from memcli.api.workspaces import NamedWorkspace, for_folder
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import IndexMissingError, MemcliError, Reason, UsageError
+from memcli.errors import IndexMissingError, MemcliError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.record import Record
+from memcli.store.named_errors import FailedStoreError
 from memcli.store.union import StoreState
 from memcli.threads import side_by_side
 from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE
@@ -32,9 +34,13 @@ def together(
 ) -> Freshness:
     """Update each workspace; if one fails, the others answer.
 
-    IndexMissingError if none can answer.
+    IndexMissingError if none can answer. FailedStoreError if a server fails and the index of this
+    machine can answer instead.
     """
-    states = side_by_side(lambda each: _state(each, bring_up_to_date), members)
+    lost: dict[str, StoreError] = {}
+    states = side_by_side(lambda each: _state(each, bring_up_to_date, lost), members)
+    if lost:
+        raise FailedStoreError([*lost], next(iter(lost.values())))
     if all(state.state == FAILED for state in states):
         raise IndexMissingError(
             f"none of the workspaces can answer: {'; '.join(map(_line, states))}",
@@ -59,7 +65,9 @@ def joined(states: Sequence[StoreState]) -> Freshness:
     behind = [state for state in there if state.reason and state.state != REMOTE]
     reason = behind[0].reason if behind else None
     if reason and len(behind) > 1:
-        reason = Reason(reason.code, f"in {', '.join(state.name for state in behind)}", reason.hint)
+        names = ", ".join(state.name for state in behind)
+        text = f"{names}: {reason.text}" if reason.code == STANDS_IN else f"in {names}"
+        reason = reason._replace(text=text)
     elif reason:
         reason = reason._replace(text=f"{behind[0].name}: {reason.text}")
     if stored:
@@ -81,7 +89,11 @@ def as_stored(states: Sequence[StoreState]) -> Reason:
     return Reason(REMOTE, f"{first.name}: {first.reason.text if first.reason else REMOTE}", "")
 
 
-def _state(each: NamedWorkspace, bring_up_to_date: Callable[[Workspace], Freshness]) -> StoreState:
+def _state(
+    each: NamedWorkspace,
+    bring_up_to_date: Callable[[Workspace], Freshness],
+    lost: dict[str, StoreError],
+) -> StoreState:
     name, folder, workspace, why_not = each
     if workspace is None:
         return StoreState(name, folder, FAILED, 0, why_not)
@@ -90,6 +102,8 @@ def _state(each: NamedWorkspace, bring_up_to_date: Callable[[Workspace], Freshne
     except UsageError:  # an error of the command line, not of a workspace
         raise
     except (MemcliError, OSError) as error:
+        if isinstance(error, StoreError) and workspace.store.stand_in() is not None:
+            lost[name] = error
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
         return StoreState(name, folder, FAILED, 0, for_folder(why, folder))
     reason = found.reason and for_folder(found.reason, folder)

@@ -44,7 +44,7 @@ class SearchResults(Record):
     query: str
     dates: tuple[DateSpan, ...]  # dates in the query, as memcli reads them
     now: str  # ISO time
-    verdict: str  # good | weak | none
+    match: str  # strong | weak | none
     freshness: IndexFreshness
     retrievers: RetrieverStatus
     results: tuple[Passage, ...]  # best first
@@ -57,7 +57,7 @@ class SearchResults(Record):
     repairs: tuple[Repair, ...] = ()  # misspelled words and their corrections
     reranked: Reranked | None = None
     empty_reason: Reason | None = None  # the phrase or filter that excludes everything
-    verdict_reason: Reason | None = None  # why the verdict is weak
+    match_reason: Reason | None = None  # why the match is weak
     uncalibrated: Reason | None = None  # why confidence uses keywords only
 
 
@@ -92,7 +92,7 @@ class ContextBlock(Record):
     now: str
     budget: int
     tokens: int  # an estimate, with fences and citations
-    verdict: str | None  # None without a query
+    match: str | None  # None without a query
     freshness: IndexFreshness
     markdown: str  # the block
     parts: tuple[ContextPassage, ...]
@@ -101,7 +101,7 @@ class ContextBlock(Record):
     warnings: tuple[str, ...]
     repairs: tuple[Repair, ...] = ()  # misspelled words and their corrections
     reranked: Reranked | None = None
-    verdict_reason: Reason | None = None  # why the verdict is weak
+    match_reason: Reason | None = None  # why the match is weak
     uncalibrated: Reason | None = None  # why confidence uses keywords only
 
 
@@ -137,7 +137,7 @@ def results_of(result: SearchResult, *, now: str, dates: Sequence[DateSpan] = ()
         query=result.question.text,
         dates=(*answer.dates, *dates),
         now=now,
-        verdict=answer.verdict,
+        match=answer.match,
         freshness=IndexFreshness(*result.freshness),
         retrievers=RetrieverStatus(answer.keyword, answer.semantic),
         results=passages_of(answer.passages),
@@ -150,7 +150,7 @@ def results_of(result: SearchResult, *, now: str, dates: Sequence[DateSpan] = ()
         repairs=answer.repaired,
         reranked=answer.reranked,
         empty_reason=result.empty_reason,
-        verdict_reason=answer.verdict_reason,
+        match_reason=answer.match_reason,
         uncalibrated=answer.uncalibrated,
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.config import attached
-from memcli.errors import AwayError, NotFoundError, UsageError
+from memcli.errors import NotFoundError, StoreError, UsageError
 from memcli.record import Record
 from memcli.store.open import address_of
 from memcli.store.postgres import admin, schema
@@ -40,9 +40,13 @@ def initialise(config: Config, partitions: int) -> tuple[str, bool]:
 
 
 def upgrade(config: Config) -> tuple[str, int, int]:
-    """Bring the tables to the newest version; return the address, and the old and new version."""
+    """Bring the tables to the version of this memcli; return the address and both versions.
+
+    Newer tables stay as they are.
+    """
     address = address_of(config)
-    return address.masked, admin.upgrade(address), schema.VERSION
+    before = admin.upgrade(address)
+    return address.masked, before, max(before, schema.VERSION)
 
 
 def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:
@@ -80,7 +84,7 @@ def detach(workspace: Workspace) -> Detached:
     try:
         own = Name(*attached.named(name))
         was_ours = admin.detach(address, own, origin_of(config.workspace))
-    except AwayError as error:
+    except StoreError as error:
         problem = error.message
     attached.remember(workspace.environ, config.workspace, None)
     return Detached(address.masked, name, was_ours, problem)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 
 from memcli.api import targets
 from memcli.api.as_of import files_of
 from memcli.api.read import Lines, get
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason, UsageError
-from memcli.history.commits import Commit, commit_of, head_of
+from memcli.history.commits import MOST_COMMITS, Commit, commit_of, head_of
 from memcli.history.git import Git, repository_of
-from memcli.history.lines import ALIKE, likeness, lines_before
-from memcli.history.states import MOST_COMMITS
 from memcli.indexing.planning import read
 from memcli.record import Record
 from memcli.types import Skip, cite
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
     from memcli.history.tree import CommitFiles
     from memcli.indexing.planning import Settings
+
+ALIKE = 0.5  # least share of the lines of an earlier file that the later one has
 
 
 class Version(Record):
@@ -196,3 +197,48 @@ def _version(past: _Past, state: _State, commit: Commit | None) -> Version:
 
 def _lines(text: str) -> tuple[str, ...]:
     return tuple(text.removesuffix("\n").split("\n"))
+
+
+def lines_before(
+    old: Sequence[str], new: Sequence[str], lines: tuple[int, int]
+) -> tuple[int, int] | None:
+    """Find the place of some lines in the version before; None if they are all new.
+
+    If lines replaced as many others, each had the place of the line that it replaced. Otherwise
+    they had the place of all those lines.
+    """
+    first, end = lines[0] - 1, lines[1]
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    places: list[int] = []
+    middle = SequenceMatcher(
+        None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False
+    )
+    shifted = (
+        (tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in middle.get_opcodes()
+    )
+    blocks = [
+        ("equal", 0, head, 0, head),
+        *shifted,
+        ("equal", len(old) - tail, len(old), len(new) - tail, len(new)),
+    ]
+    for tag, a, b, c, d in blocks:
+        low, high = max(first, c), min(end, d)
+        if low >= high or a == b:
+            continue
+        if tag == "equal" or b - a == d - c:
+            places += [a + low - c, a + high - 1 - c]
+        else:
+            places += [a, b - 1]
+    return (min(places) + 1, max(places) + 1) if places else None
+
+
+def likeness(old: Sequence[str], new: Sequence[str]) -> float:
+    """Return how much of two files is the same, by lines that are not blank."""
+    ours, theirs = ({line.strip() for line in each if line.strip()} for each in (old, new))
+    return len(ours & theirs) / max(1, len(ours), len(theirs))
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -76,6 +76,7 @@ ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 RERANKER_SETTINGS = ("rerank.", "search.rerank")
 
 
+STANDS_IN = "stand-in"  # code of the reason why the index of this machine answers
 NOT_SHARED = Reason(
     "transcripts",
     "past transcripts are left out, because memcli never stores them in a shared index",
@@ -197,6 +198,20 @@ class Workspace:
         except (BusyError, StoreError):
             return False
         return True
+
+    def with_local_index(self, error: StoreError) -> Workspace | None:
+        """Return the workspace with its index on this machine, instead of a server that failed.
+
+        None if it has no other index.
+        """
+        local = self.store.stand_in()
+        if local is None:
+            return None
+        made = self.having(store=local)
+        made.on_progress = self.on_progress
+        text = f"{error.message}; the index of this machine answers instead"
+        made.stands_in = Reason(STANDS_IN, text, error.hint)
+        return made
 
     def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
         """Find the document that a target names, and read it.

@@ -8,7 +8,7 @@ answer, and the freshness names it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 
@@ -18,8 +18,10 @@ from memcli.errors import (
     AwayError,
     BusyError,
     DamagedError,
+    IndexMissingError,
     NotFoundError,
     Reason,
+    StoreError,
     UsageError,
     error_of,
 )
@@ -284,6 +286,20 @@ class Workspaces:
         failed = {s.name: s.reason for s in freshness.stores if s.state == FAILED and s.reason}
         return (self._without(failed) if failed else None) or self
 
+    def _with_local(self, names: Sequence[str], error: StoreError) -> Workspaces | None:
+        """Let the indexes of this machine answer for some workspaces; None if there is none."""
+        local = {
+            each.name: each.workspace.with_local_index(error)
+            for each in self.members
+            if each.workspace and each.name in names
+        }
+        if not (self.group and any(local.values())):
+            return None
+        members = [
+            each._replace(workspace=local.get(each.name) or each.workspace) for each in self.members
+        ]
+        return self._with_members(members)
+
     def _without(self, failed: Mapping[str, Reason]) -> Workspaces | None:
         """Leave workspaces out, with the reasons; None if no other can answer."""
 
@@ -297,46 +313,44 @@ class Workspaces:
         members = [left(each) for each in self.members]
         if not (self.group and any(each.workspace for each in members)):
             return None
-        made = joined(
-            members, shared_index=self.group.shared_index, named_by=self.named_by, lead=self.lead
-        )
+        return self._with_members(members)
+
+    def _with_members(self, members: Sequence[NamedWorkspace]) -> Workspaces:
+        shared = self.group.shared_index if self.group else None
+        made = joined(members, shared_index=shared, named_by=self.named_by, lead=self.lead)
         return Workspaces(self.lead, made.group and made.group._replace(config=self.config))
 
     def answering(self, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
         """Answer a question; if one of several workspaces fails, the others answer.
 
         If the server of an index becomes unreachable, the question is asked once more, perhaps of
-        another configured server. If none answers, the local index of the same files does, if it
-        exists. If it `mends`, a damaged index is built again.
+        another configured server. If none answers, the local index of the same files does. If it
+        `mends`, a damaged index is built again.
         """
         if self.group:
-            return _of_the_rest(self, make, mends=mends)
+            with ExitStack() as opened:
+                return _of_the_rest(self, make, opened, mends=mends)
         try:
             return make(self)
-        except AwayError as error:
+        except StoreError as error:
+            if isinstance(error, DamagedError) and mends and self.lead.start_over(error):
+                return make(self)
             return self._answering_again(make, error)
-        except DamagedError as error:
-            if not (mends and self.lead.start_over(error)):
-                raise
-            return make(self)
 
-    def _answering_again(self, make: Callable[[Workspaces], Made], error: AwayError) -> Made:
-        if error.was_there:
+    def _answering_again(self, make: Callable[[Workspaces], Made], error: StoreError) -> Made:
+        if isinstance(error, AwayError) and error.was_there:
             try:
                 return make(self)
             except AwayError as again:
                 error = again
-        local = self.lead.store.stand_in()
+        local = self.lead.with_local_index(error)
         if local is None:
             raise error
-        stand_in = self.lead.having(store=local)
-        stand_in.on_progress = self.lead.on_progress
-        text = f"{error.message}; the index of this machine answers instead"
-        stand_in.stands_in = Reason("stand-in", text, error.hint)
-        try:
-            return make(Workspaces(stand_in))
-        finally:
-            local.close()
+        with closing(local.store):
+            try:
+                return make(Workspaces(local))
+            except IndexMissingError:  # it may not be made now: the server is what is missing
+                raise error from None
 
     @contextmanager
     def showing(self, progress: Callable[[int, str, int, int], None]) -> Iterator[None]:
@@ -362,8 +376,13 @@ class Workspaces:
             self.group.store.close()
 
 
-def _of_the_rest(memory: Workspaces, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
-    """Answer a question by the workspaces that can; the others are named in its freshness."""
+def _of_the_rest(
+    memory: Workspaces, make: Callable[[Workspaces], Made], opened: ExitStack, *, mends: bool
+) -> Made:
+    """Answer a question by the workspaces that can; the others are named in its freshness.
+
+    `opened` closes the indexes of this machine that answer instead of a server.
+    """
     from memcli.store.named_errors import FailedStoreError
 
     was_asked_again = False
@@ -381,7 +400,13 @@ def _of_the_rest(memory: Workspaces, make: Callable[[Workspaces], Made], *, mend
                 damaged = [each for each in memory.members if each.name in error.names]
                 if all(each.workspace and each.workspace.start_over(cause) for each in damaged):
                     continue
-            others = memory._without(dict.fromkeys(error.names, cause.reason))
+            others = None
+            if isinstance(cause, StoreError):
+                others = memory._with_local(error.names, cause)
+                for each in others.opened if others else ():
+                    if each.stands_in:
+                        opened.callback(each.store.close)
+            others = others or memory._without(dict.fromkeys(error.names, cause.reason))
             if others is None:
                 raise cause from None
             memory = others

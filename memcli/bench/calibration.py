@@ -36,7 +36,7 @@ NEAR_SHARE = 0.1
 
 
 class Sample(Record):
-    """An answer, and the figures that decide its verdict."""
+    """An answer, and the figures that decide its match."""
 
     is_right: bool
     is_whole: bool  # no chunk was left out
@@ -62,7 +62,7 @@ def sample_of(
     is_right: bool,
     is_whole: bool,
 ) -> Sample:
-    """Take the figures of a verdict; `passages` are those before age counts, `fused` chunks."""
+    """Take the figures of a match; `passages` are those before age counts, `fused` chunks."""
     if not passages:
         return Sample(is_right, is_whole, 0.0, 0.0, 0.0, 0.0)
     first = passages[0]

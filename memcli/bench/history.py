@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from memcli.bench.gates import important_misses, move_text, newly_missed, row_text
 from memcli.bench.queries import OVERALL
 from memcli.bench.rows import HEADLINE, drop, moves
-from memcli.bench.traces import LaneTrace, QualityTrace, Run
+from memcli.bench.traces import CheckTrace, QualityTrace, Run
 from memcli.embedding.models import model_name
 
 KEPT = 90  # traces: three months of nights
 FAILURES = 10  # worst questions that a trace lists
 
 
-def reference(history: Sequence[LaneTrace]) -> LaneTrace | None:
+def reference(history: Sequence[CheckTrace]) -> CheckTrace | None:
     """Return the best run since the last one that a person accepted; ties go to the older.
 
     It is the best and not the last, because otherwise a small decline every night would pass.
@@ -43,7 +43,7 @@ def regressions(before: Run, after: Run, max_drop: float) -> list[str]:
     return lines
 
 
-def unaccepted_misses(history: Sequence[LaneTrace], before: Run | None, after: Run) -> list[str]:
+def unaccepted_misses(history: Sequence[CheckTrace], before: Run | None, after: Run) -> list[str]:
     """Return one line for each missed question of high importance whose miss nobody accepted.
 
     `regressions` reports questions that `before` answered and that now miss.
@@ -83,7 +83,7 @@ def surplus(names: Sequence[str], limit: int = KEPT) -> list[str]:
     return sorted(names)[:-limit] if len(names) > limit else []
 
 
-def _headline(trace: LaneTrace) -> float:
+def _headline(trace: CheckTrace) -> float:
     return trace.quality.categories[OVERALL][HEADLINE]
 
 

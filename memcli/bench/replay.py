@@ -84,7 +84,7 @@ class SearchTrace(Record):
     flags: Mapping[str, object]
     settings: Mapping[str, object]
     index_: IndexVersion
-    verdict: str | None
+    match: str | None
     retrievers: Retrievers
     fused: tuple[Reference, ...]
     passages: tuple[TracedPassage, ...]
@@ -130,7 +130,7 @@ def compare(before: SearchTrace, after: SearchTrace) -> dict[str, Any]:
         "query": before.query,
         "now": before.now,
         "changed": changes(before, after),
-        "verdict": {"before": before.verdict, "after": after.verdict},
+        "match": {"before": before.match, "after": after.match},
         "same": all(
             old is not None
             and new is not None
@@ -175,9 +175,9 @@ def lines(record: Mapping[str, Any]) -> list[str]:
     asked = "no query" if record["query"] is None else f'"{record["query"]}"'
     drawn = [f"{asked} as of {record['now']}"]
     drawn.append("changed: " + ("; ".join(record["changed"]) or "nothing"))
-    verdict = record["verdict"]
-    if verdict["before"] != verdict["after"]:
-        drawn.append(f"verdict: {verdict['before']} -> {verdict['after']}")
+    match = record["match"]
+    if match["before"] != match["after"]:
+        drawn.append(f"match: {match['before']} -> {match['after']}")
     if record["same"]:
         drawn.append("The passages are the same, with the same scores.")
         return drawn

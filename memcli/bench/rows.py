@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from memcli.bench.metrics import NAMES, LineCosts, Range, score
 from memcli.bench.quality import QuestionResult
 from memcli.bench.queries import Query
-from memcli.bench.traces import LaneTrace, QualityTrace, Row, Run, SpeedTrace, encode, read
+from memcli.bench.traces import CheckTrace, QualityTrace, Row, Run, SpeedTrace, encode, read
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
@@ -49,14 +49,14 @@ def first_rank(relevant: Sequence[Range], results: Sequence[Range]) -> int | Non
 
 
 def read_run(text: str, name: str) -> Run:
-    """Read a trace of `bench quality` or `bench lane`; UsageError if it is anything else."""
-    trace: Run | None = read(text, QualityTrace, LaneTrace)
+    """Read a trace of `bench quality` or `bench check`; UsageError if it is anything else."""
+    trace: Run | None = read(text, QualityTrace, CheckTrace)
     return trace or _refuse(name)
 
 
 def read_trace(text: str, name: str) -> Run | SpeedTrace:
     """Read a trace of `bench speed` too."""
-    trace: Run | SpeedTrace | None = read(text, QualityTrace, LaneTrace, SpeedTrace)
+    trace: Run | SpeedTrace | None = read(text, QualityTrace, CheckTrace, SpeedTrace)
     return trace or _refuse(name)
 
 

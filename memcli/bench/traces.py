@@ -21,7 +21,7 @@ from memcli.bench.queries import OVERALL
 from memcli.record import Record
 
 QUALITY = "memcli.bench-quality/1"
-LANE = "memcli.bench-lane/1"
+CHECK = "memcli.bench-check/1"
 SETS = "memcli.bench-sets/1"
 SPEED = "memcli.bench-speed/1"
 _LARGE = 10**300  # a float is smaller
@@ -141,7 +141,7 @@ class QualityTrace(Record):
 
     @property
     def quality(self) -> QualityTrace:
-        """Return the trace itself, as a lane has one."""
+        """Return the trace itself, as a check has one."""
         return self
 
     @property
@@ -241,12 +241,12 @@ class SpeedTrace(Record):
 
     @property
     def speed(self) -> SpeedTrace:
-        """Return the trace itself, as a lane has one."""
+        """Return the trace itself, as a check has one."""
         return self
 
 
-class LaneTrace(Record):
-    """One run of `bench lane`."""
+class CheckTrace(Record):
+    """One run of `bench check`."""
 
     schema: str
     now: str
@@ -290,9 +290,9 @@ class SetsTrace(Record):
     failed: tuple[str, ...] = ()
 
 
-Run = QualityTrace | LaneTrace
+Run = QualityTrace | CheckTrace
 KINDS: Mapping[str, Any] = {
-    QUALITY: QualityTrace, LANE: LaneTrace, SETS: SetsTrace, SPEED: SpeedTrace,
+    QUALITY: QualityTrace, CHECK: CheckTrace, SETS: SetsTrace, SPEED: SpeedTrace,
 }  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
     if not say_freshness(assembly.freshness, terminal):
         return
     if assembly.answer is not None:
-        say_semantic(assembly.answer.semantic, command)
+        say_semantic(assembly.answer.semantic, command, assembly.freshness)
         say_dates(assembly.answer.dates, terminal)
         say_repaired(assembly.answer.repaired, terminal, explain=explain)
         say_reranked(assembly.answer.reranked, terminal)

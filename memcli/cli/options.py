@@ -197,7 +197,8 @@ WORKSPACE = Option(
     "-w --workspace", "Workspace folder or @NAME. Repeat it to search several.", "FOLDER", list,
     shown_default="MEMCLI_WORKSPACE or the nearest above", group=GENERAL, choices=WORKSPACES,
 )  # fmt: skip
-EVERYWHERE = Option("--everywhere", "Search every workspace that has a name.", group=GENERAL)
+ONE_WORKSPACE = WORKSPACE._replace(help="Workspace folder or @NAME.")
+EVERYWHERE = Option("--everywhere", "Use every workspace that has a name.", group=GENERAL)
 WORKSPACE_NAME = Option(
     "--workspace-name", "Workspace of the shared index, by its name there.", "NAME", group=GENERAL
 )  # fmt: skip
@@ -205,7 +206,7 @@ TENANT = Option(
     "--tenant", "All workspaces of this tenant of the shared index.", "NAME", group=GENERAL
 )  # fmt: skip
 AGENT_MEMORIES = Option(
-    "--with", "Also search an agent memory: claude-code, codex.", "NAME", list,
+    "--with", "Include an agent memory: claude-code, codex.", "NAME", list,
     "files.agent_memories", shown_default="none", group=GENERAL, attribute="agent_memories",
 )  # fmt: skip
 JSON = Option("--json", "Print one JSON object.", group=GENERAL)
@@ -221,7 +222,7 @@ COMMON = (QUIET, VERBOSE, COLOR, NOW, DEBUG)
 SYNC = Option("--sync", "Index all changes first.", group=INDEX)
 NO_SYNC = Option("--no-sync", "Do not update the index.", group=INDEX)
 AS_OF = Option(
-    "--as-of", "Search the notes as of this day or commit.", "WHEN",
+    "--as-of", "Use the notes as of this day or commit.", "WHEN",
     shown_default="now",
 )  # fmt: skip
 LIMIT = Option("-n --limit", "Number of passages, 1 to 100.", "N", int, "search.limit")

@@ -82,7 +82,7 @@ def _say(likenesses: Likenesses, command: CommandContext) -> None:
     terminal, alike = command.terminal, likenesses.alike
     if not say_freshness(likenesses.freshness, terminal):
         return
-    say_semantic(alike.semantic, command)
+    say_semantic(alike.semantic, command, likenesses.freshness)
     if not alike.passages:
         terminal.say("No passages found.")
     if likenesses.empty_reason is not None:

@@ -266,7 +266,7 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         if result.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
-    say_semantic(answer.semantic, command)
+    say_semantic(answer.semantic, command, result.freshness)
     say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_reranked(answer.reranked, terminal)
     say_dates(_dates(result, shape), terminal)
@@ -280,11 +280,11 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     say_uncalibrated(answer, command, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
         terminal.say(f"words: {sentence(answer.keyword.reason)}")
-    if (shape.explain or terminal.verbose) and answer.verdict_reason:
-        terminal.say(terminal.safe_line(f"verdict weak: {sentence(answer.verdict_reason)}"))
+    if (shape.explain or terminal.verbose) and answer.match_reason:
+        terminal.say(terminal.safe_line(f"match weak: {sentence(answer.match_reason)}"))
     if terminal.verbose:
         terminal.say(
-            f"{len(answer.passages)} of {answer.candidates} candidates, verdict {answer.verdict}, "
+            f"{len(answer.passages)} of {answer.candidates} candidates, match {answer.match}, "
             f"index {result.freshness.state.replace('_', ' ')}, revision {answer.revision}"
         )
         if answer.unmatched:
@@ -347,7 +347,7 @@ def say_uncalibrated(answer: Answer, command: CommandContext, *, explain: bool) 
     if reason is None or not answer.candidates:
         return
     is_asked = explain or terminal.verbose or command.config("search.min_score") > 0
-    if is_asked or (answer.verdict == "weak" and not terminal.quiet and _is_news(reason, command)):
+    if is_asked or (answer.match == "weak" and not terminal.quiet and _is_news(reason, command)):
         terminal.advise(reason)
 
 
@@ -383,21 +383,20 @@ def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
     return reason._replace(text=f"{files} {verb} not in {answer} ({reason.text})")
 
 
-def say_semantic(semantic: RetrieverUse, command: CommandContext) -> None:
+def say_semantic(semantic: RetrieverUse, command: CommandContext, freshness: Freshness) -> None:
     """Print why vectors were not used, or how many are missing.
 
-    memcli prints once per workspace, and with -v each time, that the model cannot read a script.
+    memcli prints once per workspace, and with -v each time, that the model cannot read a script;
+    it does not if a notice of the index names a model that can.
     """
     terminal, reason = command.terminal, semantic.reason
     if reason is not None:  # with `semantic.ran`, the reason concerns some of several workspaces
         if reason.code == MODE_IS_KEYWORD.code:
             return
-        if (
-            reason.code == "script"
-            and not terminal.verbose
-            and (terminal.quiet or not _is_news(reason, command))
-        ):
-            return
+        if reason.code == "script" and not terminal.verbose:
+            is_news = not terminal.quiet and _is_news(reason, command)
+            if not is_news or any(each.code == "language" for each in freshness.notices):
+                return
         terminal.advise(by_keywords(reason))
     elif missing := missing_vectors(semantic, f"memcli index {command.memory.named_by}".rstrip()):
         from memcli.api.ask import indexing_of

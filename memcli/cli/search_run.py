@@ -96,6 +96,7 @@ def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semant
     from memcli.search.follow_up import EARLIER, question_after
 
     command, shape, are_sure = request.command, request.shape, True
+    options = request.options._replace(is_shared=True)
     if shape.budget is not None:
         shape = shape._replace(budget=max(1, shape.budget // len(texts)))
     earlier: deque[Question] = deque(maxlen=EARLIER)
@@ -103,7 +104,7 @@ def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semant
         question_after(earlier, command.config, text, command.question_time) for text in texts
     ]
     for place, question in enumerate(questions, start=1):
-        request = request._replace(shape=shape._replace(place=place))
+        request = request._replace(shape=shape._replace(place=place), options=options)
         result = deliver(question, request, trace=None, require_semantic=require_semantic)
         are_sure = are_sure and result.is_sure
         request = request._replace(sync=False)
@@ -185,14 +186,14 @@ def _lines_of(ref: str, command: CommandContext) -> Followed:
 def _write_course(
     lines: Followed, course: Course, command: CommandContext, *, as_json: bool
 ) -> None:
-    """Write the stages and the verdict."""
+    """Write the stages and the conclusion."""
     from memcli.search.options import options_of
     from memcli.search.stages import STAGES
-    from memcli.search.why_not import follow, verdict
+    from memcli.search.why_not import conclusion, follow
 
     wide = max(map(len, STAGES))
     terminal, trail = command.terminal, follow(course, lines.are_in)
-    told = verdict(trail, options_of(command.config, filters=Filters()))
+    told = conclusion(trail, options_of(command.config, filters=Filters()))
     if as_json:
         from memcli.render.jsonio import source_of
 
@@ -202,7 +203,7 @@ def _write_course(
             "path": lines.path,
             "start_line": lines.first,
             "end_line": lines.last,
-            "verdict": told,
+            "conclusion": told,
             "stages": [each._asdict() for each in trail.waypoints],
         }
         terminal.write_json(record)

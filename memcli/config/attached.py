@@ -20,7 +20,8 @@ TENANT = "default"  # of a name without a tenant
 SLASH = "/"
 MOST_BYTES = 1 << 20
 # Letters and digits first, so that no name looks like an option or a path.
-_PART = re.compile(r"[^\W_][\w.-]{0,63}")
+MOST_CHARS = 64
+_PART = re.compile(rf"[^\W_][\w.-]{{0,{MOST_CHARS - 1}}}")
 
 
 def named(text: str) -> tuple[str, str]:
@@ -32,10 +33,14 @@ def named(text: str) -> tuple[str, str]:
     found = (tenant if slash else TENANT, workspace)
     if is_name(*found):
         return found
-    raise UsageError(
-        "the name of a workspace in a shared index has only letters, digits, dots, dashes and"
-        f" underscores, as in team/ops, unlike {quoted(text)}",
-        hint="memcli store status",
+    raise _odd("workspace", "team/ops", text)
+
+
+def _odd(what: str, example: str, text: str) -> UsageError:
+    return UsageError(
+        f"the name of a {what} in a shared index has 1 to {MOST_CHARS} letters, digits, dots,"
+        f" dashes and underscores, as in {example}, unlike {quoted(text)}",
+        hint="memcli help shared-index",
     )
 
 
@@ -46,7 +51,8 @@ def is_name(tenant: str, workspace: str) -> bool:
 
 def check_tenant(text: str) -> None:
     """Raise UsageError if a text cannot be the name of a tenant."""
-    named(f"{text}{SLASH}x")
+    if not is_name(text, text):
+        raise _odd("tenant", "team", text)
 
 
 def written(name: tuple[str, str]) -> str:

@@ -50,7 +50,7 @@ def context_trace(inquiry: Inquiry, made: Made) -> dict[str, Any]:
         ),
         "schema": SCHEMA,
         "query": inquiry.text if question else None,
-        "verdict": answer.verdict if question else None,
+        "match": answer.match if question else None,
         "tokens": made.assembled.tokens,
         "passages": [
             _passage(rank, part, answer.passages) for rank, part in enumerate(parts, start=1)

@@ -1,15 +1,16 @@
-"""Find the commit of a date or of a name, and describe it."""
+"""Find the commit of a date or of a name, and list the commits of each day along first parents."""
 
 from __future__ import annotations
 
 import os
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 from memcli.errors import NotFoundError
 from memcli.history.git import BrokenObjectError, Git, GitObject
 from memcli.record import Record
 
+MOST_COMMITS = 20_000  # commits to look at
 SHORT = 7  # digits of a hash to show
 # `Name <address> SECONDS +HHMM`, in the header of a commit.
 _COMMITTED = re.compile(rb"^committer .*> (-?\d{1,15}) ([+-])(\d\d)(\d\d)$", re.MULTILINE)
@@ -141,3 +142,56 @@ def _moment(header: bytes) -> datetime:
         return (_FIRST_YEAR + timedelta(seconds=int(told[1]))).astimezone(timezone(ahead))
     except (ValueError, OverflowError):
         return _FIRST_YEAR
+
+
+class DayOfCommits(Record):
+    """The commits of one day, and the states before and after them."""
+
+    day: str
+    commits: tuple[Commit, ...]  # the newest first
+    before: Commit | None  # None: the memory was empty
+
+
+def days_of(
+    git: Git, newest: Commit, since: date, *, history: str = ""
+) -> tuple[list[DayOfCommits], str]:
+    """Group the commits from `newest` back to the first one before a day, the newest day first.
+
+    The commit with the hash `history` also ends the list, and is not part of it. Days are in the
+    committer's time zone; only the line of commits decides the order. The second value says where
+    the history is cut off, if it is: a shallow clone, or a missing object.
+    """
+    line: list[Commit] = []
+    at: Commit | None = newest
+    cut = ""
+    while at is not None and at.oid != history and at.moment.date() >= since:
+        if len(line) == MOST_COMMITS:
+            cut = f"more than {MOST_COMMITS} commits; shown back to {at.short} ({at.day})"
+            break
+        line.append(at)
+        child, at = at, None
+        if child.parents:
+            at = _parent(git, child)
+            if at is None:
+                cut = f"the history here goes back only to {child.short} ({child.day})"
+    groups: list[list[Commit]] = []
+    for each in line:
+        if groups and groups[-1][-1].day == each.day:
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    before = [*(group[0] for group in groups[1:]), at][: len(groups)]
+    found = [
+        DayOfCommits(group[0].day, tuple(group), end)
+        for group, end in zip(groups, before, strict=True)
+    ]
+    if cut and found and found[-1].before is None:  # the changes of its first commit are unknown
+        found.pop()
+    return found, cut
+
+
+def _parent(git: Git, commit: Commit) -> Commit | None:
+    try:
+        return commit_of(git, commit.parents[0])
+    except NotFoundError:
+        return None

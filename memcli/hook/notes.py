@@ -60,7 +60,7 @@ MOST_GIVEN = 0.5
 
 def why_nothing(question: Question, answer: Answer) -> str:
     """Return why a prompt gets no passages unasked; "" if it gets some."""
-    if answer.verdict != "good" or not answer.passages:
+    if answer.match != "strong" or not answer.passages:
         return "the memory has no sure answer"
     first = answer.passages[0]
     if _names_what_is_there(first, question, answer):

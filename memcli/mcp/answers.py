@@ -1,4 +1,4 @@
-"""Write answers for a language model: the verdict, then passages marked as quotations; pure.
+"""Write answers for a language model: the match, then passages marked as quotations; pure.
 
 memcli writes the first line and the line above each fence. Text of notes is inside a fence that it
 cannot close, or on one line, and without the tags that clients of models use.
@@ -90,15 +90,15 @@ def _hint_for_tools(hint: str) -> str:
     return f"{name} with {', '.join(known)}" if known else _PLAINLY.get(name, name)
 
 
-def headline(verdict: str | None, comparison: Freshness) -> list[str]:
-    """Write the verdict, and one line for each reason why the index is incomplete."""
+def headline(match: str | None, comparison: Freshness) -> list[str]:
+    """Write the match, and one line for each reason why the index is incomplete."""
     state = comparison.state.replace("_", " ")
     if state == UP_TO_DATE and any(each.code == "unlisted" for each in comparison.notices):
         state = "incomplete"
     if comparison.pending:
         files = visible_line(comparison.missing) or f"{comparison.pending} files"
         state = f"{state}, without {files}"
-    first = f"verdict: {verdict}; index: {state}" if verdict else f"index: {state}"
+    first = f"match: {match}; index: {state}" if match else f"index: {state}"
     told = [comparison.reason] if comparison.reason else []
     return [first, *(visible_line(_sentence(each)) for each in (*told, *comparison.notices))]
 
@@ -106,7 +106,7 @@ def headline(verdict: str | None, comparison: Freshness) -> list[str]:
 def of_context(assembly: Assembly, *, embeds: bool) -> list[str]:
     """Write the notices of a context, one per line; `embeds` as in `of_search`."""
     answer = assembly.answer
-    lines = headline(answer.verdict if answer else None, assembly.freshness)
+    lines = headline(answer.match if answer else None, assembly.freshness)
     read = _understood(answer, answer.dates, embeds=embeds) if answer else ()
     return [*lines, *map(visible_line, (*assembly.warnings, *read))]
 
@@ -120,7 +120,7 @@ def of_search(
 ) -> list[str]:
     """Write the notices of an answer, one per line; `embeds`: texts are being embedded."""
     answer = result.answer
-    lines = headline(answer.verdict, result.freshness)
+    lines = headline(answer.match, result.freshness)
     if result.freshness.state == EMPTY:
         return lines
     return [*lines, *map(visible_line, _remarks(result, shown_passages, bounds, embeds=embeds))]
@@ -177,7 +177,7 @@ def is_unembedded(answer: Answer) -> bool:
 def _doubt(answer: Answer) -> list[str]:
     """Report how the passages differ from the question."""
     told = reasons.doubt(answer)
-    if not told and answer.uncalibrated and answer.verdict == "weak":
+    if not told and answer.uncalibrated and answer.match == "weak":
         told = _sentence(answer.uncalibrated)
     return [*filter(None, (told, reasons.absent(answer)))]
 
@@ -255,11 +255,13 @@ def of_note(noted: Noted, *, corrects: str = "") -> str:
     lines = [f"remembered: {visible_line(noted.citation)}"]
     if corrects:
         lines.append(f"marked as corrected: {visible_line(corrects)}")
-    elif noted.older is not None:
-        older = visible_line(noted.older)
+    elif noted.older:
+        for each in noted.older:
+            told = "an older note differs" if each.differs else "about the same"
+            parts = filter(None, (told, each.citation, broken_up(each.text)))
+            lines.append(visible_line(" ".join(": ".join(parts).split())))
         lines.append(
-            f"an older note differs: {older}; if this replaces it: memory_forget with citation"
-            f' "{visible_line(noted.citation)}", then memory_correct with citation "{older}"'
+            "If it replaces one of these: memory_correct with that citation and the same text"
         )
     lines += map(reasons.sentence, noted.notices)
     return "\n".join([*lines, ""])

@@ -174,10 +174,10 @@ def _page(
     """Write as many passages as fit the budget, with their notices.
 
     Without a sure passage the page has three, and no later page is offered. Also returns the answer
-    with only these passages; its verdict is that of the page.
+    with only these passages; its match is that of the page.
     """
     from memcli.search.budget import fit_budget, shortened
-    from memcli.search.confidence import verdict
+    from memcli.search.confidence import match_of
     from memcli.search.pipeline import ended
 
     budget = room = options.budget or 0
@@ -187,8 +187,8 @@ def _page(
     if cursor.seen:
         is_measured = page.uncalibrated is None
         if not page.is_doubtful:
-            told, reason = verdict(page.passages, is_measured=is_measured)
-            page = page._replace(verdict=told, verdict_reason=reason)
+            match, reason = match_of(page.passages, is_measured=is_measured)
+            page = page._replace(match=match, match_reason=reason)
         page = page._replace(is_measured=False)  # a client that turns the page wants more
     page = page if options.lists else ended(page)
     result, rest, weaker = result._replace(answer=page), page.passages, page.weaker
@@ -311,7 +311,7 @@ def call_remember(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Append a note, and mark the line that it corrects; or say why not."""
-    from memcli.api.remember import Wish, record_of, remember
+    from memcli.api.remember import Wish, record_of, remember, remember_again
 
     shared.warm()
     memory = shared.own()
@@ -324,7 +324,8 @@ def call_remember(
         by=AGENT,
         corrects=_own_citation(shared, older) if older else "",
     )
-    noted = remember(memory, arguments["text"], wish, memory.clock.now())
+    save = remember_again if older else remember
+    noted = save(memory, arguments["text"], wish, memory.clock.now())
     return ToolResult(answers.of_note(noted, corrects=wish.corrects), lambda: record_of(noted))
 
 

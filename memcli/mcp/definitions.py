@@ -100,8 +100,8 @@ SEARCH = ToolDefinition(
     "memory_search",
     "Search memory",
     "Search the notes of earlier sessions: decisions, people, incidents, preferences, dates. Call "
-    "it before you answer about these, or ask the user to repeat something. Line 1 is the verdict. "
-    "good: answer from the passages and cite PATH:START-END. weak: check that one really answers. "
+    "it before you answer about these, or ask the user to repeat something. Line 1 has the match. "
+    "strong: answer from the passages and cite PATH:START-END. weak: check that one does answer. "
     "If nothing answers, try other words once, then say that the notes do not tell. corrected by: "
     "use that newer line. An empty query with a date or a path lists notes.",
     (

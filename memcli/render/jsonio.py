@@ -145,8 +145,8 @@ def search_envelope(
         **({"read_as": question.text} if question.typed else {}),
         "dates": dates_of(dates),
         "now": now,
-        "verdict": answer.verdict,
-        **verdict_reasons(answer),
+        "match": answer.match,
+        **match_reasons(answer),
         "freshness": freshness_of(freshness),
         **workspaces_of(freshness),
         "retrievers": retrievers(answer),
@@ -167,9 +167,9 @@ def search_envelope(
     }
 
 
-def verdict_reasons(answer: Answer) -> dict[str, Any]:
-    """Explain a weak verdict, and the basis of the confidence."""
-    told = {"verdict_reason": answer.verdict_reason, "uncalibrated": answer.uncalibrated}
+def match_reasons(answer: Answer) -> dict[str, Any]:
+    """Explain a weak match, and the basis of the confidence."""
+    told = {"match_reason": answer.match_reason, "uncalibrated": answer.uncalibrated}
     return {name: reason(each) for name, each in told.items() if each}
 
 

@@ -283,7 +283,8 @@ def _on_a_line(text: str, screen: Screen) -> str:
 def _text(snippet: Snippet, screen: Screen) -> list[str]:
     """Wrap the text to the width, with its marks; wrapped lines keep the indent of the first."""
     text, marks = _made_safe(snippet, screen.safe)
-    text = reflowed(text)
+    text, moved = reflowed(text)
+    marks = [(moved(start), moved(end)) for start, end in marks]
     lines: list[str] = []
     at = 0
     for line in text.split("\n"):
@@ -302,21 +303,34 @@ def _text(snippet: Snippet, screen: Screen) -> list[str]:
     return lines
 
 
-def reflowed(text: str) -> str:
-    r"""Join the soft-wrapped lines of a paragraph; each character keeps its place.
+def reflowed(text: str) -> tuple[str, Callable[[int], int]]:
+    r"""Join the soft-wrapped lines of paragraphs and list items; return how places move, too.
 
-    Example: `a slow\ncarrier, and newcomers` -> `a slow carrier, and newcomers`
+    Example: `- a slow\n  carrier, and newcomers` -> `- a slow carrier, and newcomers`
     """
-    joined = ""
+    joined, hang, place = "", 0, 0
+    cuts: list[tuple[int, int]] = []  # indents that are left out: first character, length
     is_code = is_prose = False
     for number, line in enumerate(text.split("\n")):
-        is_fence = line.lstrip().startswith(_FENCES)
-        is_soft = is_prose and not is_fence and _GOES_ON.match(line) is not None
-        joined += (" " if is_soft else "\n" * (number > 0)) + line
+        bare = line.lstrip(" ")
+        indent = len(line) - len(bare)
+        is_fence = bare.startswith(_FENCES)
+        is_soft = is_prose and not is_fence and indent in (0, hang) and bool(_GOES_ON.match(bare))
+        if is_soft:
+            cuts.append((place, indent))
+        else:
+            item = _ITEM.match(line)
+            hang = len(item[0]) if item else 0
+        joined += f" {bare}" if is_soft else "\n" * (number > 0) + line
         is_code ^= is_fence
         is_prose = not (is_code or is_fence) and line[-1:] not in _ENDS
         is_prose = is_prose and (is_soft or _PROSE.match(line) is not None)
-    return joined
+        place += len(line) + 1
+
+    def moved(at: int) -> int:
+        return at - sum(min(length, max(0, at - start)) for start, length in cuts)
+
+    return joined, moved
 
 
 def _made_safe(snippet: Snippet, safe: Callable[[str], str]) -> tuple[str, list[tuple[int, int]]]:

@@ -1,23 +1,25 @@
-"""Compute the confidence of each passage and the verdict on an answer; pure.
+"""Compute the confidence of each passage and the match of an answer; pure.
 
-confidence = decay * logistic(bias + a * cosine + b * coverage * rarity), of the passage alone: what
-its age leaves of its score, its best part, and the share of the query's IDF that it holds, which
-says more where the query's words are rare (their mean IDF over the greatest there could be). The
-constants belong to one model: logistic regression on the 760 questions of five LoCoMo
-conversations, each asked of the whole workspace and of one without the files that answer it. Fitted
-on three conversations, the area under the ROC on the other two is .795; without the rarity it is
-.765.
+confidence = decay * logistic(bias + a * cosine + b * coverage * rarity)
 
-That says how well a passage fits, and not whether another fits as well: in notes of one subject
-many do, and the first of them is no surer to hold the answer than the tenth. So an answer is only
-`good` where the first score leads the tenth by enough, and by more where the thirtieth chunk is
-still near: lead >= constants.lead + constants.background * cosine. That line is where a logistic
-regression on fourteen collections gives a right answer .76; `tests.benchmarks.verdict` fits it on
-all but one and tells of the one that is left out. By words alone no chunk is near, and .2 raises
-the precision from .70 to .76 on BEAM, .78 to .81 on half of QMSum and .86 to .88 on REALTALK.
+All of these belong to the passage: the decay is what its age leaves of its score, the cosine that
+of its best segment, and the coverage the share of the query's IDF that it contains. Coverage says
+more if the query's words are rare: rarity is their mean IDF, divided by the greatest possible one.
+The constants belong to one model. They come from a logistic regression on the 760 questions of five
+LoCoMo conversations, each asked once of the whole workspace and once without the files that answer
+it. Fitted on three conversations, the area under the ROC on the other two is .795, or .765 without
+the rarity.
+
+Confidence says how well one passage fits, and not whether others fit as well. In notes about one
+subject many do. So a match is strong only if the first score leads the tenth by enough, and by more
+if the thirtieth chunk is still near: lead >= constants.lead + constants.background * cosine. On
+that line a logistic regression on fourteen collections gives a right answer .76. The program
+`tests.benchmarks.match` fits it on all collections except one, and reports on that one. In a
+keyword search no chunk is near; a lead of .2 raises the precision from .70 to .76 on BEAM, .78 to
+.81 on half of QMSum and .86 to .88 on REALTALK.
 
 The cosines of a model that nobody has measured say nothing about confidence. Then only the words
-count. They may miss an answer, so such a verdict is never below `weak`, and gives its reason.
+count. They may miss an answer, so such a match is never below `weak`, and gives its reason.
 `memcli bench calibrate` fits the constants to the user's own questions.
 """
 
@@ -147,7 +149,7 @@ def rests_on_one_word(passage: RankedPassage, recalled: Recalled) -> bool:
     return words == 1 and several >= SEVERAL_WORDS and not passage.candidate.literal
 
 
-def verdict(
+def match_of(
     passages: Sequence[RankedPassage], *, is_measured: bool = True
 ) -> tuple[str, Reason | None]:
     """Judge an answer by its first passage or a literal match: good|weak|none, and why it is low.
@@ -163,5 +165,5 @@ def verdict(
     literal = max((passage.faded for passage in passages if passage.candidate.literal), default=0.0)
     best = max(literal, passages[0].confidence or 0.0)
     if best >= GOOD:
-        return "good", None
+        return "strong", None
     return "weak", LOW if best < WEAK and is_measured else None

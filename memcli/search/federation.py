@@ -107,7 +107,7 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
 
     Facts that several answers share appear once.
 
-    The verdict is that of the answer with the first passage, or of the first calibrated one if that
+    The match is that of the answer with the first passage, or of the first calibrated one if that
     is not calibrated.
     """
     if len(answers) == 1:
@@ -135,7 +135,7 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
     )
     if not options.ends:
         return answer
-    return ended(answer, apart=options.apart, budget=options.budget)
+    return ended(answer, apart=options.apart, is_shared=options.is_shared, budget=options.budget)
 
 
 def in_turns(
@@ -164,10 +164,10 @@ def in_turns(
 
 
 def _leading(answers: Sequence[Answer], passages: Sequence[RankedPassage]) -> Answer:
-    """Choose the answer whose verdict applies to all `passages`."""
+    """Choose the answer whose match applies to all `passages`."""
     owners = [answer for passage in passages for answer in answers if _holds(answer, passage)]
     first = (*owners, *answers)[0]
-    if first.uncalibrated is None or first.verdict == "good":
+    if first.uncalibrated is None or first.match == "strong":
         return first
     known = next((answer for answer in owners if answer.uncalibrated is None), first)
     return first if known.is_doubtful else known

@@ -23,11 +23,11 @@ from memcli.search.confidence import (
     apply_threshold,
     calibration,
     judge,
+    match_of,
     rests_on_one_word,
     stands_out,
     sure_of_its_day,
     uncalibrated,
-    verdict,
 )
 from memcli.search.focus import Adjustments, focus
 from memcli.search.gathering import gather, in_years_of
@@ -69,7 +69,7 @@ class Answer(Record):
     """The passages of a query, and how they were found."""
 
     passages: tuple[RankedPassage, ...]
-    verdict: str  # good | weak | none
+    match: str  # strong | weak | none
     keyword: RetrieverUse
     semantic: RetrieverUse
     candidates: int
@@ -93,7 +93,7 @@ class Answer(Record):
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
     speaker_match: float | None = None  # see `speakers.lead_of`
     others_lead: bool = False  # others say what matches best, see `_lead`
-    verdict_reason: Reason | None = None  # why the verdict is weak
+    match_reason: Reason | None = None  # why the match is weak
     is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
     of_several: bool = False  # the query asks for several things
     of_writer: bool = False  # the query is about its writer, and somebody speaks
@@ -104,7 +104,7 @@ class Answer(Record):
     @property
     def is_doubtful(self) -> bool:
         """Return whether nothing was found, or every confidence is low."""
-        return self.verdict == "none" or self.verdict_reason == LOW
+        return self.match == "none" or self.match_reason == LOW
 
     @property
     def is_of_others(self) -> bool:
@@ -140,15 +140,19 @@ def search(
     )
     answer = answer._replace(passages=_with_ends(snapshot, gathered, answer))
     if options.ends:
-        answer = ended(answer, apart=options.apart, budget=options.budget)
+        answer = ended(
+            answer, apart=options.apart, is_shared=options.is_shared, budget=options.budget
+        )
     observe("budget", answer.passages)
     return answer
 
 
-def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> Answer:
+def ended(
+    answer: Answer, *, apart: bool = False, is_shared: bool = False, budget: int | None = None
+) -> Answer:
     """Keep only the passages worth reading, and of these what fits the budget.
 
-    `apart` is that of `worthwhile`.
+    `apart` and `is_shared` are those of `worthwhile`.
     """
     from memcli.search.worth import worthwhile
 
@@ -159,6 +163,7 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
         is_exact=answer.is_exact,
         of_writer=answer.of_writer,
         of_several=answer.of_several,
+        is_shared=is_shared,
         apart=apart,
     )
     idle = (passage for passage in answer.passages if not any(map(passage.contains, passages)))
@@ -208,18 +213,18 @@ def _rank(
     found, reason = _level(gathered, best_first, is_measured=bool(constants))
     lead, is_doubtful, others_lead = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
-    if found == "good" and is_doubtful:
+    if found == "strong" and is_doubtful:
         reason = Reason("others", f"the best match is not by {' or '.join(named)}")
-    elif found == "good" and rests_on_one_word(best_first[0], gathered.recalled):
+    elif found == "strong" and rests_on_one_word(best_first[0], gathered.recalled):
         reason = ONE_WORD
-    elif found == "good":
+    elif found == "strong":
         # A reranker's additions to scores are not on the scale of the lead.
         is_read = reranked is not None and reranked.ran
         led = run_stages(scoring, unread, options, unobserved) if is_read else scored
         reason = _doubt(gathered, options, led)
     return Answer(
         passages=tuple(shown),
-        verdict="weak" if reason else found,
+        match="weak" if reason else found,
         keyword=gathered.keyword,
         semantic=gathered.semantic,
         candidates=len(gathered.recalled.candidates),
@@ -239,7 +244,7 @@ def _rank(
         named_speakers=named,
         speaker_match=lead,
         others_lead=others_lead,
-        verdict_reason=reason,
+        match_reason=reason,
         of_writer=bool(gathered.believed),
         rarity=gathered.recalled.rarity,
         constants=constants,
@@ -261,7 +266,7 @@ def _level(
     """Judge passages; those found by stop words always have low confidence."""
     if gathered.asks_nothing and passages:
         return "weak", LOW
-    return verdict(passages, is_measured=is_measured)
+    return match_of(passages, is_measured=is_measured)
 
 
 def _named_first(named: frozenset[int], passages: Sequence[RankedPassage]) -> list[RankedPassage]:

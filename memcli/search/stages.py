@@ -15,7 +15,7 @@ class Stage(Record):
 
     name: str
     does: str  # as a sentence without its subject
-    # Why lines are missing after it, with the fields of `why_not.verdict`; "": it loses nothing.
+    # Why lines are missing after it, with the fields of `why_not.match`; "": it loses nothing.
     lost: str = ""
     # The name by which profiles and the bench switch it: its own, that of the stage which it
     # prepares, or "" if it always runs.

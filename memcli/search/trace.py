@@ -100,7 +100,7 @@ def grounds(
         **({"rerank": _reranked(answer.reranked)} if answer.reranked else {}),
         "index": {"revision": int(answer.revision), "fingerprint": answer.fingerprint or None},
         **({"calibration": answer.constants._asdict()} if answer.constants else {}),
-        "verdict": answer.verdict,
+        "match": answer.match,
         "retrievers": {
             "keyword": _retriever(answer.keyword, answer.fused, "keyword_rank"),
             "semantic": _retriever(answer.semantic, answer.fused, "semantic_rank"),

@@ -96,7 +96,7 @@ def follow(course: Course, are_in: Callable[[RankedPassage], bool]) -> Trail:
     return Trail(tuple(waypoints), folded_into)
 
 
-def verdict(trail: Trail, options: SearchOptions) -> str:
+def conclusion(trail: Trail, options: SearchOptions) -> str:
     """Say in one sentence what became of the lines."""
     if not trail.waypoints:
         return "not searched: nothing is indexed yet"

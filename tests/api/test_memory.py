@@ -80,7 +80,7 @@ def test_a_search_is_that_of_the_command(folder: Path) -> None:
             asked = ("search", question, "--json", "-v", "-n", "4", "--now", NOW.isoformat())
             printed = _printed(folder, *asked)
             assert _told(found.results) == _told_in_json(printed["results"])
-            assert found.verdict == printed["verdict"]
+            assert found.match == printed["match"]
             assert found.now == printed["now"]
             assert found.freshness.state == printed["freshness"]["state"] == "up_to_date"
             assert found.retrievers.semantic.total == printed["retrievers"]["semantic"]["total"]
@@ -260,13 +260,13 @@ def test_a_date_in_slashes_is_read_as_the_memory_is_set(folder: Path) -> None:
 
 def test_a_question_that_is_only_a_date_is_answered_by_that_day(folder: Path) -> None:
     found = _opened(folder).search("what happened on 12 June 2025?", now=NOW, sync=False)
-    assert found.verdict == "good"
+    assert found.match == "strong"
     assert {each.date for each in found.results} == {"2025-06-12"}
     assert [each.start_line for each in found.results] == sorted(
         each.start_line for each in found.results
     )
     nothing = _opened(folder).search("14 June 2025", now=NOW, sync=False)
-    assert nothing.verdict != "good"
+    assert nothing.match != "strong"
 
 
 def test_everything_that_matches_is_sorted_and_not_only_the_best(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from memcli.bench.metrics import NAMES
 from memcli.bench.traces import (
     SPEED,
     BenchMachine,
+    CheckTrace,
     Cost,
     Floors,
-    LaneTrace,
     Row,
     SpeedTrace,
     decode,
@@ -53,8 +53,8 @@ def row(
 
 def receipt(
     now: str, rows: list[Row], *, revision: int = 1, accepted: bool = False, machine: str = "m1"
-) -> LaneTrace:
-    """Make the trace of a lane."""
+) -> CheckTrace:
+    """Make the trace of a check."""
     overall = sum(r.scores["nDCG@10"] for r in rows) / len(rows)
     quality = {
         "schema": "memcli.bench-quality/1",
@@ -77,13 +77,13 @@ def receipt(
         "queries": encode(rows),
     }  # fmt: skip
     record = {
-        "schema": "memcli.bench-lane/1", "now": now, "accepted": accepted, "sync": {},
+        "schema": "memcli.bench-check/1", "now": now, "accepted": accepted, "sync": {},
         "quality": quality, "speed": None, "failures": [], "reference": None, "regressions": [],
     }  # fmt: skip
-    return decode(LaneTrace, record)
+    return decode(CheckTrace, record)
 
 
-def with_quality(trace: LaneTrace, **changes: Any) -> LaneTrace:
+def with_quality(trace: CheckTrace, **changes: Any) -> CheckTrace:
     return trace._replace(quality=trace.quality._replace(**changes))
 
 

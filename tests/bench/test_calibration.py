@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from memcli.bench.calibration import SURE, Sample, area, fit, logistic, sample_of, text
-from memcli.cli.main import run
 from memcli.config.calibration import read
 from memcli.embedding.models import Calibration
 from memcli.errors import ConfigError
 from memcli.search.confidence import judge
-from tests.commands import checked
+from tests.commands import checked, printed
 from tests.search.makers import candidate, fused
 from tests.support import write
 
@@ -30,9 +29,7 @@ SAID = "confidence uses keywords only: the model hashing was never calibrated"
 
 
 @pytest.fixture
-def ask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Asked:
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Run a command in notes of which each has a word of its own, with an unmeasured encoder."""
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
@@ -41,9 +38,9 @@ def ask(
     monkeypatch.chdir(tmp_path)
 
     def told(*arguments: str, code: int = 0) -> tuple[Any, str]:
-        assert run([*arguments, "-w", str(tmp_path / "notes"), "--now", "2026-03-01"]) == code
-        found = capsys.readouterr()
-        return (json.loads(found.out) if "--json" in arguments else found.out), found.err
+        place = ("-w", str(tmp_path / "notes"), "--now", "2026-03-01")
+        out, err = printed(*arguments, *place, code=code)
+        return (json.loads(out) if "--json" in arguments else out), err
 
     return told
 
@@ -91,15 +88,15 @@ def test_what_was_fitted_is_told_with_how_sure_half_a_cosine_makes() -> None:
 
 def test_all_outputs_agree_where_nobody_has_measured_the_model(ask: Asked) -> None:
     """What is found by meaning alone may be the answer, and is neither denied nor praised."""
-    for words, verdict in (("which cedar is it", "good"), ("quite something else", "weak")):
+    for words, match in (("which cedar is it", "strong"), ("quite something else", "weak")):
         record, _ = ask("search", words, "--json")
-        assert record["verdict"] == verdict
+        assert record["match"] == match
         assert (record["uncalibrated"]["code"], record["uncalibrated"]["reason"]) == (
             "uncalibrated", SAID
         )  # fmt: skip
         assert all(0 < each["confidence"] < 1 for each in record["results"])
         block, _ = ask("context", words, "--json")
-        assert (block["verdict"], block["uncalibrated"]) == (verdict, record["uncalibrated"])
+        assert (block["match"], block["uncalibrated"]) == (match, record["uncalibrated"])
         out, err = ask("search", words, "--exit-code")
         assert "No sure match" not in out + err
     assert "uncalibrated" not in ask("search", "cedar", "--mode", "keyword", "--json")[0]
@@ -144,9 +141,9 @@ def test_calibrating_gives_the_model_constants_of_its_own(ask: Asked, tmp_path: 
     (fingerprint,) = read(str(kept))
     assert read(str(kept))[fingerprint]._asdict() == record["constants"]
     found, _ = ask("search", "which cedar is it", "--json")
-    assert ("uncalibrated" in found, found["verdict"]) == (False, "good")
+    assert ("uncalibrated" in found, found["match"]) == (False, "strong")
     found = ask("search", "quite something else", "--json")[0]
-    assert (found["verdict"], found["verdict_reason"]["code"]) == ("weak", "low")
+    assert (found["match"], found["match_reason"]["code"]) == ("weak", "low")
     assert ask("search", "quite something else", "--exit-code", code=1)[1].startswith(
         "No sure match"
     )

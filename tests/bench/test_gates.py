@@ -12,7 +12,7 @@ from memcli.bench.quality_text import changes
 from memcli.bench.queries import HIGH, read_queries
 from memcli.bench.rows import drop, moves, read_baseline, worst
 from memcli.bench.speed import slower
-from memcli.bench.traces import LaneTrace, SpeedTrace, encode
+from memcli.bench.traces import CheckTrace, SpeedTrace, encode
 from memcli.errors import UsageError
 from tests.bench import makers
 from tests.bench.makers import receipt, row, with_quality
@@ -78,7 +78,7 @@ def test_a_run_file_and_a_receipt_serve_as_baseline() -> None:
 
 
 def test_a_run_is_held_against_the_best_since_the_last_that_was_accepted() -> None:
-    def run(day: int, score: float, *, accepted: bool = False) -> LaneTrace:
+    def run(day: int, score: float, *, accepted: bool = False) -> CheckTrace:
         return receipt(f"2026-01-0{day}T00:00:00+00:00", [row("a", score)], accepted=accepted)
 
     history = [run(1, 0.9), run(2, 0.5, accepted=True), run(3, 0.7), run(4, 0.7), run(5, 0.6)]

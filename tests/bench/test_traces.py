@@ -18,7 +18,7 @@ from memcli.bench.report_html import page
 from memcli.bench.report_text import text as report_text
 from memcli.bench.rows import read_run
 from memcli.bench.traces import (
-    LaneTrace,
+    CheckTrace,
     QualityTrace,
     SetsTrace,
     SpeedTrace,
@@ -32,7 +32,7 @@ from tests.bench.makers import passage, receipt, row, speed
 from tests.bench.test_pooled import record as sets
 from tests.bench.test_replay import receipt_of
 
-LANE = receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0), row("b", 0.5, rank=2)])
+CHECK = receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0), row("b", 0.5, rank=2)])
 SETS = sets([1.0, 0.0])
 SPEED = speed(ratios={"help": 1.0}, spread={"ratios.help": Spread(2, 1.0, 1.0, 1.0, 1.0, 0)})
 SEARCH = receipt_of(passage("1.md", 1, 2, chunk=1))
@@ -62,15 +62,15 @@ def damaged(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield made
 
 
-def of_lanes(told: str) -> None:
+def of_checks(told: str) -> None:
     read = read_run(told, "r")
-    compare(LANE, read)
-    text(read, LANE)
-    found = report([LANE, read])
+    compare(CHECK, read)
+    text(read, CHECK)
+    found = report([CHECK, read])
     report_text(found)
     page(found, {})
-    regressions(LANE, read, 0.01)
-    assert not isinstance(read, LaneTrace) or reference([LANE, read])
+    regressions(CHECK, read, 0.01)
+    assert not isinstance(read, CheckTrace) or reference([CHECK, read])
 
 
 def of_sets(told: str) -> None:
@@ -83,7 +83,7 @@ def of_speed(told: str) -> None:
     if read is None:
         raise UsageError("no trace", hint="")
     compare(SPEED, read)
-    text(read, LANE)
+    text(read, CHECK)
 
 
 def of_searches(told: str) -> None:
@@ -94,11 +94,11 @@ def of_searches(told: str) -> None:
 @pytest.mark.parametrize(
     ("record", "use", "step"),  # to draw intervals takes long
     [
-        (encode(LANE), of_lanes, 1), (encode(LANE.quality), of_lanes, 1),
+        (encode(CHECK), of_checks, 1), (encode(CHECK.quality), of_checks, 1),
         (encode(SETS), of_sets, 20), (encode(SPEED), of_speed, 1),
         (SEARCH, of_searches, 1),
     ],
-    ids=["lane", "quality", "sets", "speed", "search"],
+    ids=["check", "quality", "sets", "speed", "search"],
 )  # fmt: skip
 def test_a_receipt_that_is_damaged_anywhere_is_refused_or_harmless(
     record: dict[str, Any], use: Callable[[str], None], step: int
@@ -115,4 +115,4 @@ def test_a_receipt_that_is_damaged_anywhere_is_refused_or_harmless(
 
 @pytest.mark.parametrize("other", [None, [], {}, {"schema": []}, {"schema": "../x/1"}, 3])
 def test_what_has_no_schema_of_ours_is_no_receipt(other: object) -> None:
-    assert read_trace(json.dumps(other), LaneTrace, QualityTrace, SetsTrace, SpeedTrace) is None
+    assert read_trace(json.dumps(other), CheckTrace, QualityTrace, SetsTrace, SpeedTrace) is None

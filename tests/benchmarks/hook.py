@@ -18,7 +18,7 @@ tokens      added to a prompt that is given anything; and to any prompt that nee
 With `--cost` it is asked instead what a hook costs in each of the FOLDERs, workspaces then: CPU
 time beside that of `python -c pass` and of `memcli search`, the least of eleven, in turns.
 
-`by verdict` are the same where every verdict `good` is believed. A session has one prompt here.
+`by match` are the same where every strong match is believed. A session has one prompt here.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def told(memory: Memory, prompt: str, today: date, query: Query) -> tuple[int, b
     except UsageError:
         return 0, False, 0, False
     answer = ask_as_it_is(memory.workspaces, question, options_of(memory.config, filters=Filters()))
-    good = answer.passages[:PASSAGES] if answer.verdict == "good" else ()
+    good = answer.passages[:PASSAGES] if answer.match == "strong" else ()
     mine = deserved(question, answer) if has_subject(question) else ()
     return (*_worth(mine, query), *_worth(good, query))
 

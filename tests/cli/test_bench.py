@@ -1,4 +1,4 @@
-"""The bench on real workspaces: gates, the nightly lane, receipts, and what it never touches."""
+"""The bench on real workspaces: gates, the nightly check, receipts, and what it never touches."""
 
 from __future__ import annotations
 
@@ -55,10 +55,12 @@ class Bench:
         """Run with --json and hold the object against its schema."""
         return checked(name, self(*arguments, "--json", code=code)[0])
 
-    def lane(self, day: int, *arguments: str, code: int = 0) -> tuple[str, str]:
-        """Run the nightly lane of a day of February 2026."""
+    def check(self, day: int, *arguments: str, code: int = 0) -> tuple[str, str]:
+        """Run the nightly check of a day of February 2026."""
         when = f"2026-02-{day:02}T03:17+00:00"
-        return self("lane", str(self.questions), "--no-speed", "--now", when, *arguments, code=code)
+        return self(
+            "check", str(self.questions), "--no-speed", "--now", when, *arguments, code=code
+        )
 
     def lose_the_answer(self) -> None:
         (self.notes / "memory" / "2025-06-13.md").unlink()
@@ -136,25 +138,25 @@ def test_what_cannot_be_meant_is_exit_2(
 
 
 def test_the_lane_is_silent_when_well_and_speaks_until_it_is_accepted(bench: Bench) -> None:
-    assert bench.lane(1) == ("", "")
-    assert bench.lane(2) == ("", "")
+    assert bench.check(1) == ("", "")
+    assert bench.check(2) == ("", "")
     bench.lose_the_answer()
     for day in (3, 4):
-        out, err = bench.lane(day, code=1)
+        out, err = bench.check(day, code=1)
         assert (out.count("\n"), err) == (1, "")
-        assert out.startswith("memcli bench lane: nDCG@10 is ")
+        assert out.startswith("memcli bench check: nDCG@10 is ")
         assert f"worst: ops {CULPRIT} (and 1 more: memcli bench report)" in out
-    assert bench.lane(5, "--accept") == ("", "")
-    assert bench.lane(6) == ("", "")
+    assert bench.check(5, "--accept") == ("", "")
+    assert bench.check(6) == ("", "")
 
 
 def test_the_lane_runs_as_a_process_of_its_own(bench: Bench) -> None:
-    lane = ("bench", "lane", str(bench.questions), "--no-speed", "-w", str(bench.notes))
+    check = ("bench", "check", str(bench.questions), "--no-speed", "-w", str(bench.notes))
     for _ in range(2):
-        done = processes.run(*lane)
+        done = processes.run(*check)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     bench.lose_the_answer()
-    done = processes.run(*lane)
+    done = processes.run(*check)
     assert (done.returncode, done.stderr) == (1, "")
     assert CULPRIT in done.stdout
 
@@ -169,31 +171,31 @@ def test_the_history_lies_beside_the_index_private_and_bounded(
     monkeypatch.setattr("memcli.bench.history.KEPT", 2)
     monkeypatch.setattr("memcli.bench.history.surplus.__defaults__", (2,))
     for day in (1, 2, 2):
-        bench.lane(day)
+        bench.check(day)
     kept = _history(bench)
     assert [file.name for file in kept] == [
         "20260202T031700Z_000.json", "20260202T031700Z_001.json"
     ]  # fmt: skip
     assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
     assert kept[0].parent.stat().st_mode & 0o777 == 0o700
-    receipt = checked("memcli.bench-lane", kept[1].read_text())
+    receipt = checked("memcli.bench-check", kept[1].read_text())
     valid(receipt["quality"], "memcli.bench-quality")
     assert receipt["failures"] == ["hinted"]
 
 
 def test_a_receipt_that_was_damaged_is_named_and_passed_over(bench: Bench) -> None:
-    bench.lane(1)
+    bench.check(1)
     _history(bench)[0].write_text("{")
-    _, err = bench.lane(2)
-    assert "20260201T031700Z_000.json is not a result of bench lane and was skipped" in err
+    _, err = bench.check(2)
+    assert "20260201T031700Z_000.json is not a result of bench check and was skipped" in err
 
 
 def test_nothing_of_the_bench_is_ever_indexed(bench: Bench) -> None:
     bench("init")
-    bench.lane(1)
+    bench.check(1)
     bench("quality", str(bench.questions), "--run", str(bench.notes / ".memcli" / "run.jsonl"))
     before = (bench.notes / "MEMORY.md").read_text()
-    receipt = bench.record("memcli.bench-lane", "lane", str(bench.questions), "--no-speed")
+    receipt = bench.record("memcli.bench-check", "check", str(bench.questions), "--no-speed")
     assert receipt["sync"] == {"added": 0, "changed": 0, "removed": 0, "embedded": 0}
     for inside in ("MEMORY.md", "memory/deep/report.md"):
         _, err = bench("report", "--html", str(bench.notes / inside), code=2)
@@ -241,20 +243,22 @@ def test_a_search_is_replayed_after_an_edit(bench: Bench) -> None:
 
 def test_the_lane_speaks_of_a_new_question_that_matters_and_misses(bench: Bench) -> None:
     """The figures do not fall by it, as no earlier run has asked it."""
-    assert bench.lane(1) == ("", "")
+    assert bench.check(1) == ("", "")
     asked = {"id": "new", "query": "zebrafish", "importance": "high", "relevant": "MEMORY.md"}
     with bench.questions.open("a") as file:
         file.write(json.dumps(asked) + "\n")
     for day in (2, 3):
-        out, _ = bench.lane(day, code=1)
-        assert out.startswith('memcli bench lane: of high importance and missed: new "zebrafish" (')
-    assert bench.lane(4, "--accept") == ("", "")
-    assert bench.lane(5) == ("", "")
+        out, _ = bench.check(day, code=1)
+        assert out.startswith(
+            'memcli bench check: of high importance and missed: new "zebrafish" ('
+        )
+    assert bench.check(4, "--accept") == ("", "")
+    assert bench.check(5) == ("", "")
 
 
 def test_a_first_lane_speaks_of_what_matters_and_misses(bench: Bench) -> None:
     bench.questions.write_text(QUESTIONS.replace("OPS-417", "zebrafish", 1))
-    assert 'of high importance and missed: ops "zebrafish" (' in bench.lane(1, code=1)[0]
+    assert 'of high importance and missed: ops "zebrafish" (' in bench.check(1, code=1)[0]
 
 
 def test_the_lines_behind_summaries_stand_in_a_receipt_and_are_replayed(bench: Bench) -> None:
@@ -310,10 +314,10 @@ def test_a_receipt_is_never_written_into_the_memory(bench: Bench) -> None:
 
 def test_report_and_compare_read_the_history(bench: Bench) -> None:
     _, err = bench("report", code=3)
-    assert "Try: memcli bench lane" in err
-    bench.lane(1)
+    assert "Try: memcli bench check" in err
+    bench.check(1)
     bench.lose_the_answer()
-    bench.lane(2, code=1)
+    bench.check(2, code=1)
     shown, _ = bench("report")
     assert shown.startswith("2 runs, 2026-02-01 to 2026-02-02\n")
     assert CULPRIT in shown
@@ -328,7 +332,7 @@ def test_report_and_compare_read_the_history(bench: Bench) -> None:
 def test_a_page_without_the_chart_library_names_the_extra(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench.lane(1)
+    bench.check(1)
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
     target = bench.folder / "report.html"
     program = (
@@ -412,12 +416,12 @@ def test_the_schedules_of_the_page_are_sound() -> None:
     service, timer = (next(u for u in units if mark in u) for mark in ("[Service]", "[Timer]"))
     parsed = ConfigParser(interpolation=None)
     parsed.read_string(service)
-    assert parsed["Service"]["ExecStart"] == "memcli bench lane -w %h/notes"
+    assert parsed["Service"]["ExecStart"] == "memcli bench check -w %h/notes"
     parsed = ConfigParser(interpolation=None)
     parsed.read_string(timer)
     assert parsed["Timer"]["Persistent"] == "true"
     cron = next(line for line in text.splitlines() if line.lstrip().startswith("17 3"))
-    assert cron.split(maxsplit=5)[5] == 'memcli bench lane -w "$HOME/notes"'
+    assert cron.split(maxsplit=5)[5] == 'memcli bench check -w "$HOME/notes"'
 
 
 def test_questions_without_an_answer_are_counted(bench: Bench) -> None:

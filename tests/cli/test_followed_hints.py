@@ -176,7 +176,7 @@ MENDED = {
     "a fact of others": Case(foreign_meta, "search pool --no-sync", 4, "memcli index --full"),
     "a row of others": Case(lost_rows, "search pool --no-sync", 4, "memcli index --full"),
     "no questions": Case(as_new, "bench quality", 2, "memcli bench init", after=2),
-    "no run kept": Case(with_questions, "bench report", 3, "memcli bench lane"),
+    "no run kept": Case(with_questions, "bench report", 3, "memcli bench check"),
     "logs to compact": Case(short_tail, "compact", 0, "memcli compact --apply"),
 }
 # Commands that cannot be used: what they say to do instead works.
@@ -194,6 +194,7 @@ INSTEAD = {
     "context *": "memcli context",
     "search *": 'memcli search "some words"',
     "search pool --interactive": "memcli search pool -f vimgrep",
+    "search 'a pool' 'a log' --open": 'memcli search "one question"',
     "search pool --since yesteryear": "memcli help query-syntax",
     "search pool --on 2025 --since 2025": "memcli search --help",
     "search '$HOME; pool' --budget 0": "memcli search '\\$HOME; pool' --budget 800",
@@ -217,7 +218,7 @@ INSTEAD = {
     "index --watch --prune": "memcli index --help",
     "compact --apply --verify": "memcli compact --help",
     "bench init --limit 0": "memcli bench init --help",
-    "bench lane --max-drop -1": "memcli bench lane --help",
+    "bench check --max-drop -1": "memcli bench check --help",
     "bench quality --compare zzz": "memcli help ranking",
     "search pool --by Kate": "memcli help conversations",
     "bench quality --max-drop 1": "memcli bench quality --help",
@@ -326,7 +327,7 @@ def follow(hint: str) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize(
     "name",
-    [  # a whole lane takes seconds
+    [  # a whole check takes seconds
         pytest.param(name, marks=pytest.mark.nightly if name == "no run kept" else ())
         for name in MENDED
     ],

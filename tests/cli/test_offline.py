@@ -61,7 +61,7 @@ COMMANDS = (
     "hook session-start", "agents install codex --with mcp,skill --apply",
     "agents uninstall codex --apply",
     "agents export codex", "completion bash", "config get search",
-    "config", "bench init --out drafts.jsonl", "bench lane questions.jsonl --no-speed",
+    "config", "bench init --out drafts.jsonl", "bench check questions.jsonl --no-speed",
     "bench quality questions.jsonl --json", "bench report --html report.html",
     "bench speed --documents 20 --runs 2 --mode keyword", "bench replay receipt.json",
     "bench calibrate many.jsonl",

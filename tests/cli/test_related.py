@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import struct
+from functools import partial
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import memcli
 from memcli.search.related import middle
 from tests.cli.processes import on_terminal
+from tests.commands import record
 from tests.commands import run_here as run
 from tests.hashing import HashingEncoder
 from tests.support import write
@@ -42,12 +43,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def told(*arguments: str) -> dict[str, Any]:
-    done = run("related", *arguments, "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+told = partial(record, "related")
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])

@@ -15,8 +15,7 @@ from memcli.cli.search_output import WRITERS
 from memcli.language.tokens import estimate
 from memcli.render.jsonio import RESULT_KEYS
 from tests.cli.processes import on_terminal
-from tests.commands import checked, valid
-from tests.commands import run_here as run
+from tests.commands import checked, printed, record, valid
 from tests.context.makers import put
 
 FILES = {
@@ -33,19 +32,13 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def _run(*arguments: str, code: int = 0) -> tuple[str, str]:
-    done = run(*arguments)
-    assert done.returncode == code, done.stderr
-    return done.stdout, done.stderr
-
-
 def test_every_form_has_a_writer_of_its_own() -> None:
     assert set(WRITERS) == {*SEARCH_FORMATS, TEMPLATE}
     assert set(CONTEXT_WRITERS) == set(CONTEXT_FORMATS)
 
 
 def test_vimgrep_is_a_line_a_passage_at_the_word_that_matches(notes: Path) -> None:
-    out, _ = _run("search", "pool dry", "-f", "vimgrep", "--mode", "keyword")
+    out, _ = printed("search", "pool dry", "-f", "vimgrep", "--mode", "keyword")
     assert out.splitlines() == [
         "memory/2026-02-05.md:5:11:- why the pool ran\tdry \x1b[31mred",
         "MEMORY.md:4:36:is a comment --> Ünder 東京 the pool runs dry.",
@@ -64,8 +57,8 @@ def test_vimgrep_is_made_safe_for_a_terminal(notes: Path) -> None:
 
 def test_vimgrep_keeps_to_limit_and_budget_as_every_form_does(notes: Path) -> None:
     search = ("search", "pool", "--mode", "keyword", "-n", "1")
-    (only,) = _run(*search, "-f", "vimgrep")[0].splitlines()
-    (result,) = json.loads(_run(*search, "--json")[0])["results"]
+    (only,) = printed(*search, "-f", "vimgrep")[0].splitlines()
+    (result,) = record(*search)["results"]
     path, line, _, _ = only.split(":", 3)
     assert path == result["path"]
     assert result["start_line"] <= int(line) <= result["end_line"]
@@ -73,37 +66,37 @@ def test_vimgrep_keeps_to_limit_and_budget_as_every_form_does(notes: Path) -> No
 
 def test_fields_choose_keys_of_json_in_their_order(notes: Path) -> None:
     search = ("search", "pool", "--mode", "keyword", "--now", "2026-02-20")
-    out, _ = _run(*search, "--fields", "date,citation", "--fields", "rank")
+    out, _ = printed(*search, "--fields", "date,citation", "--fields", "rank")
     answer = checked("memcli.search", out)
     assert answer["fields"] == ["date", "citation", "rank"]
     assert [list(each.values()) for each in answer["results"]] == [
         ["2026-02-05", "memory/2026-02-05.md:1-5", 1],
         [None, "MEMORY.md:1-5", 2],
     ]
-    whole = checked("memcli.search", _run(*search, "--json")[0])
+    whole = checked("memcli.search", printed(*search, "--json")[0])
     del whole["results"][0]["citation"]
     with pytest.raises(ValidationError):
         valid(whole, "memcli.search")
-    lines = _run(*search, "-f", "jsonl", "--fields", "text,trace,duplicates,cut")[0].splitlines()
+    lines = printed(*search, "-f", "jsonl", "--fields", "text,trace,duplicates,cut")[0].splitlines()
     assert [list(json.loads(line)) for line in lines] == [["text", "trace"]] * 2
 
 
 def test_a_template_writes_a_line_a_passage(notes: Path) -> None:
     search = ("search", "pool", "--mode", "keyword", "-f")
-    assert _run(*search, r"{citation}\t{date}")[0] == (
+    assert printed(*search, r"{citation}\t{date}")[0] == (
         "memory/2026-02-05.md:1-5\t2026-02-05\nMEMORY.md:1-5\t\n"
     )
-    assert _run(*search, r"{{{rank}}} \\ {heading_path}\0")[0] == "{1} \\ Pool\0{2} \\ Rules\0"
-    assert _run(*search, r"{rank}: {cut} {duplicates}\n\n")[0] == "1:  \n\n2:  \n\n"
-    assert _run(*search, "{text}", "-n", "1")[0] == (
+    assert printed(*search, r"{{{rank}}} \\ {heading_path}\0")[0] == "{1} \\ Pool\0{2} \\ Rules\0"
+    assert printed(*search, r"{rank}: {cut} {duplicates}\n\n")[0] == "1:  \n\n2:  \n\n"
+    assert printed(*search, "{text}", "-n", "1")[0] == (
         "# Pool␊␊Nothing here.␊␊- why the pool ran dry \x1b[31mred␍\n"
     )
-    assert _run(*search, "{confidence}|{score}", "-n", "1")[0].count(".") == 2
+    assert printed(*search, "{confidence}|{score}", "-n", "1")[0].count(".") == 2
 
 
 def test_a_template_takes_every_key_of_json(notes: Path) -> None:
     template = "|".join(f"{{{key}}}" for key in RESULT_KEYS)
-    assert _run("search", "why", "--mode", "keyword", "-f", template)[0].count("\n") == 1
+    assert printed("search", "why", "--mode", "keyword", "-f", template)[0].count("\n") == 1
 
 
 def test_values_of_a_template_are_made_safe_for_a_terminal(notes: Path) -> None:
@@ -151,7 +144,7 @@ KEYS = ", ".join(RESULT_KEYS)
 def test_what_is_no_key_is_an_error_before_anything_is_searched(
     notes: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    out, err = _run("search", "pool", *arguments, code=2)
+    out, err = printed("search", "pool", *arguments, code=2)
     assert (out, err) == ("", f"memcli: {message}\n")
 
 
@@ -164,7 +157,7 @@ def test_a_budget_bounds_all_that_is_printed(notes: Path, form: str) -> None:
     put(notes, {"memory/2026-02-06.md": log, "memory/2026-02-07.md": log.replace("dry", "low")})
     shown = []
     for budget in (40, 150, 700, 1500):
-        out, _ = _run("search", "pool", "-f", form, "--budget", str(budget), "--mode", "keyword")
+        out, _ = printed("search", "pool", "-f", form, "--budget", str(budget), "--mode", "keyword")
         has_passages = form != "json" or bool(json.loads(out)["results"])
         assert estimate(out) <= budget or not has_passages
         shown.append(len(out))
@@ -178,25 +171,25 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
     put(notes, {**others, "memory/2026-04-01.md": "# Filter\n\nThe pool filter valve broke.\n"})
     query = ("search", "pool filter valve broke", "--mode", "keyword", "-n", "10")
     for form in ("text", "json", "paths", "vimgrep"):
-        ended, said = _run(*query, "-f", form)
-        whole, silent = _run(*query, "-f", form, "--more")
+        ended, said = printed(*query, "-f", form)
+        whole, silent = printed(*query, "-f", form, "--more")
         assert "memory/2026-04-01.md" in ended
         assert "2026-03" not in ended
         assert "2026-03" in whole
         assert ("rest" in said, "rest" in silent) == (False, False)
-        rest, _ = _run(*query, "-f", form, "--rest")
+        rest, _ = printed(*query, "-f", form, "--rest")
         assert ("memory/2026-04-01.md" in rest, "2026-03" in rest) == (False, True)
-    record = json.loads(_run(*query, "--json")[0])
-    assert (len(record["results"]), record["weaker"]) == (1, 9)
-    assert len(json.loads(_run(*query, "--json", "--rest")[0])["results"]) == 9
+    answer = record(*query)
+    assert (len(answer["results"]), answer["weaker"]) == (1, 9)
+    assert len(record(*query, "--rest")["results"]) == 9
     # A budget is a bound: it adds nothing, and what it leaves out is in the rest.
-    assert _run(*query, "--budget", "9000") == _run(*query)
-    assert "9 weaker: --rest" in _run(*query, "-v")[1]
-    none, said = _run(*query, "--budget", "20")
+    assert printed(*query, "--budget", "9000") == printed(*query)
+    assert "9 weaker: --rest" in printed(*query, "-v")[1]
+    none, said = printed(*query, "--budget", "20")
     assert ("2026-04-01" in none, "more: --rest" in said) == (False, False)
-    assert "memory/2026-04-01.md" in _run(*query, "--rest", "--budget", "20")[0] or not none
-    assert "--more" in _run(*query, "--rest", "--more", code=2)[1]
-    assert len(json.loads(_run(*query, "--json", "--more")[0])["results"]) == 10
+    assert "memory/2026-04-01.md" in printed(*query, "--rest", "--budget", "20")[0] or not none
+    assert "--more" in printed(*query, "--rest", "--more", code=2)[1]
+    assert len(record(*query, "--more")["results"]) == 10
 
 
 def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
@@ -206,23 +199,23 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     days = [f"memory/filter/{n}.md" for n in range(1, 7)]
     put(notes, {day: f"# Day\n\n- Pool filter {x}.\n" for day, x in zip(days, said, strict=True)})
     query = ("search", "pool filter", "--mode", "keyword", "--list", "--path", "memory/filter/*")
-    *lines, count = _run(*query)[0].splitlines()
+    *lines, count = printed(*query)[0].splitlines()
     assert sorted(zip(lines[::2], lines[1::2], strict=True)) == [
         (f"{day}  Day", f"3: - Pool filter {x}.") for day, x in zip(days, said, strict=True)
     ]
     assert count == "6 lines"
-    *few, count = _run(*query, "--budget", "50")[0].splitlines()
+    *few, count = printed(*query, "--budget", "50")[0].splitlines()
     assert few == lines[: len(few)] != []
     assert estimate("\n".join([*few, count])) <= 50
     assert count == f"{len(few) // 2} of 6 lines; for more: --rest"
-    rest = _run(*query, "--budget", "400", "--rest")[0]
+    rest = printed(*query, "--budget", "400", "--rest")[0]
     assert not rest or set(rest.splitlines()[:-1]).isdisjoint(few)
-    record = json.loads(_run(*query, "--json")[0])
-    assert [each["citation"] for each in record["results"]] == [
+    answer = record(*query)
+    assert [each["citation"] for each in answer["results"]] == [
         f"{path.partition(' ')[0]}:3" for path in lines[::2]
     ]
-    assert record["count"] == 6
-    short = json.loads(_run(*query, "--json", "--budget", "150")[0])
+    assert answer["count"] == 6
+    short = record(*query, "--budget", "150")
     assert (len(short["results"]) < 6, short["count"]) == (True, 6)
 
 
@@ -234,30 +227,38 @@ def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked
     chats = ("\n".join((*turns, f"- **Bo**: The era of {x}, {f'{x} things ' * 90}")) for x in eras)
     put(notes, {f"memory/chat/2026-01-1{n}.md": f"# Chat\n\n{x}\n" for n, x in enumerate(chats)})
     query = ("search", "era", "--mode", "keyword", "--list", "--path", "memory/chat/*")
-    *lines, count = _run(*query, "-n", "60")[0].splitlines()
+    *lines, count = printed(*query, "-n", "60")[0].splitlines()
     shown = [line for line in lines if not line.startswith("memory/")]
     assert all("era" in line for line in shown)
     assert count == "10 lines" == f"{len(shown)} lines"
+    # A long line is cut to its beginning and to the words around a match.
+    words = " ".join(f"word{n}" for n in range(99))
+    put(notes, {"memory/long/1.md": f"# Day\n\n- {words} the pool filter broke. {words}\n"})
+    cut = printed("search", "pool filter broke", "--list", "--path", "memory/long/*")[0]
+    assert cut.splitlines()[1].startswith("3: - word0 word1 ")
+    assert " … word" in cut
+    assert " the pool filter broke. word0 " in cut
+    assert len(cut.splitlines()[1]) < 230
 
 
 def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Path) -> None:
     put(notes, {"memory/2026-03-01.md": "# Billing\n\nOdette owns billing.\n"})
     both = ("search", "who owns billing", "when is the zebra fed", "--mode", "keyword")
-    out, err = _run(*both)
+    out, err = printed(*both)
     first, second = out.split("\n\n# ")
     assert first.startswith("# who owns billing\nmemory/2026-03-01.md")
     assert second == "when is the zebra fed  (No passages found.)\n"
     assert err == ""
-    alone, _ = _run("search", "who owns billing", "--mode", "keyword")
+    alone, _ = printed("search", "who owns billing", "--mode", "keyword")
     assert first == f"# who owns billing\n{alone}".rstrip("\n")
-    records = [json.loads(line) for line in _run(*both, "--json")[0].splitlines()]
+    records = [json.loads(line) for line in printed(*both, "--json")[0].splitlines()]
     assert [each["query"] for each in records] == ["who owns billing", "when is the zebra fed"]
-    assert estimate(_run(*both, "--budget", "60")[0]) <= 60
-    assert _run(*both, "--exit-code", code=1)[0] == out
+    assert estimate(printed(*both, "--budget", "60")[0]) <= 60
+    assert printed(*both, "--exit-code", code=1)[0] == out
     # Words without a space are one query, whatever quotes the others have.
-    assert _run("search", "billing", "owns it") == _run("search", "billing owns it")
-    assert "takes one question, not 2" in _run(*both, "--receipt", "x.json", code=2)[1]
-    assert "takes one question, not 2" in _run(*both, "-f", "paths", code=2)[1]
+    assert printed("search", "billing", "owns it") == printed("search", "billing owns it")
+    assert "takes one question, not 2" in printed(*both, "--trace", "x.json", code=2)[1]
+    assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 
 
 def test_three_passages_are_shown_if_none_is_sure(
@@ -268,7 +269,7 @@ def test_three_passages_are_shown_if_none_is_sure(
     folder = str(put(tmp_path / "many", files))
     query = "zeppelin umbrella carousel violin saffron giraffe the tracker"
     for more, count in (((), 3), (("--more",), 9)):
-        out, err = _run("search", query, "-w", folder, *more)
+        out, err = printed("search", query, "-w", folder, *more)
         assert out.count("memory/") == count
         assert "No sure match" in err
 
@@ -285,7 +286,7 @@ def test_a_line_of_a_corrected_passage_shows_its_text_and_then_what_corrects_it(
 
 
 def test_bounds_at_the_ends_of_the_calendar_list_everything(notes: Path) -> None:
-    every, _ = _run("search", "--since", "2000-01-01")
+    every, _ = printed("search", "--since", "2000-01-01")
     assert "memory/2026-02-05.md" in every
-    assert _run("search", "--since", "0001-01-01") == (every, "")
-    assert _run("search", "--since", "2000-01-01", "--until", "9999-12-31") == (every, "")
+    assert printed("search", "--since", "0001-01-01") == (every, "")
+    assert printed("search", "--since", "2000-01-01", "--until", "9999-12-31") == (every, "")

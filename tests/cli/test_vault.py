@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import record
 from tests.commands import run_here as run
 from tests.support import write
 
@@ -37,8 +38,7 @@ def vault(tmp_path: Path) -> Path:
 
 
 def found(root: Path, *arguments: str) -> list[str]:
-    done = run("search", *arguments, "-w", str(root), "--json")
-    return [result["path"] for result in json.loads(done.stdout)["results"]]
+    return [each["path"] for each in record("search", *arguments, "-w", str(root))["results"]]
 
 
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])

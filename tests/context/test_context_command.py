@@ -92,7 +92,7 @@ def test_without_a_query_the_rest_comes_by_worth(
         *(("passages", f"memory/2026-02-0{day}.md:1-3") for day in range(7, 0, -1)),
         ("passages", "memory/low.md:4"),
     ]
-    assert found["query"] is found["verdict"] is found["retrievers"] is None
+    assert found["query"] is found["match"] is found["retrievers"] is None
     assert found["omitted"] == 0
 
 

@@ -218,8 +218,8 @@ def fenced(made: Run) -> None:
     inline = [token.content for token in tokens if token.type == "inline"]
     unsure = inline[:1] == [UNSURE.strip()]
     inline = inline[unsure:]
-    verdict = (made.record["verdict"], made.record.get("verdict_reason", {}).get("code"))
-    assert not unsure or verdict in (("none", None), ("weak", "low"))
+    match = (made.record["match"], made.record.get("match_reason", {}).get("code"))
+    assert not unsure or match in (("none", None), ("weak", "low"))
     assert all(x in ("Rules", "Recent", "Passages") or x.startswith("Memory: note") for x in inline)
     assert len(inline) == (1 + len({p["section"].replace("soft", "always") for p in parts})
                            if parts else 0)  # fmt: skip

@@ -39,7 +39,7 @@ def sections(found: dict[str, Any]) -> list[str]:
 def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -> None:
     put(notes, {"memory/rules.md": RULES})
     found = record(notes, UNKNOWN, "--budget", "800")
-    assert (found["verdict"], found["verdict_reason"]["code"]) == ("weak", "low")
+    assert (found["match"], found["match_reason"]["code"]) == ("weak", "low")
     assert sections(found) == ["passages", "passages", "always", "recent"]
     code, out, err = context(notes, UNKNOWN, "--budget", "800")
     assert (code, out.startswith(UNSURE)) == (0, True)
@@ -47,7 +47,7 @@ def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -
     assert measure(out) <= found["tokens"] < 400
     assert found["tokens_saved"] > 50
     sure = record(notes, "what do herons eat, frogs", "--budget", "800")
-    assert sure["verdict"] != "none"
+    assert sure["match"] != "none"
     assert not context(notes, "what do herons eat, frogs")[1].startswith(UNSURE)
 
 

@@ -85,6 +85,12 @@ def test_a_change_of_the_model_is_announced() -> None:
     assert announcement(Choice(), english) is None
 
 
+def test_a_chinese_question_about_chinese_notes_names_the_extra_once(tmp_path: Path) -> None:
+    write(tmp_path, "notes/a.md", "# 会议\n\n我们决定把日志保存九十天，而不是十四天。\n")
+    line = ("search", "日志保存多久", "-w", str(tmp_path / "notes"))
+    assert [run(*line).stderr.count("extra multilingual") for _ in range(2)] == [1, 0]
+
+
 def test_the_extra_is_named_by_the_first_search_and_by_status(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     for language, text in FOREIGN.items():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.history.lines import lines_before
+from memcli.api.versions import lines_before
 from tests.commands import checked, say
 from tests.history.repositories import commit, git
 

@@ -52,7 +52,7 @@ def passages(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Sequ
         ("why does our pool run dry", 0.3, {}, PASSAGES),
         ("how do I cook for Zelda", 0.49, {}, 0),
         ("how does OPS-9 concern Commit", 0.3, {}, PASSAGES),
-        ("why did it fail", 0.9, {"verdict": "weak"}, 0),
+        ("why did it fail", 0.9, {"match": "weak"}, 0),
         ("why did it fail", 0.9, {"passages": ()}, 0),
     ],
 )
@@ -67,7 +67,7 @@ def test_what_is_given_unasked_is_sure_and_near(
     sure = [passage._replace(confidence=0.9) for passage in passages]
     first = sure[0]._replace(cosine=cosine)
     answer = NOTHING._replace(
-        passages=(first, *sure[1:]), verdict="good", constants=MEASURED, dates=question.dates
+        passages=(first, *sure[1:]), match="strong", constants=MEASURED, dates=question.dates
     )
     assert len(deserved(question, answer._replace(**changed))) == count
 
@@ -81,7 +81,7 @@ def test_each_passage_after_the_first_has_to_be_worth_it(
     question = Question.read("why did the pool run dry", date(2026, 2, 20))
     some = zip(passages, confidences, strict=False)
     answer = NOTHING._replace(
-        passages=tuple(passage._replace(confidence=each) for passage, each in some), verdict="good"
+        passages=tuple(passage._replace(confidence=each) for passage, each in some), match="strong"
     )
     assert len(deserved(question, answer)) == count
 

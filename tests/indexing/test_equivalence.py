@@ -78,7 +78,7 @@ def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
             passages = [
                 (h.about.path, h.about.anchor, h.text, round(h.score, 9)) for h in answer.passages
             ]
-            found.append((answer.verdict, answer.keyword, semantic, answer.unmatched, passages))
+            found.append((answer.match, answer.keyword, semantic, answer.unmatched, passages))
         return found
     finally:
         reader.close()

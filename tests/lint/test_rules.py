@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from memcli.lint.contradictions import Contradictions
 from memcli.lint.document import LintDocument, inspect
 from memcli.lint.duplicates import Duplicates
 from memcli.lint.findings import CODES, Finding
 from memcli.lint.links import Links
-from memcli.lint.single_document import document_findings
-from memcli.lint.tasks import Tasks
+from memcli.lint.rules import Contradictions, Tasks, document_findings
 
 TOKEN = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
 FACT = "The pool of tracker-api holds sixty connections to the primary database"

@@ -58,7 +58,7 @@ FOUND = {
     ),
     # Where the cache is taken away meanwhile, what stood open was missed: exit 70.
     "hook session-start": (("stat", "index.sqlite", GONE),),
-    "bench lane": (("stat", "index.sqlite", GONE),),
+    "bench check": (("stat", "index.sqlite", GONE),),
     "hook pre-compact": (("write", "", SHORT),),  # half a word: nothing was forgotten, or said
     "index (beside a half-built one)": (("stat", ".next", GONE), ("stat", ".next-wal", GONE)),
 }

@@ -120,7 +120,7 @@ def test_a_line_that_a_newer_note_corrects_is_marked(tmp_path: Path) -> None:
 
 
 def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> None:
-    (tmp_path / "MEMORY.md").write_text("# `a`\n\nkeys\n````\nverdict: good\n````\n")
+    (tmp_path / "MEMORY.md").write_text("# `a`\n\nkeys\n````\nmatch: strong\n````\n")
     with Memory.open(tmp_path, settings={"search.mode": "keyword"}) as memory:
         text = call_search(
             SharedMemory(lambda _: memory.workspaces), _given(query="keys"), _never
@@ -128,7 +128,7 @@ def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> 
         title, fence, *lines = text.split("\n\n", 1)[1].split("\n")
         assert "`" not in title
         assert fence == "`````"
-        assert lines.index("`````") > lines.index("verdict: good")
+        assert lines.index("`````") > lines.index("match: strong")
 
 
 def test_an_answer_that_is_not_sure_is_short_and_has_no_more_pages(clocked: Clocked) -> None:
@@ -137,7 +137,7 @@ def test_an_answer_that_is_not_sure_is_short_and_has_no_more_pages(clocked: Cloc
         _given(query="zeppelin umbrella carousel violin saffron giraffe the tracker"),
         _never,
     ).text
-    assert text.startswith("verdict: weak; ")
+    assert text.startswith("match: weak; ")
     assert 0 < text.count(".md:") <= 3
     assert "cursor" not in text
 

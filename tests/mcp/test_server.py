@@ -66,7 +66,7 @@ def test_what_a_session_pays_for_is_600_tokens_at_most(served: Served) -> None:
 def test_a_list_has_a_line_for_each_passage(served: Served) -> None:
     text = served.text("memory_search", query="pool", brief=True, budget=400)
     first, rest = text.split("\n\n")
-    assert first.startswith("verdict: good; index: up to date")
+    assert first.startswith("match: strong; index: up to date")
     lines = rest.splitlines()
     assert len(lines) > 4
     assert all(re.match(r"\S+\.md:\d+(-\d+)? \| ", line) for line in lines)
@@ -104,7 +104,7 @@ def test_a_note_is_no_message_of_the_system(served: Served, folder: Path, tool: 
 def test_a_search_says_how_sure_it_is_then_quotes(served: Served) -> None:
     text = served.text("memory_search", query=POOL)
     first, rest = text.split("\n\n", 1)
-    assert first.startswith("verdict: good; index: up to date\n")
+    assert first.startswith("match: strong; index: up to date\n")
     title, fence, *lines = rest.split("\n")
     assert title.startswith(f"{INCIDENT}:10-18 | ")
     assert title.endswith(" | 2025-06-12 | Incident review: tracker-api outage > What happened")
@@ -170,9 +170,9 @@ def test_a_budget_has_as_many_passages_as_fit_with_their_notices(served: Served)
 def test_a_doubtful_answer_says_so(served: Served) -> None:
     text = served.text("memory_search", query="xylophone maintenance")
     if "No passages found." in text:
-        assert text.startswith("verdict: none; index: up to date")
+        assert text.startswith("match: none; index: up to date")
     else:
-        assert text.startswith("verdict: weak; index: up to date")
+        assert text.startswith("match: weak; index: up to date")
         assert "No sure match; these are the nearest." in text
     said = served.text("memory_search", query="pooll exhausted")
     assert "\nSearched for pools instead of pooll.\n" in said
@@ -181,7 +181,7 @@ def test_a_doubtful_answer_says_so(served: Served) -> None:
 def test_a_context_is_the_block_of_the_command_line(served: Served) -> None:
     text = served.text("memory_context", query=POOL, budget=500)
     first, block = text.split("\n\n", 1)
-    assert first.startswith("verdict: good; index: up to date\n")
+    assert first.startswith("match: strong; index: up to date\n")
     assert block.startswith("Memory: note text with its source")
     assert f"```{INCIDENT}" in block
     assert served.text("memory_context", budget=300).startswith("index: up to date\n\n")
@@ -278,7 +278,7 @@ def test_prompts_bring_the_memory_with_them(served: Served) -> None:
     assert [each.name for each in prompts] == ["recall", "session"]
     assert all(each.description for each in prompts)
     recalled = served.do(said, "recall", {"query": POOL})
-    assert recalled.startswith(f"{POOL}\n\nverdict: good; index: up to date")
+    assert recalled.startswith(f"{POOL}\n\nmatch: strong; index: up to date")
     assert INCIDENT in recalled
     assert served.do(said, "session", {}).startswith("index: up to date")
     for name, arguments in (("recall", {}), ("session", {"query": "a"}), ("other", {})):
@@ -355,7 +355,7 @@ def test_a_workspace_that_vanishes_is_answered_again_when_it_returns(
         away.rename(folder)
     assert ". cannot be listed: No such file or directory; what is indexed of it stays" in found
     assert read.startswith("MEMORY.md was not found, and . cannot be listed: ")
-    assert served.text("memory_search", query=POOL).startswith("verdict: good; index: up to date\n")
+    assert served.text("memory_search", query=POOL).startswith("match: strong; index: up to date\n")
     assert served.text("memory_get", path="MEMORY.md").startswith("MEMORY.md:1-39")
 
 

@@ -34,13 +34,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory, workspaces: Path) -> Path:
     return base
 
 
-@pytest.fixture(scope="module", params=MODES)
-def served(
-    request: pytest.FixtureRequest, folders: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def served(folders: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     base = tmp_path_factory.mktemp("served")
     named = ["-w", str(folders / "engineer"), "-w", str(folders / "house")]
-    with serve(base, *named, "--structured", mode=request.param) as made:
+    with serve(base, *named, "--structured") as made:
         yield made
 
 
@@ -59,7 +57,7 @@ def test_the_workspaces_are_listed_where_they_are_several(served: Served) -> Non
 
 def test_all_are_asked_and_citations_name_their_own(served: Served) -> None:
     text = served.text("memory_search", query="pool")
-    assert text.startswith("verdict: good; index: up to date\n")
+    assert text.startswith("match: strong; index: up to date\n")
     assert {INCIDENT, "house:memory/2025-05-01.md:1"} <= set(_cited(text))
     for citation in _cited(text):
         assert served.text("memory_get", path=citation).startswith(f"{citation} of ")

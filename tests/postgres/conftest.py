@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from memcli.cli.main import run
-from tests.postgres.server import Server, server, set_up
+from tests.postgres.server import AGENT, Server, server, set_up
 from tests.support import write
 
 _numbers = count()
@@ -50,18 +52,33 @@ def memcli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def empty() -> Iterator[str]:
     """The URL of an empty database, which is dropped again."""
-    name = f"empty_{next(_numbers)}"
-    server().sql(f"create database {name}")
-    yield server().url(name)
-    server().sql(f"drop database {name} with (force)")
+    with _made() as name:
+        yield server().url(name)
 
 
 @pytest.fixture
-def url(empty: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of a shared index, for the role that writes it; the environment names it."""
-    made = set_up(server(), database(empty))
-    monkeypatch.setenv("MEMCLI_STORE_URL", made)
-    return made
+    with _made(f"template {_prepared()}") as name:
+        made = server().url(name, AGENT)
+        monkeypatch.setenv("MEMCLI_STORE_URL", made)
+        yield made
+
+
+@contextmanager
+def _made(by: str = "") -> Iterator[str]:
+    name = f"made_{next(_numbers)}"
+    server().sql(f"create database {name} {by}")
+    yield name
+    server().sql(f"drop database {name} with (force)")
+
+
+@cache
+def _prepared() -> str:
+    """Make the tables of a shared index once; databases are copies of this one."""
+    server().sql("create database prepared")
+    set_up(server(), "prepared")
+    return "prepared"
 
 
 @pytest.fixture

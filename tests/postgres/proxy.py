@@ -39,7 +39,9 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", at))
         self.port: int = self._listener.getsockname()[1]
         self.messages = self.requests = 0
-        self.cut_at: int | None = None  # the message that is not passed on any more
+        self.cut_at: int | None = None  # the message that is not passed on, or its reply
+        self.loses = "message"
+        self.before: dict[int, Callable[[], None]] = {}  # what is done before a message, by number
         self._open: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
         threading.Thread(target=self._listen, daemon=True).start()
@@ -62,14 +64,18 @@ class Proxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            server = socket.create_connection(("127.0.0.1", self._server))
+            try:
+                server = socket.create_connection(("127.0.0.1", self._server))
+            except OSError:
+                client.close()
+                continue
             for end in (client, server):
                 end.settimeout(LONG_SECONDS)
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._open += (client, server)
             for source, target, passes in (
                 (client, server, self._reading()),
-                (server, client, lambda data: True),
+                (server, client, self._is_heard),
             ):
                 thread = threading.Thread(
                     target=self._pass_on, args=(source, target, passes), daemon=True
@@ -95,9 +101,13 @@ class Proxy:
                 unread = unread[end:]
             self.messages += 1
             time.sleep(self._delay)
-            return self.cut_at is None or self.messages < self.cut_at
+            self.before.get(self.messages, lambda: None)()
+            return self.loses == "reply" or self.cut_at is None or self.messages < self.cut_at
 
         return passes
+
+    def _is_heard(self, data: bytes) -> bool:
+        return self.loses == "message" or self.cut_at is None or self.messages < self.cut_at
 
     def _pass_on(
         self, source: socket.socket, target: socket.socket, passes: Callable[[bytes], bool]
@@ -121,10 +131,18 @@ class Proxy:
 
 
 @contextmanager
-def proxy(port: int, *, delay: float = 0.0, cut_at: int | None = None) -> Iterator[Proxy]:
-    """Stand before a server for a while."""
+def proxy(
+    port: int,
+    *,
+    delay: float = 0.0,
+    cut_at: int | None = None,
+    loses: str = "message",
+    at: int = 0,
+    do: Callable[[], None] = lambda: None,
+) -> Iterator[Proxy]:
+    """Stand before a server; at a message it, or the reply to it, is lost, or something is done."""
     made = Proxy(port, delay=delay)
-    made.cut_at = cut_at
+    made.cut_at, made.loses, made.before = cut_at, loses, {at: do}
     try:
         yield made
     finally:

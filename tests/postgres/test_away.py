@@ -6,6 +6,7 @@ Whichever message is the last that comes through, an answer is whole and says wh
 from __future__ import annotations
 
 import json
+import signal
 import socket
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.session import opened
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.proxy import Proxy, proxy
-from tests.postgres.server import free_port, server
+from tests.postgres.server import Server, free_port, server, set_up
 from tests.support import by_night, write
 
 ASK = "search pool --json --now 2025-03-01T09:00+00:00"
@@ -46,8 +47,7 @@ def messages_of(memcli: Memcli, url: str, line: str, folder: Path) -> int:
 
 
 @pytest.mark.parametrize(
-    "line",
-    [ASK, "context pool --now 2025-03-01", "ls", "related MEMORY.md:3"],
+    "line", [ASK, "ls", *by_night("context pool --now 2025-03-01", "related MEMORY.md:3")]
 )
 def test_another_server_answers(
     memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, line: str
@@ -85,14 +85,21 @@ def test_the_index_of_this_machine_answers(
     assert found["reason"].startswith("not synced; the shared index ")
 
 
-@pytest.mark.parametrize("step", [4, *by_night(1)])
+@pytest.mark.parametrize(
+    "fault", [(4, "message"), (9, "reply"), *by_night((1, "message"), (1, "reply"))]
+)
 def test_what_was_stored_stays_and_the_rest_follows(
-    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, step: int
+    memcli: Memcli,
+    url: str,
+    there: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: tuple[int, str],
 ) -> None:
+    step, loses = fault
     for number in range(1, 80, step):
         for name in "ab":
             write(there, f"{name}.md", f"# {name}\n\nround {number}\n\n## More\n\nthe {number}\n")
-        with proxy(server().port, cut_at=number) as cut:
+        with proxy(server().port, cut_at=number, loses=loses) as cut:
             monkeypatch.setenv("MEMCLI_STORE_URL", through(url, cut.port, server().port))
             told = memcli("index", there)
         assert told.code == 0, (number, told.err)
@@ -100,6 +107,34 @@ def test_what_was_stored_stays_and_the_rest_follows(
         found = json.loads(memcli("status --deep --json", there).out)
         assert (found["state"], found["store"]["integrity"]) == ("up_to_date", "ok")
         assert sql(url, f"select count(*) from memcli.chunks where text ~ 'the {number}'") == "2"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("line", ["index", "index --full", ASK])
+def test_a_server_that_cannot_write_loses_nothing(
+    memcli: Memcli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    folder, own, number, messages = make_notes(tmp_path / "notes"), Server(), 0, 1
+    whole = set_up(own, "postgres")
+    monkeypatch.setenv("MEMCLI_STORE_URL", whole)
+    assert (memcli("store attach team/ops", folder).code, memcli("index", folder).code) == (0, 0)
+    while number < messages:
+        number += 1
+        write(folder, "a.md", f"# A\n\n{'round ' * 999}{number}\n\n## More\n\nthe {number} end\n")
+        with proxy(own.port, at=number, do=lambda: own.limit_files("0")) as full:
+            url = whole.replace(f":{own.port}/", f":{full.port}/")
+            monkeypatch.setenv("MEMCLI_STORE_URL", f"{url}?connect_timeout=1")
+            told = memcli(line, folder)
+            messages = max(messages, full.messages)
+        own.stop(signal.SIGKILL)
+        own.start()
+        assert told.code in (0, 4), (number, told.err)
+        monkeypatch.setenv("MEMCLI_STORE_URL", whole)
+        assert memcli("index", folder).code == 0
+        found = json.loads(memcli("status --deep --json", folder).out)
+        assert (found["state"], found["store"]["integrity"]) == ("up_to_date", "ok"), number
+        assert own.sql(f"select count(*) from memcli.chunks where text ~ 'the {number} end'") == "1"
+    own.remove()
 
 
 def test_a_silent_server_is_waited_for_once(
@@ -121,9 +156,9 @@ def test_a_folder_goes_on_without_its_server(
 ) -> None:
     nobody = "postgresql://agent@127.0.0.1:1/memory?connect_timeout=1"
     monkeypatch.setenv("MEMCLI_STORE_URL", nobody)
-    told = memcli("search pool --json", there)  # no index was ever made on this machine
+    told = memcli("search dry --json", there)  # no index was ever made on this machine
     assert told.code == 0, told.err
-    assert json.loads(told.out)["results"][0]["path"] == "memory/2025-01-02.md"
+    assert "memory/2025-01-02.md" in {each["path"] for each in json.loads(told.out)["results"]}
     assert "; the index of this machine answers instead" in told.err
     told = memcli("status --json", there)
     found = json.loads(told.out)
@@ -138,6 +173,35 @@ def test_a_folder_goes_on_without_its_server(
     assert "on this machine only: the shared index" in told.err
     assert memcli("index", there).code == 0
     assert memcli("store detach", there).code == 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("postgresql://nosuch@127.0.0.1:{port}/{database}", "refuses this user"),
+        ("postgresql://agent@127.0.0.1:{port}/nosuch", "has no such database"),
+        ("postgresql://agent@127.0.0.1:{port}/postgres", "is not set up"),
+        ("postgresql://agent@127.0.0.1:1/{database}", "cannot be reached"),
+    ],
+)
+def test_a_folder_answers_whatever_its_server_says(
+    memcli: Memcli, url: str, there: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    wrong: str, told: str,
+) -> None:  # fmt: skip
+    other = make_notes(tmp_path / "other")
+    assert memcli("store attach team/dev", other).code == 0
+    address = wrong.format(port=server().port, database=database(url))
+    monkeypatch.setenv("MEMCLI_STORE_URL", f"{address}?connect_timeout=1")
+    for line in (ASK, f"{ASK} -w . -w ../other", "ls", "context pool", "related MEMORY.md"):
+        found = memcli(line, there)
+        assert found.code == 0, found.err
+        assert told in found.err, line
+        assert "; the index of this machine answers instead" in found.err
+    assert memcli("status -w . -w ../other", there).code == 0
+    several = json.loads(memcli(f"{ASK} -w . -w ../other", there).out)
+    assert {each["freshness"]["state"] for each in several["workspaces"]} == {"up_to_date"}
+    assert memcli("index", there).code in (2, 4)
+    assert memcli("store detach", there).code == 0
 
 
 def test_a_server_that_starts_is_waited_for(url: str) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.config.masks import masked
-from memcli.errors import BusyError, ConfigError, StoreError
+from memcli.errors import BusyError, ConfigError, RefusedError, StoreError
 from memcli.store.open import store_at
 from memcli.store.postgres import rebuild, schema
 from memcli.store.postgres import rows as document_rows
@@ -162,7 +162,7 @@ def test_a_store_that_is_not_set_up(
     for line in ("store status", "store attach ops"):
         told = memcli(line, notes)
         assert told.code == 4, told.err
-        assert told.err.endswith("Try: memcli store init\n")
+        assert told.err.endswith("Try: let the owner of the tables run: memcli store init\n")
 
 
 def test_a_user_that_is_refused(
@@ -209,6 +209,8 @@ def test_tables_of_a_newer_memcli(memcli: Memcli, notes: Path, url: str) -> None
     memcli("index", notes)
     newer = schema.VERSION + 1
     sql(url, f"update memcli.version set version = {newer}, least_writer = {newer}")
+    told = memcli("store upgrade", notes)
+    assert f"needs no upgrade (tables {newer}); nothing was changed" in told.err
     assert memcli("search pool", notes).code == 0
     write(notes, "new.md", "# New\n")
     assert memcli("index", notes).code == 4
@@ -327,13 +329,17 @@ def test_a_disk_that_is_full_is_said() -> None:
         ("55P03", BusyError, "is busy"),
         ("57P01", StoreError, "went away"),
         ("XX001", StoreError, "is damaged"),
-        ("28P01", ConfigError, "refuses this user"),
+        ("28P01", RefusedError, "refuses this user"),
+        ("XX000", StoreError, "is damaged"),
     ):
         error = of(ServerError("no hunter2 here", state), address)
         assert type(error) is kind or issubclass(type(error), kind)
         assert words in error.message
         assert "hunter2" not in error.message
         assert error.hint
+    for state in ("XX000", "58030"):
+        said = ServerError('could not extend file "base/5/1": File too large', state)
+        assert "is out of room" in of(said, address).message
 
 
 def test_vectors_are_copied_in_pieces(

@@ -182,7 +182,7 @@ def test_python_asks_without_files(stored: Path) -> None:
     import memcli as package
 
     with package.Memory.open(shared="team/ops") as memory:
-        assert memory.search("pool").results[0].path == "memory/2025-01-02.md"
+        assert memory.search("pool ran dry").results[0].path == "memory/2025-01-02.md"
     with package.Memory.open(tenant="team") as memory:
         assert memory.search("pool").results
 

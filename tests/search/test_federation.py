@@ -23,7 +23,7 @@ def options(limit: int = 10, budget: int | None = None) -> SearchOptions:
     return options_of(config, filters=Filters(), budget=budget)
 
 
-def answer(name: str, *confidences: float | None, verdict: str = "good") -> Answer:
+def answer(name: str, *confidences: float | None, match: str = "strong") -> Answer:
     passages: list[RankedPassage] = []
     for rank, each in enumerate(confidences, 1):
         (passage,) = fused(candidate(rank, lines=(f"{name}{rank} says something of this",)))
@@ -31,7 +31,7 @@ def answer(name: str, *confidences: float | None, verdict: str = "good") -> Answ
     semantic = RetrieverUse(True, None, 3, 5)
     unknown = None in confidences
     return NOTHING._replace(
-        passages=tuple(passages), verdict=verdict, semantic=semantic, missing_phrases=("x", name),
+        passages=tuple(passages), match=match, semantic=semantic, missing_phrases=("x", name),
         uncalibrated=Reason("uncalibrated", "by words") if unknown else None,
     )  # fmt: skip
 
@@ -49,11 +49,11 @@ def test_the_surest_comes_next_and_each_keeps_its_order() -> None:
 
 
 def test_the_first_wins_ties_and_the_verdict_is_that_of_the_first_passage() -> None:
-    sure, unsure = answer("a", 0.5), answer("b", 0.5, verdict="weak")
+    sure, unsure = answer("a", 0.5), answer("b", 0.5, match="weak")
     assert words(merged([sure, unsure], options=options())) == ["a1", "b1"]
-    assert merged([sure, unsure], options=options()).verdict == "good"
-    assert merged([unsure, sure], options=options()).verdict == "weak"
-    assert merged([answer("a", verdict="none"), sure], options=options()).verdict == "good"
+    assert merged([sure, unsure], options=options()).match == "strong"
+    assert merged([unsure, sure], options=options()).match == "weak"
+    assert merged([answer("a", match="none"), sure], options=options()).match == "strong"
 
 
 def test_who_was_never_calibrated_takes_turns() -> None:
@@ -77,13 +77,13 @@ def test_who_was_never_calibrated_takes_turns() -> None:
 
 
 def test_the_verdict_is_never_that_of_a_model_nothing_is_known_of() -> None:
-    unknown, good = answer("a", None, verdict="weak"), answer("b", 0.9)
-    assert merged([unknown, good], options=options()).verdict == "good"
-    low = answer("b", 0.1, verdict="weak")._replace(verdict_reason=LOW)
-    assert merged([unknown, low], options=options()).verdict == "weak"  # it may have found it
-    literal = answer("a", None, verdict="good")  # what is asked for to the letter is there
-    weak = answer("b", 0.3, verdict="weak")
-    assert merged([literal, weak], options=options()).verdict == "good"
+    unknown, good = answer("a", None, match="weak"), answer("b", 0.9)
+    assert merged([unknown, good], options=options()).match == "strong"
+    low = answer("b", 0.1, match="weak")._replace(match_reason=LOW)
+    assert merged([unknown, low], options=options()).match == "weak"  # it may have found it
+    literal = answer("a", None, match="strong")  # what is asked for to the letter is there
+    weak = answer("b", 0.3, match="weak")
+    assert merged([literal, weak], options=options()).match == "strong"
 
 
 def test_passages_are_told_in_the_order_of_time_where_that_is_wanted() -> None:

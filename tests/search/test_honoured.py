@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import run
 from tests.cli import processes
+from tests.commands import indexed, say
 from tests.support import cited, write
 
 TOPICS = (
@@ -26,34 +27,33 @@ TOPICS = (
 Told = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    root = tmp_path / "notes"
-    write(root, "MEMORY.md", "# Memory\n\nThe pool is kept at 20 handles.\n")
-    said = "---\ntags: [infra]\nstatus: [open, Done]\n---\n# Log\n"
-    write(root, "memory/2025-06-12.md", "# Log\n\nThe pool ran dry at noon; we waited.\n")
-    write(
-        root,
-        "memory/2025-06-13.md",
-        f"{said}\n## Actions\n\nThe pool has room for 40 now.\n",
-    )
-    assert run(["index", "-q", "-w", str(root)]) == 0
-    return root
+NOTES = {
+    "MEMORY.md": "# Memory\n\nThe pool is kept at 20 handles.\n",
+    "memory/2025-06-12.md": "# Log\n\nThe pool ran dry at noon; we waited.\n",
+    "memory/2025-06-13.md": "---\ntags: [infra]\nstatus: [open, Done]\n---\n# Log\n\n## Actions\n\n"
+    "The pool has room for 40 now.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return indexed(tmp_path_factory.mktemp("base"), NOTES)
 
 
 @pytest.fixture
-def told(notes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Told:
+def notes(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def told(notes: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
     """Run a command on the notes and give exit code, stdout and stderr."""
     monkeypatch.chdir(notes)
     monkeypatch.setenv("MEMCLI_WORKSPACE", str(notes))
 
-    def ask(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([*arguments, "--now", "2025-07-01"])
-        done = capsys.readouterr()
-        return code, done.out, done.err
-
-    return ask
+    return lambda *arguments: say(*arguments, "--now", "2025-07-01")
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.search.fusion import Weights, fuse
 from memcli.types import Candidate
+from tests.commands import indexed, record
 from tests.search.makers import candidate
-from tests.support import write
 
 NOTES = {
     "ru/settings.md": "Обновили настройки почтового сервера.\n",
@@ -33,18 +31,19 @@ NOTES = {
 Ask = Callable[..., Sequence[str]]
 
 
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return indexed(tmp_path_factory.mktemp("base"), NOTES)
+
+
 @pytest.fixture
-def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+def ask(base: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Search the notes by words and give the paths that are found."""
-    folder = str(tmp_path / "notes")
-    for path, text in NOTES.items():
-        write(tmp_path / "notes", path, text)
-    assert run(["index", "-q", "-w", folder]) == 0
+    monkeypatch.setenv("MEMCLI_STORE", str(base / "index.sqlite"))
 
     def asked(*arguments: str) -> Sequence[str]:
-        capsys.readouterr()
-        run(["search", *arguments, "-w", folder, "--json", "--mode", "keyword"])
-        return [each["path"] for each in json.loads(capsys.readouterr().out)["results"]]
+        found = record("search", *arguments, "-w", str(base / "notes"), "--mode", "keyword")
+        return [each["path"] for each in found["results"]]
 
     return asked
 

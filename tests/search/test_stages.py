@@ -13,7 +13,7 @@ from memcli.dates.find import find_dates
 from memcli.embedding.models import Calibration
 from memcli.language.tokens import estimate
 from memcli.search.budget import fit_budget, shortened
-from memcli.search.confidence import LOW, apply_threshold, judge, sure_of_its_day, verdict
+from memcli.search.confidence import LOW, apply_threshold, judge, match_of, sure_of_its_day
 from memcli.search.focus import Adjustments, WeightedTerm, Width, focus, occurrences
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
 from memcli.search.mmr import diversify, likeness, token_set
@@ -531,12 +531,12 @@ def test_the_floor_never_hides_a_literal_match() -> None:
     sure, literal = Calibration(-9.0, 0.0, 0.0), candidate(1, bm25=1.0, literal=True)
     passages = judge(fused(literal, candidate(2, bm25=1.0)), sure, rarity=1.0)
     assert [h.about.chunk_id for h in apply_threshold(passages, min_score=0.5)] == [1]
-    assert verdict(apply_threshold(passages, min_score=0.5)) == ("good", None)
-    assert verdict([passage for passage in passages if passage.about.chunk_id == 2]) == (
+    assert match_of(apply_threshold(passages, min_score=0.5)) == ("strong", None)
+    assert match_of([passage for passage in passages if passage.about.chunk_id == 2]) == (
         "weak",
         LOW,
     )
-    assert verdict([]) == ("none", None)
+    assert match_of([]) == ("none", None)
 
 
 @given(st.lists(st.text(min_size=1, max_size=40), max_size=8), st.integers(0, 60))

@@ -11,7 +11,7 @@ import pytest
 from memcli.cli.main import run
 from memcli.config.settings import load
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.why_not import Course, Followed, Trail, Waypoint, follow, verdict
+from memcli.search.why_not import Course, Followed, Trail, Waypoint, conclusion, follow
 from memcli.types import Filters
 from tests.search.makers import candidate, fused
 from tests.support import write
@@ -40,7 +40,7 @@ def test_the_best_hit_that_holds_a_line_is_followed_to_the_end(options: SearchOp
     trail = follow(course, SECOND.are_in)
     assert [(at.stage, at.rank) for at in trail.waypoints] == [("fuse", 2), ("mmr", 1)]
     assert (trail.rank, trail.lost_at) == (1, "")
-    assert verdict(trail, options) == "shown, rank 1 of 2"
+    assert conclusion(trail, options) == "shown, rank 1 of 2"
 
 
 def test_what_is_folded_in_names_the_passage_that_stands_for_it(options: SearchOptions) -> None:
@@ -52,7 +52,7 @@ def test_what_is_folded_in_names_the_passage_that_stands_for_it(options: SearchO
     trail = follow(course, SECOND.are_in)
     assert (trail.rank, trail.folded_into) == (None, "1.md:1")
     told = "lost at mmr.fold: folded into 1.md:1, which says the same"
-    assert verdict(trail, options) == told
+    assert conclusion(trail, options) == told
 
 
 def test_the_floor_names_what_it_judges(options: SearchOptions) -> None:
@@ -61,7 +61,7 @@ def test_the_floor_names_what_it_judges(options: SearchOptions) -> None:
     course("threshold", [])
     on_score = options._replace(profile=options.profile._replace(threshold_on_score=True))
     for given, judged in ((options, "confidence"), (on_score, "score")):
-        told = verdict(follow(course, SECOND.are_in), given)
+        told = conclusion(follow(course, SECOND.are_in), given)
         assert told == f"lost at threshold: its {judged} is below search.min_score, 0"
 
 
@@ -69,7 +69,7 @@ def test_a_search_that_was_not_made_has_no_trail(options: SearchOptions) -> None
     trail = follow(Course(), SECOND.are_in)
     assert trail == Trail((), None)
     assert (trail.rank, trail.lost_at) == (None, "")
-    assert verdict(trail, options) == "not searched: nothing is indexed yet"
+    assert conclusion(trail, options) == "not searched: nothing is indexed yet"
 
 
 def test_the_lines_of_another_source_are_named_with_it(

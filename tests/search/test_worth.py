@@ -22,12 +22,12 @@ def _passage(at: int, score: float, confidence: float | None, *lines: str) -> Ra
 
 
 def _ended(
-    passages: list[RankedPassage], *, verdict_reason: Reason | None = None, is_measured: bool = True
+    passages: list[RankedPassage], *, match_reason: Reason | None = None, is_measured: bool = True
 ) -> tuple[list[RankedPassage], int]:
     answer = NOTHING._replace(
         passages=tuple(passages),
-        verdict="weak" if verdict_reason else "good",
-        verdict_reason=verdict_reason,
+        match="weak" if match_reason else "strong",
+        match_reason=match_reason,
         is_measured=is_measured,
     )
     read = ended(answer)
@@ -44,8 +44,8 @@ def test_an_answer_ends_where_what_follows_is_far_less_likely() -> None:
 def test_passages_that_are_as_likely_are_all_shown_unless_nothing_matches() -> None:
     passages = [_passage(at, 1.0, 0.5) for at in range(1, 8)]
     assert _ended(passages) == (passages, 0)
-    assert _ended(passages, verdict_reason=LOW) == (passages[:3], 4)
-    assert _ended(passages, verdict_reason=LOW, is_measured=False) == (passages[:3], 4)
+    assert _ended(passages, match_reason=LOW) == (passages[:3], 4)
+    assert _ended(passages, match_reason=LOW, is_measured=False) == (passages[:3], 4)
     unknown = [passage._replace(confidence=None) for passage in passages]
     assert _ended(unknown) == (unknown, 0)
 
@@ -53,7 +53,7 @@ def test_passages_that_are_as_likely_are_all_shown_unless_nothing_matches() -> N
 def test_of_an_identifier_the_passages_that_have_it_are_shown() -> None:
     has_it, also = (_passage(at, 0.5, 0.01)._replace(is_literal=True) for at in (1, 4))
     passages = [has_it, _passage(2, 0.9, 0.29), _passage(3, 0.4, 0.3), also]
-    answer = NOTHING._replace(passages=tuple(passages), verdict="good", is_exact=True)
+    answer = NOTHING._replace(passages=tuple(passages), match="strong", is_exact=True)
     read = ended(answer)
     assert (read.passages, read.weaker) == ((has_it, passages[2], also), 1)
     lacking = tuple(passage._replace(is_literal=False) for passage in passages)
@@ -70,7 +70,7 @@ def test_the_rest_of_an_answer_is_what_it_left_out() -> None:
     passages = [
         _passage(at, *each, *[WORDS] * 6) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)
     ]
-    answer = NOTHING._replace(passages=tuple(passages), verdict="good", is_measured=True)
+    answer = NOTHING._replace(passages=tuple(passages), match="strong", is_measured=True)
     assert ended(answer).passages == (passages[0],)
     assert ended(answer).left == (passages[1],)
     bounded = ended(answer, budget=1)
@@ -104,7 +104,7 @@ def test_a_list_has_each_line_of_a_conversation_with_all_words_of_the_question()
 
 def _citations(passage: RankedPassage, *, of_writer: bool = False) -> list[str]:
     answer = NOTHING._replace(
-        passages=(passage, *[_passage(2, 0.01, 0.0, CHATTER)] * 9), verdict="good"
+        passages=(passage, *[_passage(2, 0.01, 0.0, CHATTER)] * 9), match="strong"
     )
     read = ended(answer._replace(is_measured=True, of_writer=of_writer))
     assert (read.weaker, {each.score for each in read.passages}) == (9, {passage.score})
@@ -121,7 +121,7 @@ def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> N
     assert _ended([note])[0] == [note]
     claimed = passage._replace(claims=(1,))
     (narrow,) = ended(
-        NOTHING._replace(passages=(claimed,), verdict="good", is_measured=True)
+        NOTHING._replace(passages=(claimed,), match="strong", is_measured=True)
     ).passages
     assert (claimed.is_claimed, narrow.is_claimed) == (True, False)
     assert (claimed.claim_at(1), claimed.claim_at(2)) == ("[not Kate]", "")
@@ -140,7 +140,7 @@ def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
     long = "Tell me at last, after all those weeks in which you never wrote, " * 4
     passage = _talk(("Odette", f"{long} why did the pool run dry?", 0.0), ("Kate", "A leak!", 0.9))
     assert _citations(passage) == ["1.md:1-2"]
-    answer = NOTHING._replace(passages=(passage,), verdict="good", is_measured=True)
+    answer = NOTHING._replace(passages=(passage,), match="strong", is_measured=True)
     assert [each.citation for each in ended(answer, apart=True).passages] == ["1.md:2"]
 
 
@@ -186,6 +186,6 @@ def test_a_question_asks_for_several_things(question: str, is_so: bool) -> None:
 
 def test_a_question_for_several_things_prints_more_passages() -> None:
     passages = [_passage(n, 1.0 - n / 20, 0.5, CHATTER) for n in range(1, 9)]
-    answer = NOTHING._replace(passages=tuple(passages), verdict="good", is_measured=True)
+    answer = NOTHING._replace(passages=tuple(passages), match="strong", is_measured=True)
     counted = [len(ended(answer._replace(of_several=more)).passages) for more in (False, True)]
     assert counted[0] < counted[1]

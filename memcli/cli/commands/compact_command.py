@@ -10,8 +10,8 @@ from memcli.cli.options import (
     COMMON,
     JSON,
     NOW,
+    ONE_WORKSPACE,
     SUMMARIZERS,
-    WORKSPACE,
     Option,
     Options,
     check,
@@ -39,21 +39,21 @@ OPTIONS = (
     Option("--undo", "Remove what the last run wrote, except edited files."),
     Option("--dry-run", "Show what would be written. This is the default."),
     Option("--show", "Also print the summaries."),
-    Option("--tail-days", "Days before the newest entry that are not summarised.", "DAYS", int,
+    Option("--tail-days", "Days before the newest entry to leave out.", "DAYS", int,
         setting="compact.tail_days"),
-    Option("--tail", "Newest entries that are not summarised, at least.", "COUNT", int,
+    Option("--tail", "Least number of newest entries to leave out.", "COUNT", int,
         setting="compact.tail_records"),
     Option("--cluster", "Entries per summary.", "COUNT", int, setting="compact.cluster"),
     Option("--ratio", "Length of a summary, as a share of its lines.", "SHARE", float,
         setting="compact.ratio"),
-    SUMMARIZER, JSON, WORKSPACE, *COMMON,
+    SUMMARIZER, JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 NORMAL = "normal"
 MOST_ROWS = 12  # lines of the preview of one summary
 
 # What a hint repeats: whatever changes the plan.
-_REPEATED = (SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW, WORKSPACE)
+_REPEATED = (SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW, ONE_WORKSPACE)
 
 
 def run(options: Options) -> int:
@@ -268,7 +268,7 @@ def _next_line(options: Options) -> str:
     from shlex import join  # a hint is pasted
 
     if options.apply:
-        return join(("memcli", "compact", "--undo", *words_of(options, (WORKSPACE,))))
+        return join(("memcli", "compact", "--undo", *words_of(options, (ONE_WORKSPACE,))))
     return join(("memcli", "compact", "--apply", *words_of(options, _REPEATED)))
 
 

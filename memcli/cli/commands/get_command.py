@@ -36,7 +36,7 @@ ARGUMENTS = (
     CommandArgument(
         "targets",
         "PATH[:FROM-TO]",
-        "Or a record ref; several.",
+        "A path, a citation or a record ref; several.",
         list,
         is_required=True,
         choices=DOCUMENTS,

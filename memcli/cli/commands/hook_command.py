@@ -73,7 +73,7 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """Answer an agent's hook: one JSON object from stdin, one to stdout, always exit 0.
+    """Answer an agent's hook: read JSON from stdin, write JSON to stdout, exit 0.
 
     The agent runs this command. Its settings are in: memcli help hook
 

@@ -6,7 +6,7 @@ import os
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import WORKSPACE_FILE, user_file
 from memcli.errors import ExitCode, UsageError
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 OPTIONS = (
     Option("--user", "Write your own configuration file instead."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
     """Make the current folder a workspace, and print what is in it.
 
-    It writes a memcli.toml of comments, unless the folder is a workspace already.
+    It writes a memcli.toml that contains only comments, unless the folder is already
+    a workspace.
 
     Examples: memcli init      memcli init --user
     """

@@ -6,7 +6,7 @@ from collections import Counter
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import AGENT_MEMORIES, COMMON, JSON, WORKSPACE, Option, Options, check
+from memcli.cli.options import AGENT_MEMORIES, COMMON, JSON, ONE_WORKSPACE, Option, Options, check
 from memcli.errors import ExitCode
 from memcli.types import lines_of
 
@@ -26,7 +26,7 @@ SHOWN = 3  # findings of one kind in the same documents; -v and JSON have all
 OPTIONS = (
     Option("--fail-on", "Exit 1 if lint finds one of these codes, or all.",
         "CODES", list, shown_default="none"),
-    JSON, WORKSPACE, AGENT_MEMORIES, *COMMON,
+    JSON, ONE_WORKSPACE, AGENT_MEMORIES, *COMMON,
 )  # fmt: skip
 
 

@@ -10,10 +10,10 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import (
     AwayError,
     BusyError,
-    ConfigError,
     DamagedError,
     IncompleteError,
     MemcliError,
+    RefusedError,
     StoreError,
 )
 from memcli.store.postgres.libpq import ServerError
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
 
 STATUS = "memcli store status"
+AWAY = "memcli help shared-index"  # describes what works without the server
+NO_USER = "set PGPASSWORD or ~/.pgpass, or name another user in store.url; then memcli store status"
+NO_DATABASE = "let an administrator run createdb, then memcli store init"
+FULL = re.compile(r"could not (extend|write)|File too large|No space left")
 OPERATOR = "tell whoever runs the server; the files of the workspace are untouched"
 # Beginnings of SQLSTATEs; https://www.postgresql.org/docs/current/errcodes-appendix.html
 GONE = ("", "08", "57P01", "57P02", "57P03", "25006")  # a new connection may succeed
@@ -71,19 +75,20 @@ def of(error: ServerError, address: Address) -> MemcliError:
     if not state:
         return _unreached(said, store)
     if state.startswith("28"):
-        hint = "check user and password: PGPASSWORD, ~/.pgpass or PGSERVICE"
-        return ConfigError(f"{store} refuses this user: {said}", hint=hint)
+        return RefusedError(f"{store} refuses this user: {said}", hint=NO_USER)
     if state == "3D000":
-        return ConfigError(f"{store} has no such database: {said}", hint="createdb, then init")
+        return RefusedError(f"{store} has no such database: {said}", hint=NO_DATABASE)
     if state in ("42703", "42704") and "vector" in said:
         hint = "let its owner run: drop schema memcli cascade; then memcli store init, and attach"
         return StoreError(f"{store} has lost pgvector, and all vectors: {said}", hint=hint)
     if state in ("3F000", "42P01", "42703", "42883"):
-        return IncompleteError(f"{store} is not set up: {said}", hint="memcli store init")
+        hint = "let the owner of the tables run: memcli store init"
+        return IncompleteError(f"{store} is not set up: {said}", hint=hint)
     if state == "42501":
         hint = "let its owner run: memcli store grants --role NAME --tenant TENANT --write"
         return StoreError(f"{store} does not let this user do that: {said}", hint=hint)
-    if state.startswith("53") and state != "53300":
+    is_full = state[:2] in ("58", "XX") and FULL.search(said)
+    if is_full or (state.startswith("53") and state != "53300"):
         hint = "free some space on the server, then memcli index"
         return StoreError(f"{store} is out of room: {said}", hint=hint)
     if state.startswith(_BUSY):
@@ -91,21 +96,20 @@ def of(error: ServerError, address: Address) -> MemcliError:
     if state.startswith("XX"):
         return DamagedError(f"{store} is damaged: {said}", hint=OPERATOR)
     if state.startswith(("08", "57", "25006")):
-        return AwayError(f"{store} went away: {said}", hint=STATUS, was_there=True)
+        return AwayError(f"{store} went away: {said}", hint=AWAY, was_there=True)
     return StoreError(f"{store} refuses: {said} ({state})", hint=STATUS)
 
 
 def _unreached(message: str, store: str) -> MemcliError:
     """Return the error for a connection that failed; its message has no SQLSTATE."""
     if _REFUSED.search(message):
-        hint = "check user and password: PGPASSWORD, ~/.pgpass or PGSERVICE"
-        return ConfigError(f"{store} refuses this user: {message}", hint=hint)
+        return RefusedError(f"{store} refuses this user: {message}", hint=NO_USER)
     if "database" in message and "does not exist" in message:
-        return ConfigError(f"{store} has no such database: {message}", hint="createdb, then init")
+        return RefusedError(f"{store} has no such database: {message}", hint=NO_DATABASE)
     if "certificate" in message or "SSL" in message:
         hint = "see when its certificate ends, and that sslrootcert names the authority behind it"
         return StoreError(f"{store} cannot be trusted: {message}", hint=hint)
     if "too many clients" in message or "remaining connection slots" in message:
-        return AwayError(f"{store} takes no more connections: {message}", hint=STATUS)
+        return AwayError(f"{store} takes no more connections: {message}", hint=AWAY)
     was_there = "closed the connection" in message  # the server had begun to answer
-    return AwayError(f"{store} cannot be reached: {message}", hint=STATUS, was_there=was_there)
+    return AwayError(f"{store} cannot be reached: {message}", hint=AWAY, was_there=was_there)

@@ -200,7 +200,8 @@ def check_version(version: object, address: Address, *, write: bool) -> dict[str
     found = version if isinstance(version, dict) else {}
     store = f"the shared index {address.masked}"
     if not found:
-        raise IncompleteError(f"{store} is not set up", hint="memcli store init")
+        hint = "let the owner of the tables run: memcli store init"
+        raise IncompleteError(f"{store} is not set up", hint=hint)
     least = found["least_writer" if write else "least_reader"]
     if least > schema.VERSION:
         raise StoreError(

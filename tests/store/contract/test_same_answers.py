@@ -199,7 +199,7 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
     retrievers = answer.keyword, answer.semantic
     counts = answer.candidates, answer.omitted_over_budget
     asked = answer.unmatched, answer.repaired
-    return Told((passages, answer.verdict, asked, retrievers, counts), numbers)
+    return Told((passages, answer.match, asked, retrievers, counts), numbers)
 
 
 @pytest.mark.timeout(400)  # on a busy machine, where a store is a server beside it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.agents.table import PARTS, SCOPES
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.commands.agents.here import AGENT, launcher, named_agent, this_machine
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options, check
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options, check
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, UsageError, install_extra
 
@@ -28,7 +28,7 @@ OPTIONS = (
         shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
     Option("--write", "Let the agent save, correct and forget notes of its own."),
     Option("--apply", "Write the changes instead of only showing them."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Options
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 OPTIONS = (
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.agents.table import SCOPES
 from memcli.cli.commands.agents.here import AGENT, named_agent, this_machine
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options, check
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options, check
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode
 
@@ -13,12 +13,12 @@ OPTIONS = (
     Option("--scope", "Only what install wrote for user or for project.", "SCOPE",
         shown_default="both", choices=SCOPES),
     Option("--apply", "Write the changes instead of only showing them."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Remove exactly what install wrote. Files that were edited since stay and are named.
+    """Remove exactly what install wrote. Edited files stay and are listed.
 
     Examples: memcli agents uninstall codex      memcli agents uninstall zed --apply
     """

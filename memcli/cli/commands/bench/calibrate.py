@@ -7,7 +7,7 @@ import os
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.commands.bench import running
-from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.options import COMMON, FILES, JSON, ONE_WORKSPACE, CommandArgument, Option, Options
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ ARGUMENTS = (
 OPTIONS = (
     Option("--dry-run", "Show the new values without saving them."),
     Option("--no-sync", "Do not update the index."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

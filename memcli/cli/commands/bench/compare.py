@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli import side_files
-from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Options
+from memcli.cli.options import COMMON, FILES, JSON, ONE_WORKSPACE, CommandArgument, Options
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode
 
@@ -12,12 +12,12 @@ ARGUMENTS = (
     CommandArgument("after", "AFTER", "A later results file.", is_required=True, choices=FILES),
 )
 OPTIONS = (
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Compare two results of bench quality, speed or lane.
+    """Compare two results of bench quality, speed or check.
 
     Times are compared only on one machine. Between machines, ratios to a baseline are.
 

@@ -1,4 +1,4 @@
-"""The bounded folder of traces of `bench lane`, next to the index, never inside the memory."""
+"""The bounded folder of traces of `bench check`, next to the index, never inside the memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memcli.cli.command_context import CommandContext
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from memcli.bench.traces import LaneTrace
+    from memcli.bench.traces import CheckTrace
 
 
 def folder_of(command: CommandContext) -> str:
@@ -20,19 +20,19 @@ def folder_of(command: CommandContext) -> str:
     return f"{command.workspace.store.local}.bench"
 
 
-def read(folder: str, command: CommandContext) -> list[LaneTrace]:
+def read(folder: str, command: CommandContext) -> list[CheckTrace]:
     """Read the traces, oldest first; one that cannot be read is named and passed over."""
     from memcli.bench import traces
 
-    history: list[LaneTrace] = []
+    history: list[CheckTrace] = []
     for name in names(folder):
         path = os.path.join(folder, name)
         with suppress(UsageError):
-            trace = traces.read(side_files.read_text(path, ""), traces.LaneTrace)
+            trace = traces.read(side_files.read_text(path, ""), traces.CheckTrace)
             if trace is not None:
                 history.append(trace)
                 continue
-        command.terminal.warn(f"{path} is not a result of bench lane and was skipped")
+        command.terminal.warn(f"{path} is not a result of bench check and was skipped")
     return history
 
 
@@ -56,7 +56,7 @@ def path_of(folder: str, now: str) -> str:
     return os.path.join(folder, next(name for name in free if name not in taken))
 
 
-def add(folder: str, trace: LaneTrace) -> str:
+def add(folder: str, trace: CheckTrace) -> str:
     """Write a trace that only its owner can read, and drop the oldest above the bound."""
     from memcli.bench.history import surplus
     from memcli.bench.traces import encode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.cli import side_files
 from memcli.cli.command_context import command_context
 from memcli.cli.commands.bench.running import QUESTIONS
-from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, Option, Options
+from memcli.cli.options import COMMON, FILES, JSON, ONE_WORKSPACE, Option, Options
 from memcli.errors import ExitCode, UsageError
 from memcli.types import shown
 
@@ -16,7 +16,7 @@ OPTIONS = (
     Option("--out", "File for the questions.",
         "FILE", shown_default=".memcli/questions.jsonl", choices=FILES),
     Option("-n --limit", "Number of drafts.", "N", int, default=DRAFTS),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.commands.bench.running import measure
-from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.options import COMMON, FILES, JSON, ONE_WORKSPACE, CommandArgument, Option, Options
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ OPTIONS = (
     Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
         setting="search.rerank"),
     Option("--no-sync", "Do not update the index."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

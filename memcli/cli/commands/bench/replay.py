@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files, traces
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.options import COMMON, FILES, JSON, ONE_WORKSPACE, CommandArgument, Option, Options
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ ARGUMENTS = (
 )
 OPTIONS = (
     Option("--no-sync", "Do not update the index."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

@@ -1,21 +1,21 @@
-"""`memcli bench report`: draw the history of the lane, in the terminal or as one HTML file."""
+"""`memcli bench report`: draw the history of `bench check`, in the terminal or as one HTML file."""
 
 from __future__ import annotations
 
 from memcli.cli import side_files
 from memcli.cli.command_context import command_context
 from memcli.cli.commands.bench import history_files
-from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.options import COMMON, FILES, JSON, ONE_WORKSPACE, CommandArgument, Option, Options
 from memcli.errors import ExitCode, NotFoundError
 
 ARGUMENTS = (
     CommandArgument(
-        "runs", "[FILE]...", "Default: the history of bench lane.", list, choices=FILES
+        "runs", "[FILE]...", "Default: the history of bench check.", list, choices=FILES
     ),
 )
 OPTIONS = (
     Option("--html", "Write an HTML file (needs the extra report).", "FILE", choices=FILES),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def run(options: Options) -> int:
     else:
         history = [*history_files.read(history_files.folder_of(command), command)]
     if not history:
-        raise NotFoundError("bench lane has not been run yet", hint="memcli bench lane")
+        raise NotFoundError("bench check has not been run yet", hint="memcli bench check")
     shown = report.report(history)
     terminal = command.terminal
     if options.html is not None:

@@ -15,7 +15,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.commands.bench import running
 from memcli.cli.commands.bench.place import Place, lay_out, sample
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ OPTIONS = (
     Option("--runs", "Number of runs, at least 2.", "N", int, default=RUNS),
     Option("--mode", "Search by: hybrid, or keyword without the model.",
         "MODE", setting="search.mode"),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import os
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import COMMON, JSON, SETTINGS, WORKSPACE, CommandArgument, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, SETTINGS, CommandArgument, Options
 from memcli.config.settings import (
     BY_NAME,
     DEFAULT_ORIGIN,
@@ -30,7 +30,7 @@ ARGUMENTS = (
     CommandArgument("name", "SETTING", "A setting or a group, such as search.", choices=SETTINGS),
 )
 OPTIONS = (
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

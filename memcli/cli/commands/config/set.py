@@ -6,7 +6,15 @@ import os
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import command_context, marked
-from memcli.cli.options import COMMON, JSON, SETTINGS, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.options import (
+    COMMON,
+    JSON,
+    ONE_WORKSPACE,
+    SETTINGS,
+    CommandArgument,
+    Option,
+    Options,
+)
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +28,7 @@ ARGUMENTS = (
 )
 OPTIONS = (
     Option("--user", "Change your own file, for all workspaces."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from memcli.cli.command_context import command_context, marked
 from memcli.cli.commands.store import NAME, tell
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
 from memcli.errors import ExitCode
 
 ARGUMENTS = (NAME,)
 OPTIONS = (
-    Option("--take-over", "Also if another folder or machine writes it."),
-    JSON, WORKSPACE, *COMMON,
+    Option("--take-over", "Attach even if another folder or machine writes it."),
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Keep the index of this workspace on the shared server, and write it from here.
+    """Keep the index of this workspace on the shared server. This folder writes it.
 
     One folder on one machine writes a workspace, and every machine may search it. The local
     index stays as it is, for the time after a detach.

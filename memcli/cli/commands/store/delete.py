@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import NAME, tell
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
 from memcli.errors import ExitCode
 
 ARGUMENTS = (NAME,)
 OPTIONS = (
     Option("--apply", "Delete it instead of only showing what would go."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Options
 from memcli.errors import ExitCode
 
 OPTIONS = (
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

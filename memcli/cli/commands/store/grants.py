@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
 from memcli.errors import ExitCode, UsageError
 
 OPTIONS = (
     Option("--role", "The role, which is created if it is missing.", "ROLE"),
     Option("--tenant", "The tenant that it may read.", "TENANT", default="default",
         attribute="of_tenant"),
-    Option("--write", "Let it write, too."),
-    Option("--revoke", "Keep it from the tenant."),
+    Option("--write", "Let it write too."),
+    Option("--revoke", "Remove its access to the tenant."),
     Option("--apply", "Run the SQL statements instead of printing them."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

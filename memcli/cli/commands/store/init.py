@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
 from memcli.errors import ExitCode
 
 OPTIONS = (
     Option("--partitions", "Number of partitions of each table, 0 for none.", "N", int, default=0),
     Option("--print-sql", "Print the SQL statements without running them."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
-from memcli.cli.options import COMMON, JSON, WORKSPACE, CommandArgument, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, CommandArgument, Options
 from memcli.errors import ExitCode
 
 ARGUMENTS = (
@@ -12,15 +12,15 @@ ARGUMENTS = (
     CommandArgument("new", "NEW", "Its new name, such as team/operations.", is_required=True),
 )
 OPTIONS = (
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
     """Rename a workspace of the shared index, or move it to another tenant.
 
-    You must be allowed to write both tenants. The folders of this machine follow; a folder of
-    another machine is attached again by the new name.
+    You must be allowed to write both tenants. Folders on this machine follow. On another
+    machine, attach the folder again by its new name.
 
     Examples: memcli store rename team/ops team/operations      memcli store rename ops team/ops
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Options
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ INDENT = 10  # columns of the word in front
 
 
 OPTIONS = (
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

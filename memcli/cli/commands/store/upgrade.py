@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
+from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Options
 from memcli.errors import ExitCode
 
 OPTIONS = (
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
     """Upgrade the tables of the shared index to this version of memcli.
 
-    Run it as their owner. Searches go on meanwhile. An older memcli can still search afterwards,
-    but it writes only after its own upgrade.
+    Run it as their owner. Searches go on meanwhile. An older memcli can still search afterwards;
+    if it may not write the new tables, it says so.
 
     Examples: memcli store upgrade      memcli store upgrade -q
     """
@@ -24,7 +24,7 @@ def run(options: Options) -> int:
 
     command = command_context(options, anywhere=True)
     store, old, new = shared.upgrade(command.config)
-    text = f"{store} has the newest tables already ({old}); nothing was changed."
+    text = f"{store} needs no upgrade (tables {old}); nothing was changed."
     if old != new:
         text = f"Upgraded the tables of {store} from {old} to {new}."
     tell(command, text, as_json=options.json, store=store, changed=old != new)

@@ -1,4 +1,4 @@
-"""`memcli bench lane`: the nightly run that is silent until something got worse."""
+"""`memcli bench check`: the nightly run that is silent until something got worse."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.commands.bench import history_files
-from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.options import COMMON, FILES, JSON, ONE_WORKSPACE, CommandArgument, Option, Options
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from memcli.bench.traces import LaneTrace
+    from memcli.bench.traces import CheckTrace
 
 
 SPEED_RUNS = 3
@@ -27,7 +27,7 @@ OPTIONS = (
         default=2.0),
     Option("--no-speed", "Skip the speed measurement, which takes seconds."),
     Option("--accept", "Compare later runs with this one."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
@@ -37,11 +37,11 @@ def run(options: Options) -> int:
     It compares the run with the best one since the last --accept. It prints one line and exits 1 if
     nDCG@10 fell, search is slower, or an important question is no longer answered.
 
-    Examples: memcli bench lane -w notes      memcli bench lane questions.jsonl --accept
+    Examples: memcli bench check -w notes      memcli bench check questions.jsonl --accept
     """
     if options.max_drop < 0 or options.max_slower < 1:
         raise UsageError(
-            "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench lane --help"
+            "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench check --help"
         )
     command = command_context(options)
     trace = _measured(options, command)
@@ -54,12 +54,12 @@ def run(options: Options) -> int:
     return ExitCode.NEGATIVE if trace.regressions else ExitCode.OK
 
 
-def _measured(options: Options, command: CommandContext) -> LaneTrace:
+def _measured(options: Options, command: CommandContext) -> CheckTrace:
     """Make the trace of this run and put it into the history."""
     from memcli.bench import history
     from memcli.bench.rows import worst
     from memcli.bench.speed import slower
-    from memcli.bench.traces import LANE, LaneTrace
+    from memcli.bench.traces import CHECK, CheckTrace
     from memcli.cli.commands.bench.running import measure
 
     folder = history_files.folder_of(command)
@@ -72,8 +72,8 @@ def _measured(options: Options, command: CommandContext) -> LaneTrace:
         from memcli.cli.commands.bench.speed import measure as measure_speed
 
         speed = measure_speed(command, documents=None, runs=SPEED_RUNS)
-    trace = LaneTrace(
-        schema=LANE,
+    trace = CheckTrace(
+        schema=CHECK,
         now=command.now,
         accepted=options.accept,
         sync=measured.synced,
@@ -95,11 +95,11 @@ def _measured(options: Options, command: CommandContext) -> LaneTrace:
     return trace
 
 
-def _speak(trace: LaneTrace, command: CommandContext) -> None:
+def _speak(trace: CheckTrace, command: CommandContext) -> None:
     terminal, lines = command.terminal, trace.regressions
     if lines:
         more = f" (and {len(lines) - 1} more: memcli bench report)" if len(lines) > 1 else ""
-        terminal.write(terminal.safe_line(f"memcli bench lane: {lines[0]}{more}") + "\n")
+        terminal.write(terminal.safe_line(f"memcli bench check: {lines[0]}{more}") + "\n")
     elif terminal.verbose:
         mean = trace.quality.categories["all"]["nDCG@10"]
         since = f", best since {trace.reference[:10]}" if trace.reference else ""

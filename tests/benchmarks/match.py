@@ -1,6 +1,6 @@
 """How often the verdict of an answer is right, on every collection; not part of the suite.
 
-    python -m tests.benchmarks.verdict ROOT [--stores FOLDER] [--mode MODE] [--fit] [--features A,B]
+    python -m tests.benchmarks.match ROOT [--stores FOLDER] [--mode MODE] [--fit] [--features A,B]
         [--write PAGE.md]
 
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
@@ -20,7 +20,7 @@ low     the same for answers of low confidence; its precision is the share witho
         its recall that of the questions whose evidence is gone; then the share of right answers
         that get it
 
-`--fit` asks which lead makes an answer `good`: a logistic regression over named features, fitted
+`--fit` asks which lead makes an answer `strong`: a logistic regression over named features, fitted
 with equal weight on all collections but one and told of the one that is left out. Its row has the
 constants and what the verdict would be there: as today, but with the regression in place of
 `confidence.stands_out`. `--stores` keeps the indexes, so that the next run embeds nothing anew.
@@ -45,7 +45,7 @@ from memcli.api.memory import Memory
 from memcli.api.sync import Job, Vectors, sync
 from memcli.bench.metrics import Range
 from memcli.bench.queries import Query, read_queries
-from memcli.search.confidence import TENTH, THIRTIETH, verdict
+from memcli.search.confidence import TENTH, THIRTIETH, match_of
 from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.search.ranked import RankedPassage
@@ -72,7 +72,7 @@ class Told(NamedTuple):
     """One question that was asked: what the verdict was, and what it could rest on."""
 
     kind: str  # a key of FILES, or GONE
-    verdict: str
+    match: str
     by_confidence: str  # what it would be if every answer stood out
     is_right: bool
     has_vectors: bool
@@ -177,8 +177,8 @@ def _ask(memory: Memory, query: Query, kind: str, outside: frozenset[int]) -> To
     found = left.get("threshold", ()), answer.fused
     return Told(
         kind,
-        "low" if answer.is_doubtful else answer.verdict,
-        "weak" if answer.is_of_others else verdict(found[0])[0],
+        "low" if answer.is_doubtful else answer.match,
+        "weak" if answer.is_of_others else match_of(found[0])[0],
         kind == "answerable" and any(s.touches(r) for s in shown for r in query.relevant),
         answer.semantic.ran,
         {name: measure(found) for name, measure in FEATURES.items()},
@@ -203,7 +203,7 @@ def rates(told: Sequence[Told], verdicts: Sequence[str], name: str) -> list[floa
     """
     given = [each for each, v in zip(told, verdicts, strict=True) if v == name]
     of_files = [each for each in given if each.kind != GONE]
-    fitting = [each for each in of_files if each.is_right == (name == "good")]
+    fitting = [each for each in of_files if each.is_right == (name == "strong")]
     right = [each for each in told if each.is_right]
     gone = [each for each in told if each.kind == GONE]
     return [
@@ -231,8 +231,8 @@ def row(title: str, told: Sequence[Told]) -> str:
     right = [each.features["confidence"] for each in of_files if each.is_right]
     wrong = [each.features["confidence"] for each in of_files if not each.is_right]
     gone = [each.features["confidence"] for each in told if each.kind == GONE]
-    verdicts = [each.verdict for each in told]
-    good, low = rates(told, verdicts, "good"), rates(told, verdicts, "low")
+    verdicts = [each.match for each in told]
+    good, low = rates(told, verdicts, "strong"), rates(told, verdicts, "low")
     cells = [
         f"{len(of_files)}",
         f"{sum(each.kind == 'answerable' for each in of_files)}",
@@ -288,7 +288,7 @@ def judged(told: Sequence[Told], names: Sequence[str], constants: np.ndarray) ->
     least = math.log(SURE / (1.0 - SURE))
     return [
         "weak"
-        if each.by_confidence == "good"
+        if each.by_confidence == "strong"
         and constants[0] + constants[1:] @ [each.features[name] for name in names] < least
         else each.by_confidence
         for each in told
@@ -302,18 +302,18 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
         asked = sum(each.kind != GONE for each in group)
         if asked < LEAST_QUESTIONS:
             continue
-        verdicts = [each.verdict for each in group]
-        good, low = rates(group, verdicts, "good"), rates(group, verdicts, "low")
+        verdicts = [each.match for each in group]
+        good, low = rates(group, verdicts, "strong"), rates(group, verdicts, "low")
         fitted = [_cell(left_out[title])] if left_out else []
         rows.append(
             [title, str(asked), f"{good[0]:.0f}",
              *map(_cell, good[1:]), *fitted, f"{low[0]:.0f}", *map(_cell, (low[1], low[3]))]
         )  # fmt: skip
     fitted = ["left out"] if left_out else []
-    head = ["collection", "questions", "`good`", "precision", "recall", "gone", *fitted, "low",
+    head = ["collection", "questions", "`strong`", "precision", "recall", "gone", *fitted, "low",
             "precision", "gone"]  # fmt: skip
     note = (
-        "\n`left out` is the precision of `good` if its threshold is fitted without this"
+        "\n`left out` is the precision of `strong` if its threshold is fitted without this"
         "\ncollection.\n"
     )
     return table(head, rows) + (note if left_out else "")
@@ -322,7 +322,7 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
 def left_one_out(
     told: Mapping[str, Sequence[Told]], names: Sequence[str]
 ) -> Iterator[tuple[str, np.ndarray, list[float | None]]]:
-    """Give of each collection the constants that were fitted on the others, and what is `good`."""
+    """Yield the constants fitted on all other collections, and the rates of strong matches."""
     with_vectors = any(each.has_vectors for group in told.values() for each in group)
     usable = {
         title: [each for each in group if each.has_vectors == with_vectors]
@@ -331,7 +331,7 @@ def left_one_out(
     for title, group in told.items():
         others = [each for name, each in usable.items() if name != title and each]
         constants = fitted_on(others, names)
-        yield title, constants, rates(group, judged(group, names, constants), "good")
+        yield title, constants, rates(group, judged(group, names, constants), "strong")
 
 
 def drawn(
@@ -373,7 +373,7 @@ def main() -> None:
     names = given.features.split(",")
     fits = list(left_one_out(told, names)) if given.fit else []
     sys.stdout.writelines(drawn(fits, names) if fits else ())
-    write(given.write, "verdict", short(told, {title: good[1] for title, _, good in fits}))
+    write(given.write, "match", short(told, {title: good[1] for title, _, good in fits}))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.benchmarks.verdict import (
+from tests.benchmarks.match import (
     FEATURES,
     GONE,
     HEAD,
@@ -37,9 +37,9 @@ ANSWERABLE = [
 ]
 
 
-def _told(kind: str, verdict: str, *, right: bool = False, lead: float = 0.0) -> Told:
+def _told(kind: str, match: str, *, right: bool = False, lead: float = 0.0) -> Told:
     features = {**dict.fromkeys(FEATURES, 0.0), "lead": lead, "confidence": lead}
-    return Told(kind, verdict, verdict, right, False, features)
+    return Told(kind, match, match, right, False, features)
 
 
 @pytest.fixture
@@ -62,14 +62,14 @@ def test_every_question_is_asked_with_its_evidence_and_without(
 ) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     told = list(asked(folder, tmp_path / "set.sqlite", "hybrid"))
-    assert [(each.kind, each.verdict, each.is_right) for each in told] == [
-        ("answerable", "good", True),
+    assert [(each.kind, each.match, each.is_right) for each in told] == [
+        ("answerable", "strong", True),
         (GONE, "low", False),
-        ("answerable", "good", True),
+        ("answerable", "strong", True),
         (GONE, "low", False),
         ("answerable", "low", False),
         (GONE, "low", False),
-        ("adversarial", "good", False),
+        ("adversarial", "strong", False),
     ]
     assert not any(each.has_vectors for each in told)
     assert told[0].features["lead"] > told[1].features["lead"]
@@ -81,18 +81,18 @@ def test_every_question_is_asked_with_its_evidence_and_without(
 
 def test_rates_count_precision_over_the_files_and_recall_over_what_is_right() -> None:
     told = [
-        _told("answerable", "good", right=True),
+        _told("answerable", "strong", right=True),
         _told("answerable", "weak", right=True),
         _told("answerable", "none", right=True),
-        _told("adversarial", "good"),
+        _told("adversarial", "strong"),
         _told("abstention", "none"),
-        _told(GONE, "good"),
+        _told(GONE, "strong"),
         _told(GONE, "none"),
     ]
-    verdicts = [each.verdict for each in told]
-    assert rates(told, verdicts, "good") == [2.0, 0.5, pytest.approx(1 / 3), 0.5]
+    verdicts = [each.match for each in told]
+    assert rates(told, verdicts, "strong") == [2.0, 0.5, pytest.approx(1 / 3), 0.5]
     assert rates(told, verdicts, "none") == [2.0, 0.5, pytest.approx(1 / 3), 0.5]
-    assert rates([_told("answerable", "weak")], ["weak"], "good") == [0.0, None, None, None]
+    assert rates([_told("answerable", "weak")], ["weak"], "strong") == [0.0, None, None, None]
 
 
 def test_the_area_is_the_share_of_pairs_in_order() -> None:
@@ -111,18 +111,18 @@ def test_the_fit_finds_the_constants_that_made_its_questions() -> None:
 
 def test_what_does_not_stand_out_is_weak_and_nothing_becomes_better() -> None:
     told = [
-        _told("answerable", "good", lead=0.5),
-        _told("answerable", "good", lead=0.1),
+        _told("answerable", "strong", lead=0.5),
+        _told("answerable", "strong", lead=0.1),
         _told("answerable", "none", lead=0.9),
     ]
     constants = np.array([-1.0, 10.0])  # .76 is reached at a lead of .215
-    assert judged(told, ["lead"], constants) == ["good", "weak", "none"]
+    assert judged(told, ["lead"], constants) == ["strong", "weak", "none"]
 
 
 def test_a_collection_is_told_of_by_constants_of_the_others() -> None:
     def group(turned: float) -> list[Told]:
         return [
-            _told("answerable", "good", right=n % 10 < 8, lead=turned * (n % 10 < 8) + 0.01 * n)
+            _told("answerable", "strong", right=n % 10 < 8, lead=turned * (n % 10 < 8) + 0.01 * n)
             for n in range(60)
         ]
 

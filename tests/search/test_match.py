@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.cli.main import run
 from memcli.embedding.models import Calibration
-from memcli.search.confidence import THIRTIETH, judge, stands_out, verdict
+from memcli.search.confidence import THIRTIETH, judge, match_of, stands_out
 from memcli.search.ranked import RankedPassage
+from tests.commands import indexed, printed, record, say
 from tests.search.makers import candidate, fused
 from tests.support import write
 
@@ -98,62 +97,69 @@ def test_a_better_first_passage_and_chunks_that_are_farther_never_take_it_away(
 
 
 @pytest.mark.parametrize(
-    ("cosine", "told"), [(0.39, "weak"), (0.41, "good"), (0.21, "weak"), (0.19, "low")]
+    ("cosine", "told"), [(0.39, "weak"), (0.41, "strong"), (0.21, "weak"), (0.19, "low")]
 )
 def test_the_verdict_follows_the_confidence_of_the_first(cosine: float, told: str) -> None:
     passages = judge(fused(candidate(1, cosines=(cosine,))), None, rarity=1.0)
-    level, reason = verdict([passages[0]._replace(confidence=cosine)])
+    level, reason = match_of([passages[0]._replace(confidence=cosine)])
     assert (reason.code if reason else level) == told
 
 
+TEA = "The kettle whistled and the keeper poured tea, cup {}.\n"
+DIARY = {
+    **{f"memory/2026-01-{day:02}.md": f"# Day {day}\n\n{TEA.format(day)}" for day in range(1, 25)},
+    "memory/2026-02-01.md": "# Bees\n\nThe beekeeper lent us a smoker, KX-417.\n",
+    "memory/2026-02-02.md": "# Leak\n\nThe kettle code is KX-417, and leaks.\n",
+    **{
+        f"memory/2026-02-{day:02}.md": f"# Parts\n\nOrdered part KX-500 no {day}.\n"
+        for day in range(3, 15)
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A diary in which every day says much the same, except one."""
+    return indexed(tmp_path_factory.mktemp("diary"), DIARY, MEMCLI_EMBEDDING_ENCODER="none")
+
+
 @pytest.fixture
-def ask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Asked:
-    """Search by keywords only in a diary in which every day says much the same, but one."""
+def ask(diary: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """Search the diary by keywords only."""
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    root = tmp_path / "notes"
-    for day in range(1, 25):
-        said = f"The kettle whistled and the keeper poured tea, cup {day}.\n"
-        write(root, f"memory/2026-01-{day:02}.md", f"# Day {day}\n\n{said}")
-    write(root, "memory/2026-02-01.md", "# Bees\n\nThe beekeeper lent us a smoker, KX-417.\n")
-    write(root, "memory/2026-02-02.md", "# Leak\n\nThe kettle code is KX-417, and leaks.\n")
-    for day in range(3, 15):
-        write(root, f"memory/2026-02-{day:02}.md", f"# Parts\n\nOrdered part KX-500 no {day}.\n")
+    monkeypatch.setenv("MEMCLI_STORE", str(diary / "index.sqlite"))
 
     def told(*arguments: str) -> tuple[dict[str, Any], str]:
-        capsys.readouterr()
-        place = ("-w", str(root), "--now", "2026-03-01")
-        assert run(["search", *arguments, *place, "--json"]) == 0
-        record = json.loads(capsys.readouterr().out)
-        code = run(["search", *arguments, *place, "--exit-code", "--explain"])
-        is_low = record.get("verdict_reason", {}).get("code") == "low"
-        assert code == (is_low or record["verdict"] == "none")
-        return record, capsys.readouterr().err
+        line = ("search", *arguments, "-w", str(diary / "notes"), "--now", "2026-03-01")
+        found = record(*line)
+        is_low = found.get("match_reason", {}).get("code") == "low"
+        said = say(*line, "--exit-code", "--explain")
+        assert said.code == (is_low or found["match"] == "none")
+        return found, said.err
 
     return told
 
 
 def test_many_that_match_alike_make_no_good_answer_and_both_outputs_say_why(ask: Asked) -> None:
     record, said = ask("the keeper poured tea")
-    assert (record["verdict"], record["verdict_reason"]) == ("weak", CLOSE)
-    assert "verdict weak: the tenth passage matches nearly as well as the first\n" in said
+    assert (record["match"], record["match_reason"]) == ("weak", CLOSE)
+    assert "match weak: the tenth passage matches nearly as well as the first\n" in said
     record, said = ask("who lent us a smoker")
-    assert record["verdict"] == "good"
-    assert "verdict_reason" not in record
-    assert "verdict weak" not in said
+    assert record["match"] == "strong"
+    assert "match_reason" not in record
+    assert "match weak" not in said
 
 
 def test_what_is_asked_for_to_the_letter_need_not_stand_out(ask: Asked) -> None:
     for asked in ("KX-500", '"poured tea"', 'what is "poured tea"'):
-        assert ask(asked)[0]["verdict"] == "good", asked
+        assert ask(asked)[0]["match"] == "strong", asked
     for asked in ("poured tea", "ordered part KX-500"):
-        assert ask(asked)[0]["verdict_reason"] == CLOSE, asked
+        assert ask(asked)[0]["match_reason"] == CLOSE, asked
 
 
 @pytest.mark.parametrize("leads", ["Odette", "Kate"])
 def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], leads: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leads: str
 ) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     words = [first + rest for first in "bdfgklmnprst" for rest in ("ando", "urvik", "elmar")]
@@ -161,19 +167,16 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
     said = "".join(f"- **{name}**: {line}\n" for name, line in lines.items())
     idle = "".join(f"- **{name}**: Fine, {n}.\n" for n in range(3) for name in lines)
     write(tmp_path, "memory/2026-01-01.md", f"# Call\n\n{said}{idle}")
-    line = ["search", "Kate " + " ".join(words), "-w", str(tmp_path), "--json"]
-    assert run([*line, "-v"]) == 0
-    record = json.loads(capsys.readouterr().out)
-    assert run(line) == 0
-    found = capsys.readouterr()
-    assert 0 < abs(record["speaker_match"]) < 0.05
-    assert (record["speaker_match"] < 0) == (leads == "Odette")
+    line = ("search", "Kate " + " ".join(words), "-w", str(tmp_path))
+    whole, found = record(*line, "-v"), say(*line, "--json")
+    assert 0 < abs(whole["speaker_match"]) < 0.05
+    assert (whole["speaker_match"] < 0) == (leads == "Odette")
     if leads == "Kate":
-        assert "verdict_reason" not in record
+        assert "match_reason" not in whole
         assert "What matches best is not said" not in found.err
         return
-    assert record["verdict"] == "weak"
-    assert record["verdict_reason"] == {
+    assert whole["match"] == "weak"
+    assert whole["match_reason"] == {
         "code": "others",
         "reason": "the best match is not by Kate",
     }
@@ -181,7 +184,7 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
 
 
 def test_a_day_alone_is_answered_by_its_records(ask: Asked) -> None:
-    assert ask("2026-01")[0]["verdict"] == "good"
+    assert ask("2026-01")[0]["match"] == "strong"
 
 
 @pytest.mark.parametrize(
@@ -191,8 +194,8 @@ def test_other_ways_to_rank_are_believed_by_confidence_alone(
     ask: Asked, ranked: tuple[str, str]
 ) -> None:
     record, _ = ask("the keeper poured tea", *ranked)
-    assert record["verdict"] == "good"
-    assert "verdict_reason" not in record
+    assert record["match"] == "strong"
+    assert "match_reason" not in record
 
 
 @pytest.mark.parametrize("more", [("-n", "1"), ("--min-score", "0.9"), ("--budget", "60")])
@@ -200,28 +203,23 @@ def test_what_is_shown_of_the_passages_does_not_change_the_verdict(
     ask: Asked, more: tuple[str, ...]
 ) -> None:
     for asked in ("the keeper poured tea", "who lent us a smoker"):
-        assert ask(asked, *more)[0]["verdict"] == ask(asked)[0]["verdict"]
+        assert ask(asked, *more)[0]["match"] == ask(asked)[0]["match"]
 
 
-def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(tmp_path: Path) -> None:
     write(tmp_path, "memory/2020-01-01.md", "# Log\n\nThe pool of the tracker ran dry at noon.\n")
     write(tmp_path, "memory/2020-01-02.md", "# Log\n\nWe bought bread and two baskets.\n")
-    asked = ("search", "why was the pool empty", "-w", str(tmp_path), "--json")
+    asked = ("search", "why was the pool empty", "-w", str(tmp_path))
     for more in (("--profile", "classic"), ("--min-score", "0.1")):
-        assert run([*asked, *more, "--now", "2020-01-03"]) == 0
-        recent = json.loads(capsys.readouterr().out)
-        assert recent["results"], more
-    assert run([*asked, "--profile", "classic", "--now", "2026-01-01"]) == 0
-    old = json.loads(capsys.readouterr().out)
-    assert (old["verdict"], old["results"]) == ("none", [])
+        assert record(*asked, *more, "--now", "2020-01-03")["results"], more
+    old = record(*asked, "--profile", "classic", "--now", "2026-01-01")
+    assert (old["match"], old["results"]) == ("none", [])
 
 
 def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
     (passage,) = fused(candidate(1, literal=True))
-    for faded, told in ((1.0, "good"), (0.3, "weak"), (0.0, "low")):
-        level, reason = verdict([passage._replace(faded=faded, confidence=0.1 * faded)])
+    for faded, told in ((1.0, "strong"), (0.3, "weak"), (0.0, "low")):
+        level, reason = match_of([passage._replace(faded=faded, confidence=0.1 * faded)])
         assert (reason.code if reason else level) == told
     judged = judge([passage, passage._replace(faded=0.5)], CONSTANTS, rarity=1.0)
     assert [each.confidence for each in judged] == [0.5, 0.25]
@@ -230,33 +228,31 @@ def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
 def test_one_word_of_several_makes_no_good_answer(ask: Asked) -> None:
     record, _ = ask("why did the smoker burn through petrol")
     assert record["results"][0]["path"] == "memory/2026-02-01.md"
-    assert record["verdict"] == "weak"
-    assert record["verdict_reason"]["code"] == "one-word"
-    assert ask("who lent us a smoker")[0]["verdict"] == "good"
+    assert record["match"] == "weak"
+    assert record["match_reason"]["code"] == "one-word"
+    assert ask("who lent us a smoker")[0]["match"] == "strong"
 
 
 def test_stop_words_alone_get_a_low_confidence(ask: Asked) -> None:
     record, _ = ask("the of and")
     assert record["results"]
-    assert (record["verdict"], record["verdict_reason"]["code"]) == ("weak", "low")
+    assert (record["match"], record["match_reason"]["code"]) == ("weak", "low")
 
 
 def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     days = {n: f"# Log\n\nThe keeper saw a heron at pond {n}.\n" for n in range(1, 10)}
     for n, text in days.items():
         write(tmp_path, f"memory/2026-01-0{n}.md", text)
-    asked = ["search", "which kitten did the keeper adopt", "-w", str(tmp_path)]
-    asked += ["--mode", "keyword"]
-    assert run(asked) == 0
-    said = capsys.readouterr().err.split("\n")[0]
+    place = ("-w", str(tmp_path), "--mode", "keyword", "--now", "2026-04-01")
+    said = printed("search", "which kitten did the keeper adopt", *place)[1].split("\n")[0]
     assert said.endswith("No note contains: kitten, adopt.")
-    asked[1] = "which kitten did the keeper adopt last winter"
-    assert run([*asked, "--now", "2026-04-01"]) == 0
-    said, read = capsys.readouterr().err.split("\n")[:2]
+    question = "which kitten did the keeper adopt last winter"
+    said, read = printed("search", question, *place)[1].split("\n")[:2]
     assert said.endswith("No note contains: kitten, adopt.")  # the days of winter are known
     assert read == 'Read "last winter" as 2025-12-01 to 2026-02-28.'
-    assert run(["search", "heron at pond 3", *asked[2:]]) == 0
-    assert capsys.readouterr().err == ""
+    said = printed("search", "which kitten-like heron/egret did the keeper adopt", *place)[1]
+    assert said.endswith("No note contains: adopt.\n")
+    assert printed("search", "heron at pond 3", *place)[1] == ""
