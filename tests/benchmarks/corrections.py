@@ -2,11 +2,12 @@
 
     python -m tests.benchmarks.corrections [FILE ...] [--mode MODE]
 
-FILE is a part of `fixtures/eval/corrections`: `pairs`, `tuned`, `fresh`, `more`, `voices`, to which
-the weights of `language.evidence` are fitted, or `unseen`, `blind` and `heldout`, which are only
-counted. `heldout` (the default) has other voices than `voices`: a clinic, a club, a support team, a
-workshop, a shared flat, parents, developers, friends. All notes of a file are lines of the daily logs of one workspace, and each row asks one
-question.
+FILE is a part of `fixtures/eval/corrections`. The weights of `language.evidence` are fitted to
+`pairs`, `tuned`, `fresh`, `more` and `voices`; `unseen`, `blind` and `heldout` (the default) are
+only counted. `heldout` has other voices than `voices`: a clinic, a club, a support team, a
+workshop, a shared flat, parents, developers, friends.
+
+All notes of a file are lines of the daily logs of one workspace, and each row asks one question.
 
 One row a kind and half:
 
