@@ -373,7 +373,7 @@ def embed_first(
 ) -> None:
     """Embed the best keyword matches if the folder is not embedded yet."""
     config = workspace.config
-    is_live = workspace.state is None and config("sync.on_search") and config("sync.parts")
+    is_live = workspace.state is None and config("sync.on_search") and config("sync.segments")
     if options.encoder == "none" or not is_live:
         return
     with suppress(IndexMissingError, StoreError), workspace.store.snapshot() as snapshot:
@@ -454,7 +454,7 @@ def _freshened(
     embeds = mode != "keyword" and config("embedding.encoder") != "none"
     bounds = Bounds(
         seconds=inf if sync else config("sync.seconds"),
-        parts=(WITHOUT_BOUND if sync else config("sync.parts")) if embeds else 0,
+        segments=(WITHOUT_BOUND if sync else config("sync.segments")) if embeds else 0,
         first=WITHOUT_BOUND if sync else config("sync.first"),
         wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
         monotonic=workspace.clock.monotonic,

@@ -154,7 +154,7 @@ class VectorStatus(Record):
     fingerprint: str | None  # of the model that made them
     search: str
     exact: bool
-    parts: int
+    segments: int
     embedded: int
     pending: int  # texts without a vector
     omitted: int  # texts that the model cannot read
@@ -324,7 +324,7 @@ def _of_vectors(findings: Findings) -> Iterator[Reason]:
     if holdings.counts.left_out and findings.language is None:
         text = (
             "keyword search only, because the model does not read their script:"
-            f" {holdings.counts.left_out} of {holdings.counts.parts} texts"
+            f" {holdings.counts.left_out} of {holdings.counts.segments} texts"
         )
         yield Reason("script", text, "memcli help settings")
 
@@ -432,7 +432,7 @@ def _vectors(findings: Findings) -> VectorStatus:
         fingerprint=holdings.fingerprint,
         search=holdings.vectors.by if holdings.vectors else findings.store.vectors_by,
         exact=holdings.vectors is None or holdings.vectors.is_exact,
-        parts=holdings.counts.parts,
+        segments=holdings.counts.segments,
         embedded=holdings.counts.embedded,
         pending=holdings.pending,
         omitted=holdings.counts.left_out,

@@ -301,7 +301,7 @@ def rank_all(
 
 def _part(passage: RankedPassage, chunk: Excerpt) -> ContextPart:
     """Make a part of the lines of a passage, with the windows to which it may be cut."""
-    start = 0 if passage.is_whole else passage.candidate.parts[passage.first].start
+    start = 0 if passage.is_whole else passage.candidate.segments[passage.first].start
     shown = make_part(
         PASSAGES, chunk, window=(start, start + len(passage.text)), score=passage.score
     )
@@ -358,7 +358,7 @@ def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Itera
 
 def _cuts(passage: RankedPassage) -> Iterator[tuple[int, int]]:
     """Take lines off a passage, first those that are farthest from the best line."""
-    parts, run = passage.candidate.parts, Run(passage.first, passage.last)
+    parts, run = passage.candidate.segments, Run(passage.first, passage.last)
     while run.first < run.last:
         chars = parts[run.last].end - parts[run.first].start
         narrower = narrowed(passage.candidate, run, passage.best, partial(_is_shorter, chars))

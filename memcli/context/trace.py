@@ -12,7 +12,7 @@ from typing import Any
 from memcli.context.assemble import Assembled, tokens
 from memcli.context.parts import ContextPart
 from memcli.errors import Reason
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.query import parse

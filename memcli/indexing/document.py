@@ -22,8 +22,8 @@ from memcli.markdown.comments import visible
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.names import with_tags
 from memcli.markdown.parse import Parsed, parse
-from memcli.markdown.parts import description_of
 from memcli.markdown.preferences import begun_within, preferences_of
+from memcli.markdown.segments import description_of
 from memcli.markdown.transcript import first_day
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import (
@@ -66,9 +66,9 @@ def document_or_skip(
     document = made_or_skip(source.name, file.stat.path, make)
     if isinstance(document, Skip):
         return document
-    parts = sum(len(chunk.parts) for chunk in document.chunks)
-    if parts > limits.most_parts:  # each segment is embedded, and a few bytes can make many
-        detail = f"{parts} parts, the limit is {limits.most_parts}"
+    segments = sum(len(chunk.segments) for chunk in document.chunks)
+    if segments > limits.most_segments:  # each segment is embedded, and a few bytes can make many
+        detail = f"{segments} segments, the limit is {limits.most_segments}"
         return Skip(source.name, file.stat.path, "too-large", detail)
     return document
 

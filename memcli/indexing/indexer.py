@@ -24,7 +24,7 @@ from memcli.indexing.planning import (
     read,
     settings_meta,
 )
-from memcli.markdown.parts import embedded_again
+from memcli.markdown.segments import embedded_again
 from memcli.record import Record
 from memcli.store.run_records import Pending, Stamp
 from memcli.types import MEMORY_SOURCE, Diff, Encoder, FileStat, FileText, Known, Skip, shown
@@ -228,7 +228,7 @@ def _weigh_languages(change: Change) -> None:
     """Remember the language of most texts, if it may have changed."""
     from memcli.embedding.auto import MOST, is_due, weigh
 
-    before, count = change.facts.language, change.counts().parts
+    before, count = change.facts.language, change.counts().segments
     if is_due(before, count):
         waiting = change.pending(WEIGHED, MOST)
         change.remember({"language": weigh((i.text for i in waiting), before, count)}, revise=False)

@@ -97,8 +97,8 @@ class CitedFile:
         title = split(tuple(self.lines))[0].get("title")
         named = [" ".join(title.split())] if isinstance(title, str) else []
         titles = [block.title for block in self.blocks if block.kind == "heading"]
-        parts = (part for title in titles for part in title.split(" > "))
-        names = (stem, *named, *titles, *parts)
+        segments = (segment for title in titles for segment in title.split(" > "))
+        names = (stem, *named, *titles, *segments)
         return frozenset(told for name in names for told in (name, name[:TITLE_CHARS].strip()))
 
     @cached_property
@@ -244,7 +244,7 @@ def _is_heading(line: str, headings: set[str]) -> bool:
     told = (title, _undated(title))
     if not told[1] or not headings.isdisjoint(told):
         return True
-    return all(part in headings for part in title.split(" > "))
+    return all(segment in headings for segment in title.split(" > "))
 
 
 def _undated(title: str) -> str:

@@ -12,7 +12,7 @@ from functools import cache, partial
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
 from memcli.language.tokens import estimate, price
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import ToolResult
 from memcli.mcp.paging import Cursor

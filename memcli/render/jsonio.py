@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import estimate
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.render.sanitize import escaped
 from memcli.search.budget import shortened
 from memcli.search.passages import Passage

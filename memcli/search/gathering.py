@@ -68,7 +68,7 @@ class Gathered(Record):
     believed: Mapping[int, Sequence[float]]  # the weight of each segment by its speaker
     turns: Mapping[int, Sequence[Turn]]  # of all candidates, by chunk id
     voices: Voices | None  # of `passages`, if it matters who speaks
-    tokens: Mapping[int, Sequence[Tokens]]  # of every part of `passages`, by chunk id
+    tokens: Mapping[int, Sequence[Tokens]]  # of every segment of `passages`, by chunk id
     headings: Mapping[int, Tokens]  # of the chunks of `passages`, in tokens
     named: frozenset[int]  # chunks of `passages` whose document is called what the question is
     prior: LengthPrior

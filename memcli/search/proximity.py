@@ -1,12 +1,14 @@
-"""Prefer records of the dates that a query names, or the newest or oldest of them; pure.
+"""Prefer entries of the dates that a query names, or the newest or oldest of them; pure.
 
-score' = score + (1 - score) * bonus. For named dates bonus = DATE_BONUS * 2^(-days / half-life),
-STRETCH_BONUS where more than a day is named, and days being the distance from the record's date to
-the nearest named span, 0 inside it and where a record of a week or a month shares a day with it;
-what is bounded on one side has no near beyond its bound, and an excluded day is near to nothing.
-Undated records get nothing. Passages of a single day that is named come first where they hold most
-of the words. For `latest` and `first` the dated passages that answer about as well as the best
-change places until they stand in the order of time.
+    score' = score + (1 - score) * bonus
+    bonus  = DATE_BONUS * 2^(-days / half-life)
+
+For a span of more than one day, STRETCH_BONUS replaces DATE_BONUS. `days` is the distance from the
+entry's date to the nearest named span. It is 0 inside the span, and for an entry of a week or month
+that shares a day with it. A span that is open on one side has a distance only on the other side,
+and an excluded day has none. Undated entries get no bonus. Passages of a single named day come
+first if they contain most of the words. For `latest` and `first`, the dated passages that answer
+about as well as the best are sorted by time.
 """
 
 from __future__ import annotations

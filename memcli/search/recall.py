@@ -313,10 +313,12 @@ def part_tokens(
 ) -> dict[int, list[tuple[str, ...]]]:
     """Return the tokens of every segment of some candidates, by chunk id."""
     texts = [
-        prepare(visible(c.text[part.start : part.end])) for c in candidates for part in c.parts
+        prepare(visible(c.text[segment.start : segment.end]))
+        for c in candidates
+        for segment in c.segments
     ]
     cut = iter(snapshot.tokens(texts))
-    return {c.about.chunk_id: [next(cut) for _ in c.parts] for c in candidates}
+    return {c.about.chunk_id: [next(cut) for _ in c.segments] for c in candidates}
 
 
 def heading_tokens(

@@ -159,7 +159,7 @@ def _cosines(
         return {}
     own = middle([at.blob])
     vectors = snapshot.vectors([candidate.about.chunk_id for candidate in candidates])
-    middles = {chunk: middle(parts) for chunk, parts in vectors.items()}
+    middles = {chunk: middle(segments) for chunk, segments in vectors.items()}
     return {
         chunk: min(1.0, max(0.0, fsum(map(mul, own, each))))
         for chunk, each in middles.items()
@@ -208,18 +208,18 @@ def _passage(
     weights: Weights,
     linked: frozenset[int],
 ) -> RankedPassage:
-    chunk, parts = candidate.about.chunk_id, candidate.parts
+    chunk, segments = candidate.about.chunk_id, candidate.segments
     cosine, share = cosines.get(chunk), coverage.get(chunk, 0.0)
     score = weights.vector * (cosine or 0.0) + weights.text * share
     return RankedPassage(
         candidate=candidate,
         first=0,
-        last=max(0, len(parts) - 1),
+        last=max(0, len(segments) - 1),
         score=score + (LINKED * (1.0 - score) if chunk in linked else 0.0),
         cosine=cosine,
         coverage=share,
         confidence=None,
         duplicates=(),
         trace=(),
-        best=max(range(len(parts)), key=lambda at: parts[at].cosine or 0.0, default=0),
+        best=max(range(len(segments)), key=lambda at: segments[at].cosine or 0.0, default=0),
     )

@@ -1,9 +1,9 @@
-"""The door of the store: what every index answers and does, whoever keeps it.
+"""The interface of a store: what every index answers and does, on SQLite or PostgreSQL.
 
-A Store is asked for a Snapshot, which answers from one state of it, or for a Change, of which
-there is one at a time in all processes. Chunks are named by numbers that mean something within
-one snapshot alone. Text is data: words come as Terms, filters as a Reach, never as a query
-language. What a summary, a log or a good answer is, callers decide.
+A Store gives a Snapshot, which answers from one state of it, or a Change, of which only one exists
+at a time in all processes. The numbers of chunks are valid within one snapshot. Text is data:
+words are passed as Terms and filters as a Scope, never as a query language. The callers decide
+what a summary, a log or a good answer is.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Stock(Protocol):
         ...
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
+        """Count documents, chunks, and segments: all, embedded ones, and those left out."""
         ...
 
     def integrity(self) -> str:
@@ -120,7 +120,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Return the vectors of the parts of those chunks that have any, in their order."""
+        """Return the vectors of the segments of those chunks that have any, in order."""
         ...
 
     def candidates(

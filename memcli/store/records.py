@@ -32,14 +32,14 @@ class Counts(Record):
 
     documents: int
     chunks: int
-    parts: int
-    embedded: int  # parts with a vector of the store's own fingerprint
+    segments: int
+    embedded: int  # segments with a vector of the store's own fingerprint
     left_out: int = 0  # segments that its encoder cannot read
 
     @property
     def embeddable(self) -> int:
-        """Count the parts that have, or wait for, a vector."""
-        return self.parts - self.left_out
+        """Count the segments that have, or wait for, a vector."""
+        return self.segments - self.left_out
 
 
 # The last revision at which no text waited for a vector: its number, and the counts of documents,
@@ -52,8 +52,8 @@ def counts_at(revision: int | str, text: str) -> Counts | None:
     at, *counted = text.split(" ")
     if at != str(revision) or len(counted) < 3:
         return None
-    documents, chunks, parts, left_out = map(int, (*counted, "0")[:4])
-    return Counts(documents, chunks, parts, parts - left_out, left_out)
+    documents, chunks, segments, left_out = map(int, (*counted, "0")[:4])
+    return Counts(documents, chunks, segments, segments - left_out, left_out)
 
 
 class Scope(Record):

@@ -35,7 +35,7 @@ class VectorSearch(Record):
 
 
 class Pending(Record):
-    """A text that has no vector yet, in the pieces it is embedded from (see `markdown.parts`)."""
+    """A text that has no vector yet, in the pieces that are embedded (see `markdown.segments`)."""
 
     hash: bytes
     prefix: str

@@ -86,7 +86,7 @@ def test_quality_gives_the_figures_of_its_schema(bench: Bench) -> None:
     assert record["hints"] == {"queries": 1, "missed": 1, "mended": 1, "rate": 1.0}
     ranks = {row["id"]: row["rank"] for row in record["queries"]}
     assert (ranks["ops"], ranks["pool"]) == (1, 1)
-    assert record["index"]["parts"] == record["index"]["embedded"] > 0
+    assert record["index"]["segments"] == record["index"]["embedded"] > 0
 
 
 def test_a_gate_that_passes_is_silent_and_one_that_does_not_is_one_line(bench: Bench) -> None:

@@ -114,8 +114,8 @@ def test_a_query_that_is_mostly_latin_goes_by_meaning_too(notes: Path) -> None:
 def test_what_the_model_cannot_read_is_not_embedded_and_is_counted(notes: Path) -> None:
     status = json.loads(memcli(notes, "status", "--json")[0])
     vectors = status["vectors"]
-    assert {key: vectors[key] for key in ("parts", "embedded", "pending", "omitted")} == {
-        "parts": 7, "embedded": 1, "pending": 0, "omitted": 6,
+    assert {key: vectors[key] for key in ("segments", "embedded", "pending", "omitted")} == {
+        "segments": 7, "embedded": 1, "pending": 0, "omitted": 6,
     }  # fmt: skip
     assert "1 of 7 segments, 6 in scripts it cannot read, auto" in memcli(notes, "status")[0]
     assert not any("no vector yet" in warning for warning in status["warnings"])

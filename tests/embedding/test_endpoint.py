@@ -17,7 +17,7 @@ from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, open_encoder
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.indexer import Calling, embed, index, text_of
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.search.query_vector import QueryVector
 from memcli.store.quantize import packed
 from memcli.store.sqlite.driver import rows

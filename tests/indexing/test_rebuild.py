@@ -324,4 +324,4 @@ def test_other_chunks_are_embedded_before_anyone_searches_them(place: Place) -> 
     reader.close()
     assert seen == [chunks]
     assert counts.chunks > chunks
-    assert counts.embedded == counts.parts
+    assert counts.embedded == counts.segments

@@ -12,7 +12,7 @@ import pytest
 
 import memcli
 from memcli.config.settings import load
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.search.query import JOINED, ParsedQuery, QueryTerm, parse
 from memcli.search.recall import RecallBounds, Recalled, _first_chunks, recall
 from memcli.search.repair import Repair, _rewritten

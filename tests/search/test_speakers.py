@@ -19,7 +19,7 @@ from memcli.search.speakers import (
     speaker_focus,
     weight_of,
 )
-from memcli.types import PartScore, Turn
+from memcli.types import SegmentScore, Turn
 from tests.search.makers import candidate, fused
 from tests.support import write
 
@@ -140,13 +140,13 @@ def test_a_filter_leaves_no_line_of_others_and_no_passage_of_them() -> None:
 
 
 def test_a_part_of_several_lines_is_cut_into_those_that_say_something() -> None:
-    part = PartScore(7, 10, 4, 18, 0.5)
-    chunk = candidate(1)._replace(text="So. One.\n\nTwo.\nIII", parts=(part,))
+    part = SegmentScore(7, 10, 4, 18, 0.5)
+    chunk = candidate(1)._replace(text="So. One.\n\nTwo.\nIII", segments=(part,))
     cut = by_line(chunk)
-    assert [chunk.text[each.start : each.end] for each in cut.parts] == ["One.", "Two.", "III"]
-    assert [each.start_line for each in cut.parts] == [7, 9, 10]
-    assert {each.cosine for each in cut.parts} == {0.5}
-    odd = chunk._replace(parts=(part._replace(end_line=8),))  # it counts other lines
+    assert [chunk.text[each.start : each.end] for each in cut.segments] == ["One.", "Two.", "III"]
+    assert [each.start_line for each in cut.segments] == [7, 9, 10]
+    assert {each.cosine for each in cut.segments} == {0.5}
+    odd = chunk._replace(segments=(part._replace(end_line=8),))  # it counts other lines
     assert by_line(odd) == odd
 
 

@@ -20,7 +20,7 @@ from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.store.tiers import Scored, Tier, first_sure, head_cosine, head_of, tiers_of
-from memcli.types import Chunk, Document, FileStat, Filters, Part
+from memcli.types import Chunk, Document, FileStat, Filters, Segment
 from tests.store.nested import nested, questions
 from tests.store_check import assert_sound
 from tests.support import FAR_FUTURE_NS, by_night
@@ -40,7 +40,7 @@ def name(document: str, number: int) -> bytes:
 
 
 def put(writer: Writer, document: str, count: int) -> None:
-    parts = tuple(Part(1, 1, 0, 1, "", name(document, number)) for number in range(count))
+    parts = tuple(Segment(1, 1, 0, 1, "", name(document, number)) for number in range(count))
     chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, document, bytes(16), None, (), parts)
     path = f"{document}.md"
     made = Document(

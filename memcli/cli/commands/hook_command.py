@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from memcli.hook.agents import HookEvent
 
 # What a hook does for the index on its way, at most: a search does more.
-BOUNDS = {"sync.seconds": 0.3, "sync.parts": 16, "sync.first": 50}
+BOUNDS = {"sync.seconds": 0.3, "sync.segments": 16, "sync.first": 50}
 MOST_TRANSCRIPT = 64 << 20  # characters
 SHOWN_NAME = 40  # characters of an event that is not ours
 HOOKS = "hooks"  # the folder of sessions, in the cache

@@ -153,7 +153,7 @@ class RowWriter(BaseChange):
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         row = self.row
-        living = [part.hash for chunk in document.chunks for part in chunk.parts]
+        living = [segment.hash for chunk in document.chunks for segment in chunk.segments]
         with self.transaction():
             gone = self._drop((document.source, document.path))
             written = rows.putting(row.id, self.row.next_id, document, stamp, skip)

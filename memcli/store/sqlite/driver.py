@@ -95,7 +95,7 @@ def is_network_type(name: str) -> bool:
 def _unescaped(field: str) -> str:
     r"""Undo the octal escapes of a mount table, such as \040 for a space."""
     first, *rest = field.split("\\")
-    return first + "".join(chr(int(part[:3], 8)) + part[3:] for part in rest)
+    return first + "".join(chr(int(segment[:3], 8)) + segment[3:] for segment in rest)
 
 
 class Connected(Record):

@@ -125,7 +125,7 @@ class ChunkRow(Record):
     ordinal: int  # of the chunk in its document, from 0
     named_by: str  # see `Candidate.named_by`
     # For each segment: hash of its text, number of its vector, first and last line, characters.
-    parts: Sequence[tuple[bytes, int | None, int, int, int, int]]
+    segments: Sequence[tuple[bytes, int | None, int, int, int, int]]
 
     @property
     def place(self) -> tuple[str, str, int]:
@@ -137,8 +137,8 @@ def chunk_rows(
     connection: apsw.Connection, chunk_ids: Sequence[int], fingerprint: str | None
 ) -> dict[int, ChunkRow]:
     """Read some chunks, with the numbers of the vectors of an encoder."""
-    parts: dict[int, list[Any]] = {}
-    for chunk_id, *part in typed_rows(
+    segments: dict[int, list[Any]] = {}
+    for chunk_id, *segment in typed_rows(
         connection,
         _PARTS,
         "FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
@@ -146,7 +146,7 @@ def chunk_rows(
         f" WHERE p.chunk_id IN ({marks(chunk_ids)}) ORDER BY p.id",
         (fingerprint, *chunk_ids),
     ):
-        parts.setdefault(chunk_id, []).append(part)
+        segments.setdefault(chunk_id, []).append(segment)
     found = typed_rows(
         connection,
         (*ABOUT.values(), *_RANKED.values()),
@@ -155,7 +155,7 @@ def chunk_rows(
     )
     told = len(ABOUT)
     return {
-        row[0]: ChunkRow._make((about(row), *row[told:], parts.get(row[0], ()))) for row in found
+        row[0]: ChunkRow._make((about(row), *row[told:], segments.get(row[0], ()))) for row in found
     }
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memcli.types import Known
 
 MOST_BYTES = 32 << 20  # by the estimates below, for CPython's objects
-PART_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100
+SEGMENT_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100
 MOST_HELD = 10_000  # in a larger index, the chunks of a word are not cached
 
 
@@ -52,7 +52,9 @@ class IndexCache:
         kept = self._chunks
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in kept]
         found = read(missing) if missing else {}
-        self.bytes += sum(2 * len(c.text) + PART_BYTES * (2 + len(c.parts)) for c in found.values())
+        self.bytes += sum(
+            2 * len(c.text) + SEGMENT_BYTES * (2 + len(c.segments)) for c in found.values()
+        )
         kept |= found
         return [kept[chunk_id] for chunk_id in chunk_ids if chunk_id in kept]
 

@@ -47,7 +47,7 @@ from memcli.store.sqlite.driver import (
 )
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.match import expression, phrase
-from memcli.types import Candidate, Excerpt, Known, PartScore, Term, TermQuery
+from memcli.types import Candidate, Excerpt, Known, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from typing import Any
@@ -282,10 +282,10 @@ class Reader:
             cosines = self._cosines(read, retrievers)
         made = []
         for row in sorted(read, key=_place):
-            about, tokens, text, text_hash, authority, importance, _, named_by, parts = row
+            about, tokens, text, text_hash, authority, importance, _, named_by, segments = row
             scored = tuple(
-                PartScore(first, last, start, end, cosines.get(number))
-                for _, number, first, last, start, end in parts
+                SegmentScore(first, last, start, end, cosines.get(number))
+                for _, number, first, last, start, end in segments
             )
             bm25 = scores.get(about.chunk_id, 0.0)
             chunk = Candidate(about, tokens, text, text_hash, authority, importance, scored, bm25)
@@ -406,7 +406,7 @@ class Reader:
         """Return the cosines of the segments of chunks, by the numbers of their vectors."""
         if retrievers.vector is None:
             return {}
-        numbers = [part[1] for chunk in chunks for part in chunk.parts if part[1] is not None]
+        numbers = [s[1] for chunk in chunks for s in chunk.segments if s[1] is not None]
         connection, has_vec = self._connection, not self.vec_problem
         if self._cache is None:
             return vectors.cosines(connection, retrievers.vector, numbers, has_vec=has_vec)

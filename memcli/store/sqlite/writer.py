@@ -193,7 +193,7 @@ class Writer(BaseChange):
         with self.transaction():
             gone = self._drop_chunks((document.source, document.path))
             documents.put_document(self.connection, document, stamp, skip)
-            living = [part.hash for chunk in document.chunks for part in chunk.parts]
+            living = [segment.hash for chunk in document.chunks for segment in chunk.segments]
             self.refresh(gone, living)
 
     def touch(self, key: Key, stamp: Stamp) -> None:

@@ -14,7 +14,7 @@ from struct import unpack
 from typing import NamedTuple
 
 from memcli.errors import IndexMissingError, RetryLaterError
-from memcli.markdown.parts import description_of
+from memcli.markdown.segments import description_of
 from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, in_order
 from memcli.store.lock import writer_lock
 from memcli.store.port import Sleep
@@ -49,8 +49,8 @@ from memcli.types import (
     Excerpt,
     Known,
     Lines,
-    Part,
-    PartScore,
+    Segment,
+    SegmentScore,
     Term,
     TermQuery,
 )
@@ -118,15 +118,15 @@ class State(NamedTuple):
         return sorted(row for stored in self.documents.values() for row in stored.rows)
 
     @property
-    def parts(self) -> list[tuple[Row, Part]]:
-        return [(row, part) for row in self.rows for part in row.chunk.parts]
+    def parts(self) -> list[tuple[Row, Segment]]:
+        return [(row, part) for row in self.rows for part in row.chunk.segments]
 
     def own_vector(self, hash_: bytes) -> bytes | None:
         """Give the vector of a text that is searched by."""
         found = self.vectors.get((self.facts.fingerprint or "", hash_))
         return found.blob if found else None
 
-    def waiting(self, fingerprint: str) -> list[tuple[Row, Part]]:
+    def waiting(self, fingerprint: str) -> list[tuple[Row, Segment]]:
         """List the parts whose text has no vector and is not left out."""
         settled = self.vectors.keys() | self.unread
         return [(r, part) for r, part in self.parts if (fingerprint, part.hash) not in settled]
@@ -217,7 +217,7 @@ class MemorySnapshot:
             return list
         owners: dict[bytes, list[int]] = {}
         for row in self._within(scope):
-            for part in row.chunk.parts:
+            for part in row.chunk.segments:
                 owners.setdefault(part.hash, []).append(row.id)
         near = [
             Neighbour(hash_, cosine(vector, blob), tuple(dict.fromkeys(owned)))
@@ -237,7 +237,7 @@ class MemorySnapshot:
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
         found = {
-            row.id: [self._state.own_vector(part.hash) for part in row.chunk.parts]
+            row.id: [self._state.own_vector(part.hash) for part in row.chunk.segments]
             for row in self._rows(chunk_ids)
         }
         known = {chunk: [each for each in vectors if each] for chunk, vectors in found.items()}
@@ -255,7 +255,7 @@ class MemorySnapshot:
                 row.chunk.text_hash,
                 row.document.authority,
                 row.document.importance,
-                tuple(self._scored(part, retrievers.vector) for part in row.chunk.parts),
+                tuple(self._scored(part, retrievers.vector) for part in row.chunk.segments),
                 scores.get(row.id, 0.0),
                 named_by="" if row.chunk.ordinal else row.document.front_matter,
             )
@@ -367,10 +367,10 @@ class MemorySnapshot:
             and (not by or any(turn.speaker in by for turn in row.chunk.turns))
         ]
 
-    def _scored(self, part: Part, vector: bytes | None) -> PartScore:
+    def _scored(self, part: Segment, vector: bytes | None) -> SegmentScore:
         blob = self._state.own_vector(part.hash)
         score = cosine(vector, blob) if vector and blob else None
-        return PartScore(part.start_line, part.end_line, part.start, part.end, score)
+        return SegmentScore(part.start_line, part.end_line, part.start, part.end, score)
 
 
 class Cell:

@@ -68,7 +68,7 @@ def test_what_is_put_is_known_and_counted(store: Store) -> None:
     stamp = stamp_of("a.md", NOTES)
     assert known["memory", "a.md"] == Known(stamp.hash, *stamp.stat[2:], stamp.indexed_ns)
     assert set(known) == {*keys("a.md", "memory/2025-01-02.md"), ("other", "o.md")}
-    parts = sum(len(chunk.parts) for chunk in made.chunks)
+    parts = sum(len(chunk.segments) for chunk in made.chunks)
     assert counts == Counts(3, len(made.chunks) + 2, parts + 2, 0)
     with store.snapshot() as snapshot:
         assert (snapshot.known(), snapshot.counts()) == (known, counts)

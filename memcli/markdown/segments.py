@@ -122,7 +122,7 @@ def digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
 
 
-def cut_parts(
+def cut_segments(
     parsed: Parsed,
     starts: list[int],
     text: str,
