@@ -94,7 +94,7 @@ class Listing(Record):
     mounts: tuple[tuple[str, str], ...] = ()  # (source, folder path) of mount points
 
 
-class Known(Record):
+class KnownFile(Record):
     """What the index knows about a file, to see whether it has changed."""
 
     hash: bytes

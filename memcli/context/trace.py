@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memcli.context.assemble import Assembled, tokens
+from memcli.context.assemble import AssembledContext, tokens
 from memcli.context.parts import ContextPart
 from memcli.errors import Reason
 from memcli.markdown.segments import digest
@@ -30,7 +30,7 @@ class Made(Record):
 
     question: Question | None
     answer: Answer | None
-    assembled: Assembled
+    assembled: AssembledContext
     revision: str
 
 

@@ -21,7 +21,7 @@ from memcli.markdown.chunker import chunk_document
 from memcli.markdown.comments import visible
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.names import with_tags
-from memcli.markdown.parse import Parsed, parse
+from memcli.markdown.parse import ParsedMarkdown, parse
 from memcli.markdown.preferences import begun_within, preferences_of
 from memcli.markdown.segments import description_of
 from memcli.markdown.transcript import first_day
@@ -154,7 +154,7 @@ def build_document(
     )
 
 
-def _text_lines(parsed: Parsed) -> Iterator[str]:
+def _text_lines(parsed: ParsedMarkdown) -> Iterator[str]:
     """Yield the lines that may name tags: no headings, no code, no comments."""
     for block in parsed.blocks:
         if block.kind not in ("heading", "fence"):
@@ -215,7 +215,7 @@ def _lineage(source: Source, path: str, metadata: dict[str, Any]) -> Lineage | N
     return read_lineage(metadata) if is_own else None
 
 
-def _title(parsed: Parsed, path: str) -> str:
+def _title(parsed: ParsedMarkdown, path: str) -> str:
     """Take the title from the front matter, the first heading of level 1, or the file's name."""
     named = parsed.front_matter.get("title")
     if isinstance(named, str) and named.strip():

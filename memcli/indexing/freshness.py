@@ -23,7 +23,7 @@ from memcli.errors import (
 from memcli.indexing.comparison import IndexComparison, compare_index
 from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
-from memcli.types import EMPTY, OUT_OF_DATE, UP_TO_DATE, Encoder, Known, Listing, Skip, shown
+from memcli.types import EMPTY, OUT_OF_DATE, UP_TO_DATE, Encoder, KnownFile, Listing, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress, Report
@@ -225,7 +225,7 @@ def _bring_in(
     from memcli.indexing.notices import missing_files, not_searched, replaced
 
     notices: list[Reason] = []
-    known: Mapping[Key, Known] = {}
+    known: Mapping[Key, KnownFile] = {}
     if whole or change.notices or altered(settings, change.facts):
         report = index(change, settings, on_progress=on_progress)
         notices += [Reason("damaged", notice) for notice in report.notices]

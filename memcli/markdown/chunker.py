@@ -21,7 +21,7 @@ from memcli.record import Record
 from memcli.types import Chunk, Limits, Segment, date_of, named_days
 
 if TYPE_CHECKING:
-    from memcli.markdown.parse import Block, Parsed
+    from memcli.markdown.parse import Block, ParsedMarkdown
     from memcli.types import Stretch
 
 # A last chunk below this share of the limit takes lines from the previous one.
@@ -38,7 +38,7 @@ class Heading(Record):
 
 
 def chunk_document(
-    parsed: Parsed,
+    parsed: ParsedMarkdown,
     *,
     title: str,
     limits: Limits,
@@ -117,7 +117,7 @@ def _segment(span: Span, chunk_start: int, starts: list[int], text: str, context
 
 
 def _sections(
-    parsed: Parsed, heading_days: Callable[[str], Stretch | None]
+    parsed: ParsedMarkdown, heading_days: Callable[[str], Stretch | None]
 ) -> Iterator[tuple[Heading, int | None, list[Block]]]:
     """Yield the heading path, the line of the heading, and the blocks below it.
 

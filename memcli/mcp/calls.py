@@ -57,7 +57,7 @@ def call_search(
     from memcli.search.follow_up import question_after
     from memcli.search.options import options_of
     from memcli.search.passages import passages_of
-    from memcli.search.worth import counts
+    from memcli.search.reading_value import counts
 
     memory = shared.warm(arguments.get("workspace"))
     moment = memory.clock.now()

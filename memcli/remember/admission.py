@@ -23,7 +23,7 @@ from memcli.language.facts import (
 )
 from memcli.language.word_order import is_moved
 from memcli.record import Record
-from memcli.remember.worth import GateWeights, Worth, worth_of
+from memcli.remember.note_score import GateWeights, NoteScore, worth_of
 from memcli.render.sanitize import broken_up
 from memcli.secrets.finding import find_secrets
 from memcli.secrets.stated import stated_secret
@@ -68,11 +68,11 @@ class Check(Record):
     citation: str | None = None
 
 
-class Judged(Record):
+class Judgement(Record):
     """The results of the rules that were checked, and the worth of the note."""
 
     checks: tuple[Check, ...]  # in their order; the last may have refused
-    worth: Worth
+    worth: NoteScore
     older: str | None = None  # citation of a line that the note corrects
 
     @property
@@ -92,7 +92,7 @@ class AdmissionSettings(Record):
 
 def judge(
     text: str, neighbours: Sequence[SimilarLine], settings: AdmissionSettings, *, heading: str = ""
-) -> Judged:
+) -> Judgement:
     """Check the rules; `neighbours` are the most similar lines of the memory.
 
     The heading above the note is written with it, so it must not contain a secret either.
@@ -115,7 +115,7 @@ def judge(
         checks.append(check)
         if not check.passed:
             break
-    return Judged(tuple(checks), worth, _older(text, compared))
+    return Judgement(tuple(checks), worth, _older(text, compared))
 
 
 def is_same(a: str, b: str) -> bool:
@@ -212,7 +212,7 @@ def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Che
     return Check("echo", True, "this session was not shown it")
 
 
-def _least_worth(worth: Worth, least: float) -> Check:
+def _least_worth(worth: NoteScore, least: float) -> Check:
     made_of = (
         f"{worth.value:.2f} = novelty {worth.novelty:.2f}, specificity {worth.specificity:.2f},"
         f" {worth.kind} {worth.kind_value:.1f}"

@@ -26,8 +26,8 @@ from memcli.markdown.comments import visible
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
+from memcli.search.corrections import corrections_of, with_corrections
 from memcli.search.mmr import diversify
-from memcli.search.newer import corrections_of, with_corrections
 from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.ranked import RankedPassage, ordered
@@ -53,7 +53,7 @@ LINKED = 0.25
 _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
 
 
-class Alike(Record):
+class RelatedChunks(Record):
     """The chunks most like a place, best first, and the retrievers that ran."""
 
     passages: tuple[RankedPassage, ...]
@@ -64,10 +64,10 @@ class Alike(Record):
     revision: str
 
 
-NONE = Alike((), parse(""), NOTHING.keyword, NOTHING.semantic, 0, "0")
+NONE = RelatedChunks((), parse(""), NOTHING.keyword, NOTHING.semantic, 0, "0")
 
 
-def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions) -> Alike:
+def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions) -> RelatedChunks:
     """Find the chunks most similar to those of a place, without these."""
     facts, counts = snapshot.facts, snapshot.counts()
     own = [excerpt.about.chunk_id for excerpt in place]
@@ -98,7 +98,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     scope = scope_within(snapshot, options.filters)
     chosen = with_corrections(chosen, corrections_of(snapshot, chosen, passages, scope))
     lines = snapshot.lines_of([passage.about.chunk_id for passage in chosen])
-    return Alike(
+    return RelatedChunks(
         tuple(
             passage._replace(broken=lines[passage.about.chunk_id].broken, trace=())
             for passage in chosen

@@ -55,7 +55,7 @@ class Reranker(Protocol):
         ...
 
 
-class Reranked(Record):
+class RerankResult(Record):
     """What a reranker did, or why it changed nothing."""
 
     by: str  # tokens | onnx | endpoint
@@ -75,7 +75,7 @@ def rerank(
     focused: Callable[[Lifts], Sequence[RankedPassage]],
     *,
     has_vectors: bool,
-) -> tuple[Sequence[RankedPassage], Reranked]:
+) -> tuple[Sequence[RankedPassage], RerankResult]:
     """Rank the first TOP passages again; `focused` makes passages of segments with lifts.
 
     If the reranker fails, the passages stay as they are. `has_vectors` says whether cosines took
@@ -83,15 +83,15 @@ def rerank(
     """
     top = passages[:TOP]
     if reranker.is_by_part and not has_vectors:
-        return passages, Reranked(reranker.name, 0, NO_VECTORS)
+        return passages, RerankResult(reranker.name, 0, NO_VECTORS)
     if reranker.is_by_part and len(top) > 1 and top[0].score - top[1].score >= SURE_LEAD:
-        return passages, Reranked(reranker.name, 0, SURE)
+        return passages, RerankResult(reranker.name, 0, SURE)
     if reranker.is_by_part:
         segments = _segments(top)
         texts = [_segment(passage, segment) for passage, segment in segments]
     else:
         texts = [visible(passage.text).strip() for passage in top]
-    told = Reranked(reranker.name, len(texts))
+    told = RerankResult(reranker.name, len(texts))
     if not texts:
         return passages, told
     try:

@@ -126,7 +126,7 @@ def _is_in(name: str, words: Sequence[str]) -> bool:
     return bool(wanted) and any(" ".join(run).casefold() in (spelt, f"{spelt}s") for run in runs)
 
 
-class Heard(Record):
+class ConversationSpeakers(Record):
     """The speakers in the chunks that were found, and those whose words are wanted."""
 
     focus: SpeakerFocus
@@ -263,13 +263,13 @@ def hear(
     speakers: Sequence[str],
     *,
     by: tuple[str, ...] = (),
-) -> Heard | None:
+) -> ConversationSpeakers | None:
     """Find out whose words a question is about; None if it makes no difference who speaks.
 
     `turns` are those of the candidates, by chunk id.
     """
     focus = speaker_focus(question, speakers)
-    return Heard(focus, by, turns) if focus.names or focus.of_writer or by else None
+    return ConversationSpeakers(focus, by, turns) if focus.names or focus.of_writer or by else None
 
 
 def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:

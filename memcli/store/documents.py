@@ -34,7 +34,7 @@ class IndexedDocument(Record):
     total: int = 0  # documents that a list has without its limit, if it has one
 
 
-class Marked(Record):
+class AlwaysDocument(Record):
     """A document that its author wants in every context."""
 
     authority: float | None
@@ -48,7 +48,7 @@ class Linking(Record):
     front_matter: str  # JSON
 
 
-class Titled(Record):
+class TitledDocument(Record):
     """A document and its title."""
 
     source: str

@@ -18,7 +18,7 @@ class Facts(Record):
     fingerprint: str | None = None  # of the vectors that are searched
     dimension: int | None = None
     model: str | None = None  # the files of the model that made them, as they were verified
-    language: str | None = None  # of most texts; see `embedding.auto`
+    language: str | None = None  # of most texts; see `embedding.language_choice`
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # the settings of the sources
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read
@@ -71,7 +71,7 @@ class First(Record):
     order: str = "path"  # path, date or newest; undated documents come last
 
 
-class Ranked(Record):
+class KeywordMatch(Record):
     """A chunk that keyword search found."""
 
     chunk_id: int
@@ -108,7 +108,7 @@ class RetrieverResults(Record):
     """The searches of both retrievers and their results."""
 
     query: TermQuery
-    keyword: Sequence[Ranked]
+    keyword: Sequence[KeywordMatch]
     vector: bytes | None
     near: Sequence[Neighbour]
     totals: Totals | None = None  # for the scores, if several stores are searched together

@@ -31,7 +31,7 @@ class Tier(Record):
     threshold: float
 
 
-class Scored(Record):
+class TierResult(Record):
     """The best score of a tier, 0 if empty; and a function that scores its finds exactly."""
 
     best: float
@@ -53,7 +53,7 @@ def tiers_of(config: Config) -> tuple[Tier, ...]:
 
 
 def first_sure(
-    tiers: Sequence[Tier], search: Callable[[Tier], Scored]
+    tiers: Sequence[Tier], search: Callable[[Tier], TierResult]
 ) -> tuple[int, Sequence[tuple[bytes, float]]] | None:
     """Search tier by tier; return the components and the finds of the first sure one.
 

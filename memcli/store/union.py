@@ -32,8 +32,8 @@ from memcli.store.records import (
     Facts,
     First,
     Key,
+    KeywordMatch,
     Neighbour,
-    Ranked,
     RetrieverResults,
     Scope,
     Support,
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from memcli.errors import Reason
-    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.port import SharedIndex, Snapshot, Store
     from memcli.store.round_trips import Each
     from memcli.store.run_records import VectorSearch
-    from memcli.types import Candidate, Excerpt, Known, Lines, Term
+    from memcli.types import Candidate, Excerpt, KnownFile, Lines, Term
 
     Given = TypeVar("Given")
     Made = TypeVar("Made")
@@ -155,7 +155,7 @@ class Union:
     def _facts(self) -> list[Facts]:
         return [snapshot.facts for snapshot in self._all]
 
-    def known(self) -> Mapping[Key, Known]:
+    def known(self) -> Mapping[Key, KnownFile]:
         return {
             (self._naming[turn].source(source), path): known
             for turn, told in self._from_each(lambda snapshot: snapshot.known())
@@ -238,14 +238,14 @@ class Union:
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
-    ) -> Sequence[Ranked]:
+    ) -> Sequence[KeywordMatch]:
         """List the best matches by the BM25 of the whole; ties by workspace, then by place."""
         query = _with_all(query)
         if not (query.any or query.all):
             return []
         by = totals or self.totals(query)
         found = [
-            Ranked(self._naming[turn].chunk(each.chunk_id), each.bm25)
+            KeywordMatch(self._naming[turn].chunk(each.chunk_id), each.bm25)
             for turn, ranked in self._reached(
                 scope, lambda snapshot, own: snapshot.by_keyword(query, limit, own, by)
             )
@@ -418,7 +418,7 @@ class Union:
         found = self._reached(scope, lambda snapshot, own: _begun(snapshot.newest(own)))
         return merge(*(read(*each) for each in found), key=place, reverse=True)
 
-    def marked(self, *, soft: bool) -> Sequence[Marked]:
+    def marked(self, *, soft: bool) -> Sequence[AlwaysDocument]:
         return [
             each._replace(excerpts=tuple(self._naming[turn].excerpt(e) for e in each.excerpts))
             for turn, told in self._from_each(lambda snapshot: snapshot.marked(soft=soft))
@@ -458,7 +458,7 @@ class Union:
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
         return self._by_chunk(lambda snapshot, own: snapshot.links(own), chunk_ids)
 
-    def titles(self) -> Sequence[Titled]:
+    def titles(self) -> Sequence[TitledDocument]:
         return [
             each._replace(source=self._naming[turn].source(each.source))
             for turn, told in self._from_each(lambda snapshot: snapshot.titles())
@@ -489,7 +489,7 @@ class Union:
             for turn, lines in zip(logs, supports, strict=True)
         }
 
-    def _is_hidden(self, turn: int, marked: Marked) -> bool:
+    def _is_hidden(self, turn: int, marked: AlwaysDocument) -> bool:
         """Return whether a document of a store must not be shown."""
         summaries = self._hiding.get(turn)
         return summaries is not None and any(

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import memcli
-from memcli.cli.commands.bench import NAMES, place
+from memcli.cli.commands.bench import NAMES, speed_copy
 from memcli.cli.main import run
 from memcli.cli.program import page
 from tests.cli import processes
@@ -391,7 +391,7 @@ def test_speed_leaves_out_a_document_that_cannot_be_read(
 
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
     write(bench.notes, "locked.md", "# Locked\n\nx\n")
-    monkeypatch.setattr(place, "open", locked, raising=False)
+    monkeypatch.setattr(speed_copy, "open", locked, raising=False)
     out, err = bench("speed", "--runs", "2", "--mode", "keyword")
     assert "memcli: locked.md is left out: Permission denied\n" in err
     assert "documents/s by keywords" in out

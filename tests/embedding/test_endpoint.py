@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.encoders import Choice, Endpoint, Remembered
+from memcli.embedding.encoders import Choice, Endpoint, IndexModel
 from memcli.embedding.endpoint import ATTEMPTS, REQUESTS, EndpointEncoder, Sleep
 from memcli.embedding.long_texts import unit
 from memcli.embedding.query import QueryEncoder
@@ -329,7 +329,7 @@ def test_whatever_fails_in_the_thread_of_a_query_is_the_reason() -> None:
 
     endpoint = Endpoint("http://h/v1", MODEL, key=key, key_variable="K", dimension=DIMENSION)
     encoder = QueryEncoder(Choice(("openai",), endpoint=endpoint))
-    vector = QueryVector(lambda: encoder, "pool", Remembered(None, None))
+    vector = QueryVector(lambda: encoder, "pool", IndexModel(None, None))
     assert vector.result("pool").blob is None
     told = "the query could not be embedded: KeyError: 'no such drawer'"
     assert vector.result("pool").reason == Reason("no-vector", told)

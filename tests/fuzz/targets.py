@@ -31,7 +31,7 @@ from memcli.render.width import columns
 from memcli.search import query
 from memcli.search.ranked import RankedPassage
 from memcli.search.snippet import make_snippet, marked
-from memcli.store.sqlite.match import TOKENIZE, expression
+from memcli.store.sqlite.fts_query import TOKENIZE, expression
 from memcli.types import (
     DATE_KEYS,
     Candidate,

@@ -11,7 +11,7 @@ from memcli.cli.main import run
 from memcli.search.lines import by_line
 from memcli.search.ranked import RankedPassage
 from memcli.search.speakers import (
-    Heard,
+    ConversationSpeakers,
     SpeakerFocus,
     Voices,
     labels_of,
@@ -96,7 +96,7 @@ def test_a_question_of_its_writer_puts_the_machine_lower() -> None:
         candidate(1, bm25=3.0, lines=("a", "b"), cosines=(None, None)),
         candidate(2, bm25=2.0, lines=("a", "b"), cosines=(None, None)),
     )
-    first, second = Heard(SpeakerFocus((), True), (), turns).leaned(was)
+    first, second = ConversationSpeakers(SpeakerFocus((), True), (), turns).leaned(was)
     assert [first.about.chunk_id, second.about.chunk_id] == [2, 1]
     assert second.score == pytest.approx(0.6 * was[0].score)
     assert [step.stage for step in second.trace] == ["fuse", "speaker"]

@@ -9,7 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError, UsageError
 from memcli.record import Record
 from memcli.store.postgres import schema
-from memcli.store.postgres.faults import translated
+from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.session import (
     CHANGED_AT,

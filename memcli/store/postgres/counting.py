@@ -6,21 +6,21 @@ from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.schema import TABLES
 from memcli.store.records import EMBEDDED_AT, Counts, Key, counts_at
-from memcli.types import Known
+from memcli.types import KnownFile
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
 
 
-def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
+def read_known(connection: Connection, workspace: int) -> dict[Key, KnownFile]:
     """Read hash, stat and time of every document."""
     found = connection.rows(
         "select source, path, hash, size, mtime_ns, ctime_ns, inode, indexed_ns"
         " from memcli.documents where workspace = $1",
         (workspace,),
     )
-    return {(source, path): Known(*told) for source, path, *told in found}
+    return {(source, path): KnownFile(*told) for source, path, *told in found}
 
 
 def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:

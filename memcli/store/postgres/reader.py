@@ -29,15 +29,15 @@ from memcli.store.records import (
     Counts,
     Facts,
     Key,
+    KeywordMatch,
     Neighbour,
-    Ranked,
     RetrieverResults,
     Scope,
     Support,
     TermChunks,
 )
 from memcli.store.tokens import cut
-from memcli.types import Candidate, Known, SegmentScore, Term, TermQuery
+from memcli.types import Candidate, KnownFile, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
@@ -92,7 +92,7 @@ class SharedReader(Rows):
             self._facts = known._replace(origin=row.origin, changed_at=row.changed_at or "")
         return self._facts
 
-    def known(self) -> dict[Key, Known]:
+    def known(self) -> dict[Key, KnownFile]:
         with self._asking():
             return read_known(self._connection, self._id)
 
@@ -134,7 +134,7 @@ class SharedReader(Rows):
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
-    ) -> list[Ranked]:
+    ) -> list[KeywordMatch]:
         with self._asking():
             scores = words.scores(self._words, query, totals)
             if scope != Scope():
@@ -146,7 +146,7 @@ class SharedReader(Rows):
             if len({scores[chunk] for chunk in ranked}) < len(ranked):
                 placed = self._places.ordered(ranked, scope)
                 ranked = sorted(placed, key=lambda chunk: -scores[chunk])
-        return [Ranked(chunk, scores[chunk]) for chunk in ranked[:limit]]
+        return [KeywordMatch(chunk, scores[chunk]) for chunk in ranked[:limit]]
 
     def by_vector(
         self, vector: bytes | None, limit: int, scope: Scope

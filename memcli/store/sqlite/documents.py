@@ -12,7 +12,7 @@ from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, counts_at
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows
-from memcli.types import Chunk, Document, FileStat, Known, Segment
+from memcli.types import Chunk, Document, FileStat, KnownFile, Segment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -201,10 +201,10 @@ _KNOWN = (
 )
 
 
-def read_known(connection: apsw.Connection) -> dict[Key, Known]:
+def read_known(connection: apsw.Connection) -> dict[Key, KnownFile]:
     """Read the stamp and hash of every document."""
     return {
-        (source, path): Known(*remembered)
+        (source, path): KnownFile(*remembered)
         for source, path, *remembered in typed_rows(connection, _KNOWN, "FROM documents")
     }
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.records import ChunkLines, First, Key, Scope
     from memcli.types import Lines
 
@@ -201,9 +201,9 @@ def newest(connection: apsw.Connection, scope: Scope) -> Iterator[Excerpt]:
         )
 
 
-def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
+def marked(connection: apsw.Connection, *, soft: bool) -> list[AlwaysDocument]:
     """Read the documents marked `always`, or with `soft` those marked `soft`."""
-    from memcli.store.documents import Marked
+    from memcli.store.documents import AlwaysDocument
 
     which = "soft AND NOT always" if soft else "always"
     columns = (_DOCUMENT["source"], _DOCUMENT["path"], _DOCUMENT["authority"])
@@ -216,7 +216,7 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
         " ORDER BY d.source, d.path, c.ordinal",
     )
     runs = groupby(found, lambda excerpt: excerpt.about.document)
-    return [Marked(authorities[document], tuple(run)) for document, run in runs]
+    return [AlwaysDocument(authorities[document], tuple(run)) for document, run in runs]
 
 
 def documents(
@@ -290,12 +290,12 @@ def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Li
     }
 
 
-def titles(connection: apsw.Connection) -> list[Titled]:
+def titles(connection: apsw.Connection) -> list[TitledDocument]:
     """List every document with its title."""
-    from memcli.store.documents import Titled
+    from memcli.store.documents import TitledDocument
 
     columns = (Column("source", TEXT), Column("path", TEXT), Column("title", TEXT))
-    return [Titled._make(row) for row in typed_rows(connection, columns, "FROM documents")]
+    return [TitledDocument._make(row) for row in typed_rows(connection, columns, "FROM documents")]
 
 
 def marks(values: Sequence[Any]) -> str:

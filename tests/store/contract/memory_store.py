@@ -15,7 +15,13 @@ from typing import NamedTuple
 
 from memcli.errors import IndexMissingError, RetryLaterError
 from memcli.markdown.segments import description_of
-from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, in_order
+from memcli.store.documents import (
+    AlwaysDocument,
+    IndexedDocument,
+    Linking,
+    TitledDocument,
+    in_order,
+)
 from memcli.store.lock import writer_lock
 from memcli.store.port import Sleep
 from memcli.store.quantize import rounded
@@ -25,9 +31,9 @@ from memcli.store.records import (
     Facts,
     First,
     Key,
+    KeywordMatch,
     LineCheck,
     Neighbour,
-    Ranked,
     RetrieverResults,
     Scope,
     Support,
@@ -35,9 +41,9 @@ from memcli.store.records import (
     Totals,
 )
 from memcli.store.run_records import (
-    Described,
     Pending,
     Stamp,
+    StoreDescription,
     VectorSearch,
 )
 from memcli.types import (
@@ -47,7 +53,7 @@ from memcli.types import (
     Chunk,
     Document,
     Excerpt,
-    Known,
+    KnownFile,
     Lines,
     Segment,
     SegmentScore,
@@ -88,7 +94,7 @@ class Row(NamedTuple):
         return self.document.source, self.document.path, self.chunk.ordinal
 
 
-class Stored(NamedTuple):
+class StoredWorkspace(NamedTuple):
     """A document as it is stored."""
 
     document: Document
@@ -108,7 +114,7 @@ class State(NamedTuple):
     """All that is stored."""
 
     facts: Facts = Facts()
-    documents: Mapping[Key, Stored] = {}
+    documents: Mapping[Key, StoredWorkspace] = {}
     vectors: Mapping[tuple[str, bytes], Vector] = {}  # by encoder and hash of the text
     line_checks: Mapping[str, Sequence[LineCheck]] = {}  # what each summary rests on, by path
     unread: frozenset[tuple[str, bytes]] = frozenset()  # likewise: what the encoder cannot read
@@ -157,9 +163,9 @@ class MemorySnapshot:
     def facts(self) -> Facts:
         return self._state.facts
 
-    def known(self) -> Mapping[Key, Known]:
+    def known(self) -> Mapping[Key, KnownFile]:
         return {
-            key: Known(s.hash, *s.stat[2:], s.indexed_ns)
+            key: KnownFile(s.hash, *s.stat[2:], s.indexed_ns)
             for key, (_, s, *_) in self._state.documents.items()
         }
 
@@ -204,11 +210,11 @@ class MemorySnapshot:
 
     def by_keyword(
         self, wanted: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
-    ) -> Sequence[Ranked]:
+    ) -> Sequence[KeywordMatch]:
         scores = self._words.scores(wanted, totals)
         within = [row for row in self._within(scope) if row.id in scores]
         ranked = sorted(within, key=lambda row: (-scores[row.id], row.place))
-        return [Ranked(row.id, scores[row.id]) for row in ranked[:limit]]
+        return [KeywordMatch(row.id, scores[row.id]) for row in ranked[:limit]]
 
     def by_vector(
         self, vector: bytes | None, limit: int, scope: Scope
@@ -277,13 +283,13 @@ class MemorySnapshot:
         found.sort(key=lambda row: (row.document.date, row.document.path, row.place))
         return iter([row.excerpt for row in reversed(found)])
 
-    def marked(self, *, soft: bool) -> Sequence[Marked]:
+    def marked(self, *, soft: bool) -> Sequence[AlwaysDocument]:
         found = []
         for _, stored in sorted(self._state.documents.items()):
             d = stored.document
             if stored.rows and (d.soft and not d.always if soft else d.always):
                 excerpts = tuple(row.excerpt for row in stored.rows)
-                found.append(Marked(d.authority, excerpts))
+                found.append(AlwaysDocument(d.authority, excerpts))
         return found
 
     def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
@@ -330,9 +336,10 @@ class MemorySnapshot:
             for row in self._rows(chunk_ids)
         }
 
-    def titles(self) -> Sequence[Titled]:
+    def titles(self) -> Sequence[TitledDocument]:
         return [
-            Titled(*key, stored.document.title) for key, stored in self._state.documents.items()
+            TitledDocument(*key, stored.document.title)
+            for key, stored in self._state.documents.items()
         ]
 
     def supports(self) -> Sequence[Support]:
@@ -351,7 +358,7 @@ class MemorySnapshot:
     def _words(self) -> Words:
         return Words({row.id: row.words for row in self._state.rows})
 
-    def _texts(self) -> list[Stored]:
+    def _texts(self) -> list[StoredWorkspace]:
         return [stored for stored in self._state.documents.values() if not stored.skip]
 
     def _rows(self, chunk_ids: Sequence[int]) -> list[Row]:
@@ -396,7 +403,7 @@ class MemoryChange:
     def facts(self) -> Facts:
         return self._state.facts
 
-    def known(self) -> Mapping[Key, Known]:
+    def known(self) -> Mapping[Key, KnownFile]:
         return self._snapshot.known()
 
     def counts(self) -> Counts:
@@ -419,7 +426,7 @@ class MemoryChange:
             Row(number, document, chunk, columns(document, chunk))
             for number, chunk in enumerate(document.chunks, first)
         )
-        stored = Stored(document, stamp, skip, rows)
+        stored = StoredWorkspace(document, stamp, skip, rows)
         line_checks = dict(state.line_checks)
         if document.lineage is not None and document.source == MEMORY_SOURCE:
             line_checks[document.path] = tuple(
@@ -603,10 +610,10 @@ class MemoryStore:
         self.local, self._now_ns = local, now_ns
         self._cell: Cell | None = None
 
-    def describe(self) -> Described:
+    def describe(self) -> StoreDescription:
         rows = self._cell.state.rows if self._cell else ()
         size = sum(len(row.chunk.text.encode()) for row in rows)
-        return Described("memory", "scan", size, self._cell.set_aside if self._cell else "")
+        return StoreDescription("memory", "scan", size, self._cell.set_aside if self._cell else "")
 
     def has_unfolded(self) -> bool:
         return False

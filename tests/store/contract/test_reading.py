@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from memcli.indexing.document import skipped_document
-from memcli.store.documents import IndexedDocument, Linking, Titled
+from memcli.store.documents import IndexedDocument, Linking, TitledDocument
 from memcli.store.port import Store
 from memcli.store.records import First, RetrieverResults, Scope
 from memcli.types import About, Candidate, Excerpt, Filters, Source, TermQuery
@@ -259,9 +259,9 @@ def test_documents_by_title(store: Store) -> None:
         put(change, "empty.md", "")
     with store.snapshot() as snapshot:
         assert set(snapshot.titles()) == {
-            Titled("memory", "a.md", "The A"),
-            Titled("other", "a.md", "a"),
-            Titled("memory", "empty.md", "empty"),
+            TitledDocument("memory", "a.md", "The A"),
+            TitledDocument("other", "a.md", "a"),
+            TitledDocument("memory", "empty.md", "empty"),
         }
 
 
