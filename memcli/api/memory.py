@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         RelatedPassages,
         SearchResults,
     )
-    from memcli.api.remember import RememberResult, ScoredParagraph, UndoneRun
+    from memcli.api.remember import RememberResult, ScoredParagraph, UndoResult
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun
     from memcli.api.workspaces import Workspaces
@@ -289,7 +289,7 @@ class Memory:
         wish = Wish(to, heading, type, dry_run, force, was_shown=was_shown)
         return remember(self.workspaces.alone(), text, wish, now or self.workspaces.clock.now())
 
-    def undo_remember(self) -> UndoneRun:
+    def undo_remember(self) -> UndoResult:
         """Remove the last note if it is unchanged, as `memcli remember --undo` does."""
         from memcli.api.remember import undo_remember
 
