@@ -98,8 +98,7 @@ def focus(
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
     query, headings, named = _Query(terms), adjusted.headings, adjusted.named
     held = {
-        chunk: [query.tokens.intersection(segment) for segment in cut]
-        for chunk, cut in tokens.items()
+        chunk: [*map(query.tokens.intersection, segments)] for chunk, segments in tokens.items()
     }
     above = {chunk: query.tokens.intersection(headings.get(chunk, ())) for chunk in tokens}
     texts = {

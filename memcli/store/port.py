@@ -1,4 +1,4 @@
-"""The interface of a store: what every index answers and does, on SQLite or PostgreSQL.
+"""The interface of a store: what every index answers and does.
 
 A Store gives a Snapshot, which answers from one state of it, or a Change, of which only one exists
 at a time in all processes. The numbers of chunks are valid within one snapshot. Text is data:

@@ -119,7 +119,9 @@ def test_the_status_counts_what_summaries_are(notes: Path, how: str) -> None:
         SPOILT[how][0](notes)
     told_record = record("status", "-w", str(notes))
     states = ("valid", "out_of_date", "edited", "forged")
-    assert told_record["summaries"] == {state: int(state == how) for state in states}
+    assert told_record["summaries"] == {
+        state: int(state == how.replace(" ", "_")) for state in states
+    }
     out = told("status", "-w", str(notes))[1]
     assert f"summaries  1 {how}\n" in out
     warning = "1 summary is not valid; search uses its source lines. Try: memcli compact --verify"

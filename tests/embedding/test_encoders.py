@@ -157,7 +157,7 @@ def test_quick_imports_nothing_heavy(vectors: list[bytes]) -> None:
         "import sys\n"
         "from memcli.embedding import models, onnx_c_api\n"
         "located = models.locate(models=(models.INT8,))[0]\n"
-        f"print(quick.QuickModel(located).embed({TEXTS[0]!r})[0].hex())\n"
+        f"print(onnx_c_api.QuickModel(located).embed({TEXTS[0]!r})[0].hex())\n"
         "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'pathlib', 'hashlib'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

@@ -84,12 +84,12 @@ def test_queries_through_one_are_those_of_separate_ones(
 STATM = Path("/proc/self/statm")  # the memory of a process, as Linux tells it
 GROWTH = """
 import json, os, sys
-from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.encoders import Choice, IndexModel
 from memcli.embedding.query import QueryEncoder
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-encoder, index = QueryEncoder(Choice()), Remembered(sys.argv[1], sys.argv[2])
+encoder, index = QueryEncoder(Choice()), IndexModel(sys.argv[1], sys.argv[2])
 first, *others = json.load(sys.stdin)
 assert encoder.encode_query(first, index).vector
 before = resident()

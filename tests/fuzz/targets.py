@@ -274,7 +274,7 @@ def _candidate(excerpt: Excerpt) -> Candidate:
         heading_path=excerpt.about.heading_path, title="T", start_line=1, end_line=2, tokens=1,
         text=excerpt.text, text_hash=b"", date=excerpt.about.date, document_date=None, kind="note",
         scope="global", source_kind="web", trust="untrusted", authority=None, importance=None,
-        bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True, parts=(),
+        bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True, segments=(),
     )  # fmt: skip
 
 

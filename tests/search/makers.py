@@ -52,7 +52,7 @@ def candidate(
         keyword_rank=ranks[0],
         semantic_rank=ranks[1],
         literal=literal,
-        parts=tuple(parts),
+        segments=tuple(parts),
     )
 
 

@@ -25,7 +25,7 @@ def _passage(
         start_line=11, end_line=16, tokens=9, text=text, text_hash=b"", date=None,
         document_date=None, kind="log", scope="session", source_kind="operator", trust="trusted",
         authority=None, importance=None, bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True,
-        parts=PARTS,
+        segments=PARTS,
     )  # fmt: skip
     return RankedPassage(
         candidate, first, last, 0.5, None, 1.0, None, (), (), best=best, broken=(broken, False)

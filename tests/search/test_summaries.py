@@ -218,7 +218,7 @@ def _passage(
     path: str, kind: str, score: float, text: str = "- said (memory/a.md:3)"
 ) -> RankedPassage:
     part = SegmentScore(1, 1, 0, len(text), None)
-    candidate = make_candidate(path=path, text=text, tokens=9, kind=kind, parts=(part,))
+    candidate = make_candidate(path=path, text=text, tokens=9, kind=kind, segments=(part,))
     return RankedPassage(candidate, 0, 0, score, None, 0.0, None, (), ())
 
 
