@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -32,8 +33,8 @@ for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.
 
 # If no bytecode may be written beside the sources, hundreds of processes would compile them.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-    compiled = tempfile.TemporaryDirectory(prefix="memcli-tests-")
-    os.environ["PYTHONPYCACHEPREFIX"] = compiled.name
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="memcli-tests-")
+    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "workspaces"
 # A real server, whose binaries no wheel brings to some platforms.

@@ -11,7 +11,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError, NotFoundError, UsageError
 from memcli.markdown.links import CORRECTS
 from memcli.record import Record
-from memcli.remember.admission import AdmissionSettings, Check, Judgement, is_same, judge
+from memcli.remember.admission import AdmissionSettings, Check, Judgement, OlderLine, is_same, judge
 from memcli.remember.append import AppendedNote
 from memcli.remember.block import TYPES, Note, PlacedNote, cleaned, place
 from memcli.remember.note_score import GateWeights
@@ -61,7 +61,7 @@ class RememberResult(Record):
     refusal: Check | None  # the rule that refused it, also if --force saved it
     checks: tuple[Check, ...]  # every rule, in its order
     worth: float  # 0 to 1
-    older: str | None  # citation of an older note that differs
+    older: tuple[OlderLine, ...]  # lines about the same thing, which it may replace
     notices: tuple[Reason, ...]  # what could not be checked
 
     @property
@@ -80,6 +80,7 @@ def record_of(noted: RememberResult) -> dict[str, Any]:
         "citation": noted.citation,
         "refusal": noted.refusal._asdict() if noted.refusal else None,
         "checks": [check._asdict() for check in noted.checks],
+        "older": [line._asdict() for line in noted.older],
         "notices": [reason._asdict() for reason in noted.notices],
     }
 
@@ -119,7 +120,8 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
     settings = settings._replace(refuses_orders=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
-    judged = judged._replace(older=older or judged.older)
+    if older:
+        judged = judged._replace(older=(OlderLine(older, "", differs=True),))
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
 
@@ -136,7 +138,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
             refusal=judged.refusal,
             checks=judged.checks,
             worth=judged.worth.value,
-            older=judged.older,
+            older=shown_lines(workspace, judged),
             notices=similar.notices,
         )
 
@@ -167,6 +169,25 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
         here = cite(MEMORY_SOURCE, path, *twice.lines)
         check = Check("duplicate", False, "duplicate of an existing line", here)
         return result(False, None, judged._replace(checks=(*judged.checks[:2], check)))
+
+
+def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
+    """Save a correction; the same author may have saved its text before it knew the older line.
+
+    Then that note is removed, and written once more as the correction.
+    """
+    from memcli.api.read import get
+    from memcli.api.workspaces import Workspaces
+
+    noted = remember(workspace, text, wish, now)
+    known = noted.refusal
+    if known is None or known.rule != "duplicate" or known.citation is None:
+        return noted
+    is_correction = f"({CORRECTS} " in get(Workspaces(workspace), known.citation).text
+    with suppress(NotFoundError):  # a note of somebody else
+        if not is_correction and not forget(workspace, known.citation, by=wish.by).reason:
+            return remember(workspace, text, wish._replace(force=True), now)
+    return noted
 
 
 def _corrected(workspace: Workspace, citation: str) -> str:
@@ -380,6 +401,7 @@ def weigh(
             others = [n for n in similar.of(line) if (n.source, n.path) != place]
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
+            judged = judged._replace(older=shown_lines(workspace, judged))
             found.append(ScoredParagraph(first, last, shown_text(workspace, line), judged))
     return found, similar.notices
 
@@ -400,6 +422,11 @@ def admission_settings(
         )
     least = config("gate.least") or (LEAST_WORTH if is_gated else 0.0)
     return AdmissionSettings(weights, least, was_shown)
+
+
+def shown_lines(workspace: Workspace, judged: Judgement) -> tuple[OlderLine, ...]:
+    """Redact the older lines of a note for output."""
+    return tuple(line._replace(text=shown_text(workspace, line.text)) for line in judged.older)
 
 
 def shown_text(workspace: Workspace, text: str) -> str:

@@ -8,7 +8,7 @@ from math import fsum
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.remember.admission import SimilarLine
-from memcli.types import EMPTY
+from memcli.types import EMPTY, PRIVATE
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
@@ -86,14 +86,18 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
     from memcli.markdown.units import units, with_speaker
 
     about, lines = candidate.about, candidate.text.split("\n")
+    is_private = about.scope == PRIVATE
     for block in parse(candidate.text).blocks:
         for unit in units(block, lines):
             first, last = (about.start_line + unit.numbers[at] - 1 for at in (0, -1))
-            yield SimilarLine(about.source, about.path, first, last, with_speaker(unit))
+            text = with_speaker(unit)
+            yield SimilarLine(about.source, about.path, first, last, text, is_private=is_private)
     if count > 1:
         for first, last, text in windows(lines, count):
             at = about.start_line - 1
-            yield SimilarLine(about.source, about.path, at + first, at + last, text)
+            yield SimilarLine(
+                about.source, about.path, at + first, at + last, text, is_private=is_private
+            )
 
 
 def _compared(

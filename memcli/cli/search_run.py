@@ -96,6 +96,7 @@ def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semant
     from memcli.search.follow_up import EARLIER, question_after
 
     command, shape, are_sure = request.command, request.shape, True
+    options = request.options._replace(is_shared=True)
     if shape.budget is not None:
         shape = shape._replace(budget=max(1, shape.budget // len(texts)))
     earlier: deque[Question] = deque(maxlen=EARLIER)
@@ -103,7 +104,7 @@ def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semant
         question_after(earlier, command.config, text, command.question_time) for text in texts
     ]
     for place, question in enumerate(questions, start=1):
-        request = request._replace(shape=shape._replace(place=place))
+        request = request._replace(shape=shape._replace(place=place), options=options)
         result = deliver(question, request, trace=None, require_semantic=require_semantic)
         are_sure = are_sure and result.is_sure
         request = request._replace(sync=False)

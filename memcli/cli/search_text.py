@@ -15,7 +15,7 @@ from memcli.search.budget import shortened
 from memcli.search.lines import cut_down
 from memcli.search.ranked import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD
-from memcli.search.snippet import make_snippet, marked, numbered
+from memcli.search.snippet import clipped, make_snippet, marked, numbered
 from memcli.types import MEMORY_SOURCE, shown
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Show = Callable[[int, RankedPassage, Sequence[RankedPassage]], str]
 
 ROWS_BELOW = 2  # for a message and the prompt
+LIST_CHARS = 200  # of a line of a list
 ROWS_ABOVE = 3  # above the text of a passage
 
 
@@ -224,6 +225,8 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
 
     def whole(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
         lines, around = numbered(passage, words=words), _around(passage, command, shape)
+        if shape.lists:
+            lines = [(number, clipped(line, LIST_CHARS)) for number, line in lines]
         shown = plain.passage_lines(passage, lines, around, style=style, safe=safe)
         name, at = command.name(*passage.about.document), beside.index(passage)
         known = plain.above(beside[at - 1], style=style, safe=safe) if at else None

@@ -255,11 +255,13 @@ def of_note(noted: RememberResult, *, corrects: str = "") -> str:
     lines = [f"remembered: {visible_line(noted.citation)}"]
     if corrects:
         lines.append(f"marked as corrected: {visible_line(corrects)}")
-    elif noted.older is not None:
-        older = visible_line(noted.older)
+    elif noted.older:
+        for each in noted.older:
+            told = "an older note differs" if each.differs else "about the same"
+            parts = filter(None, (told, each.citation, broken_up(each.text)))
+            lines.append(visible_line(" ".join(": ".join(parts).split())))
         lines.append(
-            f"an older note differs: {older}; if this replaces it: memory_forget with citation"
-            f' "{visible_line(noted.citation)}", then memory_correct with citation "{older}"'
+            "If it replaces one of these: memory_correct with that citation and the same text"
         )
     lines += map(reasons.sentence, noted.notices)
     return "\n".join([*lines, ""])

@@ -311,7 +311,7 @@ def call_remember(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Append a note, and mark the line that it corrects; or say why not."""
-    from memcli.api.remember import Wish, record_of, remember
+    from memcli.api.remember import Wish, record_of, remember, remember_again
 
     shared.warm()
     memory = shared.own()
@@ -324,7 +324,8 @@ def call_remember(
         by=AGENT,
         corrects=_own_citation(shared, older) if older else "",
     )
-    noted = remember(memory, arguments["text"], wish, memory.clock.now())
+    save = remember_again if older else remember
+    noted = save(memory, arguments["text"], wish, memory.clock.now())
     return ToolResult(answers.of_note(noted, corrects=wish.corrects), lambda: record_of(noted))
 
 

@@ -2,7 +2,8 @@
 
 A rule refuses with a reason and, if a line of the memory is the reason, its citation. The first
 refusal ends the check. A line with another number, name or negation is another fact, and no rule
-about duplicates refuses it. If such a note resembles an older line, the result cites that line.
+about duplicates refuses it. The result cites older lines about the same thing: the note may replace
+one of them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ SAME_MEANING = 0.95  # cosine
 # A note counts as a repetition of what the session was shown if it shares this much of its content.
 ECHOED = 0.7
 ABOUT_THE_SAME = 0.5  # Jaccard: from here on two lines are about the same
+# Of 161 notes that replace another line, these name it for 136 (`corrects` alone for 126). Of 297
+# notes, 40 name a line about something else.
+NEAR, NEAR_BY_WORDS, SHARED_WORDS = 0.5, 0.25, 2  # cosine; without vectors Jaccard, and words
+MOST_OLDER = 2
 # A little above the weight of novelty: a line that is only new, and has no content, is not worth
 # saving.
 LEAST_WORTH = 0.31
@@ -52,6 +57,7 @@ class SimilarLine(Record):
     end_line: int
     text: str
     cosine: float | None = None  # to the note; None if no model has compared them
+    is_private: bool = False
 
     @property
     def citation(self) -> str:
@@ -68,12 +74,20 @@ class Check(Record):
     citation: str | None = None
 
 
+class OlderLine(Record):
+    """A line about the same thing as a note, which may replace it."""
+
+    citation: str
+    text: str  # "" if it is private
+    differs: bool  # the note clearly says otherwise
+
+
 class Judgement(Record):
     """The results of the rules that were checked, and the worth of the note."""
 
     checks: tuple[Check, ...]  # in their order; the last may have refused
     worth: NoteScore
-    older: str | None = None  # citation of a line that the note corrects
+    older: tuple[OlderLine, ...] = ()  # MOST_OLDER at most
 
     @property
     def refusal(self) -> Check | None:
@@ -115,7 +129,7 @@ def judge(
         checks.append(check)
         if not check.passed:
             break
-    return Judgement(tuple(checks), worth, _older(text, compared))
+    return Judgement(tuple(checks), worth, tuple(_older(text, facets, compared)))
 
 
 def is_same(a: str, b: str) -> bool:
@@ -222,11 +236,24 @@ def _least_worth(worth: NoteScore, least: float) -> Check:
     return Check("worth", True, f"it is worth {made_of}")
 
 
-def _older(text: str, compared: Compared) -> str | None:
-    """Name the line that the note corrects most of."""
-    found = [(corrects(text, each.text), each.citation) for each, _ in compared]
-    strength, citation = max(found, default=(0.0, ""))
-    return citation if strength else None
+def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
+    """List the lines about the same thing: first those that the note corrects, then the nearest."""
+    found = []
+    for each, other in compared:
+        strength = corrects(text, each.text)
+        if strength or _is_near(each, facets, other):
+            shown = "" if each.is_private else each.text
+            line = OlderLine(each.citation, shown, differs=strength > 0)
+            found.append((strength, _likeness(facets, other, each), line))
+    found.sort(key=lambda it: it[:2], reverse=True)
+    return [*dict.fromkeys(line for _, _, line in found)][:MOST_OLDER]
+
+
+def _is_near(each: SimilarLine, facets: Facets, other: Facets) -> bool:
+    shared = len(facets.content & other.content)
+    if each.cosine is not None:
+        return shared > 0 and each.cosine >= NEAR
+    return shared >= SHARED_WORDS and jaccard(facets, other) >= NEAR_BY_WORDS
 
 
 def _is_another(facets: Facets, other: Facets) -> bool:

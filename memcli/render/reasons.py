@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
 
 
+# Words joined by the one who asks, such as Wars-related: that no note has this form says nothing.
+_COMPOUND = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
 MOST_MISSING = 3  # words of a question that no note contains, named at most
 TRY = " Try: "  # between a reason and its hint
 _ANYWHERE = ("help", "completion")  # commands that ask no workspace
@@ -79,7 +83,11 @@ def absent(answer: Answer) -> str:
 
     A long question always has such words.
     """
-    words = [word for word in answer.unmatched if word not in answer.missing_phrases]
+    words = [
+        word
+        for word in answer.unmatched
+        if word not in answer.missing_phrases and not _COMPOUND.fullmatch(word)
+    ]
     if answer.match == "strong":
         words = [word for word in words if word[:1].isupper()]
     if not answer.passages or answer.is_long or not words:

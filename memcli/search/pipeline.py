@@ -140,15 +140,19 @@ def search(
     )
     answer = answer._replace(passages=_with_ends(snapshot, gathered, answer))
     if options.ends:
-        answer = ended(answer, apart=options.apart, budget=options.budget)
+        answer = ended(
+            answer, apart=options.apart, is_shared=options.is_shared, budget=options.budget
+        )
     observe("budget", answer.passages)
     return answer
 
 
-def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> Answer:
+def ended(
+    answer: Answer, *, apart: bool = False, is_shared: bool = False, budget: int | None = None
+) -> Answer:
     """Keep only the passages worth reading, and of these what fits the budget.
 
-    `apart` is that of `worthwhile`.
+    `apart` and `is_shared` are those of `worthwhile`.
     """
     from memcli.search.reading_value import worthwhile
 
@@ -159,6 +163,7 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
         is_exact=answer.is_exact,
         of_writer=answer.of_writer,
         of_several=answer.of_several,
+        is_shared=is_shared,
         apart=apart,
     )
     idle = (passage for passage in answer.passages if not any(map(passage.contains, passages)))

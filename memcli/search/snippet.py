@@ -21,6 +21,7 @@ _ENDINGS = ("ies", "ing", "es", "ed", "s")  # longer ones first
 _OTHER_ENDING = r"(?:e|e?s|e?d|ing|y|ies|ied)?(?![^\W_])"
 _VOWELS = frozenset("aeiouy")
 _LEAST = 3  # letters of a word without its ending
+LEAD = 40  # characters before a mark in a shortened line
 
 
 class Snippet(Record):
@@ -53,6 +54,21 @@ def numbered(passage: RankedPassage, *, words: Sequence[str]) -> list[tuple[int,
         for number, line in enumerate(lines, start=passage.start_line)
         if line.strip()
     ]
+
+
+def clipped(line: Snippet, most: int) -> Snippet:
+    """Shorten a line to its beginning and the part after that with the most marks."""
+    text, half = line.text, most // 2
+    if len(text) <= most:
+        return line
+    later = [start for start, _ in line.marks if start >= half]
+    if not later:
+        return Snippet(f"{text[:most]}…", ())
+    best = max(later, key=lambda start: sum(start <= other < start + half for other in later))
+    begin = max(half, text.rfind(" ", half, max(half, best - LEAD)) + 1)
+    gap = " … " if begin > half else ""
+    end = "…" if begin + half < len(text) else ""
+    return Snippet(f"{text[:half]}{gap}{text[begin : begin + half]}{end}", ())
 
 
 def marked(text: str, words: Sequence[str]) -> Snippet:

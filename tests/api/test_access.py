@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memcli.api.memory import Memory
-from memcli.cli.main import run
 from memcli.search.authority import Authority
+from tests.commands import printed
 from tests.support import write
 
 Asked = Callable[..., tuple[Any, str]]
@@ -20,9 +20,7 @@ PASS = ("search", "the pool", "--profile", "two-pass", "--json")
 
 
 @pytest.fixture
-def ask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Asked:
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index" / "index.sqlite"))
     monkeypatch.setenv("MEMCLI_ACCESS_COUNT", "true")
@@ -31,9 +29,9 @@ def ask(
     monkeypatch.chdir(tmp_path)
 
     def told(*arguments: str, code: int = 0) -> tuple[Any, str]:
-        assert run([*arguments, "-w", str(tmp_path / "notes"), "--now", "2026-03-01"]) == code
-        found = capsys.readouterr()
-        return (json.loads(found.out) if "--json" in arguments else found.out), found.err
+        place = ("-w", str(tmp_path / "notes"), "--now", "2026-03-01")
+        out, err = printed(*arguments, *place, code=code)
+        return (json.loads(out) if "--json" in arguments else out), err
 
     return told
 

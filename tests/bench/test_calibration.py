@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from memcli.bench.calibration import SURE, Sample, area, fit, logistic, sample_of, text
-from memcli.cli.main import run
 from memcli.config.calibration import read
 from memcli.embedding.models import Calibration
 from memcli.errors import ConfigError
 from memcli.search.confidence import judge
-from tests.commands import checked
+from tests.commands import checked, printed
 from tests.search.makers import candidate, fused
 from tests.support import write
 
@@ -30,9 +29,7 @@ SAID = "confidence uses keywords only: the model hashing was never calibrated"
 
 
 @pytest.fixture
-def ask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Asked:
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Run a command in notes of which each has a word of its own, with an unmeasured encoder."""
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
@@ -41,9 +38,9 @@ def ask(
     monkeypatch.chdir(tmp_path)
 
     def told(*arguments: str, code: int = 0) -> tuple[Any, str]:
-        assert run([*arguments, "-w", str(tmp_path / "notes"), "--now", "2026-03-01"]) == code
-        found = capsys.readouterr()
-        return (json.loads(found.out) if "--json" in arguments else found.out), found.err
+        place = ("-w", str(tmp_path / "notes"), "--now", "2026-03-01")
+        out, err = printed(*arguments, *place, code=code)
+        return (json.loads(out) if "--json" in arguments else out), err
 
     return told
 

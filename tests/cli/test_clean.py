@@ -10,15 +10,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memcli.cli.main import run
 from memcli.store.lock import writer_lock
+from tests.commands import printed
 from tests.support import write
 
 
-def clean(capsys: pytest.CaptureFixture[str], *options: str, code: int = 0) -> str:
-    capsys.readouterr()
-    assert run(["index", "--clean", *options]) == code
-    return capsys.readouterr().out
+def clean(*options: str, code: int = 0) -> str:
+    return printed("index", "--clean", *options, code=code)[0]
 
 
 def folders() -> list[Path]:
@@ -27,37 +25,35 @@ def folders() -> list[Path]:
 
 
 def test_indexes_of_folders_that_are_gone_are_listed_and_deleted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("kept", "gone", "old"):
         write(tmp_path / name, "MEMORY.md", "the pool\n")
-        assert run(["index", "-w", str(tmp_path / name), "--encoder", "none", "-q"]) == 0
-    assert clean(capsys) == ""
+        printed("index", "-w", str(tmp_path / name), "--encoder", "none", "-q")
+    assert clean() == ""
     shutil.rmtree(tmp_path / "gone")
     for index in folders():
         connection = apsw.Connection(str(index / "index.sqlite"))
         connection.execute("DELETE FROM meta WHERE key = 'workspace' AND value LIKE '%old'")
         connection.close()
-    listed = clean(capsys)
+    listed = clean()
     assert f"of {tmp_path / 'gone'}\n" in listed
     assert len(listed.splitlines()) == 2
-    assert run(["status", "-w", str(tmp_path / "kept")]) == 0
-    assert "2 indexes are of folders that are gone" in capsys.readouterr().out
-    assert run(["status", "-w", str(tmp_path / "kept")]) == 0  # each is reported once
-    assert "that are gone" not in capsys.readouterr().out
-    found = {each["workspace"]: each for each in json.loads(clean(capsys, "--json"))["indexes"]}
+    status = ("status", "-w", str(tmp_path / "kept"))
+    assert "2 indexes are of folders that are gone" in printed(*status)[0]
+    assert "that are gone" not in printed(*status)[0]  # each is reported once
+    found = {each["workspace"]: each for each in json.loads(clean("--json"))["indexes"]}
     assert found.keys() == {None, str(tmp_path / "gone")}
     assert len(folders()) == 3
     busy = str(Path(found[None]["path"]) / "index.sqlite")
     with writer_lock(busy, wait_seconds=0.0, sleep=lambda _: None):
-        assert len(clean(capsys, "--apply", code=5).splitlines()) == 1
+        assert len(clean("--apply", code=5).splitlines()) == 1
     assert len(folders()) == 2
-    clean(capsys, "--apply")
+    clean("--apply")
     assert len(folders()) == 1
-    assert run(["search", "pool", "-w", str(tmp_path / "kept"), "-q"]) == 0
+    printed("search", "pool", "-w", str(tmp_path / "kept"), "-q")
 
 
-def test_apply_needs_clean(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["index", "--apply"]) == 2
-    assert "memcli index --clean" in capsys.readouterr().err
+def test_apply_needs_clean() -> None:
+    assert "memcli index --clean" in printed("index", "--apply", code=2)[1]

@@ -17,11 +17,11 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.api.sync import Job, RunResult, Vectors, sync
 from memcli.api.workspace import SYSTEM_CLOCK
-from memcli.cli.main import run
 from memcli.config.keys import KEYS
 from memcli.errors import BusyError
 from memcli.store.port import Store
 from memcli.store.sqlite import vectors
+from tests.commands import printed
 from tests.embedding.loopback import (
     DIMENSION,
     MODEL,
@@ -39,8 +39,8 @@ KEY = "sk-very-secret-7f3a"
 class Desk:
     """A workspace, the user's configuration, and commands run there."""
 
-    def __init__(self, base: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.root, self._capsys = base / "ws", capsys
+    def __init__(self, base: Path) -> None:
+        self.root = base / "ws"
         self._user = base / "config" / "memcli" / "config.toml"
         self._user.parent.mkdir(parents=True)
         self.note("pool", "The pool ran dry.")
@@ -64,9 +64,7 @@ class Desk:
         )
 
     def run(self, *arguments: str, code: int = 0) -> tuple[str, str]:
-        assert run([*arguments, "-w", str(self.root)]) == code
-        out, err = self._capsys.readouterr()
-        return out, err
+        return printed(*arguments, "-w", str(self.root), code=code)
 
     def index(self, *flags: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.run("index", "--json", *flags)[0])
@@ -80,11 +78,9 @@ class Desk:
 
 
 @pytest.fixture
-def desk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Desk:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    return Desk(tmp_path, capsys)
+    return Desk(tmp_path)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from memcli import Memory
 from memcli.cli.main import run
-from tests.commands import checked
+from tests.commands import checked, printed, record, valid
 from tests.embedding.cross_model import make_cross_encoder
 from tests.embedding.loopback import loopback, ranked
 from tests.support import write
@@ -35,14 +35,12 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def ask(notes: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+def ask(notes: Path) -> Ask:
     """Search the notes; give the record of the JSON and what is said."""
 
     def asked(*arguments: str, question: str = QUESTION) -> tuple[dict[str, Any], str]:
-        capsys.readouterr()
-        line = ["search", question, *arguments, "--json", "--more", "--now", "2025-07-01"]
-        assert run(line) == 0
-        out, err = capsys.readouterr()
+        line = ("search", question, *arguments, "--json", "--more", "--now", "2025-07-01")
+        out, err = printed(*line)
         return checked("memcli.search", out), err
 
     return asked
@@ -81,7 +79,7 @@ def test_what_a_reranker_adds_to_a_score_does_not_make_an_answer_good(
     plain, _ = ask("-v", question="the keeper poured tea")
     read, _ = ask("--rerank", "tokens", "-v", question="the keeper poured tea")
     leads = [r["results"][0]["score"] - r["results"][9]["score"] for r in (plain, read)]
-    assert leads[0] < 0.05 < leads[1]
+    assert leads[0] < 0.04 < leads[1]
     assert plain["match"] == read["match"] == "weak"
     assert plain["match_reason"] == read["match_reason"]
 
@@ -173,55 +171,43 @@ def test_nothing_is_asked_of_a_server_that_is_not_configured(ask: Ask) -> None:
 
 @pytest.mark.parametrize("line", ['rerank = "onnx"', 'rerank = "endpoint"'])
 def test_a_workspace_cannot_choose_what_reads_its_passages_elsewhere(
-    notes: Path, line: str, capsys: pytest.CaptureFixture[str]
+    notes: Path, line: str
 ) -> None:
     (notes / "memcli.toml").write_text(f"[search]\n{line}\n")
-    assert run(["search", QUESTION]) == 2
-    assert "is allowed only in your own configuration" in capsys.readouterr().err
+    assert "is allowed only in your own configuration" in printed("search", QUESTION, code=2)[1]
 
 
-def test_a_search_that_was_ranked_anew_is_replayed(
-    ask: Ask, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_search_that_was_ranked_anew_is_replayed(ask: Ask, notes: Path, tmp_path: Path) -> None:
     file = tmp_path / "receipt.json"
     found, _ = ask("--rerank", "tokens", "--trace", str(file))
     receipt = checked("memcli.search-trace", file.read_text())
     assert receipt["flags"] == {"search.rerank": "tokens"}
     assert receipt["rerank"] == {"reason": "", **found["rerank"]}
-    assert run(["bench", "replay", str(file), "--json"]) == 0
-    same = checked("memcli.bench-replay", capsys.readouterr().out)
+    same = valid(record("bench", "replay", str(file)), "memcli.bench-replay")
     assert (same["same"], same["changed"]) == (True, [])
     assert any("rerank" in passage["stages"] for passage in same["passages"])
-    record = json.loads(file.read_text())
-    record["rerank"]["ran"] = False
-    file.write_text(json.dumps(record))
-    assert run(["bench", "replay", str(file), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["changed"] == ["rerank by tokens: it runs now"]
+    written = json.loads(file.read_text())
+    written["rerank"]["ran"] = False
+    file.write_text(json.dumps(written))
+    assert record("bench", "replay", str(file))["changed"] == ["rerank by tokens: it runs now"]
 
 
-def test_a_context_is_ranked_anew_too(
-    notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_context_is_ranked_anew_too(notes: Path, tmp_path: Path) -> None:
     file = tmp_path / "receipt.json"
-    arguments = ["context", QUESTION, "--rerank", "tokens", "--json", "--trace", str(file)]
-    assert run(arguments) == 0
-    found = checked("memcli.context", capsys.readouterr().out)
+    found = record("context", QUESTION, "--rerank", "tokens", "--trace", str(file))
+    valid(found, "memcli.context")
     assert found["rerank"]["ran"]
     assert checked("memcli.context-trace", file.read_text())["rerank"]["ran"]
 
 
-def test_the_bench_measures_it(
-    notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_bench_measures_it(notes: Path, tmp_path: Path) -> None:
     questions = tmp_path / "questions.jsonl"
     relevant = [{"path": "memory/2025-06-13.md"}]
     questions.write_text(json.dumps({"id": "q", "query": QUESTION, "relevant": relevant}) + "\n")
-    assert run(["bench", "quality", str(questions), "--rerank", "tokens", "--json"]) == 0
-    record = checked("memcli.bench-quality", capsys.readouterr().out)
-    assert record["settings"]["search.rerank"] == "tokens"
-    arguments = ["--rerank", "tokens", "--mode", "keyword", "--json"]
-    assert run(["bench", "quality", str(questions), *arguments]) == 0
-    assert "not reranked by tokens" in capsys.readouterr().err
+    line = ("bench", "quality", str(questions), "--rerank", "tokens")
+    found = valid(record(*line), "memcli.bench-quality")
+    assert found["settings"]["search.rerank"] == "tokens"
+    assert "not reranked by tokens" in printed(*line, "--mode", "keyword")[1]
 
 
 def test_a_memory_keeps_what_ranks_anew(notes: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.store.lock import writer_lock
 from memcli.store.run_records import Work
 from tests.cli.processes import start
+from tests.commands import record
 
 DOCUMENTS = 50  # a search shows all of them
 
@@ -19,27 +19,22 @@ DOCUMENTS = 50  # a search shows all of them
 class Searches:
     """One workspace and the searches of this process in it."""
 
-    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.root, self._capsys = str(root), capsys
+    def __init__(self, root: Path) -> None:
+        self.root = str(root)
         for number in range(DOCUMENTS):
             file = root / "memory" / f"note-{number}.md"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"# Note {number}\n\nThe fox of day {number}.\n\n- a train\n- a pool\n")
 
     def answer(self, *flags: str) -> dict[str, Any]:
-        code = run(
-            ["search", "fox", "--json", "-v", "-n", "100", "--more", "-w", self.root, *flags]
-        )
-        out, err = self._capsys.readouterr()
-        assert code == 0, err
-        found: dict[str, Any] = json.loads(out)
+        line = ("search", "fox", "-v", "-n", "100", "--more", "-w", self.root, *flags)
+        found: dict[str, Any] = record(*line)
         return found
 
     def related(self) -> dict[str, Any]:
         """Compare the first document that is found."""
         place = self.answer()["results"][0]["citation"]
-        assert run(["related", place, "--json", "-w", self.root]) == 0
-        found: dict[str, Any] = json.loads(self._capsys.readouterr().out)
+        found: dict[str, Any] = record("related", place, "-w", self.root)
         return found
 
     def count(self, *flags: str) -> int:
@@ -47,11 +42,9 @@ class Searches:
 
 
 @pytest.fixture
-def searches(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Searches:
+def searches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Searches:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    return Searches(tmp_path / "ws", capsys)
+    return Searches(tmp_path / "ws")
 
 
 def test_during_a_first_index_documents_only_come(searches: Searches) -> None:

@@ -231,6 +231,14 @@ def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked
     shown = [line for line in lines if not line.startswith("memory/")]
     assert all("era" in line for line in shown)
     assert count == "10 lines" == f"{len(shown)} lines"
+    # A long line is cut to its beginning and to the words around a match.
+    words = " ".join(f"word{n}" for n in range(99))
+    put(notes, {"memory/long/1.md": f"# Day\n\n- {words} the pool filter broke. {words}\n"})
+    cut = printed("search", "pool filter broke", "--list", "--path", "memory/long/*")[0]
+    assert cut.splitlines()[1].startswith("3: - word0 word1 ")
+    assert " … word" in cut
+    assert " the pool filter broke. word0 " in cut
+    assert len(cut.splitlines()[1]) < 230
 
 
 def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Path) -> None:

@@ -220,7 +220,7 @@ def test_a_summary_in_other_words_hides_no_rule_and_is_told_to_be_unchecked(note
     assert found(notes, "MySQL orders", "active") == {SUMMARY}
     code, out, err = told("compact", "-w", str(notes), "--verify")
     assert (code, out.splitlines()) == (
-        0, [f"unchecked {SUMMARY}: {each.removeprefix('- ')}" for each in (line, lie)],
+        0, [f"unchecked   {SUMMARY}: {each.removeprefix('- ')}" for each in (line, lie)],
     )  # fmt: skip
     assert "2 lines are in a program's own words" in err
     assert len(record("compact", "-w", str(notes), "--verify")["unchecked"]) == 2

@@ -243,18 +243,30 @@ def test_the_folder_of_the_agent_is_searched_where_none_is_named(
     assert "memory/2025-06-12-incident-review.md:10-18 | " in _said(_answer(server))
 
 
-def test_what_is_no_message_is_survived_and_half_a_character_answered(
+NO_MESSAGES = (
+    ("no JSON", -32700, None),
+    ("\x00\ufffd", -32700, None),
+    ("{not json", -32700, None),
+    ('{"jsonrpc": "2.0", "id": 7', -32700, None),
+    ("[]", -32600, None),
+    ("[1, 2]", -32600, None),
+    ("{}", -32600, None),
+    ('{"id": 5, "method": "tools/list"}', -32600, 5),
+    ('{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": []}', -32600, "a"),
+)
+
+
+def test_what_is_no_message_gets_an_error_and_half_a_character_an_answer(
     notes: Path, ended: list[subprocess.Popen[str]]
 ) -> None:
     """A program that cuts a text may cut a character, and JSON can say it."""
     server = _serve("-w", str(notes))
     ended.append(server)
-    _send(server, "no JSON", "[]", "\x00\ufffd", "{}", _search(7, "pool"))
-    answers = [_answer(server)]
-    while answers[-1].get("id") != 7:
-        answers.append(_answer(server))
-    assert _said(answers[-1]).startswith("match: strong")
-    for query in ("pool \ud83d", "\udc00pool", "pool \U0001f3ca", "pool \\ud83d"):
+    for line, code, number in NO_MESSAGES:
+        _send(server, "", line)
+        refused = _answer(server)
+        assert (refused["id"], refused["error"]["code"]) == (number, code), line
+    for query in ("pool", "pool \ud83d", "\udc00pool", "pool \U0001f3ca", "pool \\ud83d"):
         _send(server, _search(1, query))
         assert "memory/2025-06-12-incident-review.md:10-18 | " in _said(_answer(server))
 
@@ -279,24 +291,3 @@ def test_closed_pipes_are_said() -> None:
     )
     assert done.returncode == 2
     assert "a server speaks over stdin and stdout, and one of them is closed" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("line", "code", "number"),
-    [
-        ("{not json", -32700, None),
-        ('{"jsonrpc": "2.0", "id": 7', -32700, None),
-        ("[1, 2]", -32600, None),
-        ('{"id": 5, "method": "tools/list"}', -32600, 5),
-        ('{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": []}', -32600, "a"),
-    ],
-)
-def test_what_is_no_message_gets_an_error_and_stops_nothing(
-    notes: Path, line: str, code: int, number: object, ended: list[subprocess.Popen[str]]
-) -> None:
-    server = _serve("-w", str(notes))
-    ended.append(server)
-    _send(server, "", line, _search(1, "pool"))
-    refused = _answer(server)
-    assert (refused["id"], refused["error"]["code"]) == (number, code)
-    assert "memory/2025-06-12-incident-review.md:10-18 | " in _said(_answer(server))

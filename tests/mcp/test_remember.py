@@ -123,6 +123,21 @@ def test_an_agent_corrects_its_own_line_of_the_same_day(served: Served, notes: P
     assert "corrected by memory/agent/" in found
 
 
+def test_a_note_that_may_replace_another_is_told_so_and_becomes_its_correction(
+    served: Served, notes: Path
+) -> None:
+    served.text("memory_remember", text="Dana owns the invoice service.")
+    told = served.text("memory_remember", text="Lee owns the invoice service.")
+    [log] = (notes / "memory" / "agent").iterdir()
+    assert f"about the same: memory/agent/{log.name}:7: " in told
+    assert "memory_correct with that citation and the same text" in told
+    older = f"memory/agent/{log.name}:7"
+    corrected = served.text("memory_correct", citation=older, text="Lee owns the invoice service.")
+    assert corrected.startswith("remembered: ")
+    assert log.read_text().count("Lee owns the invoice service.") == 1
+    assert f"Lee owns the invoice service. (corrects {older})" in log.read_text()
+
+
 def test_a_corrected_line_of_an_undated_file_is_marked_too(served: Served, notes: Path) -> None:
     said = "No deploys after 14:00, none on Thursdays or Fridays."
     assert "remembered" in served.text("memory_correct", citation="MEMORY.md:25", text=said)

@@ -8,7 +8,7 @@ from memcli.api.memory import Memory
 from memcli.api.similar_lines import SimilarLines
 from memcli.language.facts import differs, facets_of, jaccard, replaces
 from memcli.mcp.shared_memory import SeenLines
-from memcli.remember.admission import AdmissionSettings, Judgement, SimilarLine, judge
+from memcli.remember.admission import AdmissionSettings, Judgement, OlderLine, SimilarLine, judge
 from memcli.remember.note_score import GateWeights, worth_of
 from tests.benchmarks import gate as benchmark
 
@@ -160,8 +160,17 @@ def test_who_says_that_the_notes_say_it_adds_nothing(lead: str, fact: str) -> No
 
 def test_an_older_note_that_a_change_is_about_is_named() -> None:
     judged = _judged("The pool of api-7 no longer holds 40 connections.", OLD, "It rains.")
-    assert judged.older == "MEMORY.md:1"
-    assert _judged("Backups go to Lisbon now.", OLD).older is None
+    assert judged.older == (OlderLine("MEMORY.md:1", OLD, differs=True),)
+    assert _judged("Backups go to Lisbon now.", OLD).older == ()
+
+
+def test_a_line_about_the_same_is_named_and_a_private_one_without_its_text() -> None:
+    owner, facets = "Dana owns the billing service.", "The billing service is written in Go."
+    first, second = _judged("Lee owns the billing service.", facets, owner, "It rains.").older
+    assert (first.text, second.text, first.differs) == (owner, facets, False)
+    private = SimilarLine("memory", "diary.md", 4, 4, owner, cosine=0.9, is_private=True)
+    judged = judge("Lee owns the billing service.", [private], AdmissionSettings(WEIGHTS))
+    assert judged.older == (OlderLine("diary.md:4", "", differs=False),)
 
 
 def test_worth_is_what_the_formula_says() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.cli.main import run
 from memcli.embedding.models import Calibration
 from memcli.search.confidence import THIRTIETH, judge, match_of, stands_out
 from memcli.search.ranked import RankedPassage
-from tests.commands import indexed, record, say
+from tests.commands import indexed, printed, record, say
 from tests.search.makers import candidate, fused
 from tests.support import write
 
@@ -161,7 +159,7 @@ def test_what_is_asked_for_to_the_letter_need_not_stand_out(ask: Asked) -> None:
 
 @pytest.mark.parametrize("leads", ["Odette", "Kate"])
 def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], leads: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leads: str
 ) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     words = [first + rest for first in "bdfgklmnprst" for rest in ("ando", "urvik", "elmar")]
@@ -169,19 +167,16 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
     said = "".join(f"- **{name}**: {line}\n" for name, line in lines.items())
     idle = "".join(f"- **{name}**: Fine, {n}.\n" for n in range(3) for name in lines)
     write(tmp_path, "memory/2026-01-01.md", f"# Call\n\n{said}{idle}")
-    line = ["search", "Kate " + " ".join(words), "-w", str(tmp_path), "--json"]
-    assert run([*line, "-v"]) == 0
-    record = json.loads(capsys.readouterr().out)
-    assert run(line) == 0
-    found = capsys.readouterr()
-    assert 0 < abs(record["speaker_match"]) < 0.05
-    assert (record["speaker_match"] < 0) == (leads == "Odette")
+    line = ("search", "Kate " + " ".join(words), "-w", str(tmp_path))
+    whole, found = record(*line, "-v"), say(*line, "--json")
+    assert 0 < abs(whole["speaker_match"]) < 0.05
+    assert (whole["speaker_match"] < 0) == (leads == "Odette")
     if leads == "Kate":
-        assert "match_reason" not in record
+        assert "match_reason" not in whole
         assert "What matches best is not said" not in found.err
         return
-    assert record["match"] == "weak"
-    assert record["match_reason"] == {
+    assert whole["match"] == "weak"
+    assert whole["match_reason"] == {
         "code": "others",
         "reason": "the best match is not by Kate",
     }
@@ -211,18 +206,13 @@ def test_what_is_shown_of_the_passages_does_not_change_the_verdict(
         assert ask(asked, *more)[0]["match"] == ask(asked)[0]["match"]
 
 
-def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(tmp_path: Path) -> None:
     write(tmp_path, "memory/2020-01-01.md", "# Log\n\nThe pool of the tracker ran dry at noon.\n")
     write(tmp_path, "memory/2020-01-02.md", "# Log\n\nWe bought bread and two baskets.\n")
-    asked = ("search", "why was the pool empty", "-w", str(tmp_path), "--json")
+    asked = ("search", "why was the pool empty", "-w", str(tmp_path))
     for more in (("--profile", "classic"), ("--min-score", "0.1")):
-        assert run([*asked, *more, "--now", "2020-01-03"]) == 0
-        recent = json.loads(capsys.readouterr().out)
-        assert recent["results"], more
-    assert run([*asked, "--profile", "classic", "--now", "2026-01-01"]) == 0
-    old = json.loads(capsys.readouterr().out)
+        assert record(*asked, *more, "--now", "2020-01-03")["results"], more
+    old = record(*asked, "--profile", "classic", "--now", "2026-01-01")
     assert (old["match"], old["results"]) == ("none", [])
 
 
@@ -250,21 +240,19 @@ def test_stop_words_alone_get_a_low_confidence(ask: Asked) -> None:
 
 
 def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     days = {n: f"# Log\n\nThe keeper saw a heron at pond {n}.\n" for n in range(1, 10)}
     for n, text in days.items():
         write(tmp_path, f"memory/2026-01-0{n}.md", text)
-    asked = ["search", "which kitten did the keeper adopt", "-w", str(tmp_path)]
-    asked += ["--mode", "keyword"]
-    assert run(asked) == 0
-    said = capsys.readouterr().err.split("\n")[0]
+    place = ("-w", str(tmp_path), "--mode", "keyword", "--now", "2026-04-01")
+    said = printed("search", "which kitten did the keeper adopt", *place)[1].split("\n")[0]
     assert said.endswith("No note contains: kitten, adopt.")
-    asked[1] = "which kitten did the keeper adopt last winter"
-    assert run([*asked, "--now", "2026-04-01"]) == 0
-    said, read = capsys.readouterr().err.split("\n")[:2]
+    question = "which kitten did the keeper adopt last winter"
+    said, read = printed("search", question, *place)[1].split("\n")[:2]
     assert said.endswith("No note contains: kitten, adopt.")  # the days of winter are known
     assert read == 'Read "last winter" as 2025-12-01 to 2026-02-28.'
-    assert run(["search", "heron at pond 3", *asked[2:]]) == 0
-    assert capsys.readouterr().err == ""
+    said = printed("search", "which kitten-like heron/egret did the keeper adopt", *place)[1]
+    assert said.endswith("No note contains: adopt.\n")
+    assert printed("search", "heron at pond 3", *place)[1] == ""

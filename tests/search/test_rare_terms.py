@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.search import rare_terms, recall
 from memcli.search.query import parse
 from memcli.search.rare_terms import (
@@ -19,6 +18,7 @@ from memcli.search.rare_terms import (
     without_majority,
 )
 from memcli.types import Term
+from tests.commands import printed, record
 
 TOTAL = 100 * MOST_ROWS
 
@@ -122,24 +122,22 @@ def test_in_a_small_index_every_term_counts() -> None:
 
 
 def test_a_search_names_the_words_it_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "MEMORY.md").write_text(
         "".join(f"## {n}\n\nnote log entry{n}\n\n" for n in range(8)) + "## pool\n\npool log\n"
     )
-    command = ["search", "pool note log", "-w", str(tmp_path), "--mode", "keyword", "--explain"]
-    assert run(command) == 0
-    assert capsys.readouterr().err == ""
+    command = ("search", "pool note log", "-w", str(tmp_path), "--mode", "keyword", "--explain")
+    assert printed(*command)[1] == ""
     monkeypatch.setattr(recall, "SMALL", 3)
     monkeypatch.setattr(rare_terms, "MOST_ROWS", 3)
-    assert run([*command, "--json"]) == 0
-    out, err = capsys.readouterr()
+    out, err = printed(*command, "--json")
     assert err == "words: too many chunks contain these words to search for them: note, log\n"
     assert json.loads(out)["results"][0]["citation"] == "MEMORY.md:33-35"
 
 
 def test_the_words_of_a_search_by_meaning_find_nothing_in_a_large_index_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     (tmp_path / "MEMORY.md").write_text(
@@ -148,33 +146,30 @@ def test_the_words_of_a_search_by_meaning_find_nothing_in_a_large_index_either(
     monkeypatch.setattr(recall, "SMALL", 3)
     monkeypatch.setattr(rare_terms, "MOST_ROWS", 3)
     asked = 'pool "note log"'  # the phrase says which chunks may be shown
-    assert run(["search", asked, "-w", str(tmp_path), "--mode", "semantic", "--json"]) == 0
-    results = json.loads(capsys.readouterr().out)["results"]
+    results = record("search", asked, "-w", str(tmp_path), "--mode", "semantic")["results"]
     assert {each["citation"] for each in results} == {
         f"MEMORY.md:{4 * n + 1}-{4 * n + 3}" for n in range(8)
     }
 
 
 def test_two_words_that_are_found_only_as_one_are_no_share_of_a_query(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = ["roadtrip", *["road", "trip"] * 4, *["fox"] * 9]
     (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
     monkeypatch.setattr(recall, "SMALL", 1)
     monkeypatch.setattr(rare_terms, "MOST_ROWS", 1)
-    command = ["search", "road trip", "-w", str(tmp_path), "--mode", "keyword", "--json"]
-    assert run(command) == 0
-    assert json.loads(capsys.readouterr().out)["results"][0]["citation"] == "MEMORY.md:1-3"
+    found = record("search", "road trip", "-w", str(tmp_path), "--mode", "keyword")["results"]
+    assert found[0]["citation"] == "MEMORY.md:1-3"
 
 
 def test_common_words_that_find_only_together_are_believed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = ["pool log", *["pool"] * 7, *["log"] * 7, *["fox"] * 20]
     (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
     for module, name, value in ((recall, "SMALL", 1), (rare_terms, "MOST_ROWS", 2)):
         monkeypatch.setattr(module, name, value)
-    command = ["search", "pool log", "-w", str(tmp_path), "--mode", "keyword", "--json", "-v"]
-    assert run(command) == 0
-    (found,) = json.loads(capsys.readouterr().out)["results"]
+    command = ("search", "pool log", "-w", str(tmp_path), "--mode", "keyword", "-v")
+    (found,) = record(*command)["results"]
     assert (found["citation"], found["score"] > 0) == ("MEMORY.md:1-3", True)

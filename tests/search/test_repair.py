@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
-from tests.commands import indexed, record
+from tests.commands import indexed, printed, record
 from tests.support import write
 
 NOTES = {
@@ -138,32 +137,33 @@ def test_a_word_that_may_be_right_as_it_is_gives_way_to_no_other(ask: Ask, query
 
 
 @pytest.mark.parametrize(
-    ("typed", "is_announced"), [("certificated", False), ("certifcate", True), ("certificat", True)]
+    ("typed", "meant", "is_announced"),
+    [
+        ("certificated", "certificate", False),
+        ("wolves", "wolf", False),
+        ("certifcate", "certificate", True),
+        ("certificat", "certificate", True),
+    ],
 )
 def test_another_form_of_a_word_is_searched_and_not_announced(
-    notes: Path, capsys: pytest.CaptureFixture[str], typed: str, is_announced: bool
+    notes: Path, typed: str, meant: str, is_announced: bool
 ) -> None:
-    capsys.readouterr()
-    assert run(["search", f"needs a {typed}", "-w", str(notes)]) == 0
-    assert ("instead of" in capsys.readouterr().err) is is_announced
+    out, err = printed("search", f"needs a {typed}", "-w", str(notes))
+    assert (meant in out, "instead of" in err) == (True, is_announced)
 
 
 def test_only_the_last_word_may_be_unfinished(ask: Ask) -> None:
     assert "repairs" not in ask("envir database", "--mode", "keyword")
 
 
-def test_what_was_searched_for_is_marked_and_said(
-    notes: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    capsys.readouterr()
-    assert run(["search", "educaton", "-w", str(notes), "-n", "1", "--color", "always"]) == 0
-    done = capsys.readouterr()
-    assert "education\x1b[0m" in done.out
-    assert done.err == "Searched for education instead of educaton.\n"
-    assert run(["context", "educaton", "-w", str(notes)]) == 0
-    done = capsys.readouterr()
-    assert "education of the trainees" in done.out
-    assert done.err == "Searched for education instead of educaton.\n"
+def test_what_was_searched_for_is_marked_and_said(notes: Path) -> None:
+    for line, shown in (
+        (("search", "educaton", "-n", "1", "--color", "always"), "education\x1b[0m"),
+        (("context", "educaton"), "education of the trainees"),
+    ):
+        out, err = printed(*line, "-w", str(notes))
+        assert shown in out
+        assert err == "Searched for education instead of educaton.\n"
 
 
 @pytest.mark.parametrize(
@@ -185,31 +185,18 @@ def test_what_is_left_as_it_is(ask: Ask, asked: list[str]) -> None:
     assert "repairs" not in ask(*asked)
 
 
-def test_another_number_of_a_word_is_searched_for_and_not_announced(
-    notes: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    capsys.readouterr()
-    assert run(["search", "wolves", "-w", str(notes), "-n", "1"]) == 0
-    done = capsys.readouterr()
-    assert ("wolf" in done.out, "place of" in done.err) == (True, False)
-
-
 def test_a_name_does_not_become_a_word_that_only_shares_its_stem(tmp_path: Path) -> None:
     write(tmp_path, "memory/2025-06-21.md", "# Log\n\nReset the pump, and reset the clock.\n")
     found = record("search", "restic unlock", "--mode", "keyword", "-w", str(tmp_path))
     assert "repairs" not in found
 
 
-def test_what_is_searched_for_besides_is_told_to_who_asks(
-    notes: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    capsys.readouterr()
-    assert run(["search", "road trip", "-w", str(notes), "-n", "1"]) == 0
-    assert "roadtrip" not in capsys.readouterr().err
-    assert run(["search", "road trip", "-w", str(notes), "-n", "1", "--explain"]) == 0
-    done = capsys.readouterr()
-    assert done.err == "Searched for roadtrip besides road trip.\n"
-    assert "repaired=roadtrip for road trip" in done.out
+def test_what_is_searched_for_besides_is_told_to_who_asks(notes: Path) -> None:
+    line = ("search", "road trip", "-w", str(notes), "-n", "1")
+    assert "roadtrip" not in printed(*line)[1]
+    out, err = printed(*line, "--explain")
+    assert err == "Searched for roadtrip besides road trip.\n"
+    assert "repaired=roadtrip for road trip" in out
 
 
 def test_a_repair_is_told_in_python_too(notes: Path) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
-from tests.commands import valid
+from tests.commands import printed, say, valid
 from tests.support import write
 
 Said = Callable[..., str]
@@ -24,19 +23,15 @@ FILES = {
 
 
 @pytest.fixture
-def said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Said:
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
     """Write and index the notes; run a command among them and give what it prints."""
     monkeypatch.chdir(tmp_path)
     for path, text in FILES.items():
         write(tmp_path, path, text)
-    assert run(["index", "-q", "-w", str(tmp_path)]) == 0
+    printed("index", "-q", "-w", str(tmp_path))
 
     def said(*arguments: str, code: int = 0) -> str:
-        capsys.readouterr()
-        assert run([*arguments, "--now", "2026-03-20", "-w", str(tmp_path)]) == code
-        return capsys.readouterr().out
+        return printed(*arguments, "--now", "2026-03-20", "-w", str(tmp_path), code=code)[0]
 
     return said
 
@@ -106,9 +101,7 @@ def test_json_says_the_first_day_of_a_span_alone(
     assert sum("date_from" in each for each in record[key]) == 2
 
 
-def test_words_of_the_description_find_the_note(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_words_of_the_description_find_the_note(tmp_path: Path) -> None:
     described = "---\ndescription: Which supplier sells seals for the pump\n---\n"
     text = "# Hansen\n\nOpen from seven to noon, closed on Mondays.\n"
     others = ("The pump in the cellar is loud.", "We sell bread on Fridays.", "The till was short.")
@@ -116,23 +109,9 @@ def test_words_of_the_description_find_the_note(
         write(tmp_path, f"memory/{number}.md", f"# Note\n\n{other}\n")
 
     def first() -> list[str]:
-        assert run(["index", "-q", "-w", str(tmp_path)]) == 0
-        capsys.readouterr()
-        question = "who sells a seal for our pump?"
-        run(
-            [
-                "search",
-                question,
-                "-w",
-                str(tmp_path),
-                "--mode",
-                "semantic",
-                "--exit-code",
-                "-f",
-                "{path}",
-            ]
-        )
-        return capsys.readouterr().out.split()[:1]
+        printed("index", "-q", "-w", str(tmp_path))
+        question = ("who sells a seal for our pump?", "--mode", "semantic", "--exit-code")
+        return say("search", *question, "-w", str(tmp_path), "-f", "{path}").out.split()[:1]
 
     write(tmp_path, "memory/hansen.md", text)
     assert first() != ["memory/hansen.md"]

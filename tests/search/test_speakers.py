@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.search.lines import by_line
 from memcli.search.ranked import RankedPassage
 from memcli.search.speakers import (
@@ -20,6 +18,7 @@ from memcli.search.speakers import (
     weight_of,
 )
 from memcli.types import SegmentScore, Turn
+from tests.commands import printed, record
 from tests.search.makers import candidate, fused
 from tests.support import write
 
@@ -175,22 +174,18 @@ CHAT = """# Chat
 """
 
 
-def test_a_filter_shows_the_lines_of_one_speaker_and_cites_no_other(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_filter_shows_the_lines_of_one_speaker_and_cites_no_other(tmp_path: Path) -> None:
     """Every output reads these passages, so no form of them has a line of Odette."""
     write(tmp_path, "memory/2025-06-01.md", CHAT)
     lines = CHAT.split("\n")
     for more in ((), ("--full",), ("--mode", "keyword")):
         asked = ("search", "bicycle", "--by", "Ruben", "-w", str(tmp_path), *more)
-        assert run([*asked, "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)["results"]
+        found = record(*asked)["results"]
         cited = [(each["start_line"], each["end_line"]) for each in found]
         assert {(3, 3), (5, 6)} <= set(cited) <= {(3, 3), (5, 6), (8, 8)}, more
         shown = ["\n".join(lines[first - 1 : last]) for first, last in cited]
         assert [each["snippet"].strip() for each in found] == [each.strip() for each in shown]
-        assert run(asked) == 0
-        assert "Odette" not in capsys.readouterr().out
+        assert "Odette" not in printed(*asked)[0]
 
 
 CLAIMS = """# Call
@@ -215,12 +210,11 @@ CLAIMS = """# Call
     ],
 )
 def test_a_line_is_marked_in_which_another_claims_what_is_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, mark: str
+    tmp_path: Path, line: str, mark: str
 ) -> None:
     write(tmp_path, "memory/2025-06-01.md", CLAIMS.format(line))
-    asked = ["search", "when did Ruben buy the red lamp for the trip", "-w", str(tmp_path)]
-    assert run([*asked, "--mode", "keyword", "--more"]) == 0
-    shown = capsys.readouterr()
-    assert f"4: - **Odette**: {line}{mark}\n" in shown.out
-    assert shown.out.count("[not Ruben]") == bool(mark)
-    assert ("best match is not by Ruben" in shown.err) == bool(mark)
+    question = "when did Ruben buy the red lamp for the trip"
+    out, err = printed("search", question, "-w", str(tmp_path), "--mode", "keyword", "--more")
+    assert f"4: - **Odette**: {line}{mark}\n" in out
+    assert out.count("[not Ruben]") == bool(mark)
+    assert ("best match is not by Ruben" in err) == bool(mark)

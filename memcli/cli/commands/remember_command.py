@@ -115,8 +115,10 @@ def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, expla
         terminal.write(f"{terminal.safe(noted.text)}\n")
     if noted.refusal is not None:
         terminal.warn(f"saved anyway: {_why(noted.refusal)}")
-    if noted.older is not None:
-        terminal.say(f"An older note differs: {noted.older}")
+    for each in noted.older:
+        told = "An older note differs" if each.differs else "About the same"
+        text = " ".join(each.text.split())
+        terminal.say(f"{told}: {each.citation}" + (f": {text}" if text else ""))
 
 
 def _verdict(check: Check) -> str:
@@ -214,8 +216,10 @@ def _write(file: str, paragraphs: Sequence[ScoredParagraph], command: CommandCon
         where = f"{file}:{lines_of(each.start_line, each.end_line)}"
         rule = refusal.rule if refusal else "keep"
         at = f" {refusal.citation}" if refusal and refusal.citation else ""
+        older = [] if refusal else [line for line in each.judged.older if line.differs]
+        behind = f"  (differs from {older[0].citation})" if older else ""
         text = each.text if len(each.text) <= SHOWN else f"{each.text[: SHOWN - 1]}…"
-        line = f"{each.judged.worth.value:.2f}  {rule}{at}  {where}  {text}"
+        line = f"{each.judged.worth.value:.2f}  {rule}{at}  {where}  {text}{behind}"
         terminal.write_line(terminal.safe_line(line))
     if not paragraphs:
         terminal.say(f"{file} has no paragraphs.")
@@ -232,5 +236,5 @@ def _record(each: ScoredParagraph) -> dict[str, Any]:
         "specificity": judged.worth.specificity,
         "kind": judged.worth.kind,
         "refusal": judged.refusal._asdict() if judged.refusal else None,
-        "older": judged.older,
+        "older": [line._asdict() for line in judged.older],
     }

@@ -208,7 +208,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
     return shape._replace(
         full=options.full,
         explain=options.explain,
-        budget=options.budget or (LIST_BUDGET if options.list and not options.limit else None),
+        budget=options.budget or (_list_budget(options) if options.list else None),
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         brief=options.brief,
@@ -218,6 +218,11 @@ def _filled(shape: Shape, options: Options) -> Shape:
         rest=options.rest,
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
     )
+
+
+def _list_budget(options: Options) -> int | None:
+    """Return the tokens of all lists; a number of lines needs no bound."""
+    return None if options.limit else LIST_BUDGET * max(1, len(_questions(options)))
 
 
 def _check_open(options: Options) -> None:
