@@ -125,9 +125,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
 
-    def result(
-        stored: bool, made: AppendedNote | None, judged: Judgement = judged
-    ) -> RememberResult:
+    def done(stored: bool, made: AppendedNote | None, judged: Judgement = judged) -> RememberResult:
         return RememberResult(
             stored=stored,
             path=path,
@@ -155,20 +153,18 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     # --force does not save an empty or an overlong note.
     refusal = judged.refusal
     if refusal is not None and (not wish.force or refusal.rule in ("empty", "too-long")):
-        return result(False, None)
+        return done(False, None)
     try:
         if wish.dry_run:
             data = append.read(root, path)
             fit = make(data)
             lines = fit.first_line, fit.last_line
-            return result(
-                False, AppendedNote(path, len(data or b""), fit.data, data is None, *lines)
-            )
-        return result(True, _append(workspace, root, path, make, wish.by))
+            return done(False, AppendedNote(path, len(data or b""), fit.data, data is None, *lines))
+        return done(True, _append(workspace, root, path, make, wish.by))
     except _TwiceError as twice:
         here = cite(MEMORY_SOURCE, path, *twice.lines)
         check = Check("duplicate", False, "duplicate of an existing line", here)
-        return result(False, None, judged._replace(checks=(*judged.checks[:2], check)))
+        return done(False, None, judged._replace(checks=(*judged.checks[:2], check)))
 
 
 def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
