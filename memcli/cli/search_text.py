@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Show = Callable[[int, RankedPassage, Sequence[RankedPassage]], str]
 
 ROWS_BELOW = 2  # for a message and the prompt
-LIST_CHARS = 200  # of a line of a list
+LIST_CHARS = 240  # of a line of a list
 ROWS_ABOVE = 3  # above the text of a passage
 
 

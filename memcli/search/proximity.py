@@ -1,14 +1,13 @@
 """Prefer entries of the dates that a query names, or the newest or oldest of them; pure.
 
     score' = score + (1 - score) * bonus
-    bonus  = DATE_BONUS * 2^(-days / half-life)
+    bonus  = DATE_BONUS * 2^(-days / half-life), or with STRETCH_BONUS for more than one named day
 
-For a span of more than one day, STRETCH_BONUS replaces DATE_BONUS. `days` is the distance from the
-entry's date to the nearest named span. It is 0 inside the span, and for an entry of a week or month
-that shares a day with it. A span that is open on one side has a distance only on the other side,
-and an excluded day has none. Undated entries get no bonus. Passages of a single named day come
-first if they contain most of the words. For `latest` and `first`, the dated passages that answer
-about as well as the best are sorted by time.
+`days` is the distance from the date of the record to the nearest named span. It is 0 inside a span,
+and for a record of a week or month that shares a day with it. Nothing is near to the open end of a
+span or to an excluded day, and undated records get no bonus. If the query names a single day, its
+passages come first if they contain most of the words. For `latest` and `first`, the dated passages
+that answer about as well as the best are put in the order of time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Put a page in the language of the question before its translations; pure.
 
-Pages are translations of each other if their paths differ only by a language code, as a folder
-(`de/book/hooks.md`) or before the suffix (`hooks.de.md`). The page without a code is the original.
-The text itself is not examined: personal notes may be in any language.
+Pages are translations of each other if their paths differ only by the code of a language, as a
+folder (`de/book/hooks.md`) or before the suffix (`hooks.de.md`). The one without a code is the
+original. memcli does not look at the language of the text: a person may mix languages.
 """
 
 from __future__ import annotations
