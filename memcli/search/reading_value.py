@@ -168,11 +168,11 @@ def _reply(passage: RankedPassage) -> int:
 def _until(passage: RankedPassage, line: int) -> RankedPassage:
     """Extend a passage to a later line of its chunk."""
     candidate = by_line(passage.candidate)
-    lines = [part.start_line for part in candidate.parts]
+    lines = [part.start_line for part in candidate.segments]
     if passage.start_line not in lines or line not in lines:
         return passage
     first, last = lines.index(passage.start_line), len(lines) - 1 - lines[::-1].index(line)
-    best = max(range(first, last + 1), key=lambda at: candidate.parts[at].cosine or 0.0)
+    best = max(range(first, last + 1), key=lambda at: candidate.segments[at].cosine or 0.0)
     return passage._replace(candidate=candidate, first=first, last=last, best=best)
 
 
