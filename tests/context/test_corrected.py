@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.language.correction import corrects
-from memcli.search.newer import units
+from memcli.search.corrections import units
 from tests.context.makers import record
 
 QUESTIONS = """which database do we use; how long do we keep logs; who is on call; when do we deploy

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memcli.language.change import speaks_of_change
+from memcli.search.corrections import NOISE, Corrections, newer_first, with_corrections
 from memcli.search.mmr import folded
-from memcli.search.newer import NOISE, Corrections, newer_first, with_corrections
 from memcli.search.ranked import Quotation, RankedPassage, ordered
 from memcli.types import Turn
 from tests.benchmarks.corrections import FIGURES, measured, rows_of

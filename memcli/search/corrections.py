@@ -465,8 +465,8 @@ def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
         if lines and (not line.strip() or is_fence or _is_item(line)):
             whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
-            for part in _sentences(text) if len(text) > LONG else filter(None, (text,)):
-                yield Claim(first, number - 1, part, stems_of(part), whole.startswith("#"))
+            for sentence in _sentences(text) if len(text) > LONG else filter(None, (text,)):
+                yield Claim(first, number - 1, sentence, stems_of(sentence), whole.startswith("#"))
             lines = []
         fenced ^= is_fence
         if line.strip() and not (fenced or is_fence or line.startswith("|")):
