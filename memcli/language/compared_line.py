@@ -256,13 +256,6 @@ def _value_types(text: str) -> frozenset[str]:
     return frozenset(types)
 
 
-def has_time(line: ComparedLine) -> bool:
-    """Return whether a line contains a day or a time."""
-    return not TIME.isdisjoint(line.sequence) or (
-        ":" in line.text and not DIGITS.isdisjoint(line.text)
-    )
-
-
 def adds(line: ComparedLine) -> bool:
     """Return whether a line adds something, as with `also`."""
     if line.spaced.endswith(" too ") or any(each in line.spaced for each in _ADDITIONS):

@@ -8,7 +8,8 @@ does a passage whose front matter names the document under `supersedes`.
 
 Lines are compared when you ask a question, and only those near the answer. A stored table of pairs
 would need rows that each changed file makes invalid, because the rarest words of a line decide what
-it is compared with. A line with a word of change is compared with the lines that share its words,
+it is compared with: in a chat of 1,153 lines, one more file changes 10 of 1,428 pairs of other
+files, and at most 29. A line with a word of change is compared with the lines that share its words,
 any other line with lines that begin as it does or share its longest words.
 
 A newer line comes before another if it corrects that line with a likelihood of LIKELY, and marks it
