@@ -285,7 +285,6 @@ ELSEWHERE = {
     **dict.fromkeys(
         (
             "memcli help shared-index",
-            "memcli store init",
             "memcli store status",
             "memcli store detach",
             "memcli store grants --role agent --write",
