@@ -63,7 +63,7 @@ def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:
     return address.masked
 
 
-class Detached(Record):
+class DetachResult(Record):
     """The result of `detach`."""
 
     store: str
@@ -72,7 +72,7 @@ class Detached(Record):
     problem: str  # why the server does not know of it yet; "" if it does
 
 
-def detach(workspace: Workspace) -> Detached:
+def detach(workspace: Workspace) -> DetachResult:
     """Detach the folder, whether or not the server answers."""
     config = workspace.config
     name = attached.attached(workspace.environ).get(config.workspace)
@@ -87,7 +87,7 @@ def detach(workspace: Workspace) -> Detached:
     except StoreError as error:
         problem = error.message
     attached.remember(workspace.environ, config.workspace, None)
-    return Detached(address.masked, name, was_ours, problem)
+    return DetachResult(address.masked, name, was_ours, problem)
 
 
 def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:

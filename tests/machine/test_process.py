@@ -35,8 +35,8 @@ sys.path.insert(0, sys.argv.pop(1))
 from tests.hashing import register
 register()
 os.environ["MEMCLI_EMBEDDING_ENCODER"] = "hashing"
-from memcli.store.sqlite.writer import Beside
-Beside.publish = lambda side: os.kill(os.getpid(), signal.SIGKILL)
+from memcli.store.sqlite.writer import ReplacementIndex
+ReplacementIndex.publish = lambda side: os.kill(os.getpid(), signal.SIGKILL)
 from memcli.cli.entry import main
 main()
 """
