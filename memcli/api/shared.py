@@ -113,6 +113,8 @@ def rename(workspace: Workspace, name: str, new: str) -> str:
     """Rename a workspace, also for the folders of this machine; return the index's address."""
     address = address_of(workspace.config)
     old, wanted = attached.named(name), attached.named(new)
+    if old == wanted:  # it would stop a process that writes
+        raise UsageError(f"{name} has this name already", hint="memcli store status")
     admin.rename(address, Name(*old), Name(*wanted))
     _follow(workspace, old, attached.written(wanted))
     return address.masked
