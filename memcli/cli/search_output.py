@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
     from memcli.search.ranked import RankedPassage
     from memcli.search.repair import Repair
-    from memcli.search.rerank import Reranked
+    from memcli.search.rerank import RerankResult
     from memcli.search.retrievers import RetrieverUse
     from memcli.types import About
 
-NOT_FOUND = "No passages found."
 NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
 
 
@@ -160,10 +159,14 @@ def _heading(result: SearchResult, command: CommandContext, place: int) -> str:
     """Write one of several questions above its answer, and how well the passages match."""
     terminal, answer = command.terminal, result.answer
     asked = terminal.safe_line(result.question.text)
-    match = match_line(answer) if answer.passages else NOT_FOUND
+    match = match_line(answer) if answer.passages else _nothing(answer)
     doubt = f"  ({terminal.safe_line(match)})" if match else ""
     above = "\n" if place > 1 else ""
     return f"{above}{terminal.style.heading}# {asked}{terminal.style.end}{doubt}\n"
+
+
+def _nothing(answer: Answer) -> str:
+    return "No passage fits the budget." if answer.omitted_over_budget else "No passages found."
 
 
 def _links(command: CommandContext) -> Callable[[str, str, int], str]:
@@ -271,9 +274,8 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     say_reranked(answer.reranked, terminal)
     say_dates(_dates(result, shape), terminal)
     if not answer.passages:
-        fits_none = answer.omitted_over_budget > 0
-        if fits_none or not shape.place or shape.form != "text":
-            terminal.say("No passage fits the budget." if fits_none else NOT_FOUND)
+        if not (shape.place and shape.form == "text"):
+            terminal.say(_nothing(answer))
         if result.empty_reason is not None:
             terminal.advise(result.empty_reason)
     _say_budget(answer, terminal, has_rest=shape.ends and not (shape.rest or shape.place))
@@ -324,7 +326,7 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
         terminal.say(terminal.safe_line(repaired(told)))
 
 
-def say_reranked(reranked: Reranked | None, terminal: Terminal) -> None:
+def say_reranked(reranked: RerankResult | None, terminal: Terminal) -> None:
     """Say why a configured reranker did not run."""
     if reranked is not None and reranked.reason is not None and reranked.reason.code != "sure":
         text = f"not reranked by {reranked.by}: {reranked.reason.text}"

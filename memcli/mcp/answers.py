@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
-    from memcli.api.remember import Noted, UndoResult
+    from memcli.api.remember import RememberResult, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
     from memcli.search.pipeline import Answer
@@ -255,7 +255,7 @@ def of_lines(lines: Lines) -> str:
     return quoted(title, lines.text) + marks + more
 
 
-def of_note(noted: Noted, *, corrects: str = "") -> str:
+def of_note(noted: RememberResult, *, corrects: str = "") -> str:
     """Write where a note was saved, or why it was not."""
     if noted.citation is None:
         check = noted.refusal

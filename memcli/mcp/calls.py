@@ -12,7 +12,7 @@ from functools import cache, partial
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
 from memcli.language.tokens import estimate, price
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import ToolResult
 from memcli.mcp.paging import Cursor
@@ -57,7 +57,7 @@ def call_search(
     from memcli.search.follow_up import question_after
     from memcli.search.options import options_of
     from memcli.search.passages import passages_of
-    from memcli.search.worth import counts
+    from memcli.search.reading_value import counts
 
     memory = shared.warm(arguments.get("workspace"))
     moment = memory.clock.now()

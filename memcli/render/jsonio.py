@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import estimate
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.render.sanitize import escaped
 from memcli.search.budget import shortened
 from memcli.search.passages import Passage
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.search.question import Question
     from memcli.search.ranked import Step
     from memcli.search.retrievers import RetrieverUse
-    from memcli.search.summaries import Expanded
+    from memcli.search.summaries import ExpandedLines
     from memcli.store.union import StoreState
     from memcli.types import About
 
@@ -35,6 +35,9 @@ RESULT_KEYS = (*Passage._fields, "file")
 # Keys that few programs need.
 _RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens", "kind",
          "source_kind", "scope", "speakers", "speaker_match")  # fmt: skip
+# Keys of a passage that are left out if there is nothing to say.
+_OPTIONAL = ("workspace", "date_from", "duplicates", "corrected_by", "cut", "speakers",
+             "speaker_match")  # fmt: skip
 _OF_NEWER = ("citation", "date", "text")  # of a line that corrects another
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
 _NOT_OF_RELATED = ("confidence", "trace")
@@ -85,20 +88,9 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
     record = {**passage._asdict(), "file": file}
     if not full:
         del record["text"]
-    if passage.workspace is None:
-        del record["workspace"]
-    if passage.date_from is None:
-        del record["date_from"]
-    if not passage.duplicates:
-        del record["duplicates"]
-    if not passage.corrected_by:
-        del record["corrected_by"]
-    if not passage.cut:
-        del record["cut"]
-    if not passage.speakers:
-        del record["speakers"]
-    if passage.speaker_match is None:
-        del record["speaker_match"]
+    for key in _OPTIONAL:
+        if record[key] is None or record[key] is False or record[key] == ():
+            del record[key]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:
@@ -106,7 +98,7 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
     return record
 
 
-def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
+def lines(expanded: ExpandedLines, file: str | None) -> dict[str, Any]:
     """Describe source lines of a summary; `file` is the path of their document from here."""
     passage = expanded.passage
     return {

@@ -1,11 +1,10 @@
 """Read a question together with the two before it: "he", "there" and "that day" get their names.
 
 Only questions that one process answers in turn can follow one another: over MCP, with --stdin, and
-several of one line.
-A word is replaced only if an earlier question says what it stands for, and the question is short
-and names nobody itself: in a longer one the word mostly refers to something in it. Of 3,016 judged
-questions that stand alone, read in their order, 3 are changed. English only: in German, `sie` is
-she, they and you.
+several on one command line. A word is replaced only if an earlier question says what it stands for,
+and the question is short and names nobody itself: in a longer one the word mostly refers to
+something in it. Of 3,016 judged questions that stand alone, read in their order, 3 are changed.
+English only: in German, `sie` is she, they and you.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Prefer records of the dates that a query names, or the newest or oldest of them; pure.
+"""Prefer entries of the dates that a query names, or the newest or oldest of them; pure.
 
-score' = score + (1 - score) * bonus. For named dates bonus = DATE_BONUS * 2^(-days / half-life),
-STRETCH_BONUS where more than a day is named, and days being the distance from the record's date to
-the nearest named span, 0 inside it and where a record of a week or a month shares a day with it;
-what is bounded on one side has no near beyond its bound, and an excluded day is near to nothing.
-Undated records get nothing. Passages of a single day that is named come first where they hold most
-of the words. For `latest` and `first` the dated passages that answer about as well as the best
-change places until they stand in the order of time.
+    score' = score + (1 - score) * bonus
+    bonus  = DATE_BONUS * 2^(-days / half-life), or with STRETCH_BONUS for more than one named day
+
+`days` is the distance from the date of the record to the nearest named span. It is 0 inside a span,
+and for a record of a week or month that shares a day with it. Nothing is near to the open end of a
+span or to an excluded day, and undated records get no bonus. If the query names a single day, its
+passages come first if they contain most of the words. For `latest` and `first`, the dated passages
+that answer about as well as the best are put in the order of time.
 """
 
 from __future__ import annotations

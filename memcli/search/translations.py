@@ -1,8 +1,8 @@
 """Put a page in the language of the question before its translations; pure.
 
-Pages are translations of each other where their paths differ by the code of a language alone, as a
-folder (`de/book/hooks.md`) or before the suffix (`hooks.de.md`); the one without a code is the
-original. What a text says is not looked at: notes of a person are in whatever language they are in.
+Pages are translations of each other if their paths differ only by the code of a language, as a
+folder (`de/book/hooks.md`) or before the suffix (`hooks.de.md`). The one without a code is the
+original. memcli does not look at the language of the text: a person may mix languages.
 """
 
 from __future__ import annotations

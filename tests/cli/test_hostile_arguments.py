@@ -14,7 +14,7 @@ from memcli.cli.main import run as run_here
 from memcli.errors import ExitCode
 from tests.cli.processes import COMMAND, run
 from tests.store_check import assert_sound
-from tests.support import write
+from tests.support import by_night, write
 
 REPOSITORY = Path(__file__).parents[2]
 BUGS = (ExitCode.BUG, ExitCode.INTERRUPTED)
@@ -183,7 +183,12 @@ PHASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("phase", PHASES)
+BY_DAY = ("full run", "publishing", "search", "compaction")
+
+
+@pytest.mark.parametrize(
+    "phase", [*BY_DAY, *by_night(*(phase for phase in PHASES if phase not in BY_DAY))]
+)
 def test_ctrl_c_anywhere_leaves_a_sound_store(notes: Path, tmp_path: Path, phase: str) -> None:
     module, name, at, line = PHASES[phase]
     if line != "index":

@@ -14,14 +14,14 @@ import pytest
 
 from memcli import system
 from memcli.cli.main import run as run_here
-from memcli.embedding.encoders import Remembered
-from memcli.embedding.query import Embedded, QueryEncoder
+from memcli.embedding.encoders import IndexModel
+from memcli.embedding.query import QueryEmbedding, QueryEncoder
 from memcli.embedding.session import lacking
 from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, Reason, RetrieverError
 from memcli.search.query_vector import QueryVector
 from memcli.store.sqlite.driver import connect, translated
 from memcli.threads import within
-from tests.support import write
+from tests.support import by_night, write
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are read from /proc")
 
@@ -66,7 +66,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("memory", [8, 16, 28, 64])
+@pytest.mark.parametrize("memory", [8, 28, *by_night(12, 16, 20, 24, 36, 48, 64)])
 def test_next_to_no_memory_is_no_bug(notes: Path, memory: int) -> None:
     run_here(["index", "-q"])
     for command in ("index --full", "search pool", "context", "search why --json"):
@@ -84,7 +84,7 @@ def test_next_to_no_memory_is_no_bug(notes: Path, memory: int) -> None:
     assert run_here(["index", "-q"]) == 0
 
 
-@pytest.mark.parametrize("memory", [64, 88, 100, 112, 125, 138])
+@pytest.mark.parametrize("memory", [64, 112, *by_night(88, 100, 125, 138)])
 def test_too_little_memory_for_the_model_leaves_the_words(notes: Path, memory: int) -> None:
     limits = (str(memory), "99")
     first = start(LIMITED, *limits, "index")
@@ -100,7 +100,7 @@ def test_too_little_memory_for_the_model_leaves_the_words(notes: Path, memory: i
     assert required.returncode == ExitCode.NO_RETRIEVER
 
 
-@pytest.mark.parametrize("files", [5, 6, 8, 10])
+@pytest.mark.parametrize("files", [5, 10, *by_night(6, 8)])
 def test_too_few_open_files_are_named(notes: Path, files: int) -> None:
     run_here(["index", "-q"])
     for command in ("index --full", "search pool", "get memory/a.md", "context"):
@@ -135,10 +135,10 @@ def test_a_question_that_takes_too_much_memory_is_answered_by_words() -> None:
         def __init__(self) -> None:
             pass
 
-        def encode_query(self, text: str, index: Remembered) -> Embedded:
+        def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
             raise MemoryError
 
-    vector = QueryVector(Greedy, "pool", Remembered(None, None))
+    vector = QueryVector(Greedy, "pool", IndexModel(None, None))
     vector.start()
     assert vector.result("pool").reason == Reason("memory", NO_MEMORY, MORE_MEMORY)
 

@@ -169,7 +169,7 @@ def test_an_edited_summary_is_left_and_named(summarised: Path) -> None:
     code, out, _ = compact(summarised, "--verify")
     assert code == 1
     assert out == (
-        "edited    memory/summaries/2025-03-03--2025-04-08.md: "
+        "edited      memory/summaries/2025-03-03--2025-04-08.md: "
         "somebody has changed it; it is left as it is\n"
     )
     code, out, _ = compact(summarised, *SMALL, "--apply")  # it stands for its lines no more
@@ -207,7 +207,7 @@ def test_a_summary_that_cannot_be_read_is_named_and_stops_the_rest(
     damage(broken)
     before = tree(summarised)
     code, out, err = compact(summarised, "--verify")
-    assert (code, out) == (1, f"unread    {name}: {told}\n")
+    assert (code, out) == (1, f"unread      {name}: {told}\n")
     assert err == "Checked 4 summaries: 1 could not be read.\n"
     for arguments in ((), ("--apply",), ("--apply", "--cluster", "3")):
         code, out, err = compact(summarised, *SMALL, *arguments)
@@ -229,7 +229,7 @@ def test_what_is_meant_to_be_left_out_stops_nothing(summarised: Path) -> None:
     (summarised / ".memcliignore").write_text("mine.md\n")
     assert compact(summarised, "--verify")[0] == 0
     (summarised / ".memcliignore").write_text("summaries/\n")
-    assert compact(summarised, "--verify")[1] == "unread    memory/summaries: .memcliignore\n"
+    assert compact(summarised, "--verify")[1] == "unread      memory/summaries: .memcliignore\n"
     assert compact(summarised, *SMALL, "--apply")[0] == 2
 
 

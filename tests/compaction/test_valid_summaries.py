@@ -119,7 +119,9 @@ def test_the_status_counts_what_summaries_are(notes: Path, how: str) -> None:
         SPOILT[how][0](notes)
     told_record = record("status", "-w", str(notes))
     states = ("valid", "out_of_date", "edited", "forged")
-    assert told_record["summaries"] == {state: int(state == how) for state in states}
+    assert told_record["summaries"] == {
+        state: int(state == how.replace(" ", "_")) for state in states
+    }
     out = told("status", "-w", str(notes))[1]
     assert f"summaries  1 {how}\n" in out
     warning = "1 summary is not valid; search uses its source lines. Try: memcli compact --verify"
@@ -218,7 +220,7 @@ def test_a_summary_in_other_words_hides_no_rule_and_is_told_to_be_unchecked(note
     assert found(notes, "MySQL orders", "active") == {SUMMARY}
     code, out, err = told("compact", "-w", str(notes), "--verify")
     assert (code, out.splitlines()) == (
-        0, [f"unchecked {SUMMARY}: {each.removeprefix('- ')}" for each in (line, lie)],
+        0, [f"unchecked   {SUMMARY}: {each.removeprefix('- ')}" for each in (line, lie)],
     )  # fmt: skip
     assert "2 lines are in a program's own words" in err
     assert len(record("compact", "-w", str(notes), "--verify")["unchecked"]) == 2

@@ -41,7 +41,7 @@ class Proxy:
         self.messages = self.requests = 0
         self.cut_at: int | None = None  # the message that is not passed on, or its reply
         self.loses = "message"
-        self.before: Callable[[int], None] = lambda number: None  # called before each message
+        self.before: dict[int, Callable[[], None]] = {}  # what is done before a message, by number
         self._open: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
         threading.Thread(target=self._listen, daemon=True).start()
@@ -64,7 +64,11 @@ class Proxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            server = socket.create_connection(("127.0.0.1", self._server))
+            try:
+                server = socket.create_connection(("127.0.0.1", self._server))
+            except OSError:
+                client.close()
+                continue
             for end in (client, server):
                 end.settimeout(LONG_SECONDS)
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -97,7 +101,7 @@ class Proxy:
                 unread = unread[end:]
             self.messages += 1
             time.sleep(self._delay)
-            self.before(self.messages)
+            self.before.get(self.messages, lambda: None)()
             return self.loses == "reply" or self.cut_at is None or self.messages < self.cut_at
 
         return passes
@@ -128,11 +132,17 @@ class Proxy:
 
 @contextmanager
 def proxy(
-    port: int, *, delay: float = 0.0, cut_at: int | None = None, loses: str = "message"
+    port: int,
+    *,
+    delay: float = 0.0,
+    cut_at: int | None = None,
+    loses: str = "message",
+    at: int = 0,
+    do: Callable[[], None] = lambda: None,
 ) -> Iterator[Proxy]:
-    """Stand before a server for a while; at a message it, or the reply to it, is lost."""
+    """Stand before a server; at a message it, or the reply to it, is lost, or something is done."""
     made = Proxy(port, delay=delay)
-    made.cut_at, made.loses = cut_at, loses
+    made.cut_at, made.loses, made.before = cut_at, loses, {at: do}
     try:
         yield made
     finally:

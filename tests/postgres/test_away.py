@@ -6,6 +6,7 @@ Whichever message is the last that comes through, an answer is whole and says wh
 from __future__ import annotations
 
 import json
+import signal
 import socket
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.session import opened
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.proxy import Proxy, proxy
-from tests.postgres.server import free_port, server
+from tests.postgres.server import Server, free_port, server, set_up
 from tests.support import by_night, write
 
 ASK = "search pool --json --now 2025-03-01T09:00+00:00"
@@ -106,6 +107,34 @@ def test_what_was_stored_stays_and_the_rest_follows(
         found = json.loads(memcli("status --deep --json", there).out)
         assert (found["state"], found["store"]["integrity"]) == ("up_to_date", "ok")
         assert sql(url, f"select count(*) from memcli.chunks where text ~ 'the {number}'") == "2"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("line", ["index", "index --full", ASK])
+def test_a_server_that_cannot_write_loses_nothing(
+    memcli: Memcli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    folder, own, number, messages = make_notes(tmp_path / "notes"), Server(), 0, 1
+    whole = set_up(own, "postgres")
+    monkeypatch.setenv("MEMCLI_STORE_URL", whole)
+    assert (memcli("store attach team/ops", folder).code, memcli("index", folder).code) == (0, 0)
+    while number < messages:
+        number += 1
+        write(folder, "a.md", f"# A\n\n{'round ' * 999}{number}\n\n## More\n\nthe {number} end\n")
+        with proxy(own.port, at=number, do=lambda: own.limit_files("0")) as full:
+            url = whole.replace(f":{own.port}/", f":{full.port}/")
+            monkeypatch.setenv("MEMCLI_STORE_URL", f"{url}?connect_timeout=1")
+            told = memcli(line, folder)
+            messages = max(messages, full.messages)
+        own.stop(signal.SIGKILL)
+        own.start()
+        assert told.code in (0, 4), (number, told.err)
+        monkeypatch.setenv("MEMCLI_STORE_URL", whole)
+        assert memcli("index", folder).code == 0
+        found = json.loads(memcli("status --deep --json", folder).out)
+        assert (found["state"], found["store"]["integrity"]) == ("up_to_date", "ok"), number
+        assert own.sql(f"select count(*) from memcli.chunks where text ~ 'the {number} end'") == "1"
+    own.remove()
 
 
 def test_a_silent_server_is_waited_for_once(

@@ -8,7 +8,7 @@ from memcli.errors import Reason
 from memcli.search.confidence import LOW
 from memcli.search.pipeline import NOTHING, ended
 from memcli.search.ranked import Correction, RankedPassage
-from memcli.search.worth import asks_for_several, best_lines
+from memcli.search.reading_value import asks_for_several, best_lines
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
 
@@ -189,3 +189,24 @@ def test_a_question_for_several_things_prints_more_passages() -> None:
     answer = NOTHING._replace(passages=tuple(passages), match="strong", is_measured=True)
     counted = [len(ended(answer._replace(of_several=more)).passages) for more in (False, True)]
     assert counted[0] < counted[1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "named", "last"),
+    [
+        ("Ann", "Bo", ("Bo",), 2),  # the reply is by the speaker whom the question names
+        ("Bo", "Ann", ("Bo",), 1),
+        ("Ann", "Bo", (), 1),
+    ],
+)
+def test_a_passage_that_ends_with_a_question_has_the_reply_of_a_named_speaker(
+    first: str, second: str, named: tuple[str, ...], last: int
+) -> None:
+    lines = ("Do you like the pool? [image: a pool]", "Yes, and I like the sea.", "So do I.")
+    turns = (Turn(1, 1, first), Turn(2, 2, second), Turn(3, 3, first))
+    (whole,) = fused(candidate(1, lines=lines, cosines=(0.5,) * 3))
+    asked = whole._replace(first=0, last=0, turns=turns, named_speakers=named, confidence=0.9)
+    (kept,), _ = _ended([asked])
+    assert (kept.start_line, kept.end_line) == (1, last)
+    other = asked._replace(first=1, last=1, best=1)
+    assert sum("sea" in each.text for each in _ended([asked, other])[0]) == 1

@@ -12,6 +12,7 @@ from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from tests.commands import typed
 from tests.faults.disk import FAULTS, Disk, Position, faulty_disk
 from tests.store.damage import AFTER, make_index, results
+from tests.support import by_night
 
 SAMPLE = 12  # of the reads of a run
 
@@ -31,9 +32,10 @@ def disk(notes: Path) -> Iterator[Disk]:
         yield made
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS["read"])
-@pytest.mark.parametrize("command", ["index", "index --full", "search pool", "status --deep"])
+@pytest.mark.parametrize(
+    "command", ["status --deep", *by_night("index", "index --full", "search pool")]
+)
 def test_one_read_that_fails_costs_no_index(
     notes: Path, disk: Disk, command: str, fault: str
 ) -> None:

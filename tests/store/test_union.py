@@ -46,6 +46,7 @@ from tests.store.contract.test_same_answers import (
     told,
     write_files,
 )
+from tests.support import by_night
 
 EXAMPLES = (settings.default or settings()).max_examples // 4
 # How a whole index calls the sources of the two workspaces; they sort as the union asks them.
@@ -218,7 +219,7 @@ def test_vectors_of_two_models_are_parted_and_words_weighed_by_all(
 
 
 @pytest.mark.parametrize("kind", STORES)
-@pytest.mark.parametrize("limit", [1, 3, 8, 20, 100])
+@pytest.mark.parametrize("limit", [1, 8, *by_night(3, 20, 100)])
 def test_of_many_stores_one_may_hold_all_of_the_nearest(
     kind: str, limit: int, tmp_path: Path
 ) -> None:
