@@ -94,7 +94,7 @@ class Listing(Record):
     mounts: tuple[tuple[str, str], ...] = ()  # (source, folder path) of mount points
 
 
-class Known(Record):
+class KnownFile(Record):
     """What the index knows about a file, to see whether it has changed."""
 
     hash: bytes
@@ -123,7 +123,7 @@ class FileText(Record):
     damaged: bool  # some bytes could not be decoded and were replaced
 
 
-class Part(Record):
+class Segment(Record):
     """A few lines of a chunk: the unit that is embedded."""
 
     start_line: int
@@ -149,13 +149,13 @@ class Turn(Record):
 
 
 class Limits(Record):
-    """How large chunks and parts may grow."""
+    """How large chunks and segments may grow."""
 
     chunk_tokens: int  # estimate, of the text alone
     overlap_tokens: int  # repeated from the chunk before
     part_max: int  # tokens of the embedded text as `count` gives them
     count: Callable[[str], int]  # exact tokens, special ones included
-    most_parts: int = 100_000  # of a document; 8 MiB of list items are some 75,000
+    most_segments: int = 100_000  # of a document; 8 MiB of list items are some 75,000
 
 
 class Chunk(Record):
@@ -173,7 +173,7 @@ class Chunk(Record):
     text_hash: bytes  # 16 bytes
     date: str | None  # of the document, else of a heading that is a date
     links: tuple[str, ...]
-    parts: tuple[Part, ...]
+    segments: tuple[Segment, ...]
     turns: tuple[Turn, ...] = ()  # of a conversation, as far as they are in the chunk
     preferences: tuple[Lines, ...] = ()  # instructions and preferences of the user
     first_day: str | None = None  # of a span whose last day is the date
@@ -312,7 +312,7 @@ class TermQuery(Record):
     together: tuple[tuple[Term, ...], ...] = ()  # of them: a chunk with all of a group is found
 
 
-class PartScore(Record):
+class SegmentScore(Record):
     """The cosine of one segment of a candidate; None without a vector."""
 
     start_line: int
@@ -456,7 +456,7 @@ class Candidate(Record):
     text_hash: bytes
     authority: float | None
     importance: float | None
-    parts: tuple[PartScore, ...]
+    segments: tuple[SegmentScore, ...]
     bm25: float = 0.0  # larger is better, 0 without a match
     keyword_rank: int | None = None  # from 1; None if the retriever did not search it
     semantic_rank: int | None = None

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from zlib import crc32
 
 from memcli.embedding import registry
-from memcli.embedding.encoders import EncoderRecord, Opened, Opener
+from memcli.embedding.encoders import EncoderRecord, OpenedEncoder, Opener
 from memcli.embedding.models import KnownModel
 
 DIMENSION = 64
@@ -80,7 +80,7 @@ def _words(text: str) -> list[str]:
 
 OPENER = Opener(
     fingerprint=lambda choice, remembered, folders: HashingEncoder().fingerprint,
-    open=lambda choice, opening: Opened(HashingEncoder()),
+    open=lambda choice, opening: OpenedEncoder(HashingEncoder()),
 )
 
 

@@ -19,7 +19,7 @@ from memcli.indexing.planning import Settings
 from memcli.language.tokens import fertility
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.parse import parse
-from memcli.markdown.parts import choose_context
+from memcli.markdown.segments import choose_context
 from memcli.render.reasons import sentence
 from memcli.search.retrievers import Vector
 from memcli.types import Chunk, Encoder, Limits, Source, named_days

@@ -56,7 +56,7 @@ KNOWN_NAMES = {"NotFoundError"}  # as in other libraries
 # `here` passes the name on.
 OF_A_SYSTEM = r"sys\.platform\b(?!`)|os\.name\b|(?:has|get)attr\(os|import (?:fcntl|msvcrt)|O_NOF"
 SYSTEM_AT = {"memcli.system", "memcli.cli.launch", "memcli.cli.commands.bench.speed",
-             "memcli.cli.commands.agents.here"}  # fmt: skip
+             "memcli.cli.commands.agents.this_machine"}  # fmt: skip
 Import = tuple[str, str]  # (module that imports, module that is imported)
 
 

@@ -21,7 +21,7 @@ class AgentEntry(Record):
     text: str  # a JSON value, the lines of a block, or the whole file
 
 
-class Put(Record):
+class AddedEntry(Record):
     """An entry that was added, and what was added around it."""
 
     entry: AgentEntry
@@ -50,25 +50,25 @@ def entry_state(text: str | None, entry: AgentEntry) -> str:
     return "same" if block.text == entry.text else "other"
 
 
-def put(text: str | None, entry: AgentEntry) -> tuple[str, Put]:
+def put(text: str | None, entry: AgentEntry) -> tuple[str, AddedEntry]:
     """Add an entry to a text; UnfitError if it does not fit."""
     blank = text is None or not text.strip("\ufeff \t\r\n")
     if entry.format in _EMPTY:
         base = _EMPTY[entry.format] if text is None or blank else text
         made, trace = json_edit.put(base, entry.slot, entry.text, is_json5=entry.format == JSON5)
-        return made, Put(entry, trace)
+        return made, AddedEntry(entry, trace)
     if entry.format == WHOLE:
         if text is not None:
             raise UnfitError("is there already")
-        return entry.text, Put(entry, Trace())
+        return entry.text, AddedEntry(entry, Trace())
     if entry.format == TOML:
         made, lead = blocks.put_table(text or "", entry.text)
     else:
         made, lead = blocks.put(text or "", entry.text, blocks.MARKDOWN)
-    return made, Put(entry, Trace(lead))
+    return made, AddedEntry(entry, Trace(lead))
 
 
-def take(text: str, put_in: Put) -> str | None:
+def take(text: str, put_in: AddedEntry) -> str | None:
     """Remove an entry; None if it was the whole file, UnfitError if it was edited.
 
     A file with nothing else becomes "" or, for JSON, an empty object.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from memcli.agents import UnfitError, disk, edits
 from memcli.agents.disk import FileSnapshot, missing_folders
-from memcli.agents.edits import AgentEntry, Put
+from memcli.agents.edits import AddedEntry, AgentEntry
 from memcli.agents.json_edit import Trace
 from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
@@ -94,7 +94,7 @@ class Planner:
                     ):
                         continue
                     owners, program = (agent.name,), launcher.argv[0]
-                    put = Put(entry, Trace())
+                    put = AddedEntry(entry, Trace())
                     written = WrittenEntry(
                         path, place.part, place.scope, project, program, owners, put
                     )
@@ -199,7 +199,7 @@ class Planner:
             self._entries[self._entries.index(each)] = wanted._replace(put=put)
         file.text = text
 
-    def _put(self, file: _File, entry: AgentEntry) -> Put:
+    def _put(self, file: _File, entry: AgentEntry) -> AddedEntry:
         """Add an entry, and remember what was before the first one."""
         snapshot = file.snapshot
         is_blank = snapshot.text is None or not snapshot.text.strip("\ufeff \t\r\n")

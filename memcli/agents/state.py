@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memcli.agents import UnfitError, disk
-from memcli.agents.edits import AgentEntry, Put
+from memcli.agents.edits import AddedEntry, AgentEntry
 from memcli.agents.json_edit import Slot, Trace
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, ConfigError
@@ -35,7 +35,7 @@ class WrittenEntry(Record):
     project: str  # that the file belongs to; "" in the scope of the user
     program: str  # that it starts
     agents: tuple[str, ...]
-    put: Put
+    put: AddedEntry
 
 
 class OriginalFile(Record):
@@ -128,7 +128,7 @@ def _entry_of(record: dict[str, Any]) -> WrittenEntry:
         Slot(tuple(record["key"]), is_item=bool(record["is_item"])),
         record["text"],
     )
-    put = Put(entry, Trace(record["lead"], record["tail"], record["depth"]))
+    put = AddedEntry(entry, Trace(record["lead"], record["tail"], record["depth"]))
     return WrittenEntry(
         path=record["path"],
         part=record["part"],

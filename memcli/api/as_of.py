@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Sleep, Store
 
 
-class Past(Record):
+class PastState(Record):
     """The past state of a workspace."""
 
     commit: Commit
@@ -101,7 +101,7 @@ def _state(store: Store) -> str:
         return AS_OF if snapshot.counts().documents else EMPTY
 
 
-def _make(past: Past, workspace: Workspace, *, wants_vectors: bool) -> SideState:
+def _make(past: PastState, workspace: Workspace, *, wants_vectors: bool) -> SideState:
     """Build the separate index, or continue an interrupted build."""
     sleep, progress = workspace.clock.sleep, workspace.on_progress
     if not past.now.store.exists():  # its vectors serve the past state, too
@@ -184,7 +184,7 @@ def open_as_of(
         git.close()
         raise
     side = SideIndex(today.store.local, _key(config, files.tree), clock.now_ns)
-    past = Past(commit, moment, git, files, side, today, left_out)
+    past = PastState(commit, moment, git, files, side, today, left_out)
     return Workspaces(Workspace(config, side.store, environ=environ, clock=clock, state=past))
 
 

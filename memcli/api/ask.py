@@ -7,7 +7,7 @@ from contextlib import suppress
 from math import inf
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import Remembered
+from memcli.embedding.encoders import IndexModel
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.search.options import Observer, SearchOptions
     from memcli.search.question import Question
     from memcli.search.retrievers import RetrieverUse
-    from memcli.search.summaries import Expanded
+    from memcli.search.summaries import ExpandedLines
     from memcli.store.port import Snapshot
     from memcli.types import Encoder
 
@@ -40,7 +40,7 @@ class SearchResult(Record):
     question: Question
     freshness: Freshness
     answer: Answer
-    expanded: tuple[Expanded, ...] = ()
+    expanded: tuple[ExpandedLines, ...] = ()
     empty_reason: Reason | None = None  # why there is no passage, if known
     superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
 
@@ -107,7 +107,7 @@ def _ask(
         check_kinds(memory, options.filters.kinds)
     if options.filters.by:
         options = options._replace(filters=with_speakers(memory, options.filters))
-    expanded: Sequence[Expanded] = ()
+    expanded: Sequence[ExpandedLines] = ()
     if not (expand or memory.members):
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
     else:
@@ -126,7 +126,7 @@ def _ask(
 
 def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
     """Keep only the best line of each passage."""
-    from memcli.search.worth import best_lines
+    from memcli.search.reading_value import best_lines
 
     by_keyword = options.mode == "keyword"
     passages = best_lines(result.answer.passages, result.words, by_keyword=by_keyword)
@@ -158,7 +158,7 @@ def _expanded(
     groups: Sequence[ModelGroup],
     question: Question,
     options: SearchOptions,
-) -> tuple[Answer, list[Expanded]]:
+) -> tuple[Answer, list[ExpandedLines]]:
     from memcli.search.expansion import search_expanded
 
     return search_expanded(
@@ -197,9 +197,9 @@ def model_groups(
     ]
 
 
-def _naming_language(memory: Workspaces, index: Remembered, freshness: Freshness) -> Freshness:
+def _naming_language(memory: Workspaces, index: IndexModel, freshness: Freshness) -> Freshness:
     """Say what the language of the notes means for the model of a new index."""
-    from memcli.embedding.auto import announcement
+    from memcli.embedding.language_choice import announcement
 
     told = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
     return freshness._replace(notices=(*freshness.notices, told)) if told else freshness
@@ -264,7 +264,7 @@ def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
         known = sorted({document.kind for document in with_chunks(snapshot.documents(Scope()))})
     for kind in kinds:
         if known and kind not in known:
-            from memcli.config.nearest import nearest
+            from memcli.config.suggestions import nearest
 
             raise UsageError(
                 f"no document is of the kind {kind!r}; the kinds are {', '.join(known)}",
@@ -354,7 +354,7 @@ def ask_as_it_is(
         )
 
 
-def equipped(memory: Workspaces, options: SearchOptions, index: Remembered) -> SearchOptions:
+def equipped(memory: Workspaces, options: SearchOptions, index: IndexModel) -> SearchOptions:
     """Add what is not a setting: a reranker, fitted constants, counts of use."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
         from memcli.api.usage_counts import uses
@@ -369,11 +369,11 @@ def equipped(memory: Workspaces, options: SearchOptions, index: Remembered) -> S
 
 
 def embed_first(
-    workspace: Workspace, question: Question, options: SearchOptions, index: Remembered
+    workspace: Workspace, question: Question, options: SearchOptions, index: IndexModel
 ) -> None:
     """Embed the best keyword matches if the folder is not embedded yet."""
     config = workspace.config
-    is_live = workspace.state is None and config("sync.on_search") and config("sync.parts")
+    is_live = workspace.state is None and config("sync.on_search") and config("sync.segments")
     if options.encoder == "none" or not is_live:
         return
     with suppress(IndexMissingError, StoreError), workspace.store.snapshot() as snapshot:
@@ -385,7 +385,7 @@ def embed_first(
 
 
 def begin_vector(
-    workspace: Workspace, question: Question, options: SearchOptions, index: Remembered
+    workspace: Workspace, question: Question, options: SearchOptions, index: IndexModel
 ) -> Callable[[str], Vector]:
     """Start to embed a question if its vector is needed, and return a function that waits for it.
 
@@ -408,7 +408,7 @@ def _no_vector(text: str) -> Vector:
 
 
 def bring_up_to_date(
-    memory: Workspaces, index: Remembered | None, mode: str, *, sync: bool | None
+    memory: Workspaces, index: IndexModel | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     """Update the index within the configured bounds; report if another index replaces it.
 
@@ -423,7 +423,7 @@ def bring_up_to_date(
 
 
 def _brought_in(
-    workspace: Workspace, index: Remembered | None, mode: str, *, sync: bool | None
+    workspace: Workspace, index: IndexModel | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     if workspace.state is not None:
         found = workspace.state.freshness(workspace, sync=sync)
@@ -440,7 +440,7 @@ def _brought_in(
 
 
 def _freshened(
-    workspace: Workspace, index: Remembered | None, mode: str, *, sync: bool | None
+    workspace: Workspace, index: IndexModel | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     config = workspace.config
     if sync is False or not (config("sync.on_search") or sync):
@@ -454,7 +454,7 @@ def _freshened(
     embeds = mode != "keyword" and config("embedding.encoder") != "none"
     bounds = Bounds(
         seconds=inf if sync else config("sync.seconds"),
-        parts=(WITHOUT_BOUND if sync else config("sync.parts")) if embeds else 0,
+        segments=(WITHOUT_BOUND if sync else config("sync.segments")) if embeds else 0,
         first=WITHOUT_BOUND if sync else config("sync.first"),
         wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
         monotonic=workspace.clock.monotonic,

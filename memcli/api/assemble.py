@@ -16,7 +16,7 @@ from memcli.api.ask import (
 from memcli.api.usage_counts import uses
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN
-from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
+from memcli.context.assemble import AssembledContext, RetrievedPassages, Sharing, assemble
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.errors import Reason
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
     from memcli.types import About
 
-NOTHING = Assembled((), (), "")
+NOTHING = AssembledContext((), (), "")
 
 
 class Assembly(Record):
@@ -53,7 +53,7 @@ class Assembly(Record):
     question: Question | None
     freshness: Freshness
     answer: Answer | None  # of the question
-    assembled: Assembled
+    assembled: AssembledContext
     more: int  # chunks of the memory that were not ranked for lack of room
     filters: Filters
     revision: str  # of the index
@@ -203,10 +203,10 @@ def session_start(
     if since_ns is not None:
         changed = {key for key in newest if known[key].mtime_ns > since_ns}
         parts = packed_in_order(fixed.parts, changed_parts(order, changed), budget=sharing.budget)
-        assembled = Assembled(parts, (), fixed.warning)
+        assembled = AssembledContext(parts, (), fixed.warning)
         return Assembly(None, freshness, None, assembled, 0, filters, revision, missing)
     found = [part for part in found if is_open(part.excerpt.about)]
-    assembled = assemble(fixed, Retrieved(found), sharing)
+    assembled = assemble(fixed, RetrievedPassages(found), sharing)
     more = max(0, rest - len(found))
     return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
 

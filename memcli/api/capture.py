@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from memcli.api.remember import Noted
+    from memcli.api.remember import RememberResult
     from memcli.api.workspace import Workspace
 
 INBOX = "memory/inbox.md"
@@ -36,7 +36,7 @@ def capture(
     after: int,
     room: int,
     now: datetime,
-) -> list[Noted]:
+) -> list[RememberResult]:
     """Save what later sessions need of a transcript `after` a line, `room` notes at most.
 
     Each passes the rules of `remember`, and cites the transcript by its `name`.
@@ -44,7 +44,7 @@ def capture(
     from memcli.markdown.transcript import read_transcript
     from memcli.remember.capture import facts_of
 
-    saved: list[Noted] = []
+    saved: list[RememberResult] = []
     to = _TO[workspace.config("capture")]
     for each in facts_of(read_transcript(transcript, after=after)):
         if len(saved) >= room:
@@ -85,7 +85,7 @@ def inbox(workspace: Workspace) -> list[InboxEntry]:
 
 def settle(
     workspace: Workspace, entries: Sequence[InboxEntry], *, keep: bool, now: datetime
-) -> list[Noted]:
+) -> list[RememberResult]:
     """Remove entries from the inbox; those to `keep` go into today's log first.
 
     UsageError if an entry was edited: then none is removed.

@@ -20,8 +20,8 @@ from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_
 from memcli.history.commits import Commit, DayOfCommits, commit_named, days_of, head_of
 from memcli.history.differences import (
     ADDED,
+    DayChanges,
     FileMove,
-    Learned,
     MemoryChange,
     MemoryPassage,
     compare,
@@ -57,7 +57,7 @@ class LearnedThatDay(Record):
     day: str
     commits: tuple[str, ...]  # shortened hashes, newest first; none for dated logs
     before: str | None  # shortened hash of the commit before
-    learned: Learned
+    learned: DayChanges
 
 
 class ChangeList(Record):
@@ -162,8 +162,8 @@ def _named(changes: ChangeList, name: str) -> ChangeList:
     def passage(of: MemoryPassage | None) -> MemoryPassage | None:
         return of and of._replace(name=document(of.name))
 
-    def learned(of: Learned) -> Learned:
-        return Learned(
+    def learned(of: DayChanges) -> DayChanges:
+        return DayChanges(
             tuple(FileMove(document(each.old), document(each.new)) for each in of.moves),
             tuple(e._replace(old=passage(e.old), new=passage(e.new)) for e in of.changes),
         )
@@ -192,7 +192,7 @@ def _merged(lists: Sequence[ChangeList], reasons: Sequence[Reason]) -> ChangeLis
 
 
 def _one_day(day: str, each: Sequence[LearnedThatDay]) -> LearnedThatDay:
-    learned = Learned(
+    learned = DayChanges(
         tuple(chain.from_iterable(one.learned.moves for one in each)),
         tuple(chain.from_iterable(one.learned.changes for one in each)),
     )
@@ -277,17 +277,17 @@ def _first_day(since: str | None, workspace: Workspace, now: datetime) -> date |
 
 def _of_day(
     workspace: Workspace, repository: _Repository, day: DayOfCommits, *, hides: bool
-) -> tuple[Learned, list[Reason]]:
+) -> tuple[DayChanges, list[Reason]]:
     settings = workspace.index_settings()
     after = _state(workspace, repository, day.commits[0])
     before = _state(workspace, repository, day.before) if day.before else None
     if after is None and before is None:
-        return Learned((), ()), []
+        return DayChanges((), ()), []
     notices: list[Reason] = []
     try:
         names = list(after.differing(before)) if after else list(before.differing(None))  # type: ignore[union-attr]
     except OSError as error:
-        return Learned((), ()), [_unread(f"the state of {day.day}", str(error.strerror))]
+        return DayChanges((), ()), [_unread(f"the state of {day.day}", str(error.strerror))]
     sides = []
     for files in (before, after):
         told: dict[Name, Sequence[MemoryPassage]] = {}
@@ -375,7 +375,7 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
             new = passages(name, file.text)
             by_day.setdefault(days[1], []).extend(MemoryChange(ADDED, None, each) for each in new)
     told = tuple(
-        LearnedThatDay(day, (), None, Learned((), tuple(by_day[day])))
+        LearnedThatDay(day, (), None, DayChanges((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
     )
     text = f"{_no_repository(memory)}: showing dated logs"

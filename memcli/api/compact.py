@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
     from memcli.bench.queries import Query
     from memcli.bench.summary_recall import SummaryRecall
-    from memcli.compaction.command import Wording
+    from memcli.compaction.external_summarizer import Wording
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Problem, Summary
     from memcli.config.settings import Config
     from memcli.errors import Reason
     from memcli.store.port import Snapshot
     from memcli.store.records import Key
-    from memcli.types import Known, Skip
+    from memcli.types import KnownFile, Skip
 
 LOCK_SECONDS = 60.0
 VIEWS = ("raw", "active")
@@ -38,7 +38,7 @@ class Compaction(Record):
     without_vectors: Reason | None  # why sentences are chosen without vectors
 
 
-class Checked(Record):
+class SummaryCheck(Record):
     """The summaries, their problems, and the files that could not be read."""
 
     summaries: tuple[Summary, ...]
@@ -46,7 +46,7 @@ class Checked(Record):
     unread: tuple[Problem, ...]
 
 
-class Undone(Record):
+class UndoneRun(Record):
     """The files of the last run that were removed."""
 
     is_empty: bool  # there was no run to undo
@@ -97,7 +97,7 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
     """Open the model that writes summaries; None if they quote the logs."""
     if summarizer == EXTRACTIVE:
         return None
-    from memcli.compaction.command import Wording, program
+    from memcli.compaction.external_summarizer import Wording, program
     from memcli.markdown.evidence import BY_MODEL
 
     if summarizer != BY_MODEL:
@@ -115,7 +115,7 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
 
 def _holdings(workspace: Workspace) -> folder.Holdings:
     """Read logs and summaries; the index, if it exists, knows which folders should be there."""
-    known: Mapping[Key, Known] = {}
+    known: Mapping[Key, KnownFile] = {}
     mounts = None
     with suppress(MemcliError), workspace.store.snapshot() as snapshot:
         known, mounts = snapshot.known(), snapshot.facts.mounts
@@ -207,15 +207,15 @@ def _tokens(snapshot: Snapshot, view: str) -> int:
     return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
 
-def check_compaction(workspace: Workspace) -> Checked:
+def check_compaction(workspace: Workspace) -> SummaryCheck:
     """Check every summary against its source lines."""
     from memcli.compaction.summaries import problems
 
     found = _holdings(workspace)
-    return Checked(found.summaries, tuple(problems(found.summaries)), _unread(found))
+    return SummaryCheck(found.summaries, tuple(problems(found.summaries)), _unread(found))
 
 
-def undo_compaction(workspace: Workspace) -> Undone:
+def undo_compaction(workspace: Workspace) -> UndoneRun:
     """Remove the files of the last run.
 
     Files that a person edited, and files that cannot be read, are left.
@@ -229,4 +229,4 @@ def undo_compaction(workspace: Workspace) -> Undone:
         folder.remove(workspace.config.workspace, [summary.path for summary in removed])
     edited = tuple(summary for summary in written if summary.is_edited)
     unread = _unread(found)
-    return Undone(not found.summaries and not unread, removed, edited, unread)
+    return UndoneRun(not found.summaries and not unread, removed, edited, unread)

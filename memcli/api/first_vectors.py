@@ -19,7 +19,7 @@ from memcli.threads import in_order
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
-    from memcli.embedding.encoders import Remembered
+    from memcli.embedding.encoders import IndexModel
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
     from memcli.store.run_records import Pending
@@ -34,7 +34,7 @@ def embed_matches(
     snapshot: Snapshot,
     query: ParsedQuery,
     filters: Filters,
-    index: Remembered,
+    index: IndexModel,
 ) -> None:
     """Embed the likeliest segment of each of the best keyword matches, then their second ones.
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         RelatedPassages,
         SearchResults,
     )
-    from memcli.api.remember import Noted, UndoResult, Weighed
+    from memcli.api.remember import RememberResult, ScoredParagraph, UndoResult
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun
     from memcli.api.workspaces import Workspaces
@@ -275,7 +275,7 @@ class Memory:
         force: bool = False,
         was_shown: WasShown | None = None,
         now: datetime | None = None,
-    ) -> Noted:
+    ) -> RememberResult:
         """Append a note to the memory if it passes the checks, as `memcli remember` does.
 
         `to` is today's log or the path of a file in the workspace, and `heading` a section at its
@@ -295,7 +295,7 @@ class Memory:
 
         return undo_remember(self.workspaces.alone())
 
-    def check(self, text: str) -> tuple[Weighed, ...]:
+    def check(self, text: str) -> tuple[ScoredParagraph, ...]:
         """Score each paragraph and item of a text as `remember` would; nothing is written."""
         from memcli.api.remember import weigh
 

@@ -10,7 +10,7 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings, make_document, plan
 from memcli.markdown.lineage import citations, lines_hash, locate
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, cite, shown
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memcli.errors import Reason
     from memcli.search.passages import Passage
     from memcli.search.repair import Repair
-    from memcli.search.rerank import Reranked
+    from memcli.search.rerank import RerankResult
     from memcli.search.retrievers import RetrieverUse
     from memcli.store.union import StoreState
 
@@ -55,7 +55,7 @@ class SearchResults(Record):
     named_speakers: tuple[str, ...] = ()  # speakers in the query
     split_phrases: tuple[str, ...] = ()  # quoted phrases that are not in one passage
     repairs: tuple[Repair, ...] = ()  # misspelled words and their corrections
-    reranked: Reranked | None = None
+    reranked: RerankResult | None = None
     empty_reason: Reason | None = None  # the phrase or filter that excludes everything
     match_reason: Reason | None = None  # why the match is weak
     uncalibrated: Reason | None = None  # why confidence uses keywords only
@@ -100,7 +100,7 @@ class ContextBlock(Record):
     tokens_saved: int  # tokens of passages with too little confidence
     warnings: tuple[str, ...]
     repairs: tuple[Repair, ...] = ()  # misspelled words and their corrections
-    reranked: Reranked | None = None
+    reranked: RerankResult | None = None
     match_reason: Reason | None = None  # why the match is weak
     uncalibrated: Reason | None = None  # why confidence uses keywords only
 

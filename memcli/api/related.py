@@ -9,7 +9,7 @@ from memcli.api.ask import bring_up_to_date, check_kinds, for_all
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
-from memcli.search.related import NONE, Alike, related
+from memcli.search.related import NONE, RelatedChunks, related
 from memcli.store.records import Scope
 from memcli.types import EMPTY, Filters, cite
 
@@ -29,7 +29,7 @@ class Likenesses(Record):
     start_line: int  # of the chunks at the place
     end_line: int
     freshness: Freshness
-    alike: Alike = NONE
+    alike: RelatedChunks = NONE
     empty_reason: Reason | None = None  # which filter excluded everything
 
     @property

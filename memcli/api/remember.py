@@ -11,10 +11,10 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError, NotFoundError, UsageError
 from memcli.markdown.links import CORRECTS
 from memcli.record import Record
-from memcli.remember.admission import AdmissionSettings, Check, Judged, OlderLine, is_same, judge
-from memcli.remember.append import Appended
-from memcli.remember.block import TYPES, Note, Placed, cleaned, place
-from memcli.remember.worth import GateWeights
+from memcli.remember.admission import AdmissionSettings, Check, Judgement, OlderLine, is_same, judge
+from memcli.remember.append import AppendedNote
+from memcli.remember.block import TYPES, Note, PlacedNote, cleaned, place
+from memcli.remember.note_score import GateWeights
 from memcli.secrets.finding import redacted
 from memcli.types import MEMORY_SOURCE, cite, shown
 
@@ -49,7 +49,7 @@ class Wish(Record):
     scope: str = ""  # of a new file
 
 
-class Noted(Record):
+class RememberResult(Record):
     """The result of `remember`: the record of `memcli.remember/1`."""
 
     stored: bool
@@ -72,7 +72,7 @@ class Noted(Record):
         return cite(MEMORY_SOURCE, self.path, self.start_line, self.end_line)
 
 
-def record_of(noted: Noted) -> dict[str, Any]:
+def record_of(noted: RememberResult) -> dict[str, Any]:
     """Describe the result of a note as `memcli.remember/1` does."""
     return {
         "schema": "memcli.remember/1",
@@ -102,7 +102,7 @@ class _TwiceError(Exception):
         self.lines = first, last
 
 
-def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Noted:
+def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
     """Check a note, and append it to a file of the workspace.
 
     UsageError if the file cannot be written, BusyError if another process keeps it locked; nothing
@@ -125,8 +125,8 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
 
-    def result(stored: bool, made: Appended | None, judged: Judged = judged) -> Noted:
-        return Noted(
+    def done(stored: bool, made: AppendedNote | None, judged: Judgement = judged) -> RememberResult:
+        return RememberResult(
             stored=stored,
             path=path,
             start_line=made.first_line if made else None,
@@ -140,9 +140,9 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
             notices=similar.notices,
         )
 
-    placed: list[Placed] = []
+    placed: list[PlacedNote] = []
 
-    def make(data: bytes | None) -> Placed:
+    def make(data: bytes | None) -> PlacedNote:
         fitted = place(data, note, name=path, title=title)
         if not wish.force:
             for each in dict.fromkeys((text, written)):
@@ -153,21 +153,21 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
     # --force does not save an empty or an overlong note.
     refusal = judged.refusal
     if refusal is not None and (not wish.force or refusal.rule in ("empty", "too-long")):
-        return result(False, None)
+        return done(False, None)
     try:
         if wish.dry_run:
             data = append.read(root, path)
             fit = make(data)
             lines = fit.first_line, fit.last_line
-            return result(False, Appended(path, len(data or b""), fit.data, data is None, *lines))
-        return result(True, _append(workspace, root, path, make, wish.by))
+            return done(False, AppendedNote(path, len(data or b""), fit.data, data is None, *lines))
+        return done(True, _append(workspace, root, path, make, wish.by))
     except _TwiceError as twice:
         here = cite(MEMORY_SOURCE, path, *twice.lines)
         check = Check("duplicate", False, "duplicate of an existing line", here)
-        return result(False, None, judged._replace(checks=(*judged.checks[:2], check)))
+        return done(False, None, judged._replace(checks=(*judged.checks[:2], check)))
 
 
-def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Noted:
+def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
     """Save a correction; the same author may have saved its text before it knew the older line.
 
     Then that note is removed, and written once more as the correction.
@@ -227,7 +227,7 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
         raise
     lines = found.text.encode()
 
-    def is_meant(made: Appended) -> bool:
+    def is_meant(made: AppendedNote) -> bool:
         is_there = made.path == found.path and found.source == MEMORY_SOURCE
         return is_there and made.by == by and lines in made.note
 
@@ -252,7 +252,7 @@ def _removed_before(workspace: Workspace, path: str, line: int) -> UndoResult | 
     return None
 
 
-def _appends(workspace: Workspace) -> list[Appended]:
+def _appends(workspace: Workspace) -> list[AppendedNote]:
     from memcli.remember import append
 
     folder = workspace.cache_folder
@@ -267,7 +267,7 @@ def _appends(workspace: Workspace) -> list[Appended]:
 
 
 def _take_back(
-    workspace: Workspace, is_meant: Callable[[Appended], bool], *, may_follow: bool = False
+    workspace: Workspace, is_meant: Callable[[AppendedNote], bool], *, may_follow: bool = False
 ) -> UndoResult:
     from memcli.remember import append
 
@@ -282,7 +282,7 @@ def _take_back(
     return UndoResult(made.path, made.first_line, made.last_line, why)
 
 
-def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> Appended:
+def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> AppendedNote:
     """Append, and record the append so that it can be removed."""
     from memcli.remember import append
 
@@ -291,7 +291,7 @@ def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> 
         for before in append.appends(folder)[-1:]:  # a removed one has nothing to finish
             append.finish(root, before, sleep=sleep)
 
-    def announce(made: Appended) -> None:
+    def announce(made: AppendedNote) -> None:
         with suppress(OSError):  # the note is saved, and cannot be undone
             append.keep(folder, made._replace(by=by))
 
@@ -363,18 +363,18 @@ def _path_of(workspace: Workspace, wish: Wish, now: datetime) -> str:
 _SAYING = ("paragraph", "item", "quote")  # blocks that contain statements
 
 
-class Weighed(Record):
+class ScoredParagraph(Record):
     """A paragraph or item of a text, and the results of the rules."""
 
     start_line: int  # from 1; both ends are included
     end_line: int
     text: str
-    judged: Judged
+    judged: Judgement
 
 
 def weigh(
     workspace: Workspace, text: str, *, place: tuple[str, str] | None = None
-) -> tuple[list[Weighed], tuple[Reason, ...]]:
+) -> tuple[list[ScoredParagraph], tuple[Reason, ...]]:
     """Score each paragraph and item of a text as `remember` would; nothing is written.
 
     `place` is its (source, path) if it is a document of the memory, so that it is not compared with
@@ -398,7 +398,7 @@ def weigh(
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
             judged = judged._replace(older=shown_lines(workspace, judged))
-            found.append(Weighed(first, last, shown_text(workspace, line), judged))
+            found.append(ScoredParagraph(first, last, shown_text(workspace, line), judged))
     return found, similar.notices
 
 
@@ -420,7 +420,7 @@ def admission_settings(
     return AdmissionSettings(weights, least, was_shown)
 
 
-def shown_lines(workspace: Workspace, judged: Judged) -> tuple[OlderLine, ...]:
+def shown_lines(workspace: Workspace, judged: Judgement) -> tuple[OlderLine, ...]:
     """Redact the older lines of a note for output."""
     return tuple(line._replace(text=shown_text(workspace, line.text)) for line in judged.older)
 

@@ -23,7 +23,7 @@ from memcli.workspace.locate import ENV_NAME, locate
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.embedding.encoders import Opened
+    from memcli.embedding.encoders import OpenedEncoder
     from memcli.types import Encoder
 
 
@@ -53,9 +53,9 @@ class SharedEncoders:
     def __init__(self) -> None:
         """Begin with none."""
         self._guard = Lock()
-        self._opened: dict[object, Opened] = {}
+        self._opened: dict[object, OpenedEncoder] = {}
 
-    def take(self, key: object, open_: Callable[[], Opened]) -> Opened:
+    def take(self, key: object, open_: Callable[[], OpenedEncoder]) -> OpenedEncoder:
         """Return the encoder of some settings, opened by the first that asks."""
         with self._guard:
             if key not in self._opened:

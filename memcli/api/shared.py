@@ -63,7 +63,7 @@ def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:
     return address.masked
 
 
-class Detached(Record):
+class DetachResult(Record):
     """The result of `detach`."""
 
     store: str
@@ -72,7 +72,7 @@ class Detached(Record):
     problem: str  # why the server does not know of it yet; "" if it does
 
 
-def detach(workspace: Workspace) -> Detached:
+def detach(workspace: Workspace) -> DetachResult:
     """Detach the folder, whether or not the server answers."""
     config = workspace.config
     name = attached.attached(workspace.environ).get(config.workspace)
@@ -87,7 +87,7 @@ def detach(workspace: Workspace) -> Detached:
     except StoreError as error:
         problem = error.message
     attached.remember(workspace.environ, config.workspace, None)
-    return Detached(address.masked, name, was_ours, problem)
+    return DetachResult(address.masked, name, was_ours, problem)
 
 
 def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:
@@ -113,6 +113,8 @@ def rename(workspace: Workspace, name: str, new: str) -> str:
     """Rename a workspace, also for the folders of this machine; return the index's address."""
     address = address_of(workspace.config)
     old, wanted = attached.named(name), attached.named(new)
+    if old == wanted:  # it would stop a process that writes
+        raise UsageError(f"{name} has this name already", hint="memcli store status")
     admin.rename(address, Name(*old), Name(*wanted))
     _follow(workspace, old, attached.written(wanted))
     return address.masked

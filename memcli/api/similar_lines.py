@@ -12,7 +12,7 @@ from memcli.types import EMPTY, PRIVATE
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
-    from memcli.embedding.encoders import Remembered
+    from memcli.embedding.encoders import IndexModel
     from memcli.errors import Reason
     from memcli.types import Candidate
 
@@ -30,7 +30,7 @@ class SimilarLines:
 
         self._workspace = workspace
         self.notices: tuple[Reason, ...] = ()
-        self._index: Remembered | None = None
+        self._index: IndexModel | None = None
         try:
             mode = workspace.config("search.mode")
             freshness = bring_up_to_date(
@@ -50,7 +50,7 @@ class SimilarLines:
         return _compared(self._workspace, text, near, self._index)
 
 
-def _recalled(workspace: Workspace, text: str, index: Remembered) -> Sequence[Candidate]:
+def _recalled(workspace: Workspace, text: str, index: IndexModel) -> Sequence[Candidate]:
     from memcli.search.recall import RecallBounds, recall, scope_within
     from memcli.search.related import words_of
     from memcli.types import Filters
@@ -71,7 +71,7 @@ def _recalled(workspace: Workspace, text: str, index: Remembered) -> Sequence[Ca
         ).candidates
 
 
-def _reads(workspace: Workspace, text: str, index: Remembered) -> bool:
+def _reads(workspace: Workspace, text: str, index: IndexModel) -> bool:
     """Return whether the index has vectors of a model that can read the text."""
     from memcli.embedding.models import is_readable
 
@@ -101,7 +101,7 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
 
 
 def _compared(
-    workspace: Workspace, text: str, lines: Sequence[SimilarLine], index: Remembered
+    workspace: Workspace, text: str, lines: Sequence[SimilarLine], index: IndexModel
 ) -> tuple[SimilarLine, ...]:
     """Order lines by the words they share with a text, the first compared by meaning too."""
     from memcli.language.facts import containment, facets_of, jaccard
@@ -127,7 +127,7 @@ def _compared(
     return (*first, *ordered[COMPARED:])
 
 
-def _vector(workspace: Workspace, text: str, index: Remembered) -> bytes | None:
+def _vector(workspace: Workspace, text: str, index: IndexModel) -> bytes | None:
     return workspace.query_encoder.encode_query(text, index).vector
 
 

@@ -13,8 +13,8 @@ from datetime import datetime
 from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.auto import announcement
-from memcli.embedding.encoders import OTHER_MODEL, Remembered
+from memcli.embedding.encoders import OTHER_MODEL, IndexModel
+from memcli.embedding.language_choice import announcement
 from memcli.embedding.registry import fingerprint_of, open_encoder, settled
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.comparison import Changes, IndexComparison, compare_index
@@ -27,8 +27,8 @@ from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import owner
 from memcli.store.open import new_orphans
 from memcli.store.records import Counts, Facts, Key, Scope
-from memcli.store.run_records import Described, Orphan, Owner, VectorSearch, WatchRecord
-from memcli.store.watch import living_watcher
+from memcli.store.run_records import Orphan, Owner, StoreDescription, VectorSearch, WatchRecord
+from memcli.store.watcher_lock import living_watcher
 from memcli.types import (
     EMPTY,
     MEMORY_SOURCE,
@@ -63,7 +63,7 @@ class Usability(Record):
     reason: Reason | None  # why it cannot
 
 
-class Indexed(Record):
+class IndexContents(Record):
     """The contents of an index."""
 
     counts: Counts = Counts(0, 0, 0, 0)
@@ -89,11 +89,11 @@ class Findings(Record):
     """Everything that a status is computed from."""
 
     config: Config
-    store: Described
+    store: StoreDescription
     comparison: IndexComparison
     usability: Usability
     language: Reason | None  # what the language of the notes changes about the model
-    holdings: Indexed
+    holdings: IndexContents
     summaries: Mapping[str, int]  # by their state; those that could not be read are skipped files
     writer: Owner | None
     watcher: WatchRecord | None
@@ -154,7 +154,7 @@ class VectorStatus(Record):
     fingerprint: str | None  # of the model that made them
     search: str
     exact: bool
-    parts: int
+    segments: int
     embedded: int
     pending: int  # texts without a vector
     omitted: int  # texts that the model cannot read
@@ -201,9 +201,9 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
         comparison = compare_index(snapshot, settings) if workspace.has_files else AS_STORED
         facts = snapshot.facts if snapshot else Facts()
-        index = Remembered(facts.model, facts.fingerprint, facts.language or "")
+        index = IndexModel(facts.model, facts.fingerprint, facts.language or "")
         usability = _usability(workspace, index, deep=deep)
-        holdings = _holdings(snapshot, deep=deep) if snapshot else Indexed()
+        holdings = _holdings(snapshot, deep=deep) if snapshot else IndexContents()
     return Findings(
         config=workspace.config,
         store=store.describe(),
@@ -231,7 +231,7 @@ def _summaries(comparison: IndexComparison, settings: Settings) -> dict[str, int
     return {state: states.count(state) for state in STATES}
 
 
-def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usability:
+def _usability(workspace: Workspace, index: IndexModel, *, deep: bool) -> Usability:
     """Look for the model's file, or with `deep` open and run it."""
     choice = settled(workspace.encoders(), index, fingerprint=index.fingerprint)
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
@@ -248,9 +248,9 @@ def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usabil
     return Usability(True, opened.encoder.fingerprint, None)
 
 
-def _holdings(snapshot: Snapshot, *, deep: bool) -> Indexed:
+def _holdings(snapshot: Snapshot, *, deep: bool) -> IndexContents:
     documents = snapshot.documents(Scope())
-    return Indexed(
+    return IndexContents(
         counts=snapshot.counts(),
         by_source=counts_by_source(documents),
         skipped=skipped_files(documents),
@@ -324,7 +324,7 @@ def _of_vectors(findings: Findings) -> Iterator[Reason]:
     if holdings.counts.left_out and findings.language is None:
         text = (
             "keyword search only, because the model does not read their script:"
-            f" {holdings.counts.left_out} of {holdings.counts.parts} texts"
+            f" {holdings.counts.left_out} of {holdings.counts.segments} texts"
         )
         yield Reason("script", text, "memcli help settings")
 
@@ -432,7 +432,7 @@ def _vectors(findings: Findings) -> VectorStatus:
         fingerprint=holdings.fingerprint,
         search=holdings.vectors.by if holdings.vectors else findings.store.vectors_by,
         exact=holdings.vectors is None or holdings.vectors.is_exact,
-        parts=holdings.counts.parts,
+        segments=holdings.counts.segments,
         embedded=holdings.counts.embedded,
         pending=holdings.pending,
         omitted=holdings.counts.left_out,

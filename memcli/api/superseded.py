@@ -19,7 +19,7 @@ from memcli.markdown.evidence import unmarked
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units
 from memcli.record import Record
-from memcli.search.newer import corrections, near
+from memcli.search.corrections import corrections, near
 from memcli.search.ranked import Correction, Quotation
 from memcli.search.recall import RecallBounds, recall, scope_within
 from memcli.search.related import words_of

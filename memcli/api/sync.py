@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.api.workspace import Workspace
-    from memcli.embedding.encoders import Opened
+    from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.indexer import OnMade, Progress, Report
     from memcli.indexing.planning import Settings
     from memcli.store.port import Change
@@ -87,7 +87,7 @@ def files_of(report: Report) -> IndexedFiles:
     )
 
 
-def run_record(done: Done, workspace: Workspace) -> IndexRun:
+def run_record(done: RunResult, workspace: Workspace) -> IndexRun:
     """Describe a run."""
     from memcli.render.reasons import sentence
 
@@ -105,7 +105,7 @@ def run_record(done: Done, workspace: Workspace) -> IndexRun:
     )
 
 
-class Done(Record):
+class RunResult(Record):
     """The result of a run."""
 
     report: Report
@@ -138,12 +138,12 @@ class Vectors:
         self._threads, self._on_made = threads, on_made
         self._workspace = workspace
         self._on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
-        self._opened: Opened | None = None
+        self._opened: OpenedEncoder | None = None
         self.language: Reason | None = None  # what the language of the notes changes
         self.made = self.borrowed = 0
 
     @property
-    def opened(self) -> Opened | None:
+    def opened(self) -> OpenedEncoder | None:
         """Return the encoder or why there is none; None while it was not needed."""
         return self._opened
 
@@ -167,8 +167,8 @@ class Vectors:
         """
         if system.is_short_of_memory():
             raise MemoryError
-        from memcli.embedding.auto import announcement
-        from memcli.embedding.encoders import Opened, Remembered
+        from memcli.embedding.encoders import IndexModel, OpenedEncoder
+        from memcli.embedding.language_choice import announcement
         from memcli.embedding.registry import (
             configured_fingerprint,
             is_verified,
@@ -178,7 +178,7 @@ class Vectors:
         from memcli.indexing.indexer import Calling, embed, settle_vectors
 
         facts = change.facts
-        known = Remembered(facts.model, facts.fingerprint, facts.language or "")
+        known = IndexModel(facts.model, facts.fingerprint, facts.language or "")
         self.language = announcement(self._workspace.encoders(), known)
         choice = settled(self._workspace.encoders(), known)
         if facts.fingerprint:
@@ -217,7 +217,7 @@ class Vectors:
                 on_made=self._on_made,
             )
         except RetrieverError as error:
-            self._opened = Opened(None, error.reason)
+            self._opened = OpenedEncoder(None, error.reason)
 
     def pending(self, change: Change) -> int:
         """Count the texts that have no vector of the encoder, else of the index's own."""
@@ -233,14 +233,14 @@ def sync(
     *,
     sleep: Callable[[float], None] | None = None,
     on_progress: Progress = unseen,
-) -> Done:
+) -> RunResult:
     """Update the index as its only writer; `sleep` waits for another writer."""
     workspace.need_files()
     settings, before = workspace.index_settings(), (vectors.made, vectors.borrowed)
     on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
     report: Report | None = None
 
-    def work(change: Change) -> Done:
+    def work(change: Change) -> RunResult:
         nonlocal report
         continues_after = report is not None
         if report is None:
@@ -254,7 +254,7 @@ def sync(
         warnings = (*unmatched(settings.sources, change.known), *filter(None, [vectors.language]))
         made, borrowed = vectors.made - before[0], vectors.borrowed - before[1]
         notices = report.notices
-        return Done(report, chunks, made, pending, pruned, notices, warnings, borrowed)
+        return RunResult(report, chunks, made, pending, pruned, notices, warnings, borrowed)
 
     done, notices = _as_writer(
         workspace, job, vectors.patience, sleep or workspace.clock.sleep, work

@@ -24,7 +24,7 @@ ENDING = ".access"
 MOST_BYTES = 64 * 1024 * 1024
 
 
-class Uses(Record):
+class UsageCounts(Record):
     """How often each document was used, by (source, path), and the number of uses counted."""
 
     counts: Mapping[tuple[str, str], int]
@@ -47,18 +47,18 @@ def note(workspace: Workspace, documents: Iterable[tuple[str, str]]) -> None:
             os.close(file)
 
 
-def uses(memory: Workspaces) -> Uses:
+def uses(memory: Workspaces) -> UsageCounts:
     """Count the uses so far, or up to `accesses_at` of the workspace; none if uses are not counted.
 
     Several workspaces that are searched as one have no counts.
     """
     if not memory.config("access.count") or memory.members:
-        return Uses({}, 0)
+        return UsageCounts({}, 0)
     try:
         with open(memory.lead.store.local + ENDING, "rb") as file:
             data = file.read(MOST_BYTES)
     except OSError:
-        return Uses({}, 0)
+        return UsageCounts({}, 0)
     counts: dict[tuple[str, str], int] = {}
     lines = [line for line in data.split(b"\n") if line][: memory.lead.accesses_at]
     for line in lines:
@@ -66,4 +66,4 @@ def uses(memory: Workspaces) -> Uses:
             source, path = json.loads(line)
             if isinstance(source, str) and isinstance(path, str):
                 counts[source, path] = counts.get((source, path), 0) + 1
-    return Uses(counts, len(lines))
+    return UsageCounts(counts, len(lines))

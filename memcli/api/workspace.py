@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from memcli.api.targets import Target
-    from memcli.embedding.encoders import Choice, Opened, Remembered
+    from memcli.embedding.encoders import Choice, IndexModel, OpenedEncoder
     from memcli.embedding.models import Calibration
     from memcli.embedding.query import QueryEncoder
     from memcli.embedding.rerankers import SharedReranker
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from memcli.workspace.place import DocumentFiles
 
     # Returns the encoder of some settings, which the first caller opens.
-    SharedEncoders = Callable[[object, Callable[[], Opened]], Opened]
+    SharedEncoders = Callable[[object, Callable[[], OpenedEncoder]], OpenedEncoder]
 
     class WorkspaceState(Protocol):
         """The state of a workspace that is read instead of its present files."""
@@ -299,9 +299,9 @@ class Workspace:
         if self.state is not None:
             self.state.close()
 
-    def remembered(self) -> Remembered:
+    def remembered(self) -> IndexModel:
         """Read which model made the index, and its files as they were verified then."""
-        from memcli.embedding.encoders import Remembered
+        from memcli.embedding.encoders import IndexModel
 
         try:
             with self.store.snapshot() as snapshot:
@@ -309,8 +309,8 @@ class Workspace:
         except AwayError:  # each attempt may take seconds: ask once
             raise
         except (IndexMissingError, StoreError):  # freshness reports or repairs it
-            return Remembered(None, None)
-        return Remembered(facts.model, facts.fingerprint, facts.language or "")
+            return IndexModel(None, None)
+        return IndexModel(facts.model, facts.fingerprint, facts.language or "")
 
     @property
     def query_encoder(self) -> QueryEncoder:
@@ -322,7 +322,7 @@ class Workspace:
                 self._query_encoder = QueryEncoder(self.encoders())
             return self._query_encoder
 
-    def reranker(self, index: Remembered) -> SharedReranker | None:
+    def reranker(self, index: IndexModel) -> SharedReranker | None:
         """Return the reranker, None if none is configured.
 
         Threads share it until the index has another model.
@@ -410,8 +410,8 @@ class Workspace:
         sleep: Callable[[float], None] | None = None,
         *,
         threads: int | None = None,
-        index: Remembered | None = None,
-    ) -> Opened:
+        index: IndexModel | None = None,
+    ) -> OpenedEncoder:
         """Open a configured encoder, or return why none can be used.
 
         `sleep` waits if a server asks for it, instead of the clock's. `threads` replaces
@@ -425,11 +425,11 @@ class Workspace:
             choice = choice._replace(threads=threads)
         return open_encoder(choice, sleep=sleep or self.clock.sleep, remembered=index or NOTHING)
 
-    def open_encoder_of(self, index: Remembered) -> Opened:
+    def open_encoder_of(self, index: IndexModel) -> OpenedEncoder:
         """Open the encoder that has made an index, for a few texts and without waiting."""
         from memcli.embedding.registry import open_encoder
 
-        def opened() -> Opened:
+        def opened() -> OpenedEncoder:
             return open_encoder(self.encoders(), fingerprint=index.fingerprint, remembered=index)
 
         if self._shared is None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from memcli.api.targets import Target
     from memcli.config.settings import Config
-    from memcli.embedding.encoders import Remembered
+    from memcli.embedding.encoders import IndexModel
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.planning import Settings
     from memcli.store.port import SharedIndex, Snapshot, Store
@@ -193,18 +193,18 @@ class Workspaces:
         settings = self.lead.index_settings()
         return settings._replace(sources=self.config.sources) if self.group else settings
 
-    def remembered(self) -> Remembered:
+    def remembered(self) -> IndexModel:
         """Read which model made the index; of several, the first that can be read."""
         if not self.group:
             return self.lead.remembered()
-        from memcli.embedding.encoders import Remembered
+        from memcli.embedding.encoders import IndexModel
 
         for each in self.opened:
             with suppress(BusyError, AwayError):
                 own = each.remembered()
                 if own.fingerprint:
                     return own
-        return Remembered(None, None)
+        return IndexModel(None, None)
 
     def by_model(self, snapshot: Snapshot) -> Sequence[tuple[tuple[str, ...], Workspace, Snapshot]]:
         """Group the workspaces by the model of their vectors; those without vectors come first.
@@ -247,7 +247,7 @@ class Workspaces:
             )
         own = next((each for each in self.members if each.name == name), None)
         if own is None:
-            from memcli.config.nearest import nearest
+            from memcli.config.suggestions import nearest
 
             names = [each.name for each in self.members]
             raise UsageError(

@@ -46,7 +46,7 @@ class Sample(Record):
     background: float  # the thirtieth cosine
 
 
-class Fitted(Record):
+class FittedConstants(Record):
     """The constants, and how well they separate answers that were not used to fit them."""
 
     constants: Calibration
@@ -74,7 +74,7 @@ def sample_of(
     return Sample(is_right, is_whole, cosine or 0.0, first.term_share * rarity, lead, background)
 
 
-def fit(samples: Sequence[Sample]) -> Fitted | None:
+def fit(samples: Sequence[Sample]) -> FittedConstants | None:
     """Fit all constants; None if too few answers are right, or too few are not."""
     right = [each for each in samples if each.is_right]
     if len(right) < LEAST or len(samples) - len(right) < LEAST:
@@ -88,7 +88,7 @@ def fit(samples: Sequence[Sample]) -> Fitted | None:
         bias, cosine, words, lead, background, near=cosines[int(NEAR_SHARE * len(cosines))]
     )
     scores = _unseen(rows, labels)
-    return Fitted(constants, area(scores, labels), area([row[1] for row in rows], labels))
+    return FittedConstants(constants, area(scores, labels), area([row[1] for row in rows], labels))
 
 
 def _line(samples: Sequence[Sample]) -> tuple[float, float]:

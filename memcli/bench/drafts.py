@@ -14,7 +14,7 @@ from functools import partial
 
 from memcli.indexing.document import made_or_skip
 from memcli.indexing.planning import Settings, plan, read
-from memcli.markdown.parse import Block, Parsed, parse
+from memcli.markdown.parse import Block, ParsedMarkdown, parse
 from memcli.record import Record
 from memcli.types import FileText, Skip, shown
 
@@ -41,7 +41,7 @@ class QuestionDraft(Record):
     end_line: int
 
 
-def documents(settings: Settings) -> tuple[dict[str, Parsed], list[Skip]]:
+def documents(settings: Settings) -> tuple[dict[str, ParsedMarkdown], list[Skip]]:
     """Read the documents of all sources, by name, and list those that cannot be read."""
     listing = plan(settings, {}).listing
     documents = {}
@@ -59,7 +59,7 @@ def documents(settings: Settings) -> tuple[dict[str, Parsed], list[Skip]]:
     return documents, missed
 
 
-def draft(documents: Mapping[str, Parsed], count: int) -> list[QuestionDraft]:
+def draft(documents: Mapping[str, ParsedMarkdown], count: int) -> list[QuestionDraft]:
     """Choose up to `count` drafts, spread over the documents, decisions first in each.
 
     `documents` are by name, as `types.shown` gives it. A heading that several documents share is
@@ -111,11 +111,13 @@ def _spread(drafts: Sequence[QuestionDraft], room: int) -> list[QuestionDraft]:
     return [drafts[at * len(drafts) // room] for at in range(room)]
 
 
-def _headings(parsed: Parsed) -> Iterator[Block]:
+def _headings(parsed: ParsedMarkdown) -> Iterator[Block]:
     return (b for b in parsed.blocks if b.kind == "heading" and not _DATE_ALONE.fullmatch(b.title))
 
 
-def _sections(path: str, parsed: Parsed, shared: Mapping[str, int]) -> Iterator[QuestionDraft]:
+def _sections(
+    path: str, parsed: ParsedMarkdown, shared: Mapping[str, int]
+) -> Iterator[QuestionDraft]:
     """Return the headings that have a body of their own, with the lines of that body."""
     blocks = parsed.blocks
     for at, block in enumerate(blocks):
@@ -130,7 +132,7 @@ def _sections(path: str, parsed: Parsed, shared: Mapping[str, int]) -> Iterator[
             yield QuestionDraft(block.title, "heading", path, block.start + 1, body[-1].end)
 
 
-def _decisions(path: str, parsed: Parsed) -> Iterator[QuestionDraft]:
+def _decisions(path: str, parsed: ParsedMarkdown) -> Iterator[QuestionDraft]:
     """Return the paragraphs and items that decide something, as their first words."""
     for block in parsed.blocks:
         if block.kind not in ("paragraph", "item"):

@@ -91,7 +91,7 @@ def _head(report: ReportContents) -> str:
         f'<p class="lead">{runs}, the last {escape(report.when[-1])}; index revision '
         + escape(
             f"{index.revision}: {index.documents} documents, {index.chunks} chunks, "
-            f"{index.embedded} of {index.parts} texts embedded."
+            f"{index.embedded} of {index.segments} texts embedded."
         )
         + "</p>\n"
     )

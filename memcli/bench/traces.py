@@ -77,7 +77,7 @@ class IndexState(Record):
     fingerprint: str | None
     documents: int
     chunks: int
-    parts: int
+    segments: int
     embedded: int
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import KEYS, Key
 from memcli.errors import UsageError
-from memcli.workspace import whole
+from memcli.workspace import atomic_write
 
 if TYPE_CHECKING:
     from typing import Any
@@ -60,7 +60,7 @@ def _setting(key: Key) -> str:
 def write_new(path: str, *, user: bool) -> None:
     """Write the file; one that exists is never touched."""
     try:
-        whole.write_new(path, commented(user=user))
+        atomic_write.write_new(path, commented(user=user))
     except FileExistsError:
         raise UsageError(
             f"{path} already exists and was not changed", hint="memcli config"
@@ -83,7 +83,7 @@ def change(path: str, key: Key, value: Any) -> None:  # noqa: ANN401
     if changed is None:
         raise UsageError(f"the layout of {path} is too unusual to edit", hint=f"edit {path}")
     try:
-        whole.write_whole(path, changed, mode=mode)
+        atomic_write.write_whole(path, changed, mode=mode)
     except OSError as error:
         raise _unwritten(path, error) from None
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from memcli.api.assemble import Assembly
     from memcli.cli.command_context import CommandContext
-    from memcli.context.assemble import Assembled, Sharing
+    from memcli.context.assemble import AssembledContext, Sharing
 
 SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
 
@@ -121,7 +121,7 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
         _explain(assembly, sharing, command)
 
 
-def _saved(made: Assembled) -> str:
+def _saved(made: AssembledContext) -> str:
     if not made.saved:
         return ""
     return f", {made.saved} saved: the other passages are too weak"

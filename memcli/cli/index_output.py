@@ -18,10 +18,10 @@ from memcli.types import Skip, shown
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.sync import Done
+    from memcli.api.sync import RunResult
     from memcli.cli.command_context import CommandContext
     from memcli.cli.terminal import Terminal
-    from memcli.embedding.encoders import Opened
+    from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.comparison import IndexComparison
     from memcli.indexing.indexer import Report
     from memcli.store.run_records import Orphan
@@ -30,7 +30,7 @@ SHOWN_SKIPS = 5  # that are named without -v
 
 
 def write(
-    done: Done, opened: Opened | None, command: CommandContext, *, as_json: bool
+    done: RunResult, opened: OpenedEncoder | None, command: CommandContext, *, as_json: bool
 ) -> dict[str, Any]:
     """Print what a run has done unless `as_json`, and return its record.
 
@@ -80,7 +80,7 @@ def skipped(skip: Skip) -> Reason:
     return Reason(skip.reason, f"skipped {shown(skip.source, skip.path)}: {skip.reason}{detail}")
 
 
-def _summary(done: Done) -> str:
+def _summary(done: RunResult) -> str:
     report, pending = done.report, done.pending
     counts = [
         (len(report.added), "added"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
     from memcli.search.ranked import RankedPassage
     from memcli.search.repair import Repair
-    from memcli.search.rerank import Reranked
+    from memcli.search.rerank import RerankResult
     from memcli.search.retrievers import RetrieverUse
     from memcli.types import About
 
@@ -326,7 +326,7 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
         terminal.say(terminal.safe_line(repaired(told)))
 
 
-def say_reranked(reranked: Reranked | None, terminal: Terminal) -> None:
+def say_reranked(reranked: RerankResult | None, terminal: Terminal) -> None:
     """Say why a configured reranker did not run."""
     if reranked is not None and reranked.reason is not None and reranked.reason.code != "sure":
         text = f"not reranked by {reranked.by}: {reranked.reason.text}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
     from memcli.search.retrievers import RetrieverUse
-    from memcli.search.why_not import Course, Followed
+    from memcli.search.why_not import Course, FollowedLines
 
 
 class SearchRequest(Record):
@@ -171,20 +171,20 @@ def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
     return RetrieverError(f"semantic search did not run: {text}", hint=hint or "memcli status")
 
 
-def _lines_of(ref: str, command: CommandContext) -> Followed:
+def _lines_of(ref: str, command: CommandContext) -> FollowedLines:
     """Read the lines of a target; NotFoundError if it is not a document of the workspace."""
     from memcli.api import targets
-    from memcli.search.why_not import Followed
+    from memcli.search.why_not import FollowedLines
 
     workspace, ref, before, _ = command.memory.owner_of(ref)
     settings = workspace.index_settings()
     target = targets.resolve(ref, settings, command.here)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)
-    return Followed(before + target.source, target.path, first, last)
+    return FollowedLines(before + target.source, target.path, first, last)
 
 
 def _write_course(
-    lines: Followed, course: Course, command: CommandContext, *, as_json: bool
+    lines: FollowedLines, course: Course, command: CommandContext, *, as_json: bool
 ) -> None:
     """Write the stages and the conclusion."""
     from memcli.search.options import options_of

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
     from memcli.search.ranked import Correction, RankedPassage
-    from memcli.search.summaries import Expanded
+    from memcli.search.summaries import ExpandedLines
 
     Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or ""
     # Writes the passage of a rank; the last argument has all passages below the same heading.
@@ -42,7 +42,7 @@ class Shows(Record):
 
     whole: Show
     brief: Show
-    behind: Callable[[Expanded], str]
+    behind: Callable[[ExpandedLines], str]
     # Written above several passages of one document; None means no headings.
     heading: Callable[[Sequence[RankedPassage]], str] | None = None
     day: Callable[[RankedPassage], str] | None = None  # written above the passages of a day
@@ -248,7 +248,7 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
         text = f"{at.text} {passage.claim_at(at.line)}".rstrip()
         return plain.brief(passage, where, marked(text, words), style=style, safe=safe)
 
-    def behind(each: Expanded) -> str:
+    def behind(each: ExpandedLines) -> str:
         where, summary = command.cite(each.passage), command.name(MEMORY_SOURCE, each.summary)
         return plain.behind(each.passage, where, summary, style=style, safe=safe)
 
@@ -280,7 +280,7 @@ def _for_screen(result: SearchResult, command: CommandContext, shape: Shape, lin
         newer = list(_corrections(passage, result, command))[: len(passage.corrected_by)]
         return shown + "".join(screen.corrected(head, text, made) for head, text in newer)
 
-    def behind(each: Expanded) -> str:
+    def behind(each: ExpandedLines) -> str:
         return screen.behind(each, made)
 
     def heading(passages: Sequence[RankedPassage]) -> str:

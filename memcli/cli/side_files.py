@@ -55,9 +55,9 @@ def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = 
     folder = os.path.dirname(path)
     try:
         if is_new:
-            from memcli.workspace import whole
+            from memcli.workspace import atomic_write
 
-            whole.write_new(path, text)
+            atomic_write.write_new(path, text)
             return
         if folder:
             os.makedirs(folder, exist_ok=True)

@@ -146,7 +146,7 @@ def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
         )
         lines.append(f"summaries  {', '.join(counts)}")
     lines.append(
-        f"vectors    {vectors['embedded']} of {vectors['parts']} segments, "
+        f"vectors    {vectors['embedded']} of {vectors['segments']} segments, "
         + (f"{vectors['omitted']} in scripts it cannot read, " if vectors["omitted"] else "")
         + vectors["encoder"]
         + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")

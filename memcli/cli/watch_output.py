@@ -15,7 +15,7 @@ from memcli.types import Skip, shown
 
 if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
-    from memcli.embedding.encoders import Opened
+    from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.indexer import Report
 
 SCHEMA = "memcli.watch/1"
@@ -76,7 +76,7 @@ class Log:
             event="embedded", embedded=embedded, pending=pending, seconds=round(seconds, 3),
         )  # fmt: skip
 
-    def vectors(self, opened: Opened | None) -> None:
+    def vectors(self, opened: OpenedEncoder | None) -> None:
         """Report once why there are no vectors, or the fallback encoder; and when that ends."""
         reason = without_vectors(opened) if opened else None
         told, self._vector_reason = self._vector_reason, reason

@@ -12,7 +12,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from memcli.api.sync import Done, Job, Vectors, embed_next, files_of, sync
+from memcli.api.sync import Job, RunResult, Vectors, embed_next, files_of, sync
 from memcli.api.workspace import ENCODER_SETTINGS
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.progress import Progress
@@ -24,7 +24,7 @@ from memcli.indexing import watcher
 from memcli.indexing.watch_sight import Sight
 from memcli.record import plain
 from memcli.store.run_records import WatchRecord
-from memcli.store.watch import watching
+from memcli.store.watcher_lock import watching
 
 if TYPE_CHECKING:
     from memcli.cli.command_context import CommandContext
@@ -228,7 +228,7 @@ class _Session:
         if any(before.config(key) != self.command.config(key) for key in ENCODER_KEYS):
             self.vectors = self.new_vectors()
 
-    def succeed(self, reason: str, done: Done, seconds: float) -> None:
+    def succeed(self, reason: str, done: RunResult, seconds: float) -> None:
         """Record and print what a run did."""
         is_new, self.job = self.job.full, self.job._replace(full=False)
         can_embed = self.vectors.can_embed

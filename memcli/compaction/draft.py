@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from memcli.compaction.command import Wording, written
 from memcli.compaction.compose import Entry, body, document
+from memcli.compaction.external_summarizer import Wording, written
 from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed
@@ -20,7 +20,7 @@ from memcli.compaction.superseded import marked, reversals, superseding, with_ci
 from memcli.language.salience import DECISION, HARD
 from memcli.language.tokens import measure, quotient
 from memcli.markdown.evidence import NOTHING, WORDED, contains_text
-from memcli.markdown.lineage import Cited, cited, lines_hash
+from memcli.markdown.lineage import CitedLine, cited, lines_hash
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
@@ -74,7 +74,7 @@ class Declined(Record):
     reason: str
 
 
-class Worded(Record):
+class SummaryBody(Record):
     """A body that is worth writing."""
 
     body: str
@@ -166,7 +166,7 @@ class Drafter:
         before: SummaryLines,
         span: tuple[str, str],
         total: int,
-    ) -> Worded | str:
+    ) -> SummaryBody | str:
         """Write a summary that saves enough, or say why none does."""
         most = max(WORTH, self.settings.ratio) * total
         unused = ""
@@ -175,7 +175,7 @@ class Drafter:
             text, confidence, invented = self._rewritten(entries, span, by)
             cost = measure(text)
             if cost <= most:
-                return Worded(text, by.method, confidence, invented=invented)
+                return SummaryBody(text, by.method, confidence, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
         text, found = self._body(entries, span, before, total)
         cost = measure(text)
@@ -191,7 +191,7 @@ class Drafter:
         omitted = tuple(
             flat[at] for at, first in enumerate(recurring(flat)) if first not in is_told
         )
-        return Worded(text, found.method, found.confidence, unused, omitted=omitted)
+        return SummaryBody(text, found.method, found.confidence, unused, omitted=omitted)
 
     def _taken_back(self, entries: Sequence[Entry], first: str) -> dict[int, Sentence]:
         """Return decisions of earlier summaries, by the place of the sentence that corrects them.
@@ -205,7 +205,7 @@ class Drafter:
             place = decision.path, decision.first
             if newer is None or latest > first or place in self.superseded:
                 continue
-            cite = Cited(decision.text, decision.path, decision.first, decision.last)
+            cite = CitedLine(decision.text, decision.path, decision.first, decision.last)
             if contains_text(cite, self.logs.get(decision.path, ())):
                 self.superseded.add(place)
                 found[newer.at] = decision

@@ -20,8 +20,8 @@ from memcli.indexing.planning import read as read_document
 from memcli.markdown.lineage import FOLDERS, is_place, read_lineage
 from memcli.markdown.parse import parse
 from memcli.record import Record
-from memcli.types import MEMORY_SOURCE, Document, FileText, Known, Lineage, Skip, shown
-from memcli.workspace import openat, whole
+from memcli.types import MEMORY_SOURCE, Document, FileText, KnownFile, Lineage, Skip, shown
+from memcli.workspace import atomic_write, openat
 from memcli.workspace.diff import ROOT
 from memcli.workspace.locate import MEMORY_FOLDER
 
@@ -40,7 +40,7 @@ class Holdings(Record):
 
 
 def read(
-    settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None
+    settings: Settings, known: Mapping[tuple[str, str], KnownFile], mounts: str | None
 ) -> Holdings:
     """Read the dated logs of the memory and their summaries.
 
@@ -163,14 +163,14 @@ def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
     """Write drafts, each atomically and never over another file; UsageError if that fails."""
     if not drafts:
         with suppress(OSError), _opened(root, folder_of(root)) as folder:
-            whole.sweep(folder)
+            atomic_write.sweep(folder)
         return
     place = os.path.dirname(drafts[0].path)
     with _explained(root, place), _opened(root, place, make=True) as folder:
         for draft in drafts:
             name = os.path.basename(draft.path)
             try:
-                whole.create(folder, name, draft.text.encode("utf-8", "surrogatepass"))
+                atomic_write.create(folder, name, draft.text.encode("utf-8", "surrogatepass"))
             except FileExistsError:
                 raise UsageError(
                     f"{draft.path} exists and is not a summary, so memcli does not change it",
@@ -187,7 +187,7 @@ def remove(root: str, paths: Sequence[str]) -> None:
             with suppress(FileNotFoundError), _opened(root, above) as folder:
                 openat.remove(folder, name)
     with suppress(OSError), _opened(root, place) as folder:
-        whole.sweep(folder)
+        atomic_write.sweep(folder)
     above, _, name = place.strip("/").rpartition("/")
     with suppress(OSError), _opened(root, above) as folder:  # a folder with anything in it stays
         openat.remove_folder(folder, name)

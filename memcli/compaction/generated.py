@@ -13,15 +13,15 @@ from math import exp
 from typing import Protocol
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.command import WITHOUT
+from memcli.compaction.external_summarizer import WITHOUT
 from memcli.compaction.sentences import split
 from memcli.errors import RetrieverError, UsageError
 from memcli.language.salience import names_in
 from memcli.language.terms import content
-from memcli.markdown.lineage import Cited, cited
+from memcli.markdown.lineage import CitedLine, cited
 
 if TYPE_CHECKING:
-    from memcli.compaction.command import Rewrite
+    from memcli.compaction.external_summarizer import Rewrite
     from memcli.embedding.generator import Generated
 
 SUPPORTED = 0.6  # share of a sentence's words that its lines contain
@@ -66,16 +66,16 @@ def generating(model: WritingModel, prompt: str) -> Rewrite:
     return rewrite
 
 
-def _request(prompt: str, lines: Sequence[Cited]) -> str:
+def _request(prompt: str, lines: Sequence[CitedLine]) -> str:
     return prompt.replace(TEXT, "\n".join(line.text for line in lines))
 
 
-def _readable(text: str, model: WritingModel, prompt: str) -> Iterator[list[Cited]]:
+def _readable(text: str, model: WritingModel, prompt: str) -> Iterator[list[CitedLine]]:
     """Yield the lines of each section, in pieces that the model can read."""
     for is_line, section in groupby(
         map(cited, text.split("\n")), key=lambda line: line is not None
     ):
-        piece: list[Cited] = []
+        piece: list[CitedLine] = []
         for line in filter(None, section if is_line else ()):
             is_full = model.count(_request(prompt, [*piece, line])) > model.reads
             if piece and (is_full or line.path != piece[0].path):
@@ -86,7 +86,7 @@ def _readable(text: str, model: WritingModel, prompt: str) -> Iterator[list[Cite
             yield piece
 
 
-def _line(sentence: str, lines: Sequence[Cited]) -> str:
+def _line(sentence: str, lines: Sequence[CitedLine]) -> str:
     """Write a sentence with the citation of its support; without one if it has none."""
     run = _supporting(sentence, lines)
     if not run:
@@ -96,10 +96,10 @@ def _line(sentence: str, lines: Sequence[Cited]) -> str:
     return f"- {sentence} ({run[0].path}:{place})"
 
 
-def _supporting(sentence: str, lines: Sequence[Cited]) -> Sequence[Cited]:
+def _supporting(sentence: str, lines: Sequence[CitedLine]) -> Sequence[CitedLine]:
     """Find the fewest neighbouring lines that contain the most words of a sentence."""
     wanted, names = content(sentence), names_in(sentence)
-    best: Sequence[Cited] = ()
+    best: Sequence[CitedLine] = ()
     most = SUPPORTED * len(wanted)
     for width in range(1, WIDEST + 1):
         for at in range(len(lines) - width + 1):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import TypeVar
 
-from memcli.compaction.command import Wording
 from memcli.compaction.compose import Entry
 from memcli.compaction.draft import CompactionSettings, Declined, Drafter, Item, SummaryDraft
+from memcli.compaction.external_summarizer import Wording
 from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import Embed, idf

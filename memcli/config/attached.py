@@ -87,7 +87,7 @@ def remember(environ: Mapping[str, str], folder: str, name: str | None) -> None:
     known.pop(folder, None)
     if name is not None:
         known[folder] = name
-    from memcli.workspace.whole import write_whole
+    from memcli.workspace.atomic_write import write_whole
 
     try:
         write_whole(path, json.dumps(known, ensure_ascii=False, indent=1) + "\n")

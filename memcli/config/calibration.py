@@ -47,7 +47,7 @@ def write(path: str, fitted: Mapping[str, Calibration]) -> None:
         "schema": SCHEMA,
         "models": {name: each._asdict() for name, each in sorted(models.items())},
     }
-    from memcli.workspace.whole import write_whole
+    from memcli.workspace.atomic_write import write_whole
 
     try:
         write_whole(path, json.dumps(record, indent=1) + "\n")

@@ -230,7 +230,7 @@ KEYS: tuple[Key, ...] = (
     Key("sync.on_search", bool, True, "Index changed files before a search."),
     Key("sync.seconds", float, 2.0, "Seconds that a search reads changed files.",
         low=0, high=3600),
-    Key("sync.parts", int, 200, "Maximum segments that a search embeds by itself.", low=0),
+    Key("sync.segments", int, 200, "Maximum segments that a search embeds by itself.", low=0),
     Key("sync.first", int, 2000, "Maximum files that a search indexes by itself at first.", low=0),
     Key("watch.debounce_ms", int, 1500, "Milliseconds that index --watch waits after a change.",
         low=0, high=3_600_000),

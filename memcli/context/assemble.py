@@ -69,7 +69,7 @@ class Sharing(Record):
         return self.marks + (quotient(UNSURE) if self.has_question else 0.0)
 
 
-class Retrieved(Record):
+class RetrievedPassages(Record):
     """The passages for a context, best first."""
 
     parts: Sequence[ContextPart]
@@ -106,7 +106,7 @@ class FixedParts(Record):
         return frozenset(chunk for part in self.soft_left for chunk in part.chunk_ids)
 
 
-class Assembled(Record):
+class AssembledContext(Record):
     """A context: its parts in their order, and the parts that did not fit."""
 
     parts: tuple[ContextPart, ...]
@@ -205,7 +205,7 @@ def _beginning(
     return spans[:kept], spans[kept:]
 
 
-def assemble(fixed: FixedParts, retrieved: Retrieved, sharing: Sharing) -> Assembled:
+def assemble(fixed: FixedParts, retrieved: RetrievedPassages, sharing: Sharing) -> AssembledContext:
     """Add the passages that fit, in the order of their rank; see `packing`.
 
     If no passage is a sure answer, the context begins with a notice and shows few passages.
@@ -226,7 +226,7 @@ def assemble(fixed: FixedParts, retrieved: Retrieved, sharing: Sharing) -> Assem
     left = (*fixed.soft_left, *made.left, *made.idle)
     order = ANSWER_FIRST if sharing.has_question else SECTIONS
     parts = sorted((*fixed.parts, *made.parts), key=lambda part: order.index(part.section))
-    return Assembled(tuple(parts), left, fixed.warning, int(saved), notice)
+    return AssembledContext(tuple(parts), left, fixed.warning, int(saved), notice)
 
 
 def _with_preferences(

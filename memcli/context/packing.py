@@ -24,11 +24,11 @@ CUT_DOWN = 3
 # in 2000 tokens as it is and saves 20 of them; 1 loses .001.
 ABOUT_AS_GOOD = 0.95
 
-Ranked = tuple[int, ContextPart]  # rank of the best passage of a part
-Cited = tuple[str, int, int]  # path in the memory, first and last line
+KeywordMatch = tuple[int, ContextPart]  # rank of the best passage of a part
+CitedLine = tuple[str, int, int]  # path in the memory, first and last line
 
 
-class Packed(Record):
+class PackedParts(Record):
     """The parts that are shown, best passage first, and those that are not, by rank."""
 
     parts: list[ContextPart]
@@ -44,7 +44,7 @@ def packed(
     *,
     by_lines: bool,
     least_share: float = 0.0,
-) -> Packed:
+) -> PackedParts:
     """Pack parts into `room` tokens; lines of `fixed` or of a better part are not repeated.
 
     After the first part that does not fit, parts below `least_share` of its score are left out.
@@ -68,10 +68,10 @@ def packed(
                 least = least or least_share * (piece.score or 0.0)
     # A part that did not fit may now be shown between two others.
     left, idle = ([part for part in parts if not page.shows(part)] for parts in (refused, idle))
-    return Packed(page.parts(), left, idle, room)
+    return PackedParts(page.parts(), left, idle, room)
 
 
-def cited(part: ContextPart) -> list[Cited]:
+def cited(part: ContextPart) -> list[CitedLine]:
     """List the lines that a part of a summary cites; it may begin in the middle of a line."""
     if part.excerpt.about.kind != SUMMARY:
         return []
@@ -81,7 +81,7 @@ def cited(part: ContextPart) -> list[Cited]:
     return [(memory_path(source, path), first, last) for path, first, last in found]
 
 
-def touches(part: ContextPart, lines: Cited) -> bool:
+def touches(part: ContextPart, lines: CitedLine) -> bool:
     """Return whether a part shows any of some lines of the memory."""
     about, (path, first, last) = part.excerpt.about, lines
     is_there = is_memory(about.source) and memory_path(*about.document) == path
@@ -93,7 +93,7 @@ class _Document(Record):
 
     fixed: list[ContextPart]
     positions: list[tuple[int, int]]  # of the parts, to look them up
-    parts: list[Ranked]
+    parts: list[KeywordMatch]
 
 
 class _Offer(Record):
@@ -102,7 +102,7 @@ class _Offer(Record):
     cost: float  # tokens it adds
     document: _Document
     neighbours: slice  # parts of the document that it joins
-    whole: Ranked  # with them
+    whole: KeywordMatch  # with them
 
 
 class _Page:
@@ -113,7 +113,7 @@ class _Page:
         self._documents: dict[tuple[str, str], _Document] = {}  # by (source, path)
         self._of_memory: dict[str, _Document] = {}  # those of the workspace, as summaries cite them
         # The lines that shown summaries cover, by path, with the summary.
-        self._summed: dict[str, list[tuple[Cited, ContextPart]]] = {}
+        self._summed: dict[str, list[tuple[CitedLine, ContextPart]]] = {}
         for part in fixed:
             self._document(part).fixed.append(part)
             self._note(part)
@@ -220,7 +220,7 @@ class _Page:
             return True
         return any(self._is_shown(lines, path) for lines in cited(part))
 
-    def _is_shown(self, lines: Cited, summary: str) -> bool:
+    def _is_shown(self, lines: CitedLine, summary: str) -> bool:
         """Return whether lines are shown, or cited by another summary that is."""
         path, first, last = lines
         others = (known for known, by in self._summed.get(path, ()) if _path(by) != summary)
@@ -254,7 +254,7 @@ def _position(part: ContextPart) -> tuple[int, int]:
     return part.spans[0].chunk.ordinal, part.spans[0].start
 
 
-def _rank(ranked: Ranked) -> int:
+def _rank(ranked: KeywordMatch) -> int:
     return ranked[0]
 
 

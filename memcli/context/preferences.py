@@ -54,7 +54,7 @@ def touching(
 
 def _cosine(candidate: Candidate, lines: Lines) -> float:
     first, last = lines
-    parts = (p for p in candidate.parts if p.start_line <= last and first <= p.end_line)
+    parts = (p for p in candidate.segments if p.start_line <= last and first <= p.end_line)
     return max((part.cosine or 0.0 for part in parts), default=0.0)
 
 

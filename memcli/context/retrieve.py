@@ -9,24 +9,30 @@ from math import ceil
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context import hops
-from memcli.context.assemble import FixedParts, Retrieved, Sharing, fix
-from memcli.context.packing import Cited, cited, touches
+from memcli.context.assemble import FixedParts, RetrievedPassages, Sharing, fix
+from memcli.context.packing import CitedLine, cited, touches
 from memcli.context.parts import PASSAGES, ContextPart, make_part
 from memcli.context.preferences import touching
 from memcli.markdown.comments import visible
 from memcli.markdown.links import related_targets
 from memcli.search.confidence import GOOD
+from memcli.search.corrections import POOL, Corrections, corrections, near
 from memcli.search.federation import in_turns, merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.lines import Run, narrowed
-from memcli.search.newer import POOL, Corrections, corrections, near
 from memcli.search.options import Inner, SearchOptions, unobserved
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
 from memcli.search.validity import scope_of
-from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, with_chunks
+from memcli.store.documents import (
+    AlwaysDocument,
+    IndexedDocument,
+    Linking,
+    TitledDocument,
+    with_chunks,
+)
 from memcli.store.records import Key, Scope
 from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
 from memcli.workspace.dating import moment_of
@@ -100,7 +106,7 @@ def _newest(snapshot: Snapshot) -> Iterator[TailRecord]:
     yield from records(snapshot.newest(LOGS))
 
 
-def _rules_first(documents: Sequence[Marked]) -> list[Marked]:
+def _rules_first(documents: Sequence[AlwaysDocument]) -> list[AlwaysDocument]:
     """Put the documents of highest authority first; the others keep their order."""
     return sorted(
         documents,
@@ -117,7 +123,7 @@ def find(
     groups: Sequence[ModelGroup],
     following: hops.Following,
     observe: Observer = unobserved,
-) -> tuple[Answer, Retrieved]:
+) -> tuple[Answer, RetrievedPassages]:
     """Answer a question from the rest of the memory, then follow links from its best passages.
 
     `groups` are the contents of the snapshot, by the models of their vectors; `following` says how
@@ -145,7 +151,7 @@ def find(
     pool = near(snapshot, shown, scope_within(snapshot, options.filters))
     pool += [Quotation(passage.about, passage.candidate.text) for passage in answer.fused[:POOL]]
     newer = corrections(snapshot, pool, shown)
-    return answer, Retrieved(
+    return answer, RetrievedPassages(
         with_corrections(snapshot, offered, newer),
         below,
         answer.is_doubtful,
@@ -224,7 +230,7 @@ def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
     told = [(part, cited(part)) for part in parts]
     raw = [part for part, lines in told if not lines]
 
-    def is_shown(lines: Sequence[Cited]) -> bool:
+    def is_shown(lines: Sequence[CitedLine]) -> bool:
         return any(touches(part, each) for each in lines for part in raw)
 
     again = [is_shown(lines) for _, lines in told]
@@ -301,7 +307,7 @@ def rank_all(
 
 def _part(passage: RankedPassage, chunk: Excerpt) -> ContextPart:
     """Make a part of the lines of a passage, with the windows to which it may be cut."""
-    start = 0 if passage.is_whole else passage.candidate.parts[passage.first].start
+    start = 0 if passage.is_whole else passage.candidate.segments[passage.first].start
     shown = make_part(
         PASSAGES, chunk, window=(start, start + len(passage.text)), score=passage.score
     )
@@ -358,7 +364,7 @@ def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Itera
 
 def _cuts(passage: RankedPassage) -> Iterator[tuple[int, int]]:
     """Take lines off a passage, first those that are farthest from the best line."""
-    parts, run = passage.candidate.parts, Run(passage.first, passage.last)
+    parts, run = passage.candidate.segments, Run(passage.first, passage.last)
     while run.first < run.last:
         chars = parts[run.last].end - parts[run.first].start
         narrower = narrowed(passage.candidate, run, passage.best, partial(_is_shorter, chars))
@@ -425,7 +431,7 @@ def _targets(
     return target_of
 
 
-def _named(titles: Sequence[Titled], names: Sequence[str]) -> dict[str, Key]:
+def _named(titles: Sequence[TitledDocument], names: Sequence[str]) -> dict[str, Key]:
     """Find documents by title or by file name without ending, in any case.
 
     Documents of the workspace come first, then those nearest to the root.

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memcli.context.assemble import Assembled, tokens
+from memcli.context.assemble import AssembledContext, tokens
 from memcli.context.parts import ContextPart
 from memcli.errors import Reason
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.query import parse
@@ -30,7 +30,7 @@ class Made(Record):
 
     question: Question | None
     answer: Answer | None
-    assembled: Assembled
+    assembled: AssembledContext
     revision: str
 
 

@@ -56,7 +56,7 @@ class Choice(Record):
     endpoint: Endpoint = Endpoint()
 
 
-class Remembered(Record):
+class IndexModel(Record):
     """The facts that an index stores about its model."""
 
     model: str | None  # see `registry.remember`
@@ -73,7 +73,7 @@ Folders = tuple[str, ...]  # that packages are imported from
 Run = Callable[[Sequence[int]], bytes]
 
 
-class Opened(Record):
+class OpenedEncoder(Record):
     """An encoder, or why it could not be opened.
 
     If one was opened, the reason names those that failed.
@@ -93,7 +93,7 @@ class Opening(Record):
     check: bool
     fingerprint: str | None
     sleep: Callable[[float], None] | None
-    remembered: Remembered
+    remembered: IndexModel
 
 
 class QuickError(Exception):
@@ -128,9 +128,9 @@ class Opener(Record):
     """The functions of one kind of encoder."""
 
     # Names the vectors without opening anything; None if the encoder is not installed.
-    fingerprint: Callable[[Choice, Remembered, Folders], str | None]
+    fingerprint: Callable[[Choice, IndexModel, Folders], str | None]
     # Opens the encoder or raises RetrieverError.
-    open: Callable[[Choice, Opening], Opened]
+    open: Callable[[Choice, Opening], OpenedEncoder]
     # Names places, sizes and times of the model's files, which are not read again while these are
     # the same; empty if the files are missing. An encoder without files has None.
     files: Callable[[Choice], str] | None = None

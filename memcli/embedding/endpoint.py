@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
-from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
+from memcli.embedding.encoders import WHOLE, Folders, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder, halves, mean, unit
 from memcli.embedding.server import Reply, Server, Wire, message
 from memcli.embedding.wordpiece import WordPiece
@@ -20,7 +20,7 @@ from memcli.errors import RetrieverError
 from memcli.threads import within
 
 if TYPE_CHECKING:
-    from memcli.embedding.encoders import Choice, Endpoint, Remembered
+    from memcli.embedding.encoders import Choice, Endpoint, IndexModel
 
 Sleep = Callable[[float], None]
 
@@ -256,17 +256,17 @@ def _address(endpoint: Endpoint, server: Server) -> SplitResult:
     return where
 
 
-def _fingerprint(choice: Choice, _remembered: Remembered, _folders: Folders) -> str | None:
+def _fingerprint(choice: Choice, _remembered: IndexModel, _folders: Folders) -> str | None:
     told = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
     return endpoint_fingerprint(choice.endpoint) if told else None
 
 
-def _open(choice: Choice, opening: Opening) -> Opened:
+def _open(choice: Choice, opening: Opening) -> OpenedEncoder:
     encoder = EndpointEncoder(choice.endpoint, sleep=opening.sleep)
     if opening.check and opening.fingerprint is None:  # else it has answered before
         encoder.check()
     at_once = choice.threads or REQUESTS
-    return Opened(LongTextEncoder(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)
+    return OpenedEncoder(LongTextEncoder(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)
 
 
 OPENER = Opener(_fingerprint, _open, query_seconds=IN_PASSING)

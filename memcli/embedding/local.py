@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
+from memcli.embedding.encoders import WHOLE, Folders, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
 from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
 from memcli.errors import RetrieverError
@@ -18,7 +18,7 @@ from memcli.record import Record
 from memcli.system import cores
 
 if TYPE_CHECKING:
-    from memcli.embedding.encoders import Choice, LocalModel, Remembered
+    from memcli.embedding.encoders import Choice, IndexModel, LocalModel
 
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _BESIDE = (".data", "_data")  # ends the file that has the weights of a model above 2 GB
@@ -193,7 +193,7 @@ class LocalEncoder:
         return bytes((rows / length).astype("<f4").tobytes())
 
 
-def _known(local: LocalModel, remembered: Remembered) -> str | None:
+def _known(local: LocalModel, remembered: IndexModel) -> str | None:
     """Return the fingerprint that an index remembers, if files and settings are the same."""
     files, _, known = (remembered.model or "").rpartition("\n")
     if not files or files != local_identity(local):
@@ -201,7 +201,7 @@ def _known(local: LocalModel, remembered: Remembered) -> str | None:
     return known if same_settings(local, known) else None
 
 
-def _fingerprint(choice: Choice, remembered: Remembered, _folders: Folders) -> str | None:
+def _fingerprint(choice: Choice, remembered: IndexModel, _folders: Folders) -> str | None:
     """Take the fingerprint from the index while the files are the same, else hash them."""
     try:
         return _known(choice.local, remembered) or local_fingerprint(choice.local)
@@ -213,10 +213,10 @@ def _files(choice: Choice) -> str:
     return local_identity(choice.local)
 
 
-def _open(choice: Choice, opening: Opening) -> Opened:
+def _open(choice: Choice, opening: Opening) -> OpenedEncoder:
     known = _known(choice.local, opening.remembered)
     encoder = LongTextEncoder(LocalEncoder(choice.local, fingerprint=known))
-    return Opened(encoder, at_once=cores(choice.threads), texts=1)
+    return OpenedEncoder(encoder, at_once=cores(choice.threads), texts=1)
 
 
 OPENER = Opener(_fingerprint, _open, _files)

@@ -31,7 +31,7 @@ class Model(Record):
     states: str = ""  # file in DATA that, appended to the graph, outputs the states of tokens
 
 
-class Located(Record):
+class ModelFile(Record):
     """A file with the name and size of a model; `verify` checks its contents."""
 
     model: Model
@@ -162,7 +162,7 @@ def package_folders() -> tuple[str, ...]:
 
 def locate(
     folders: Iterable[str] | None = None, models: Iterable[Model] = MODELS
-) -> tuple[Located, ...]:
+) -> tuple[ModelFile, ...]:
     """Find the files that may be models, best first; costs a few stat calls."""
     folders = package_folders() if folders is None else tuple(folders)
     found = (
@@ -174,7 +174,7 @@ def locate(
     return tuple(located for located in found if located)
 
 
-def identify(model: Model, path: str) -> Located | None:
+def identify(model: Model, path: str) -> ModelFile | None:
     """Return the identity of a file if it has the size of `model`, else None."""
     try:
         seen = os.stat(path)
@@ -182,10 +182,10 @@ def identify(model: Model, path: str) -> Located | None:
         return None
     if not stat.S_ISREG(seen.st_mode) or seen.st_size != model.size:
         return None
-    return Located(model, path, seen.st_size, seen.st_mtime_ns)
+    return ModelFile(model, path, seen.st_size, seen.st_mtime_ns)
 
 
-def verify(located: Located) -> bool:
+def verify(located: ModelFile) -> bool:
     """Read the whole file (30 ms for 23 MB) and return whether it is the pinned one."""
     import hashlib
 

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Sequence
 from glob import escape, glob
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import Folders, Opened, Opener, Opening
+from memcli.embedding.encoders import Folders, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
-from memcli.embedding.models import E5, Located, locate, verify
+from memcli.embedding.models import E5, ModelFile, locate, verify
 from memcli.embedding.session import cpu_flags
 from memcli.errors import RetrieverError, install_extra
 from memcli.system import cores
 
 if TYPE_CHECKING:
-    from memcli.embedding.encoders import Choice, Remembered
+    from memcli.embedding.encoders import Choice, IndexModel
 
 _OTHERS = "memcli help settings"
 _LIBRARIES = ("_engine*.so", "_engine*.dylib", "_engine*.pyd", "_engine*.dll")
@@ -34,7 +34,7 @@ def e5_fingerprint() -> str:
     )
 
 
-def find_e5(folders: Iterable[str] | None = None) -> Located:
+def find_e5(folders: Iterable[str] | None = None) -> ModelFile:
     """Find the model file; RetrieverError says how to install it."""
     found = locate(folders, (E5,))
     if not found:
@@ -51,7 +51,7 @@ class E5Encoder:
 
     def __init__(
         self,
-        located: Located,
+        located: ModelFile,
         *,
         check: bool = True,
         flags: frozenset[bytes] | None = None,
@@ -149,7 +149,7 @@ def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     return library
 
 
-def _fingerprint(_choice: Choice, _remembered: Remembered, folders: Folders) -> str | None:
+def _fingerprint(_choice: Choice, _remembered: IndexModel, folders: Folders) -> str | None:
     return e5_fingerprint() if locate(folders, (E5,)) else None
 
 
@@ -158,10 +158,10 @@ def _files(_choice: Choice) -> str:
     return found[0].identity if found else ""
 
 
-def _open(choice: Choice, opening: Opening) -> Opened:
+def _open(choice: Choice, opening: Opening) -> OpenedEncoder:
     located = find_e5(opening.folders)
     encoder = LongTextEncoder(E5Encoder(located, check=opening.check))
-    return Opened(encoder, at_once=cores(choice.threads), texts=1)
+    return OpenedEncoder(encoder, at_once=cores(choice.threads), texts=1)
 
 
 OPENER = Opener(_fingerprint, _open, _files)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import OTHER_MODEL, Choice, Quick, QuickError, Remembered
+from memcli.embedding.encoders import OTHER_MODEL, Choice, IndexModel, Quick, QuickError
 from memcli.embedding.registry import (
     fingerprint_of,
     is_verified,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 KEPT = 256  # vectors: half a megabyte
 
 
-class Embedded(Record):
+class QueryEmbedding(Record):
     """The vector of a query, or the reason why it has none."""
 
     vector: bytes | None
@@ -51,11 +51,11 @@ class QueryEncoder:
         """Take the configured encoders and the number of vectors to keep; opens nothing."""
         self._choice, self._capacity = choice, capacity
         self._lock = Lock()
-        self._index: Remembered | None = None  # the index that the encoder serves
+        self._index: IndexModel | None = None  # the index that the encoder serves
         self._way: _Way | None = None
-        self._made: dict[tuple[Remembered, str], Embedded] = {}
+        self._made: dict[tuple[IndexModel, str], QueryEmbedding] = {}
 
-    def encode_query(self, text: str, index: Remembered) -> Embedded:
+    def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
         """Embed a query for an index, or say why that cannot be."""
         asked = index, text
         if kept := self._made.get(asked):
@@ -71,7 +71,7 @@ class QueryEncoder:
                 del self._made[next(iter(self._made))]
             return found
 
-    def encoder(self, index: Remembered) -> Encoder | None:
+    def encoder(self, index: IndexModel) -> Encoder | None:
         """Return an encoder for a few new texts, with the model that is open for queries.
 
         None if that model has no quick way. It is valid until this is closed.
@@ -86,14 +86,14 @@ class QueryEncoder:
             self._free()
             self._made.clear()
 
-    def _turn_to(self, index: Remembered) -> None:
+    def _turn_to(self, index: IndexModel) -> None:
         """Forget what belongs to another index."""
         if index != self._index:
             self._free()
             self._made.clear()
             self._index = index
 
-    def _opened(self, index: Remembered) -> _Way:
+    def _opened(self, index: IndexModel) -> _Way:
         if self._way is None:
             self._way = _find(self._choice, index)
         return self._way
@@ -110,8 +110,8 @@ class _Way:
     def __init__(self, reason: Reason | None) -> None:
         self._reason = reason
 
-    def embed(self, text: str) -> Embedded:
-        return Embedded(None, "", self._reason, "", 0)
+    def embed(self, text: str) -> QueryEmbedding:
+        return QueryEmbedding(None, "", self._reason, "", 0)
 
     def encoder(self) -> Encoder | None:
         """Return an encoder that uses the model which is already open."""
@@ -128,26 +128,26 @@ class _ByPackage(_Way):
         super().__init__(reason)
         self._encoder = encoder
 
-    def embed(self, text: str) -> Embedded:
+    def embed(self, text: str) -> QueryEmbedding:
         from memcli.embedding.wordpiece import SPECIAL_TOKENS
 
         try:
             vector = self._encoder.encode_query(text)
         except RetrieverError as error:
-            return Embedded(None, "", error.reason, "", 0)
+            return QueryEmbedding(None, "", error.reason, "", 0)
         tokens = self._encoder.count(text) - SPECIAL_TOKENS
-        return Embedded(vector, self._encoder.fingerprint, self._reason, "package", tokens)
+        return QueryEmbedding(vector, self._encoder.fingerprint, self._reason, "package", tokens)
 
 
 class _Quickly(_Way):
     """Asks the quick way, and from its first fault on the encoder."""
 
-    def __init__(self, quick: Quick, choice: Choice, index: Remembered) -> None:
+    def __init__(self, quick: Quick, choice: Choice, index: IndexModel) -> None:
         super().__init__(None)
         self._quick, self._choice, self._index = quick, choice, index
         self._instead: _Way | None = None
 
-    def embed(self, text: str) -> Embedded:
+    def embed(self, text: str) -> QueryEmbedding:
         if self._instead is None:
             try:
                 vector, tokens = self._quick.embed(text)
@@ -157,7 +157,7 @@ class _Quickly(_Way):
                     self._choice, self._index, reason=Reason("quick", str(error))
                 )
             else:
-                return Embedded(vector, self._quick.fingerprint, None, "quick", tokens)
+                return QueryEmbedding(vector, self._quick.fingerprint, None, "quick", tokens)
         return self._instead.embed(text)
 
     def encoder(self) -> Encoder | None:
@@ -175,21 +175,23 @@ class _InTime(_Way):
         self._seconds, self._find = seconds, find
         self._way: _Way | None = None
 
-    def embed(self, text: str) -> Embedded:
+    def embed(self, text: str) -> QueryEmbedding:
         from memcli.threads import within
 
         try:
             return within(self._seconds, partial(self._work, text))
         except TimeoutError as error:
-            return Embedded(None, "", Reason("endpoint", f"the endpoint gives {error}"), "", 0)
+            return QueryEmbedding(
+                None, "", Reason("endpoint", f"the endpoint gives {error}"), "", 0
+            )
 
-    def _work(self, text: str) -> Embedded:
+    def _work(self, text: str) -> QueryEmbedding:
         if self._way is None:
             self._way = self._find()
         return self._way.embed(text)
 
 
-def _find(choice: Choice, index: Remembered) -> _Way:
+def _find(choice: Choice, index: IndexModel) -> _Way:
     choice = settled(choice, index, fingerprint=index.fingerprint)
     name = _name_for(choice, index)
     if name is None:  # do not open or send anything in vain
@@ -199,7 +201,7 @@ def _find(choice: Choice, index: Remembered) -> _Way:
     return find() if seconds is None else _InTime(seconds, find)
 
 
-def _open(name: str, choice: Choice, index: Remembered) -> _Way:
+def _open(name: str, choice: Choice, index: IndexModel) -> _Way:
     only = choice._replace(names=(name,))
     check = not is_verified(name, choice, index)
     try:
@@ -210,7 +212,7 @@ def _open(name: str, choice: Choice, index: Remembered) -> _Way:
 
 
 def _open_package(
-    choice: Choice, index: Remembered, *, check: bool = False, reason: Reason | None = None
+    choice: Choice, index: IndexModel, *, check: bool = False, reason: Reason | None = None
 ) -> _Way:
     opened = open_encoder(choice, check=check, remembered=index)
     if opened.encoder is None:
@@ -218,7 +220,7 @@ def _open_package(
     return _ByPackage(opened.encoder, reason)
 
 
-def _name_for(choice: Choice, remembered: Remembered) -> str | None:
+def _name_for(choice: Choice, remembered: IndexModel) -> str | None:
     """Return the name of the encoder of the index; without vectors, the configured one.
 
     Only opening it shows whether it is installed.

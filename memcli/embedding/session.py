@@ -13,7 +13,7 @@ from memcli.errors import MORE_MEMORY, RetrieverError
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from memcli.embedding.models import Located
+    from memcli.embedding.models import ModelFile
 
 # Levels of the runtime: the graphs are fused already, so nothing needs rewriting, save
 # that x64quantprecision is itself a rewriting of level 2.
@@ -85,7 +85,7 @@ def cpu_flags(cpu_info: str = _CPU_INFO) -> frozenset[bytes]:
     return frozenset(next((line for line in lines if line.startswith(b"flags")), b"").split())
 
 
-def settings(located: Located, *, exact: bool | None = None) -> SessionSettings:
+def settings(located: ModelFile, *, exact: bool | None = None) -> SessionSettings:
     """Return the settings for a model; `exact` overrides what the CPU reports."""
     # The runtime refuses a link that leaves the folder it was given.
     path = os.path.realpath(located.path)

@@ -16,8 +16,8 @@ from threading import Event, Lock
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import QuickError
-from memcli.embedding.models import Located, read_token_graph
-from memcli.embedding.quick import QuickSession, of_tokens
+from memcli.embedding.models import ModelFile, read_token_graph
+from memcli.embedding.onnx_c_api import QuickSession, of_tokens
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
 from memcli.errors import RetrieverError
 from memcli.system import cores
@@ -58,7 +58,7 @@ class StateCache:
 class TokenReranker:
     """Computes how similar texts are to a query; satisfies `Scorer`."""
 
-    def __init__(self, located: Located, *, threads: int = 0) -> None:
+    def __init__(self, located: ModelFile, *, threads: int = 0) -> None:
         """Open the model, a verified copy of the pinned file; RetrieverError if that fails.
 
         For `threads` see `system.cores`.

@@ -83,7 +83,7 @@ class FileMove(Record):
     new: Name
 
 
-class Learned(Record):
+class DayChanges(Record):
     """The changes from one state to the next."""
 
     moves: tuple[FileMove, ...]
@@ -120,7 +120,7 @@ def passages(name: Name, text: str) -> list[MemoryPassage]:
 
 def compare(
     before: Mapping[Name, Sequence[MemoryPassage]], after: Mapping[Name, Sequence[MemoryPassage]]
-) -> Learned:
+) -> DayChanges:
     """Compare the passages of all documents that are not the same in two states."""
     moves = _renamed(before, after)
     named = {move.old: move.new for move in moves}
@@ -138,7 +138,7 @@ def compare(
     changes += [MemoryChange(REMOVED, t, None) for t in old if is_news[t.name] or not t.is_metadata]
     changes += [MemoryChange(ADDED, None, t) for t in new if is_news[t.name] or not t.is_metadata]
     changes.sort(key=lambda change: (change.place.name, change.place.start_line, change.kind))
-    return Learned(tuple(moves), tuple(changes))
+    return DayChanges(tuple(moves), tuple(changes))
 
 
 def _renamed(

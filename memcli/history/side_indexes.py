@@ -14,7 +14,7 @@ from contextlib import suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.store.open import store_at
-from memcli.workspace.whole import write_whole
+from memcli.workspace.atomic_write import write_whole
 
 if TYPE_CHECKING:
     from memcli.store.port import Store

@@ -46,7 +46,7 @@ def session_before(folder: str, workspace: str, session: str, now_ns: int) -> in
 
     A session that starts again, for example after it was cleared, gets the same answer.
     """
-    from memcli.workspace.whole import write_whole
+    from memcli.workspace.atomic_write import write_whole
 
     path = session_path(folder, "", workspace, "")
     with suppress(OSError, ValueError):

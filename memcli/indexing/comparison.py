@@ -18,7 +18,7 @@ from memcli.types import (
     OUT_OF_DATE,
     UP_TO_DATE,
     FileStat,
-    Known,
+    KnownFile,
     Listing,
     Skip,
     shown,
@@ -45,7 +45,7 @@ class IndexComparison(Record):
     """The result of comparing settings, files and index."""
 
     listing: Listing  # with the files that could not be read among its skips
-    known: Mapping[Key, Known]
+    known: Mapping[Key, KnownFile]
     changes: Changes
     settings: tuple[str, ...]  # by name in `Facts`: changed settings of the whole index
     is_indexed: bool
@@ -135,7 +135,7 @@ def _look_into(settings: Settings, files: Iterable[FileStat]) -> dict[Key, bytes
     return looked
 
 
-def _is_stored(file: bytes | Skip | None, before: Known) -> bool:
+def _is_stored(file: bytes | Skip | None, before: KnownFile) -> bool:
     """Return whether a run stores a known file again; None if it was not read."""
     if isinstance(file, Skip):
         return file.reason in BY_BYTES and before.hash != NOT_TEXT

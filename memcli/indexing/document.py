@@ -21,9 +21,9 @@ from memcli.markdown.chunker import chunk_document
 from memcli.markdown.comments import visible
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.names import with_tags
-from memcli.markdown.parse import Parsed, parse
-from memcli.markdown.parts import description_of
+from memcli.markdown.parse import ParsedMarkdown, parse
 from memcli.markdown.preferences import begun_within, preferences_of
+from memcli.markdown.segments import description_of
 from memcli.markdown.transcript import first_day
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import (
@@ -66,9 +66,9 @@ def document_or_skip(
     document = made_or_skip(source.name, file.stat.path, make)
     if isinstance(document, Skip):
         return document
-    parts = sum(len(chunk.parts) for chunk in document.chunks)
-    if parts > limits.most_parts:  # each segment is embedded, and a few bytes can make many
-        detail = f"{parts} parts, the limit is {limits.most_parts}"
+    segments = sum(len(chunk.segments) for chunk in document.chunks)
+    if segments > limits.most_segments:  # each segment is embedded, and a few bytes can make many
+        detail = f"{segments} segments, the limit is {limits.most_segments}"
         return Skip(source.name, file.stat.path, "too-large", detail)
     return document
 
@@ -154,7 +154,7 @@ def build_document(
     )
 
 
-def _text_lines(parsed: Parsed) -> Iterator[str]:
+def _text_lines(parsed: ParsedMarkdown) -> Iterator[str]:
     """Yield the lines that may name tags: no headings, no code, no comments."""
     for block in parsed.blocks:
         if block.kind not in ("heading", "fence"):
@@ -215,7 +215,7 @@ def _lineage(source: Source, path: str, metadata: dict[str, Any]) -> Lineage | N
     return read_lineage(metadata) if is_own else None
 
 
-def _title(parsed: Parsed, path: str) -> str:
+def _title(parsed: ParsedMarkdown, path: str) -> str:
     """Take the title from the front matter, the first heading of level 1, or the file's name."""
     named = parsed.front_matter.get("title")
     if isinstance(named, str) and named.strip():

@@ -23,7 +23,7 @@ from memcli.errors import (
 from memcli.indexing.comparison import IndexComparison, compare_index
 from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
-from memcli.types import EMPTY, OUT_OF_DATE, UP_TO_DATE, Encoder, Known, Listing, Skip, shown
+from memcli.types import EMPTY, OUT_OF_DATE, UP_TO_DATE, Encoder, KnownFile, Listing, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress, Report
@@ -43,7 +43,7 @@ class Bounds(Record):
     """How much a search may do for the index."""
 
     seconds: float  # for reading what has changed
-    parts: int
+    segments: int
     first: int
     wait_seconds: float  # 0: only if the lock is free at once
     monotonic: Callable[[], float]  # the clock that counts the seconds
@@ -88,7 +88,7 @@ def freshen(
     if comparison.is_read and comparison.state != OUT_OF_DATE:
         _fold(store, sleep)
         found = _freshness(comparison)
-        if 0 < waiting <= bounds.parts:
+        if 0 < waiting <= bounds.segments:
             notices = _embed(store, bounds, open_encoder, sleep, on_progress)
             found = found._replace(notices=(*notices, *found.notices))
         return found
@@ -109,7 +109,7 @@ def freshen(
         sleep(RETRY_SECONDS)  # another process came between
         return freshen(store, settings, bounds, open_encoder, sleep, on_progress=on_progress)
     notices = [Reason("store", notice) for notice in change.notices]
-    if bounds.parts and (has_new or 0 < waiting <= bounds.parts):
+    if bounds.segments and (has_new or 0 < waiting <= bounds.segments):
         notices += _embed(store, bounds, open_encoder, sleep, on_progress)
     return found._replace(notices=(*notices, *found.notices))
 
@@ -119,7 +119,7 @@ def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[IndexC
     if store.exists():
         with suppress(DamagedError, IncompleteError), store.snapshot() as snapshot:
             comparison = compare_index(snapshot, settings, most=0)
-            counts = snapshot.counts() if bounds.parts else None
+            counts = snapshot.counts() if bounds.segments else None
             return comparison, counts.embeddable - counts.embedded if counts else 0
     return compare_index(None, settings, most=0), 0
 
@@ -225,7 +225,7 @@ def _bring_in(
     from memcli.indexing.notices import missing_files, not_searched, replaced
 
     notices: list[Reason] = []
-    known: Mapping[Key, Known] = {}
+    known: Mapping[Key, KnownFile] = {}
     if whole or change.notices or altered(settings, change.facts):
         report = index(change, settings, on_progress=on_progress)
         notices += [Reason("damaged", notice) for notice in report.notices]
@@ -278,15 +278,15 @@ def _embed(
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
             has_borrowed = change.borrow(encoder.fingerprint) > 0
-            if change.unembedded(encoder.fingerprint) > bounds.parts:
+            if change.unembedded(encoder.fingerprint) > bounds.segments:
                 if has_borrowed:
                     embed(change, encoder, most=0)  # store the vectors that other indexes had
                 return []
-            first = change.pending(encoder.fingerprint, min(bounds.parts, EMBED_BATCH))
+            first = change.pending(encoder.fingerprint, min(bounds.segments, EMBED_BATCH))
         texts = [text_of(item) for item in readable_of(first, encoder.fingerprint)]
         made = dict(zip(texts, encoder.encode(texts), strict=True)) if texts else {}
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            embed(change, encoder, most=bounds.parts, made=made, on_progress=on_progress)
+            embed(change, encoder, most=bounds.segments, made=made, on_progress=on_progress)
     except RetrieverError as error:
         return [error.reason._replace(text=f"new texts have no vector yet: {error.message}")]
     except BusyError:

@@ -24,10 +24,10 @@ from memcli.indexing.planning import (
     read,
     settings_meta,
 )
-from memcli.markdown.parts import embedded_again
+from memcli.markdown.segments import embedded_again
 from memcli.record import Record
 from memcli.store.run_records import Pending, Stamp
-from memcli.types import MEMORY_SOURCE, Diff, Encoder, FileStat, FileText, Known, Skip, shown
+from memcli.types import MEMORY_SOURCE, Diff, Encoder, FileStat, FileText, KnownFile, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.store.port import Change
@@ -78,7 +78,7 @@ def apply(
     change: Change,
     settings: Settings,
     planned: Plan,
-    known: Mapping[tuple[str, str], Known],
+    known: Mapping[tuple[str, str], KnownFile],
     *,
     is_over: Callable[[], bool] = lambda: False,
     again: Container[str] = (),
@@ -147,7 +147,7 @@ def apply(
 
 
 def _take_in(
-    change: Change, settings: Settings, stat: FileStat, before: Known | None, *, again: bool
+    change: Change, settings: Settings, stat: FileStat, before: KnownFile | None, *, again: bool
 ) -> FileText | Skip | None:
     """Store a file; return its text, the reason for no document, or None if it is unchanged.
 
@@ -226,9 +226,9 @@ def _folder(settings: Settings) -> dict[str, str]:
 
 def _weigh_languages(change: Change) -> None:
     """Remember the language of most texts, if it may have changed."""
-    from memcli.embedding.auto import MOST, is_due, weigh
+    from memcli.embedding.language_choice import MOST, is_due, weigh
 
-    before, count = change.facts.language, change.counts().parts
+    before, count = change.facts.language, change.counts().segments
     if is_due(before, count):
         waiting = change.pending(WEIGHED, MOST)
         change.remember({"language": weigh((i.text for i in waiting), before, count)}, revise=False)
@@ -335,7 +335,7 @@ def text_of(item: Pending) -> str:
 
 
 def _with_all_of(
-    sources: Container[str], planned: Plan, known: Mapping[tuple[str, str], Known]
+    sources: Container[str], planned: Plan, known: Mapping[tuple[str, str], KnownFile]
 ) -> Diff:
     """Add all known files of some sources to those to look at."""
     suspect = {(f.source, f.path) for f in planned.diff.suspect}

@@ -13,7 +13,7 @@ from memcli.errors import Reason
 from memcli.types import MEMORY_SOURCE, Skip, Source, shown
 
 if TYPE_CHECKING:
-    from memcli.embedding.encoders import Opened
+    from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.comparison import IndexComparison
     from memcli.store.records import Key
 
@@ -129,7 +129,7 @@ def settings_changed(comparison: IndexComparison) -> Reason | None:
     )
 
 
-def without_vectors(opened: Opened) -> Reason | None:
+def without_vectors(opened: OpenedEncoder) -> Reason | None:
     """Return why there are no vectors, or which encoder replaced another, or None."""
     if opened.reason is None:
         return None

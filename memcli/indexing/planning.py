@@ -12,7 +12,7 @@ from memcli.types import (
     Diff,
     Document,
     FileText,
-    Known,
+    KnownFile,
     Limits,
     Listing,
     Skip,
@@ -111,7 +111,7 @@ def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
 
 
 def plan(
-    settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None = None
+    settings: Settings, known: Mapping[tuple[str, str], KnownFile], mounts: str | None = None
 ) -> Plan:
     """Walk the sources and compare stats; no file is opened.
 
@@ -127,7 +127,7 @@ def plan(
     found = diff(listing, known, now_ns=settings.now_ns())
     why: tuple[Reason, ...] = ()
     if found.removed:
-        from memcli.workspace.scope import left
+        from memcli.workspace.removed_files import left
 
         present = [(file.source, file.path) for file in listing.files]
         why = left(found.removed, present, listing.skips, sources)

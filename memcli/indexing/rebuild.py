@@ -13,9 +13,9 @@ from memcli.errors import DamagedError
 from memcli.indexing.indexer import Progress, Report, bring_up_to_date, index
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import pair_moves
-from memcli.types import Known, Listing, shown
+from memcli.types import KnownFile, Listing, shown
 from memcli.workspace.diff import diff
-from memcli.workspace.scope import left
+from memcli.workspace.removed_files import left
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
@@ -70,7 +70,9 @@ def _fault(main: Change) -> str:
     return "" if found == "ok" else f"the index is damaged: {found}"
 
 
-def _hidden(known: Mapping[Key, Known], now: Mapping[Key, Known], report: Report) -> list[Key]:
+def _hidden(
+    known: Mapping[Key, KnownFile], now: Mapping[Key, KnownFile], report: Report
+) -> list[Key]:
     """List the documents that are not gone: their folder or file could not be read."""
     unseen = Listing((), report.skips, report.unlisted)
     lost = {key: row for key, row in known.items() if key not in now}
@@ -78,7 +80,10 @@ def _hidden(known: Mapping[Key, Known], now: Mapping[Key, Known], report: Report
 
 
 def _compared(
-    report: Report, settings: Settings, before: Mapping[Key, Known], now: Mapping[Key, Known]
+    report: Report,
+    settings: Settings,
+    before: Mapping[Key, KnownFile],
+    now: Mapping[Key, KnownFile],
 ) -> Report:
     """Report what a run has changed, by the bytes of each file before and now."""
     passed = {(skip.source, skip.path) for skip in report.skips}

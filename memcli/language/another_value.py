@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
+    MOVES,
     NUMBERS,
     STATES,
     TIME,
@@ -38,6 +39,11 @@ _OFTEN = (
     selten manchmal meistens jetzt mal"""
     )
 )
+_NEW = ("new ", "neue", "新")
+_HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
+_HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
+_FAR = 6  # words
+OF = table("of for für des der vom von zum zur")
 _COPULAS = table("is are ist sind")
 _NEGATIONS = table("no not kein keine keinen")
 _TITLES = table("mr mrs ms dr frau herr")
@@ -87,6 +93,38 @@ def is_turned(new: ComparedLine, old: ComparedLine) -> bool:
     mine, theirs = facets_of(new.text).telling, facets_of(old.text).telling
     is_framed = not (gone or come) or new.sequence[0] == old.sequence[0]
     return is_framed and mine != theirs and gone <= theirs and come <= mine
+
+
+def is_home(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether a person moves: `Tom lives in Bristol` and `Tom moved to York`."""
+    if has_han(new.text):
+        is_home = "住在" in old.text and any(each in new.text for each in _HAN_MOVES)
+        return is_home and old.text[:1] == new.text[:1]
+    at = next((at for at, term in enumerate(old.sequence[:_FAR]) if term in _HOMES), 0)
+    behind = new.text.partition(" moved to ")[2] or new.text.partition(" nach ")[2]
+    is_move = behind[:1].isupper() and not MOVES.isdisjoint(new.sequence[at : at + 2])
+    return at > 0 and is_move and new.sequence[:at] == old.sequence[:at]
+
+
+def begins_with_new(text: str) -> bool:
+    """Return whether a line may begin with a new value: `New manager: Priya`."""
+    start = text.lstrip("-*+> ")[:4].casefold()
+    return start.startswith(_NEW)
+
+
+def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether the newer line gives a new value to a name in the older line."""
+    if not begins_with_new(new.text):
+        return False
+    if has_han(new.text):
+        name = min((old.text.partition(sign)[0] for sign in "是在：:"), key=len)
+        name = name.removeprefix("我们").removeprefix("我").removeprefix("的")
+        label = new.text.removeprefix("新").removeprefix("的")
+        return len(name) > 1 and name != old.text and label.startswith(name)
+    words = list(old.name)
+    own = list(new.sequence[1 : 2 + len(words)])
+    is_value = "is" in new.sequence or "ist" in new.sequence or label_of(new.text)
+    return bool(words and is_value) and own[:-1] == words and own[-1] not in OF
 
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:

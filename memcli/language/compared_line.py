@@ -231,7 +231,7 @@ def is_thing(term: str) -> bool:
 @lru_cache(maxsize=1024)
 def _names_of(text: str) -> tuple[tuple[str, ...], ...]:
     names: list[tuple[str, ...]] = []
-    for clause in _clauses(text):
+    for clause in clauses_of(text):
         words = terms(clause)
         if ends := _ENDS.intersection(words):
             names.append(tuple(filter(is_content, words[: min(map(words.index, ends))])))
@@ -254,13 +254,6 @@ def _value_types(text: str) -> frozenset[str]:
     if any(map(text.__contains__, "€$£%")):
         types.add("price")
     return frozenset(types)
-
-
-def has_time(line: ComparedLine) -> bool:
-    """Return whether a line contains a day or a time."""
-    return not TIME.isdisjoint(line.sequence) or (
-        ":" in line.text and not DIGITS.isdisjoint(line.text)
-    )
 
 
 def adds(line: ComparedLine) -> bool:
@@ -348,13 +341,14 @@ def read_line(text: str) -> ComparedLine:
 
 def _changes(text: str, *, is_han: bool) -> Iterator[tuple[tuple[str, ...], tuple[Cue, ...]]]:
     """Yield the clauses with words of change: their words, or the clause itself in Chinese."""
-    for clause in _clauses(text):
+    for clause in clauses_of(text):
         words = spaced(clause)
         if found := (chinese_cues(clause) if is_han else cues(words)):
             yield (clause,) if is_han else tuple(words.split()), tuple(found)
 
 
-def _clauses(text: str) -> list[str]:
+def clauses_of(text: str) -> list[str]:
+    """Split a text into its clauses."""
     text = text.translate(_CLAUSE_ENDS)
     for end in (", ", ". ", "; ", ": ", "! ", "? ", " (", ") ", " - ", " – ", " — "):
         text = text.replace(end, "\n")

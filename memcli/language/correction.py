@@ -1,14 +1,8 @@
 """Decide whether a newer line corrects an older one; pure. The only definition in memcli.
 
-A line corrects an older one in four ways:
-
-change   It contains a word of change (`language.change`) and is about the same thing. A weighted
-         sum of the evidence decides (`language.evidence`).
-value    The lines are the same except for a value (`language.another_value`): `Rent is 980` and
-         `Rent is 1,045`.
-turn     They are the same except for a negation or for one of two opposites.
-new      It gives a new value to a name: `My manager is Colin` and `New manager: Priya`; or a new
-         home: `Tom lives in Bristol` and `Tom moved to York`.
+A weighted sum of pieces of evidence says how likely that is (`language.evidence`): words of change
+(`language.change`), what both lines name, and whether they are the same except for a value or a
+negation, such as `Rent is 980` and `Rent is 1,045` (`language.another_value`).
 
 Two events, two tickets, two speakers, a question, an addition, a greeting or an exception for a day
 or a week are never corrections. The caller decides which of two lines is newer.
@@ -21,33 +15,25 @@ from functools import lru_cache
 from itertools import pairwise
 from math import exp
 
-from memcli.language.another_value import is_another_value, is_turned
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
-    MOVES,
     OWN,
     WEEKDAYS,
     ComparedLine,
-    adds,
     asks,
     is_thing,
-    label_of,
     phrases,
     read_line,
     table,
 )
-from memcli.language.evidence import OF, is_instead_of_another, weight
+from memcli.language.evidence import is_instead_of_another, weight
 from memcli.language.terms import has_han
 
-SURE = 0.9  # confidence of a correction without a word of change
+SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
-LEAST_IN_TALK = 1.2  # evidence in a conversation: it marks four of 6,417 lines in nine chats
-LONGEST_CHANGE = 300  # characters of a line that one word of change may be about
-_NEW = ("new ", "neue", "新")
-_HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
-_HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
-_FAR = 6  # words
+LEAST_IN_TALK = 0.5  # evidence that a conversation needs more
+LEAST_CONTENT = 2  # content words of a line that states something
 _ASSISTANTS = table("assistant ai chatgpt claude")
 _CODE = ("{", "\\", "==", "):", "('", '("', "`")
 _COURTESIES = table(
@@ -66,58 +52,23 @@ _HAN_LASTING = ("从", "起", "不再", "以后")
 _PULLS = ("pull", "pulls", "merge_requests", "commit")
 
 
-@lru_cache(
-    maxsize=4096
-)  # a search compares the same lines when it ranks and when it marks corrections
-def corrects(newer: str, older: str) -> float:
-    """Return the confidence that a newer line corrects an older one, from 0 (it does not) to 1."""
+@lru_cache(maxsize=4096)  # a search compares the same lines to rank them and to mark them
+def likelihood(newer: str, older: str) -> float:
+    """Return how likely it is that a newer line corrects an older one, 0 to 1."""
     if max(len(newer), len(older)) > MOST_CHARACTERS:
         return 0.0
     new, old = read_line(newer), read_line(older)
-    if _is_of_other_kind(new, old):
+    is_near = len(old.content) >= LEAST_CONTENT and any(map(new.has, old.content))
+    if not is_near or asks(new) or _is_of_other_kind(new, old) or is_instead_of_another(new, old):
         return 0.0
-    if _is_new_of(new, old) or _is_home(new, old):
-        return SURE
-    is_change = bool(new.kinds) and len(new.text) <= LONGEST_CHANGE and not asks(new)
-    if is_change and not is_instead_of_another(new, old):
-        evidence = weight(new, old)
-        if evidence > (LEAST_IN_TALK if new.speaker else 0.0):
-            return 1.0 / (1.0 + exp(-evidence))
-    if adds(new) or old.is_event or new.is_event:
-        return 0.0
-    return SURE if is_another_value(new, old) or is_turned(new, old) else 0.0
+    evidence = weight(new, old) - (LEAST_IN_TALK if new.speaker else 0.0)
+    return 1.0 / (1.0 + exp(-evidence))
 
 
-def _is_home(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether a person moves: `Tom lives in Bristol` and `Tom moved to York`."""
-    if has_han(new.text):
-        is_home = "住在" in old.text and any(each in new.text for each in _HAN_MOVES)
-        return is_home and old.text[:1] == new.text[:1]
-    at = next((at for at, term in enumerate(old.sequence[:_FAR]) if term in _HOMES), 0)
-    behind = new.text.partition(" moved to ")[2] or new.text.partition(" nach ")[2]
-    is_move = behind[:1].isupper() and not MOVES.isdisjoint(new.sequence[at : at + 2])
-    return at > 0 and is_move and new.sequence[:at] == old.sequence[:at]
-
-
-def begins_with_new(text: str) -> bool:
-    """Return whether a line may begin with a new value: `New manager: Priya`."""
-    start = text.lstrip("-*+> ")[:4].casefold()
-    return start.startswith(_NEW)
-
-
-def _is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether the newer line gives a new value to a name in the older line."""
-    if not begins_with_new(new.text):
-        return False
-    if has_han(new.text):
-        name = min((old.text.partition(sign)[0] for sign in "是在：:"), key=len)
-        name = name.removeprefix("我们").removeprefix("我").removeprefix("的")
-        label = new.text.removeprefix("新").removeprefix("的")
-        return len(name) > 1 and name != old.text and label.startswith(name)
-    words = list(old.name)
-    own = list(new.sequence[1 : 2 + len(words)])
-    is_value = "is" in new.sequence or "ist" in new.sequence or label_of(new.text)
-    return bool(words and is_value) and own[:-1] == words and own[-1] not in OF
+def corrects(newer: str, older: str) -> float:
+    """Return the confidence that a newer line corrects an older one; 0 if it does not."""
+    sure = likelihood(newer, older)
+    return sure if sure > SURE else 0.0
 
 
 def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:

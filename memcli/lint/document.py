@@ -22,7 +22,7 @@ from memcli.workspace.dating import document_days, heading_days
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.markdown.parse import Block, Parsed
+    from memcli.markdown.parse import Block, ParsedMarkdown
 
 _STATEMENTS = ("paragraph", "item", "quote")  # kinds of blocks that contain statements
 # A code fence, which may be inside an item or a quote.
@@ -107,7 +107,7 @@ def _secrets(text: str) -> Iterator[SecretPlace]:
         yield SecretPlace(found.kind, found.fingerprint, line, last)
 
 
-def _code(parsed: Parsed) -> Iterator[int]:
+def _code(parsed: ParsedMarkdown) -> Iterator[int]:
     """Yield the lines of code fences inside items and quotes, with their marks."""
     for block in parsed.blocks:
         if block.kind not in ("item", "quote"):
@@ -124,7 +124,7 @@ def _code(parsed: Parsed) -> Iterator[int]:
 
 
 def _statements(
-    source: str, path: str, parsed: Parsed, date: str | None
+    source: str, path: str, parsed: ParsedMarkdown, date: str | None
 ) -> Iterator[NoteStatement]:
     """Yield the statements of a document, each with the date of its section."""
     dated: list[tuple[int, str | None]] = []  # (level, date) of the headings above

@@ -21,7 +21,7 @@ from memcli.lint.findings import (
     Finding,
     Location,
 )
-from memcli.search.newer import Claim, Claims, stems_of
+from memcli.search.corrections import Claim, Claims, stems_of
 from memcli.workspace.dating import heading_days
 
 MEMORY_NAME = "MEMORY.md"

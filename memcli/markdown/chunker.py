@@ -1,7 +1,8 @@
 """Cut a parsed document into chunks of whole blocks under one heading path.
 
-Packing starts again at each heading. Inside a section, blocks become segments (`markdown.parts`),
-and segments are packed into chunks. A line is split only if it alone exceeds the limit.
+Packing starts again at each heading. Inside a section, blocks become segments
+(`markdown.segments`), and segments are packed into chunks. A line is split only if it alone exceeds
+the limit.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import measure, quotient
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets
-from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
-from memcli.markdown.parts import digest as digest
+from memcli.markdown.segments import Span, choose_context, cut_segments, embedded_text
+from memcli.markdown.segments import digest as digest
 from memcli.record import Record
-from memcli.types import Chunk, Limits, Part, date_of, named_days
+from memcli.types import Chunk, Limits, Segment, date_of, named_days
 
 if TYPE_CHECKING:
-    from memcli.markdown.parse import Block, Parsed
+    from memcli.markdown.parse import Block, ParsedMarkdown
     from memcli.types import Stretch
 
 # A last chunk below this share of the limit takes lines from the previous one.
@@ -37,7 +38,7 @@ class Heading(Record):
 
 
 def chunk_document(
-    parsed: Parsed,
+    parsed: ParsedMarkdown,
     *,
     title: str,
     limits: Limits,
@@ -61,7 +62,7 @@ def chunk_document(
         said = named_days(own) if own else None
         context = choose_context(title, heading.path, said, limits, description)
         date, first_day = date_of(own or days)
-        spans = cut_parts(parsed, starts, text, blocks, context=context, limits=limits)
+        spans = cut_segments(parsed, starts, text, blocks, context=context, limits=limits)
         begin = spans[0].start if spans else 0
         begin = begin if first is None else min(begin, starts[first])
         for group in _pack(spans, text, begin, limits):
@@ -72,7 +73,7 @@ def chunk_document(
             body = text[start:end]
             place = "/".join(filter(None, (slug(name) for name in heading.path))) or "top"
             seen[place] = seen.get(place, 0) + 1
-            parts = tuple(_part(span, start, starts, text, context) for span in group)
+            segments = tuple(_segment(span, start, starts, text, context) for span in group)
             chunks.append(
                 Chunk(
                     ordinal=len(chunks),
@@ -87,7 +88,7 @@ def chunk_document(
                     text_hash=digest(body),
                     date=date,
                     links=link_targets(visible(body)),
-                    parts=parts,
+                    segments=segments,
                     first_day=first_day,
                 )
             )
@@ -102,10 +103,10 @@ def _narrowed(days: Stretch | None, of_heading: Stretch | None) -> Stretch | Non
     return of_heading if are_among else days
 
 
-def _part(span: Span, chunk_start: int, starts: list[int], text: str, context: str) -> Part:
+def _segment(span: Span, chunk_start: int, starts: list[int], text: str, context: str) -> Segment:
     start_line, end_line = _lines_of(starts, span.start, span.end)
     embedded = embedded_text(context, span.prefix, text[span.start : span.end])
-    return Part(
+    return Segment(
         start_line=start_line,
         end_line=end_line,
         start=span.start - chunk_start,
@@ -116,7 +117,7 @@ def _part(span: Span, chunk_start: int, starts: list[int], text: str, context: s
 
 
 def _sections(
-    parsed: Parsed, heading_days: Callable[[str], Stretch | None]
+    parsed: ParsedMarkdown, heading_days: Callable[[str], Stretch | None]
 ) -> Iterator[tuple[Heading, int | None, list[Block]]]:
     """Yield the heading path, the line of the heading, and the blocks below it.
 

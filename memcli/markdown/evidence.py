@@ -19,7 +19,7 @@ from functools import cached_property
 
 from memcli.language.salience import RULE, is_supported, keep_reason, sentences_of
 from memcli.markdown.frontmatter import split
-from memcli.markdown.lineage import Cited, cited, locate, seal_of
+from memcli.markdown.lineage import CitedLine, cited, locate, seal_of
 from memcli.markdown.parse import Block, parse
 from memcli.markdown.units import Unit, units, without_data
 from memcli.record import Record
@@ -97,12 +97,12 @@ class CitedFile:
         title = split(tuple(self.lines))[0].get("title")
         named = [" ".join(title.split())] if isinstance(title, str) else []
         titles = [block.title for block in self.blocks if block.kind == "heading"]
-        parts = (part for title in titles for part in title.split(" > "))
-        names = (stem, *named, *titles, *parts)
+        segments = (segment for title in titles for segment in title.split(" > "))
+        names = (stem, *named, *titles, *segments)
         return frozenset(told for name in names for told in (name, name[:TITLE_CHARS].strip()))
 
     @cached_property
-    def cited_lines(self) -> Sequence[tuple[int, Cited]]:
+    def cited_lines(self) -> Sequence[tuple[int, CitedLine]]:
         """Return the text of each line of a summary, by its number."""
         found = ((number, cited(line)) for number, line in enumerate(self.lines, start=1))
         return [(number, each) for number, each in found if each]
@@ -169,7 +169,7 @@ def _lost(
                     yield f"- {sentence} ({source.path}:{unit.numbers[0]})"
 
 
-def contains_text(cited: Cited, lines: Sequence[str]) -> bool:
+def contains_text(cited: CitedLine, lines: Sequence[str]) -> bool:
     """Return whether lines of a file contain a text, in whole sentences."""
     return _consists_of(
         cited.text, _read(CitedFile(cited.path, lines), cited.first, cited.last).units
@@ -244,7 +244,7 @@ def _is_heading(line: str, headings: set[str]) -> bool:
     told = (title, _undated(title))
     if not told[1] or not headings.isdisjoint(told):
         return True
-    return all(part in headings for part in title.split(" > "))
+    return all(segment in headings for segment in title.split(" > "))
 
 
 def _undated(title: str) -> str:
@@ -252,7 +252,7 @@ def _undated(title: str) -> str:
     return title[found.end() :].strip() if found else title
 
 
-class Quoted(Record):
+class CitedContent(Record):
     """The content of the lines that a line of a summary cites."""
 
     units: tuple[Unit, ...]
@@ -261,11 +261,11 @@ class Quoted(Record):
 
 
 def _cited(
-    cite: Cited,
+    cite: CitedLine,
     lineage: Lineage,
     places: Sequence[tuple[SourceLines, SourceLines]],
     files: dict[str, CitedFile],
-) -> Quoted | None:
+) -> CitedContent | None:
     """Read the cited lines at their current place; None if they are not a source."""
     told: list[Unit] = []
     for source, place in places:
@@ -283,15 +283,15 @@ def _cited(
         ):
             shift = place.start_line - source.start_line
             return _read(file, cite.first + shift, cite.last + shift)
-    return Quoted(tuple(told), (), has_other=False) if told else None
+    return CitedContent(tuple(told), (), has_other=False) if told else None
 
 
-def _read(file: CitedFile, first: int, last: int) -> Quoted:
+def _read(file: CitedFile, first: int, last: int) -> CitedContent:
     at = bisect_left(file.units, first, key=lambda unit: unit.numbers[-1])
     to = bisect_right(file.units, last, key=lambda unit: unit.numbers[0])
     begin = bisect_left(file.blocks, first, key=lambda block: block.end)
     end = bisect_left(file.blocks, last, key=lambda block: block.start)
-    return Quoted(
+    return CitedContent(
         units=tuple(file.units[at:to]),
         lines=tuple(file.lines[first - 1 : last]),
         has_other=any(block.kind in ("fence", "table") for block in file.blocks[begin:end]),
@@ -299,8 +299,8 @@ def _read(file: CitedFile, first: int, last: int) -> Quoted:
 
 
 def _is_supported(
-    cite: Cited,
-    here: Quoted,
+    cite: CitedLine,
+    here: CitedContent,
     lineage: Lineage,
     places: Sequence[tuple[SourceLines, SourceLines]],
     files: dict[str, CitedFile],
@@ -324,7 +324,7 @@ def _is_supported(
     return here.has_other and _is_described(said, here)
 
 
-def _is_close(cite: Cited, here: Quoted) -> bool:
+def _is_close(cite: CitedLine, here: CitedContent) -> bool:
     """Return whether a line has the names, numbers and negations of its citation, and no mark."""
     units = (f"{u.speaker}: {u.text}" if u.speaker else u.text for u in here.units)
     lines = [*units, *here.lines]
@@ -418,7 +418,7 @@ def _behind(text: str, end: int) -> Iterator[int]:
         yield end + 2
 
 
-def _is_described(text: str, here: Quoted) -> bool:
+def _is_described(text: str, here: CitedContent) -> bool:
     """Return whether a line that describes code, a log or a table names its content."""
     for found in _CODE.finditer(text):
         lead, body = text[: found.start()].strip(), text[found.start() :]
@@ -435,7 +435,7 @@ def _is_described(text: str, here: Quoted) -> bool:
     return False
 
 
-def _stands(text: str, here: Quoted) -> bool:
+def _stands(text: str, here: CitedContent) -> bool:
     """Return whether a line contains a few words exactly."""
     wanted = text.strip()
     rows = [*(without_data(line) for line in here.lines), *(unit.text for unit in here.units)]

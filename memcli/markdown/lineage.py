@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
@@ -139,7 +139,7 @@ def seal_of(text: str) -> str:
     return digest(re.sub(_SEAL, "", text, count=1, flags=re.MULTILINE)).hex()
 
 
-class Cited(Record):
+class CitedLine(Record):
     """A line of a summary: its text, and the lines that it cites."""
 
     text: str
@@ -148,7 +148,7 @@ class Cited(Record):
     last: int
 
 
-def cited(line: str) -> Cited | None:
+def cited(line: str) -> CitedLine | None:
     """Read the citation at the end of a summary's line; headings have none.
 
     Example: "- said (memory/2025-03-03.md:9-14)" -> ("said", "memory/2025-03-03.md", 9, 14)
@@ -159,7 +159,7 @@ def cited(line: str) -> Cited | None:
     if place is None:
         return None
     first = int(place[2])
-    return Cited(said[2:], place[1], first, int(place[3] or first))
+    return CitedLine(said[2:], place[1], first, int(place[3] or first))
 
 
 def citations(text: str) -> list[tuple[str, int, int]]:

@@ -46,7 +46,7 @@ class Block(Record):
     title: str = ""  # of a heading
 
 
-class Parsed(Record):
+class ParsedMarkdown(Record):
     """A document's lines, its metadata and its blocks in order."""
 
     lines: tuple[str, ...]
@@ -54,7 +54,7 @@ class Parsed(Record):
     blocks: tuple[Block, ...]
 
 
-def parse(text: str) -> Parsed:
+def parse(text: str) -> ParsedMarkdown:
     """Parse a document's text, which must not begin with a byte order mark."""
     lines = tuple(text.split("\n"))
     front_matter, body_start = split(lines)
@@ -63,7 +63,7 @@ def parse(text: str) -> Parsed:
     tokens = _parser().parse(body)
     found = [block for block in _blocks(tokens) if block.end > block.start]
     blocks = tuple(_without_comments(_fill_gaps(found, lines, body_start), lines))
-    return Parsed(lines, front_matter, blocks)
+    return ParsedMarkdown(lines, front_matter, blocks)
 
 
 @cache

@@ -18,14 +18,14 @@ from memcli.markdown.turns import USER, role_of, within
 from memcli.markdown.units import Unit, units
 
 if TYPE_CHECKING:
-    from memcli.markdown.parse import Parsed
+    from memcli.markdown.parse import ParsedMarkdown
     from memcli.types import Lines, Turn
 
 _ENDS = re.compile(r"[.!?…](?=\s|$)|[。！？]")
 _PROSE = ("paragraph", "item", "quote")
 
 
-def preferences_of(parsed: Parsed, turns: Sequence[Turn]) -> tuple[Lines, ...]:
+def preferences_of(parsed: ParsedMarkdown, turns: Sequence[Turn]) -> tuple[Lines, ...]:
     """Return the first and last line of every run of such sentences, in order.
 
     `turns` are the turns of a conversation, () for any other document.
@@ -47,7 +47,7 @@ def begun_within(preferences: Sequence[Lines], start: int, end: int) -> tuple[Li
     return tuple((first, min(last, end)) for first, last in begun)
 
 
-def _preference_lines(parsed: Parsed, turns: Sequence[Turn]) -> Iterator[Lines]:
+def _preference_lines(parsed: ParsedMarkdown, turns: Sequence[Turn]) -> Iterator[Lines]:
     pattern = preference_pattern(orders=bool(turns))
     for block in parsed.blocks:
         if block.kind not in _PROSE:

@@ -22,7 +22,7 @@ from memcli.record import Record
 from memcli.types import Turn
 
 if TYPE_CHECKING:
-    from memcli.markdown.parse import Block, Parsed
+    from memcli.markdown.parse import Block, ParsedMarkdown
 
 MIN_TURNS = 3
 MAJORITY = 0.5
@@ -56,7 +56,7 @@ _OPENS = re.compile(
 _HEADING = re.compile(rf"\W*(?P<name>[^\W\d_][\w .'-]{{0,{NAME_CHARS - 1}}}?)(?: *{_ASIDE})?\W*$")
 
 
-def turns_of(parsed: Parsed) -> tuple[Turn, ...]:
+def turns_of(parsed: ParsedMarkdown) -> tuple[Turn, ...]:
     """Return the turns of a conversation in order; () for any other document."""
     openings = list(_openings(parsed))
     counts = Counter(opening.speaker.casefold() for opening in openings)
@@ -87,7 +87,7 @@ class _Opening(Record):
     speaker: str
 
 
-def _openings(parsed: Parsed) -> Iterator[_Opening]:
+def _openings(parsed: ParsedMarkdown) -> Iterator[_Opening]:
     for index, block in enumerate(parsed.blocks):
         if block.kind == "heading":
             if name := _role_heading(block):
@@ -125,7 +125,7 @@ def _fill_half(openings: Iterable[_Opening], speakers: set[str], blocks: Sequenc
     return len(speakers) > 1 and len(begun) >= MAJORITY * texts
 
 
-def _ended(openings: Sequence[_Opening], parsed: Parsed) -> Iterator[Turn]:
+def _ended(openings: Sequence[_Opening], parsed: ParsedMarkdown) -> Iterator[Turn]:
     blocks = parsed.blocks
     level = 0  # of the heading above the turns; headings inside a turn are deeper
     at = 0

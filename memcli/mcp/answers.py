@@ -11,7 +11,7 @@ import shlex
 
 from memcli.api.listing import MOST_LISTED, counted
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, Reason
 from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
-    from memcli.api.remember import Noted, UndoResult
+    from memcli.api.remember import RememberResult, UndoResult
     from memcli.dates.find import DateSpan
-    from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
     from memcli.search.pipeline import Answer
     from memcli.search.ranked import RankedPassage
@@ -168,6 +167,17 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
     return remarks
 
 
+def doubting_absent(answer: Answer) -> Answer:
+    """Return an answer as a weak one if no note contains a word of the question.
+
+    A model takes `strong` for the answer. On ten chats, 66 of 247 questions without an answer are
+    strong, and 35 with this rule; so are 165 and 140 of 252 right answers.
+    """
+    weak = answer._replace(match="weak")
+    told = reasons.absent(weak) if answer.match == "strong" else ""
+    return weak._replace(match_reason=Reason("absent", told)) if told else answer
+
+
 def is_unembedded(answer: Answer) -> bool:
     """Return whether vectors took no part because they are not made yet."""
     reason = answer.semantic.reason
@@ -245,7 +255,7 @@ def of_lines(lines: Lines) -> str:
     return quoted(title, lines.text) + marks + more
 
 
-def of_note(noted: Noted, *, corrects: str = "") -> str:
+def of_note(noted: RememberResult, *, corrects: str = "") -> str:
     """Write where a note was saved, or why it was not."""
     if noted.citation is None:
         check = noted.refusal

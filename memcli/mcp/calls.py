@@ -12,7 +12,7 @@ from functools import cache, partial
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
 from memcli.language.tokens import estimate, price
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import ToolResult
 from memcli.mcp.paging import Cursor
@@ -57,7 +57,7 @@ def call_search(
     from memcli.search.follow_up import question_after
     from memcli.search.options import options_of
     from memcli.search.passages import passages_of
-    from memcli.search.worth import counts
+    from memcli.search.reading_value import counts
 
     memory = shared.warm(arguments.get("workspace"))
     moment = memory.clock.now()
@@ -81,6 +81,7 @@ def call_search(
 
     # The page is cut here, because the next one continues after the passages of this one.
     found = ask(memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped))
+    found = found._replace(answer=answers.doubting_absent(found.answer))
     if arguments["limit"]:
         first = found.answer.passages[: arguments["limit"]]
         found = found._replace(answer=found.answer._replace(passages=first))

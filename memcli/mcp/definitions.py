@@ -232,7 +232,7 @@ def _value(name: str, argument: Argument, value: object) -> object:
 
 
 def _unknown(name: str, argument: str, known: Sequence[str]) -> UsageError:
-    from memcli.config.nearest import nearest
+    from memcli.config.suggestions import nearest
 
     if not known:
         return UsageError(f"{name} takes no argument, and not {argument!r:.80}", hint=name)

@@ -158,4 +158,4 @@ class Preparation:
 def _may_embed(member: Workspace) -> bool:
     config = member.config
     is_by_keywords = config("embedding.encoder") == "none" or config("search.mode") == "keyword"
-    return bool(config("sync.parts")) and not is_by_keywords
+    return bool(config("sync.segments")) and not is_by_keywords

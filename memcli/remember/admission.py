@@ -24,7 +24,7 @@ from memcli.language.facts import (
 )
 from memcli.language.word_order import is_moved
 from memcli.record import Record
-from memcli.remember.worth import GateWeights, Worth, worth_of
+from memcli.remember.note_score import GateWeights, NoteScore, worth_of
 from memcli.render.sanitize import broken_up
 from memcli.secrets.finding import find_secrets
 from memcli.secrets.stated import stated_secret
@@ -82,11 +82,11 @@ class OlderLine(Record):
     differs: bool  # the note clearly says otherwise
 
 
-class Judged(Record):
+class Judgement(Record):
     """The results of the rules that were checked, and the worth of the note."""
 
     checks: tuple[Check, ...]  # in their order; the last may have refused
-    worth: Worth
+    worth: NoteScore
     older: tuple[OlderLine, ...] = ()  # MOST_OLDER at most
 
     @property
@@ -106,7 +106,7 @@ class AdmissionSettings(Record):
 
 def judge(
     text: str, neighbours: Sequence[SimilarLine], settings: AdmissionSettings, *, heading: str = ""
-) -> Judged:
+) -> Judgement:
     """Check the rules; `neighbours` are the most similar lines of the memory.
 
     The heading above the note is written with it, so it must not contain a secret either.
@@ -129,7 +129,7 @@ def judge(
         checks.append(check)
         if not check.passed:
             break
-    return Judged(tuple(checks), worth, tuple(_older(text, facets, compared)))
+    return Judgement(tuple(checks), worth, tuple(_older(text, facets, compared)))
 
 
 def is_same(a: str, b: str) -> bool:
@@ -226,7 +226,7 @@ def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Che
     return Check("echo", True, "this session was not shown it")
 
 
-def _least_worth(worth: Worth, least: float) -> Check:
+def _least_worth(worth: NoteScore, least: float) -> Check:
     made_of = (
         f"{worth.value:.2f} = novelty {worth.novelty:.2f}, specificity {worth.specificity:.2f},"
         f" {worth.kind} {worth.kind_value:.1f}"

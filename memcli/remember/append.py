@@ -18,13 +18,14 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, NotFoundError, UsageError
 from memcli.record import Record
 from memcli.system import FILE_FLAGS, MOVES_OPEN_FILES, try_lock
-from memcli.workspace import openat, whole
-from memcli.workspace.whole import write_whole
+from memcli.workspace import atomic_write, openat
+from memcli.workspace.atomic_write import write_whole
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.remember.block import Placed
+    from memcli.remember.block import PlacedNote
+
 
 WAIT_SECONDS = 60.0
 _RETRY_SECONDS = 0.01
@@ -32,7 +33,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 MOST_BYTES = 8 << 20  # after the append; a larger file is not indexed
 
 
-class Appended(Record):
+class AppendedNote(Record):
     """An append as it was made, or is about to be."""
 
     path: str
@@ -51,8 +52,8 @@ class Appended(Record):
         return b"".join(lines[self.first_line - self.last_line - 1 :])
 
 
-Make = Callable[["bytes | None"], "Placed"]
-Announce = Callable[[Appended], None]
+Make = Callable[["bytes | None"], "PlacedNote"]
+Announce = Callable[[AppendedNote], None]
 
 
 def append(
@@ -62,14 +63,14 @@ def append(
     *,
     announce: Announce,
     sleep: Callable[[float], None],
-) -> Appended:
+) -> AppendedNote:
     """Append what `make` returns for the bytes of a file, or for None if there is no file.
 
     `announce` is called before the write. If `make` raises, nothing is written. UsageError if the
     file cannot be written, BusyError if another process keeps it locked.
     """
     with _explained(root, path), _opened(root, path) as (folder, name):
-        whole.sweep(folder)
+        atomic_write.sweep(folder)
         while True:
             try:
                 descriptor = openat.open_to_append(folder, name)
@@ -102,7 +103,7 @@ def read(root: str, path: str) -> bytes | None:
 
 
 def take_back(
-    root: str, made: Appended, *, sleep: Callable[[float], None], may_follow: bool = False
+    root: str, made: AppendedNote, *, sleep: Callable[[float], None], may_follow: bool = False
 ) -> str:
     """Remove an append if its lines are as they were written, else return why they stay.
 
@@ -125,7 +126,7 @@ def take_back(
                 blank = b"\n" * made.note.count(b"\n")
                 if not MOVES_OPEN_FILES:
                     opened.close()
-                whole.replace(folder, name, data[:at] + blank + data[at + len(made.note) :])
+                atomic_write.replace(folder, name, data[:at] + blank + data[at + len(made.note) :])
                 return ""
             if data[made.before : made.before + len(made.data)] != made.data:
                 return "its lines have changed since"
@@ -150,7 +151,7 @@ def _place(data: bytes, note: bytes) -> int | None:
     return None if at < 0 else at + 1
 
 
-def finish(root: str, last: Appended, *, sleep: Callable[[float], None]) -> None:
+def finish(root: str, last: AppendedNote, *, sleep: Callable[[float], None]) -> None:
     """Write the rest of an append that was killed within its write, if nobody wrote since."""
     with suppress(OSError, UsageError), _opened(root, last.path, make=False) as (folder, name):
         descriptor = openat.open_to_append(folder, name)
@@ -164,10 +165,10 @@ def finish(root: str, last: Appended, *, sleep: Callable[[float], None]) -> None
             os.close(descriptor)
 
 
-def _append_to(descriptor: int, path: str, make: Make, announce: Announce) -> Appended:
+def _append_to(descriptor: int, path: str, make: Make, announce: Announce) -> AppendedNote:
     data = _whole(descriptor, path)
     placed = make(data)
-    made = Appended(path, len(data), placed.data, False, placed.first_line, placed.last_line)
+    made = AppendedNote(path, len(data), placed.data, False, placed.first_line, placed.last_line)
     announce(made)
     _write(descriptor, placed.data, len(data))
     return made
@@ -189,13 +190,13 @@ def _write(descriptor: int, data: bytes, before: int) -> None:
 
 def _make_new(
     folder: int | str, name: str, path: str, make: Make, announce: Announce
-) -> Appended | None:
+) -> AppendedNote | None:
     """Make a file with its first note in it; None if another process was faster."""
     placed = make(None)
-    made = Appended(path, 0, placed.data, True, placed.first_line, placed.last_line)
+    made = AppendedNote(path, 0, placed.data, True, placed.first_line, placed.last_line)
     announce(made)
     try:
-        whole.create(folder, name, placed.data)
+        atomic_write.create(folder, name, placed.data)
     except FileExistsError:
         return None
     return made
@@ -283,24 +284,24 @@ MOST_KEPT = 500  # the newest appends, which can be removed again
 _MOST_BYTES = 16 << 20
 
 
-def keep(folder: str, made: Appended) -> None:
+def keep(folder: str, made: AppendedNote) -> None:
     """Add an append to those that can be removed; OSError if it cannot be saved."""
     _save(folder, [*appends(folder), made][-MOST_KEPT:])
 
 
-def forget(folder: str, made: Appended) -> None:
+def forget(folder: str, made: AppendedNote) -> None:
     """Note that an append was removed; if that fails, its lines are never found again."""
     gone = made._replace(data=b"", is_removed=True)
     with suppress(OSError):
         _save(folder, [gone if each == made else each for each in appends(folder)])
 
 
-def _save(folder: str, appended: Sequence[Appended]) -> None:
+def _save(folder: str, appended: Sequence[AppendedNote]) -> None:
     records = [{**each._asdict(), "data": b64encode(each.data).decode()} for each in appended]
     write_whole(os.path.join(folder, NAME), json.dumps(records))
 
 
-def appends(folder: str) -> list[Appended]:
+def appends(folder: str) -> list[AppendedNote]:
     """Read the appends, removed or not, oldest first; OSError if they cannot be read."""
     try:
         descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | FILE_FLAGS)
@@ -312,10 +313,10 @@ def appends(folder: str) -> list[Appended]:
     return []
 
 
-def _read(record: Any) -> Appended | None:  # noqa: ANN401  # JSON
+def _read(record: Any) -> AppendedNote | None:  # noqa: ANN401  # JSON
     """Read one append; None for what memcli did not write."""
     with suppress(ValueError, TypeError, KeyError):
-        made = Appended(**{**record, "data": b64decode(record["data"])})
+        made = AppendedNote(**{**record, "data": b64decode(record["data"])})
         numbers = (made.before, made.first_line, made.last_line)
         if isinstance(made.path, str) and all(type(number) is int for number in numbers):
             return made

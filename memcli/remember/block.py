@@ -39,7 +39,7 @@ class Note(Record):
     metadata: str = ""  # front matter of a new file, line by line
 
 
-class Placed(Record):
+class PlacedNote(Record):
     """The text to write at the end of a file, and the lines that the note will have."""
 
     data: bytes
@@ -88,7 +88,7 @@ def _without_sections(text: str) -> str:
     return "\n".join(lines).strip("\n")
 
 
-def place(data: bytes | None, note: Note, *, name: str, title: str) -> Placed:
+def place(data: bytes | None, note: Note, *, name: str, title: str) -> PlacedNote:
     """Fit a note to the end of a file, of which `data` are the bytes; None if it does not exist.
 
     `name` is for errors and `title` the heading of a new file. UsageError if the note would not be
@@ -111,7 +111,7 @@ def place(data: bytes | None, note: Note, *, name: str, title: str) -> Placed:
         added = added.replace("\r\n", "\n").replace("\n", eol)
         if _stands(old, before, added, body):
             last = (before + added).count("\n")
-            return Placed(added.encode(encoding), last - body.count("\n"), last, body)
+            return PlacedNote(added.encode(encoding), last - body.count("\n"), last, body)
     raise _swallowed(old, name, body)
 
 

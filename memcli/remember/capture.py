@@ -15,7 +15,7 @@ from memcli.language.facts import facets_of
 from memcli.language.preferences import is_preference
 from memcli.markdown.transcript import USER, TranscriptTurn
 from memcli.record import Record
-from memcli.remember.worth import kind_of
+from memcli.remember.note_score import kind_of
 
 SHORTEST, LONGEST = 18, 320  # characters
 _SENTENCES = r"(?<=[.!?…])\s+(?=[\"'(A-ZÄÖÜ])|(?<=[。！？])|\n+"

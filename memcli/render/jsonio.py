@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import estimate
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.render.sanitize import escaped
 from memcli.search.budget import shortened
 from memcli.search.passages import Passage
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.search.question import Question
     from memcli.search.ranked import Step
     from memcli.search.retrievers import RetrieverUse
-    from memcli.search.summaries import Expanded
+    from memcli.search.summaries import ExpandedLines
     from memcli.store.union import StoreState
     from memcli.types import About
 
@@ -98,7 +98,7 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
     return record
 
 
-def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
+def lines(expanded: ExpandedLines, file: str | None) -> dict[str, Any]:
     """Describe source lines of a summary; `file` is the path of their document from here."""
     passage = expanded.passage
     return {

@@ -16,7 +16,7 @@ from memcli.types import MEMORY_SOURCE, lines_of
 if TYPE_CHECKING:
     from memcli.search.cursor import CursorPlace
     from memcli.search.ranked import RankedPassage
-    from memcli.search.summaries import Expanded
+    from memcli.search.summaries import ExpandedLines
     from memcli.types import About
 
 LEAST_NAME, LEAST_BRIEF = 8, 20  # columns of place and text in a line that shows a passage
@@ -204,7 +204,7 @@ def _flow(
     return [line.rstrip() for line in lines]
 
 
-def behind(expanded: Expanded, screen: Screen) -> str:
+def behind(expanded: ExpandedLines, screen: Screen) -> str:
     """Write source lines of a summary."""
     style, passage = screen.style, expanded.passage
     summary = _on_a_line(screen.name(MEMORY_SOURCE, expanded.summary), screen)

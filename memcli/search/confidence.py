@@ -34,7 +34,7 @@ from memcli.errors import Reason
 from memcli.search.ranked import RankedPassage
 
 if TYPE_CHECKING:
-    from memcli.search.recall import Recalled
+    from memcli.search.recall import RecallResult
 
 WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
 LOW = Reason("low", "low confidence")
@@ -142,7 +142,7 @@ def stands_out(
     return passages[0].score - tenth >= constants.lead + constants.background * background
 
 
-def rests_on_one_word(passage: RankedPassage, recalled: Recalled) -> bool:
+def rests_on_one_word(passage: RankedPassage, recalled: RecallResult) -> bool:
     """Return whether a passage contains only one of several words of the query, and no phrase."""
     several = len(recalled.terms)
     words = round(recalled.matched.get(passage.about.chunk_id, 0.0) * several)

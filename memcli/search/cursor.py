@@ -44,7 +44,7 @@ def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
     """Find the line with the most words of the query, and of several the nearest in meaning.
 
     A line of a speaker whom the query names counts one word more; a question and a short line
-    count less. In a tie the part by which the passage was found decides. A heading, a fence or a
+    count less. In a tie the segment by which the passage was found decides. A heading, a fence or a
     greeting is chosen only if there is nothing else. The column is 1 if it is unknown.
 
     On LoCoMo conversations 26 and 41, 400 tokens of such lines contain .61 of the evidence; by
@@ -80,9 +80,9 @@ def _is_of_named(passage: RankedPassage, at: int) -> bool:
 
 
 def _nearness(passage: RankedPassage, at: int) -> float:
-    """Return the cosine of the part with a line (from 0); 0 without a part."""
+    """Return the cosine of the segment with a line (from 0); 0 without a segment."""
     line = passage.start_line + at
-    inside = passage.candidate.parts[passage.first : passage.last + 1]
+    inside = passage.candidate.segments[passage.first : passage.last + 1]
     return max((p.cosine or 0.0 for p in inside if p.start_line <= line <= p.end_line), default=0.0)
 
 
@@ -104,17 +104,17 @@ def _says(line: str, kinds: int) -> int:
 
 
 def _best_part(passage: RankedPassage, lines: int) -> tuple[int, int]:
-    """Return the first and last line (from 0) of the part by which the passage was found."""
-    parts = passage.candidate.parts
-    if not parts or not passage.first <= passage.best <= passage.last:
+    """Return the first and last line (from 0) of the segment by which the passage was found."""
+    segments = passage.candidate.segments
+    if not segments or not passage.first <= passage.best <= passage.last:
         return 0, lines - 1
-    best = parts[passage.best]
+    best = segments[passage.best]
     return best.start_line - passage.start_line, best.end_line - passage.start_line
 
 
 def _before(passage: RankedPassage) -> str | None:
     """Return the text before the passage on its first line; None if it is unknown."""
-    text, parts = passage.candidate.text, passage.candidate.parts
-    start = 0 if passage.is_whole or not parts else parts[passage.first].start
+    text, segments = passage.candidate.text, passage.candidate.segments
+    start = 0 if passage.is_whole or not segments else segments[passage.first].start
     line = text.rfind("\n", 0, start) + 1
     return None if line == 0 and passage.broken[0] else text[line:start]

@@ -18,7 +18,7 @@ from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
 from memcli.search.ranked import RankedPassage
-from memcli.search.summaries import Expanded, attach, behind, path_of
+from memcli.search.summaries import ExpandedLines, attach, behind, path_of
 from memcli.search.validity import leaves as raw_lines
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def search_expanded(
     *,
     tokens: int,
     age_days: Callable[[str], float],
-) -> tuple[Answer, list[Expanded]]:
+) -> tuple[Answer, list[ExpandedLines]]:
     """Answer a query, and add up to `tokens` of the source lines of summaries, best first.
 
     With a budget, the added lines get what the passages leave of it. `groups` are the workspaces of

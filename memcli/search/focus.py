@@ -1,13 +1,14 @@
-"""Cut ranked chunks down to the passages that answer: windows around their best parts; pure.
+"""Cut ranked chunks down to the passages that answer: windows around their best segments; pure.
 
-A chunk is ranked wide and shown narrow:
+A whole chunk is ranked, and only the segments that answer are shown:
 
-    own     = p * cosine + (1 - p) * c * bm25 / (best bm25 of a part), p = min(1, PART_LEAN * w_v)
-    part    = own + NEIGHBOUR_SHARE * own of its better neighbour
-    passage = (chunk + best part) / (its greatest value), in [0, 1]
+    own     = p * cosine + (1 - p) * c * bm25 / (best bm25 of a segment)
+    segment = own + NEIGHBOUR_SHARE * own of its better neighbour
+    passage = (chunk + best segment) / (its greatest value), in [0, 1]
 
-c as in `fusion`; BM25 is Robertson's, k1 1.2, b 0.75. A window takes the parts beside the best
-one that say enough to be worth their tokens; parts left over form windows of their own.
+p is min(1, SEGMENT_LEAN * w_v), and c is that of `fusion`. BM25 is Robertson's, with k1 1.2 and
+b 0.75. A window adds the neighbours of the best segment that are worth their tokens. Other segments
+form windows of their own.
 """
 
 from __future__ import annotations
@@ -25,26 +26,26 @@ from memcli.types import SUMMARY
 
 # A segment is short: fewer words can match than in a chunk, and its vector says more. Weights
 # fitted segment by segment on three LoCoMo conversations gave the same balance.
-PART_LEAN = 1.25
+SEGMENT_LEAN = 1.25
 NEIGHBOUR_SHARE = 0.3
-# A neighbour joins from this share of the best part of all chunks, so that strong passages are
+# A neighbour joins from this share of the best segment of all chunks, so that strong passages are
 # wide and doubtful ones narrow. Less gains ranks and loses recall within a token budget: on
 # LoCoMo .28 gives nDCG@10 .784 and Recall@1000tok .826, .35 gives .777 and .833.
 KEEP_SHARE = 0.32
 PASSAGE_LINES = 8
-NEIGHBOURS = 2  # parts on each side
+NEIGHBOURS = 2  # segments on each side
 SCRAP_SHARE = 0.5  # of the score of a passage that only repeats the query or says where to look
 HEADING_SHARE = 1.0  # of a word in the headings, relative to one in the segment
 
 Tokens = Sequence[str]
-Window = tuple[int, int, int]  # first, last and best part
+Window = tuple[int, int, int]  # first, last and best segment
 
 
 class Width(Record):
     """How far a passage grows beyond its best segment."""
 
     lines: int = PASSAGE_LINES
-    share: float = KEEP_SHARE  # of the best part, from which a neighbour joins
+    share: float = KEEP_SHARE  # of the best segment, from which a neighbour joins
 
 
 WIDTH = Width()
@@ -84,31 +85,31 @@ def focus(
     width: Width = WIDTH,
     adjusted: Adjustments = AS_THEY_ARE,
 ) -> list[RankedPassage]:
-    """Turn chunks into passages; `tokens` gives the tokens of every part by chunk id.
+    """Turn chunks into passages; `tokens` has the tokens of every segment by chunk id.
 
-    Lines that are only links count for less, and so does a chunk of only words of the query.
+    Lines that are only links count for less, and so does a chunk that only repeats the query.
 
-    `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
-    its best part up to `width.lines`, by neighbours that reach `width.share` of the best part of
-    all.
-    Windows without a term that is demanded are left out where others of their chunk hold one.
+    `whole` keeps each chunk in one piece, scored by its best segment. Otherwise a passage grows
+    beyond its best segment to at most `width.lines`, by neighbours that reach `width.share` of the
+    best segment of all chunks. A window without a demanded term is left out if another window of
+    its chunk contains one.
     """
-    lengths = [in_words(part) for parts in tokens.values() for part in parts]
+    lengths = [in_words(segment) for segments in tokens.values() for segment in segments]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
     query, headings, named = _Query(terms), adjusted.headings, adjusted.named
     held = {
-        chunk: [query.tokens.intersection(part) for part in cut] for chunk, cut in tokens.items()
+        chunk: [*map(query.tokens.intersection, segments)] for chunk, segments in tokens.items()
     }
     above = {chunk: query.tokens.intersection(headings.get(chunk, ())) for chunk in tokens}
     texts = {
         chunk: [
-            _bm25(part, query.met(own | above[chunk]), average, headings.get(chunk, ()))
-            for part, own in zip(cut, held[chunk], strict=True)
+            _bm25(segment, query.met(own | above[chunk]), average, headings.get(chunk, ()))
+            for segment, own in zip(cut, held[chunk], strict=True)
         ]
         for chunk, cut in tokens.items()
     }
     best_text = max((score for scores in texts.values() for score in scores), default=0.0)
-    leaning = min(1.0, PART_LEAN * weights.vector)
+    leaning = min(1.0, SEGMENT_LEAN * weights.vector)
     per_text = (1.0 - leaning) * text_share / best_text if best_text > 0 else 0.0
     own = {
         each.about.chunk_id: _own_scores(each, found, leaning, per_text, adjusted)
@@ -116,8 +117,8 @@ def focus(
         if (found := texts.get(each.about.chunk_id))
     }
     # Without vectors most segments contain no word of the query, and all neighbours join.
-    best_part = max((score for scores in own.values() for score in scores), default=0.0)
-    enough = width.share * best_part if weights.vector else 0.0
+    best_segment = max((score for scores in own.values() for score in scores), default=0.0)
+    enough = width.share * best_segment if weights.vector else 0.0
     full = 2.0 + NEIGHBOUR_SHARE
     demanded = [term for term in terms if term.demanded]
     passages: list[RankedPassage] = []
@@ -127,8 +128,8 @@ def focus(
         if scores is None:
             passages.append(passage.moved(passage.score / full, "focus", chunk=passage.score))
             continue
-        parts, told, holding = _with_neighbours(scores), tokens[chunk], held[chunk]
-        windows = _windows(passage, scores, parts, enough, width.lines, whole=whole)
+        segments, told, holding = _with_neighbours(scores), tokens[chunk], held[chunk]
+        windows = _windows(passage, scores, segments, enough, width.lines, whole=whole)
         if demanded:
             windows = [window for window in windows if _says(window, told, demanded)] or windows
         is_scrap = query.covers(told)
@@ -136,10 +137,10 @@ def focus(
         literal = _literal_windows(windows, told, holding, query) if is_literal else ()
         for window in windows:
             first, last, best = window
-            score = (passage.score + parts[best]) / full
+            score = (passage.score + segments[best]) / full
             if is_scrap or _is_links_only(passage, first, last):
                 score *= SCRAP_SHARE
-            step = Step("focus", score, (("chunk", passage.score), ("part", parts[best])))
+            step = Step("focus", score, (("chunk", passage.score), ("part", segments[best])))
             passages.append(
                 passage._replace(
                     score=score,
@@ -173,8 +174,8 @@ def _raised(passage: RankedPassage, top: float) -> RankedPassage:
 
 
 def _is_links_only(passage: RankedPassage, first: int, last: int) -> bool:
-    parts = passage.candidate.parts
-    text = passage.candidate.text[parts[first].start : parts[last].end]
+    segments = passage.candidate.segments
+    text = passage.candidate.text[segments[first].start : segments[last].end]
     if "](" not in text and "[[" not in text and "://" not in text:
         return False
     from memcli.markdown.links import is_links_only  # most passages have no link
@@ -203,9 +204,9 @@ class _Query:
             ]
         return found
 
-    def covers(self, parts: Sequence[Tokens]) -> bool:
+    def covers(self, segments: Sequence[Tokens]) -> bool:
         """Return whether segments only repeat words of the query, as a bare heading does."""
-        return all(t in self.tokens or t in FILLERS for part in parts for t in part)
+        return all(t in self.tokens or t in FILLERS for segment in segments for t in segment)
 
     def share(self, contents: Sequence[frozenset[str]]) -> float:
         """Return the share of the query's IDF that segments contain together."""
@@ -221,7 +222,7 @@ class _Query:
 def _run(window: Window, tokens: Sequence[Tokens]) -> list[str]:
     """Return the tokens of a window in order."""
     first, last, _ = window
-    return [token for part in tokens[first : last + 1] for token in part]
+    return [token for segment in tokens[first : last + 1] for token in segment]
 
 
 def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[WeightedTerm]) -> bool:
@@ -258,10 +259,10 @@ def _own_scores(
     """Score each segment by itself."""
     own = []
     stand_in = passage.assumed if passage.cosine is None else passage.cosine
-    for part, text in zip(passage.candidate.parts, texts, strict=True):
+    for segment, text in zip(passage.candidate.segments, texts, strict=True):
         cosine = stand_in
-        if part.cosine is not None:
-            cosine = part.cosine + adjusted.prior.of(passage.about.chunk_id, part)
+        if segment.cosine is not None:
+            cosine = segment.cosine + adjusted.prior.of(passage.about.chunk_id, segment)
         own.append(leaning * min(1.0, max(0.0, cosine or 0.0)) + per_text * text)
     if lifts := adjusted.lifts.get(passage.about.chunk_id):
         own = [score + lift for score, lift in zip(own, lifts, strict=True)]
@@ -271,7 +272,7 @@ def _own_scores(
 
 
 def _best_cosine(passage: RankedPassage, first: int, last: int) -> float | None:
-    known = [p.cosine for p in passage.candidate.parts[first : last + 1] if p.cosine is not None]
+    known = [p.cosine for p in passage.candidate.segments[first : last + 1] if p.cosine is not None]
     return min(1.0, max(0.0, *known)) if known else None
 
 
@@ -291,7 +292,7 @@ def _windows(
     whole: bool,
 ) -> list[Window]:
     """Return the windows of a chunk, the best first."""
-    parts, last_part = passage.candidate.parts, len(own) - 1
+    segments, last_part = passage.candidate.segments, len(own) - 1
     order = sorted(range(len(own)), key=scores.__getitem__, reverse=True)
     if whole or not last_part:
         return [(0, last_part, order[0])]
@@ -305,12 +306,12 @@ def _windows(
         first = last = best
         for _ in range(NEIGHBOURS):
             if first and is_joined[first - 1] and first - 1 not in taken:
-                lines = parts[last].end_line - parts[first - 1].start_line + 1
+                lines = segments[last].end_line - segments[first - 1].start_line + 1
                 first -= lines <= most_lines
             if last < last_part and is_joined[last + 1] and last + 1 not in taken:
-                lines = parts[last + 1].end_line - parts[first].start_line + 1
+                lines = segments[last + 1].end_line - segments[first].start_line + 1
                 last += lines <= most_lines
-        run = whole_thought(passage.candidate, Run(first, last), lambda part: part not in taken)
+        run = whole_thought(passage.candidate, Run(first, last), lambda at: at not in taken)
         first, last = run
         taken.update(range(first, last + 1))
         windows.append((first, last, best))

@@ -23,7 +23,7 @@ from memcli.record import Record
 from memcli.search.ranked import RankedPassage, Step, ordered
 
 if TYPE_CHECKING:
-    from memcli.types import Candidate, PartScore
+    from memcli.types import Candidate, SegmentScore
 
 RRF_K = 60
 K1, B = 1.2, 0.75
@@ -45,11 +45,11 @@ class LengthPrior(Record):
     weight: float = 0.0  # per natural logarithm of the length; see `KnownModel.length`
     chunks: Collection[int] = ()  # that it is for: documents, but no conversations
 
-    def of(self, chunk_id: int, part: PartScore) -> float:
+    def of(self, chunk_id: int, segment: SegmentScore) -> float:
         """Return what is added to the cosine of a segment of a chunk."""
         if not self.weight or chunk_id not in self.chunks:
             return 0.0
-        return self.weight * log(max(1, part.end - part.start) / USUAL_CHARS)
+        return self.weight * log(max(1, segment.end - segment.start) / USUAL_CHARS)
 
 
 NO_PRIOR = LengthPrior()
@@ -58,7 +58,7 @@ NO_PRIOR = LengthPrior()
 def best_cosine(candidate: Candidate, prior: LengthPrior = NO_PRIOR) -> float | None:
     """Return the cosine of the best segment, clamped to [0, 1]; None if nothing is embedded."""
     chunk = candidate.about.chunk_id
-    known = [p.cosine + prior.of(chunk, p) for p in candidate.parts if p.cosine is not None]
+    known = [p.cosine + prior.of(chunk, p) for p in candidate.segments if p.cosine is not None]
     return min(1.0, max(0.0, *known)) if known else None
 
 
@@ -117,7 +117,7 @@ def fuse(
             RankedPassage(
                 candidate=candidate,
                 first=0,
-                last=max(0, len(candidate.parts) - 1),
+                last=max(0, len(candidate.segments) - 1),
                 score=score,
                 cosine=cosine,
                 coverage=covered,

@@ -22,7 +22,7 @@ from memcli.search.proximity import (
 from memcli.search.recall import (
     MOST_OUTSIDE,
     RecallBounds,
-    Recalled,
+    RecallResult,
     heading_tokens,
     named,
     part_tokens,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery
     from memcli.search.ranked import RankedPassage
     from memcli.search.repair import Repair
-    from memcli.search.speakers import Heard, Voices
+    from memcli.search.speakers import ConversationSpeakers, Voices
     from memcli.store.port import Snapshot
     from memcli.store.records import Scope
     from memcli.types import Candidate, Turn
@@ -59,7 +59,7 @@ LONG_AFTER = 182  # days
 MOST_YEARS = 5  # in which a date without a year is looked for
 
 
-class Gathered(Record):
+class GatherResult(Record):
     """What the index gave for a query: all that the later stages need."""
 
     question: str
@@ -68,11 +68,11 @@ class Gathered(Record):
     believed: Mapping[int, Sequence[float]]  # the weight of each segment by its speaker
     turns: Mapping[int, Sequence[Turn]]  # of all candidates, by chunk id
     voices: Voices | None  # of `passages`, if it matters who speaks
-    tokens: Mapping[int, Sequence[Tokens]]  # of every part of `passages`, by chunk id
+    tokens: Mapping[int, Sequence[Tokens]]  # of every segment of `passages`, by chunk id
     headings: Mapping[int, Tokens]  # of the chunks of `passages`, in tokens
     named: frozenset[int]  # chunks of `passages` whose document is called what the question is
     prior: LengthPrior
-    recalled: Recalled
+    recalled: RecallResult
     repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
     out: Spans  # dates that it excludes
@@ -95,7 +95,7 @@ def gather(
     *,
     embed_query: Callable[[str], Vector],
     observe: Observer,
-) -> Gathered:
+) -> GatherResult:
     """Read everything from the index that an answer needs."""
     spans, order = spans_of(dates), next((span.order for span in dates if span.order), "")
     asks_dates_alone = bool(dates) and query.asks_for_dates_alone
@@ -131,7 +131,7 @@ def gather(
     )
     passages = run_stages([("candidates", closer)], fused, options, observe)
     chunks = [passage.candidate for passage in passages] if options.has("focus") else []
-    return Gathered(
+    return GatherResult(
         question=query.text,
         passages=passages,
         fused=fused,
@@ -194,7 +194,7 @@ def _in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[Date
 
 
 def _fused(
-    recalled: Recalled, fusion: str, weights: Weights, believed: float, prior: LengthPrior
+    recalled: RecallResult, fusion: str, weights: Weights, believed: float, prior: LengthPrior
 ) -> Sequence[RankedPassage]:
     fused = fuse(
         recalled.candidates,
@@ -231,7 +231,7 @@ def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallB
     )
 
 
-def _without_days(recalled: Recalled, dates: Sequence[DateSpan]) -> Recalled:
+def _without_days(recalled: RecallResult, dates: Sequence[DateSpan]) -> RecallResult:
     """Leave out words of dates: the days of `last summer` are found without the word."""
     days = [day.text for day in dates]
     missing = (word for word in recalled.unmatched if not any(word in day for day in days))
@@ -267,7 +267,7 @@ def _as_meant(
 
 def _heard(
     snapshot: Snapshot, question: str, options: SearchOptions, candidates: Sequence[Candidate]
-) -> tuple[Mapping[int, Sequence[Turn]], Heard | None, frozenset[int]]:
+) -> tuple[Mapping[int, Sequence[Turn]], ConversationSpeakers | None, frozenset[int]]:
     """Read who speaks in the candidates, and find out whose words the question is about.
 
     The second value is None if it makes no difference who speaks; the third names the candidates in

@@ -1,7 +1,7 @@
 """Make passages of whole lines: widen them to a thought, join them, narrow them; pure.
 
-A part of a chunk may be a piece of a line, an introduction without its list, or a scrap of markup.
-memcli cites the lines that it prints, so a passage has whole lines of its chunk.
+A segment may be a piece of a line, an introduction without its list, or a scrap of markup. memcli
+cites the lines that it prints, so a passage has whole lines of its chunk.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from memcli.search.ranked import RankedPassage
-    from memcli.types import Candidate, PartScore
+    from memcli.types import Candidate, SegmentScore
 
 # Lines that an introduction brings with it: a short list or block of code.
 MOST_ANNOUNCED = 12
@@ -36,37 +36,39 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 
 
 class Run(Record):
-    """Neighbouring parts of a chunk, both ends included."""
+    """Neighbouring segments of a chunk, both ends included."""
 
     first: int
     last: int
 
 
 def by_line(candidate: Candidate) -> Candidate:
-    """Cut the parts of a chunk at the ends of lines; each keeps the cosine of its part."""
+    """Cut the segments of a chunk at line ends; each piece keeps the cosine of its segment."""
     return candidate._replace(
-        parts=tuple(each for part in candidate.parts for each in _line_parts(candidate.text, part))
+        segments=tuple(
+            each for segment in candidate.segments for each in _line_parts(candidate.text, segment)
+        )
     )
 
 
-def _line_parts(text: str, part: PartScore) -> Iterable[PartScore]:
-    lines = text[part.start : part.end].split("\n")
-    if len(lines) != part.end_line - part.start_line + 1:
-        return (part,)
-    starts = accumulate((len(line) + 1 for line in lines), initial=part.start)
+def _line_parts(text: str, segment: SegmentScore) -> Iterable[SegmentScore]:
+    lines = text[segment.start : segment.end].split("\n")
+    if len(lines) != segment.end_line - segment.start_line + 1:
+        return (segment,)
+    starts = accumulate((len(line) + 1 for line in lines), initial=segment.start)
     return [
-        part._replace(start_line=at, end_line=at, start=start, end=start + len(line))
-        for at, (line, start) in enumerate(zip(lines, starts, strict=False), part.start_line)
+        segment._replace(start_line=at, end_line=at, start=start, end=start + len(line))
+        for at, (line, start) in enumerate(zip(lines, starts, strict=False), segment.start_line)
         if line.strip()
     ]
 
 
 def whole_lines(candidate: Candidate, run: Run) -> Run:
-    """Add the other parts of the first and the last line of a run."""
-    parts, first, last = candidate.parts, *run
-    while first > 0 and parts[first - 1].end_line >= parts[first].start_line:
+    """Add the other segments of the first and the last line of a run."""
+    segments, first, last = candidate.segments, *run
+    while first > 0 and segments[first - 1].end_line >= segments[first].start_line:
         first -= 1
-    while last + 1 < len(parts) and parts[last + 1].start_line <= parts[last].end_line:
+    while last + 1 < len(segments) and segments[last + 1].start_line <= segments[last].end_line:
         last += 1
     return Run(first, last)
 
@@ -74,7 +76,7 @@ def whole_lines(candidate: Candidate, run: Run) -> Run:
 def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
     """Complete a run: whole lines, what its last line introduces, the neighbour of a scrap.
 
-    Parts that are not free belong to another passage.
+    Segments that are not free belong to another passage.
     """
     run = whole_lines(candidate, run)
     text = _text(candidate, run)
@@ -90,16 +92,16 @@ def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]
 def narrowed(candidate: Candidate, run: Run, best: int, fits: Callable[[str], bool]) -> Run:
     """Remove lines from the ends of a run, the farthest from `best` first, until its text fits.
 
-    A single line that is too long is cut between its parts, around `best`.
+    A single line that is too long is cut between its segments, around `best`.
     """
-    parts = candidate.parts
+    segments = candidate.segments
     while not fits(_text(candidate, run)):
         heads = [i for i in range(run.first + 1, best + 1) if _begins(candidate, i)]
         tails = [i for i in range(best, run.last) if _begins(candidate, i + 1)]
         if not heads and not tails:
             return _narrowed_line(candidate, run, best, fits)
-        above = parts[best].start_line - parts[run.first].start_line
-        below = parts[run.last].end_line - parts[best].end_line
+        above = segments[best].start_line - segments[run.first].start_line
+        below = segments[run.last].end_line - segments[best].end_line
         if heads and (above > below or not tails):
             run = run._replace(first=heads[0])
         else:
@@ -116,17 +118,17 @@ def _narrowed_line(candidate: Candidate, run: Run, best: int, fits: Callable[[st
     return found
 
 
-def _begins(candidate: Candidate, part: int) -> bool:
+def _begins(candidate: Candidate, segment: int) -> bool:
     """Return whether a segment begins on a new line."""
-    return candidate.parts[part].start_line > candidate.parts[part - 1].end_line
+    return candidate.segments[segment].start_line > candidate.segments[segment - 1].end_line
 
 
 def _text(candidate: Candidate, run: Run) -> str:
-    """Return the text of a run; all parts together are the chunk with its headings."""
-    parts = candidate.parts
-    if run.first == 0 and run.last >= len(parts) - 1:
+    """Return the text of a run; all segments together are the chunk with its headings."""
+    segments = candidate.segments
+    if run.first == 0 and run.last >= len(segments) - 1:
         return candidate.text
-    return candidate.text[parts[run.first].start : parts[run.last].end]
+    return candidate.text[segments[run.first].start : segments[run.last].end]
 
 
 def _is_scrap(text: str) -> bool:
@@ -144,7 +146,7 @@ def introduces(text: str) -> bool:
 
 def _with_next_line(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
     """Add the line after a run, or else the line before it."""
-    if run.last + 1 < len(candidate.parts) and is_free(run.last + 1):
+    if run.last + 1 < len(candidate.segments) and is_free(run.last + 1):
         return whole_lines(candidate, run._replace(last=run.last + 1))
     if run.first > 0 and is_free(run.first - 1):
         return whole_lines(candidate, run._replace(first=run.first - 1))
@@ -153,15 +155,15 @@ def _with_next_line(candidate: Candidate, run: Run, is_free: Callable[[int], boo
 
 def _with_announced(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
     """Add the block after an introduction: to the end of a fence, or to the next blank line."""
-    parts, text = candidate.parts, candidate.text
-    most = parts[run.last].end_line + MOST_ANNOUNCED
+    segments, text = candidate.segments, candidate.text
+    most = segments[run.last].end_line + MOST_ANNOUNCED
     last, fence = run.last, ""
-    while last + 1 < len(parts) and is_free(last + 1) and parts[last + 1].end_line <= most:
-        gap = text[parts[last].end : parts[last + 1].start]
+    while last + 1 < len(segments) and is_free(last + 1) and segments[last + 1].end_line <= most:
+        gap = text[segments[last].end : segments[last + 1].start]
         if last > run.last and not fence and gap.count("\n") > 1:
             break
         last += 1
-        for line in text[parts[last].start : parts[last].end].split("\n"):
+        for line in text[segments[last].start : segments[last].end].split("\n"):
             mark = _FENCE.match(line)
             if mark and not fence:
                 fence = mark[1]

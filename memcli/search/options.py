@@ -36,7 +36,7 @@ if TYPE_CHECKING:
             *,
             age_days: Callable[[str], float],
         ) -> list[RankedPassage]:
-            """Return the passages with their new scores; `matched` is that of `Recalled`."""
+            """Return the passages with their new scores; `matched` is that of `RecallResult`."""
             ...
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import estimate
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.search.snippet import make_snippet
 from memcli.types import split_source

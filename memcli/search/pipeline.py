@@ -29,11 +29,11 @@ from memcli.search.confidence import (
     sure_of_its_day,
     uncalibrated,
 )
+from memcli.search.corrections import corrections_of, newer_first, with_corrections
 from memcli.search.focus import Adjustments, focus
 from memcli.search.gathering import gather, in_years_of
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
-from memcli.search.newer import corrections_of, newer_first, with_corrections
 from memcli.search.options import run_stages, unobserved
 from memcli.search.proximity import (
     apply_decay,
@@ -52,11 +52,11 @@ from memcli.search.summaries import apply_quality, spread, without_repeats
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.embedding.models import Calibration
-    from memcli.search.gathering import Gathered
+    from memcli.search.gathering import GatherResult
     from memcli.search.options import Observer, SearchOptions, StageStep
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
-    from memcli.search.rerank import Lifts, Reranked
+    from memcli.search.rerank import Lifts, RerankResult
     from memcli.search.retrievers import Vector
     from memcli.store.port import Snapshot
 
@@ -89,7 +89,7 @@ class Answer(Record):
     ] = ()  # every candidate, whole, in the order of the fused retrievers
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # misspelled words and their corrections
-    reranked: Reranked | None = None  # if a reranker is configured
+    reranked: RerankResult | None = None  # if a reranker is configured
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
     speaker_match: float | None = None  # see `speakers.lead_of`
     others_lead: bool = False  # others say what matches best, see `_lead`
@@ -97,7 +97,7 @@ class Answer(Record):
     is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
     of_several: bool = False  # the query asks for several things
     of_writer: bool = False  # the query is about its writer, and somebody speaks
-    rarity: float = 0.0  # of the words of the query, see `Recalled`
+    rarity: float = 0.0  # of the words of the query, see `RecallResult`
     constants: Calibration | None = None  # to judge the model's cosines
     uncalibrated: Reason | None = None  # what replaces confidences, if there are none
 
@@ -154,7 +154,7 @@ def ended(
 
     `apart` and `is_shared` are those of `worthwhile`.
     """
-    from memcli.search.worth import worthwhile
+    from memcli.search.reading_value import worthwhile
 
     passages, weaker = worthwhile(
         answer.passages,
@@ -174,7 +174,9 @@ def ended(
     )
 
 
-def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[RankedPassage, ...]:
+def _with_ends(
+    snapshot: Snapshot, gathered: GatherResult, answer: Answer
+) -> tuple[RankedPassage, ...]:
     """Look up which passages begin or end within a line, and who speaks in them."""
     ids = [passage.about.chunk_id for passage in answer.passages]
     lines = snapshot.lines_of(ids)
@@ -190,7 +192,10 @@ def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[
 
 
 def _rank(
-    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], float], observe: Observer
+    gathered: GatherResult,
+    options: SearchOptions,
+    age_days: Callable[[str], float],
+    observe: Observer,
 ) -> Answer:
     """Turn what the index gave into an answer; pure."""
     passages, reranked, unread = _passages(gathered, options, observe)
@@ -255,13 +260,13 @@ def _rank(
 
 
 def _asks_for_several(question: str) -> bool:
-    from memcli.search.worth import asks_for_several
+    from memcli.search.reading_value import asks_for_several
 
     return asks_for_several(question)
 
 
 def _level(
-    gathered: Gathered, passages: Sequence[RankedPassage], *, is_measured: bool
+    gathered: GatherResult, passages: Sequence[RankedPassage], *, is_measured: bool
 ) -> tuple[str, Reason | None]:
     """Judge passages; those found by stop words always have low confidence."""
     if gathered.asks_nothing and passages:
@@ -274,7 +279,9 @@ def _named_first(named: frozenset[int], passages: Sequence[RankedPassage]) -> li
     return sorted(passages, key=lambda passage: passage.about.chunk_id not in named)
 
 
-def _lead(gathered: Gathered, shown: Sequence[RankedPassage]) -> tuple[float | None, bool, bool]:
+def _lead(
+    gathered: GatherResult, shown: Sequence[RankedPassage]
+) -> tuple[float | None, bool, bool]:
     """Return the lead of the speakers whom the query names, and whether others lead.
 
     The last value also needs that others lead in the first passage. On LoCoMo that is so for 6 %
@@ -291,7 +298,7 @@ def _lead(gathered: Gathered, shown: Sequence[RankedPassage]) -> tuple[float | N
 
 
 def _doubt(
-    gathered: Gathered, options: SearchOptions, passages: Sequence[RankedPassage]
+    gathered: GatherResult, options: SearchOptions, passages: Sequence[RankedPassage]
 ) -> Reason | None:
     """Explain why the first passage may be no better than others; None if it is better.
 
@@ -306,21 +313,21 @@ def _doubt(
     return Reason("close", "the tenth passage matches nearly as well as the first")
 
 
-def _is_measured(gathered: Gathered, options: SearchOptions) -> bool:
+def _is_measured(gathered: GatherResult, options: SearchOptions) -> bool:
     """Return whether a lead in scores means something."""
     is_scaled = options.fusion == "scaled" and not options.profile.formula
     return is_scaled and not _is_exact(gathered) and not gathered.dates_alone
 
 
-def _is_exact(gathered: Gathered) -> bool:
+def _is_exact(gathered: GatherResult) -> bool:
     """Return whether the query has only identifiers or phrases."""
     terms = gathered.recalled.terms
     return bool(terms) and all(term.exact for term in terms)
 
 
 def _passages(
-    gathered: Gathered, options: SearchOptions, observe: Observer
-) -> tuple[Sequence[RankedPassage], Reranked | None, Sequence[RankedPassage]]:
+    gathered: GatherResult, options: SearchOptions, observe: Observer
+) -> tuple[Sequence[RankedPassage], RerankResult | None, Sequence[RankedPassage]]:
     """Cut chunks down to passages, and let a reranker, if any, read the best of them.
 
     Also return the passages as they were before it.
@@ -345,10 +352,10 @@ def _passages(
     if options.reranker is None or is_off:
         return passages, None, passages
     from memcli.embedding.models import readable
-    from memcli.search.rerank import OTHER_FORMULA, Reranked, rerank
+    from memcli.search.rerank import OTHER_FORMULA, RerankResult, rerank
 
     if not options.has("rerank"):
-        return passages, Reranked(options.reranker.name, 0, OTHER_FORMULA), passages
+        return passages, RerankResult(options.reranker.name, 0, OTHER_FORMULA), passages
     text = gathered.question
     if options.reranker.is_by_part:
         text = readable(text, gathered.fingerprint)
@@ -360,7 +367,7 @@ def _passages(
 
 
 def _scoring(
-    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], float]
+    gathered: GatherResult, options: SearchOptions, age_days: Callable[[str], float]
 ) -> list[StageStep]:
     """List the stages that score passages."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
@@ -386,7 +393,7 @@ def _scoring(
     ]
 
 
-def _ordering(options: SearchOptions, gathered: Gathered) -> list[StageStep]:
+def _ordering(options: SearchOptions, gathered: GatherResult) -> list[StageStep]:
     """List the stages that set the order of passages, after their confidence."""
     return [
         ("newer", partial(newer_first, turns=gathered.turns)),
@@ -429,7 +436,7 @@ def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
 
 
 def _above_threshold(
-    gathered: Gathered, options: SearchOptions, passages: Sequence[RankedPassage]
+    gathered: GatherResult, options: SearchOptions, passages: Sequence[RankedPassage]
 ) -> list[RankedPassage]:
     constants = calibration(gathered.fingerprint, options.calibrations)
     if constants is None and gathered.keyword.ran:

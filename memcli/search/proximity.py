@@ -1,4 +1,4 @@
-"""Prefer records of the dates that a query names, or the newest or oldest of them; pure.
+"""Prefer entries of the dates that a query names, or the newest or oldest of them; pure.
 
     score' = score + (1 - score) * bonus
     bonus  = DATE_BONUS * 2^(-days / half-life), or with STRETCH_BONUS for more than one named day

@@ -14,7 +14,7 @@ from memcli.search.retrievers import Vector
 if TYPE_CHECKING:
     from _thread import LockType
 
-    from memcli.embedding.encoders import Remembered
+    from memcli.embedding.encoders import IndexModel
     from memcli.embedding.query import QueryEncoder
 
 FAILED = "the query could not be embedded"
@@ -35,7 +35,7 @@ def _fertility(fingerprint: str, tokens: int, text: str) -> float:
 class QueryVector:
     """The vector of one query, made in the background once `start` was called."""
 
-    def __init__(self, encoder: Callable[[], QueryEncoder], text: str, index: Remembered) -> None:
+    def __init__(self, encoder: Callable[[], QueryEncoder], text: str, index: IndexModel) -> None:
         """Take the function that opens the encoder, the natural text, and the index's model."""
         self._encoder, self._text, self._index = encoder, text, index
         self._embedded: LockType | None = None  # locked while the thread works

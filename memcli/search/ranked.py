@@ -59,13 +59,13 @@ def mark_of(lines: Sequence[Correction]) -> str:
 
 
 class RankedPassage(Record):
-    """A run of parts of one candidate, with its score so far and how it came about."""
+    """A run of segments of one candidate, with its score so far and how it came about."""
 
     candidate: Candidate
-    first: int  # part of the candidate, from 0
+    first: int  # segment of the candidate, from 0
     last: int  # included
     score: float
-    cosine: float | None  # of the best part, clamped to [0, 1]; None without a vector
+    cosine: float | None  # of the best segment, clamped to [0, 1]; None without a vector
     coverage: float  # share of the query's IDF that the chunk matches, 0 to 1
     confidence: float | None
     duplicates: tuple[str, ...]  # citations with the same content
@@ -114,31 +114,33 @@ class RankedPassage(Record):
     @property
     def is_whole(self) -> bool:
         """Return whether the passage is the whole chunk, headings and all."""
-        return self.first == 0 and self.last >= len(self.candidate.parts) - 1
+        return self.first == 0 and self.last >= len(self.candidate.segments) - 1
 
     @property
     def start_line(self) -> int:
         """Return the first line of the passage."""
-        whole = self.is_whole or not self.candidate.parts
+        whole = self.is_whole or not self.candidate.segments
         return (
             self.candidate.about.start_line
             if whole
-            else self.candidate.parts[self.first].start_line
+            else self.candidate.segments[self.first].start_line
         )
 
     @property
     def end_line(self) -> int:
         """Return the last line of the passage."""
-        whole = self.is_whole or not self.candidate.parts
-        return self.candidate.about.end_line if whole else self.candidate.parts[self.last].end_line
+        whole = self.is_whole or not self.candidate.segments
+        return (
+            self.candidate.about.end_line if whole else self.candidate.segments[self.last].end_line
+        )
 
     @property
     def text(self) -> str:
         """Return the text of the passage as it is in the file."""
         if self.is_whole:
             return self.candidate.text
-        parts = self.candidate.parts
-        return self.candidate.text[parts[self.first].start : parts[self.last].end]
+        segments = self.candidate.segments
+        return self.candidate.text[segments[self.first].start : segments[self.last].end]
 
     @property
     def is_cut(self) -> bool:
@@ -148,15 +150,15 @@ class RankedPassage(Record):
     @property
     def continues_before(self) -> bool:
         """Return whether its first line begins before it."""
-        parts = self.candidate.parts
-        start = 0 if self.is_whole else parts[self.first].start
+        segments = self.candidate.segments
+        start = 0 if self.is_whole else segments[self.first].start
         return self.candidate.text[start - 1] != "\n" if start else self.broken[0]
 
     @property
     def continues_after(self) -> bool:
         """Return whether its last line ends behind it."""
         text = self.candidate.text
-        end = len(text) if self.is_whole else self.candidate.parts[self.last].end
+        end = len(text) if self.is_whole else self.candidate.segments[self.last].end
         return text[end] != "\n" if end < len(text) else self.broken[1]
 
     def contains(self, other: RankedPassage) -> bool:

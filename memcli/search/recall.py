@@ -46,7 +46,7 @@ class RecallBounds(Record):
     keywords_choose: bool = False  # vectors only score what keyword search finds
 
 
-class Recalled(Record):
+class RecallResult(Record):
     """Candidates, and how much of the query each matches, by chunk id."""
 
     candidates: tuple[Candidate, ...]
@@ -70,7 +70,7 @@ def recall(
     keyword: bool,
     vector: bytes | None,
     bounds: RecallBounds,
-) -> Recalled:
+) -> RecallResult:
     """Run both retrievers over `total` chunks; a vector of None turns semantic search off."""
     # A retriever may find chunks that are left out, so it returns as many more.
     outside = bounds.outside
@@ -109,7 +109,7 @@ def recall(
     candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
     qualities = _qualities(snapshot, candidates)
     if not candidates or not (keyword or demanded):
-        return Recalled(candidates, {}, {}, (), (), missing, (), (), 0.0, qualities, tiers)
+        return RecallResult(candidates, {}, {}, (), (), missing, (), (), 0.0, qualities, tiers)
     last = [c.bm25 for c in found if c.keyword_rank == wide.universe]
     if not last or last[0] < greatest_share(keywords.also, total):
         left_out += [term.text for term in query.counted_terms if term.index_term in named]
@@ -248,7 +248,7 @@ def _covered(
     candidates: tuple[Candidate, ...],
     common: Mapping[Term, int],
     total: int,
-) -> Recalled:
+) -> RecallResult:
     """Measure what candidates contain of a query; chunks of a common term are only counted."""
     ids = [candidate.about.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
@@ -280,7 +280,7 @@ def _covered(
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
     rarity = fsum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
-    return Recalled(
+    return RecallResult(
         candidates,
         coverage,
         matched,
@@ -313,10 +313,12 @@ def part_tokens(
 ) -> dict[int, list[tuple[str, ...]]]:
     """Return the tokens of every segment of some candidates, by chunk id."""
     texts = [
-        prepare(visible(c.text[part.start : part.end])) for c in candidates for part in c.parts
+        prepare(visible(c.text[segment.start : segment.end]))
+        for c in candidates
+        for segment in c.segments
     ]
     cut = iter(snapshot.tokens(texts))
-    return {c.about.chunk_id: [next(cut) for _ in c.parts] for c in candidates}
+    return {c.about.chunk_id: [next(cut) for _ in c.segments] for c in candidates}
 
 
 def heading_tokens(

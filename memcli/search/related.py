@@ -26,8 +26,8 @@ from memcli.markdown.comments import visible
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
+from memcli.search.corrections import corrections_of, with_corrections
 from memcli.search.mmr import diversify
-from memcli.search.newer import corrections_of, with_corrections
 from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.ranked import RankedPassage, ordered
@@ -53,7 +53,7 @@ LINKED = 0.25
 _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
 
 
-class Alike(Record):
+class RelatedChunks(Record):
     """The chunks most like a place, best first, and the retrievers that ran."""
 
     passages: tuple[RankedPassage, ...]
@@ -64,10 +64,10 @@ class Alike(Record):
     revision: str
 
 
-NONE = Alike((), parse(""), NOTHING.keyword, NOTHING.semantic, 0, "0")
+NONE = RelatedChunks((), parse(""), NOTHING.keyword, NOTHING.semantic, 0, "0")
 
 
-def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions) -> Alike:
+def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions) -> RelatedChunks:
     """Find the chunks most similar to those of a place, without these."""
     facts, counts = snapshot.facts, snapshot.counts()
     own = [excerpt.about.chunk_id for excerpt in place]
@@ -98,7 +98,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     scope = scope_within(snapshot, options.filters)
     chosen = with_corrections(chosen, corrections_of(snapshot, chosen, passages, scope))
     lines = snapshot.lines_of([passage.about.chunk_id for passage in chosen])
-    return Alike(
+    return RelatedChunks(
         tuple(
             passage._replace(broken=lines[passage.about.chunk_id].broken, trace=())
             for passage in chosen
@@ -159,7 +159,7 @@ def _cosines(
         return {}
     own = middle([at.blob])
     vectors = snapshot.vectors([candidate.about.chunk_id for candidate in candidates])
-    middles = {chunk: middle(parts) for chunk, parts in vectors.items()}
+    middles = {chunk: middle(segments) for chunk, segments in vectors.items()}
     return {
         chunk: min(1.0, max(0.0, fsum(map(mul, own, each))))
         for chunk, each in middles.items()
@@ -208,18 +208,18 @@ def _passage(
     weights: Weights,
     linked: frozenset[int],
 ) -> RankedPassage:
-    chunk, parts = candidate.about.chunk_id, candidate.parts
+    chunk, segments = candidate.about.chunk_id, candidate.segments
     cosine, share = cosines.get(chunk), coverage.get(chunk, 0.0)
     score = weights.vector * (cosine or 0.0) + weights.text * share
     return RankedPassage(
         candidate=candidate,
         first=0,
-        last=max(0, len(parts) - 1),
+        last=max(0, len(segments) - 1),
         score=score + (LINKED * (1.0 - score) if chunk in linked else 0.0),
         cosine=cosine,
         coverage=share,
         confidence=None,
         duplicates=(),
         trace=(),
-        best=max(range(len(parts)), key=lambda at: parts[at].cosine or 0.0, default=0),
+        best=max(range(len(segments)), key=lambda at: segments[at].cosine or 0.0, default=0),
     )

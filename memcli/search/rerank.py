@@ -34,7 +34,7 @@ OTHER_FORMULA = Reason("profile", "the profile ranks by a formula of its own")
 SURE = Reason("sure", "the first passage is far ahead of the next")
 NO_VECTORS = Reason("rerank", "it adds to cosines, and vectors take no part")
 
-Lifts = Mapping[int, Sequence[float]]  # by chunk id, of each of its parts
+Lifts = Mapping[int, Sequence[float]]  # by chunk id, of each of its segments
 
 
 class Reranker(Protocol):
@@ -55,7 +55,7 @@ class Reranker(Protocol):
         ...
 
 
-class Reranked(Record):
+class RerankResult(Record):
     """What a reranker did, or why it changed nothing."""
 
     by: str  # tokens | onnx | endpoint
@@ -75,7 +75,7 @@ def rerank(
     focused: Callable[[Lifts], Sequence[RankedPassage]],
     *,
     has_vectors: bool,
-) -> tuple[Sequence[RankedPassage], Reranked]:
+) -> tuple[Sequence[RankedPassage], RerankResult]:
     """Rank the first TOP passages again; `focused` makes passages of segments with lifts.
 
     If the reranker fails, the passages stay as they are. `has_vectors` says whether cosines took
@@ -83,15 +83,15 @@ def rerank(
     """
     top = passages[:TOP]
     if reranker.is_by_part and not has_vectors:
-        return passages, Reranked(reranker.name, 0, NO_VECTORS)
+        return passages, RerankResult(reranker.name, 0, NO_VECTORS)
     if reranker.is_by_part and len(top) > 1 and top[0].score - top[1].score >= SURE_LEAD:
-        return passages, Reranked(reranker.name, 0, SURE)
+        return passages, RerankResult(reranker.name, 0, SURE)
     if reranker.is_by_part:
-        parts = _parts(top)
-        texts = [_part(passage, part) for passage, part in parts]
+        segments = _segments(top)
+        texts = [_segment(passage, segment) for passage, segment in segments]
     else:
         texts = [visible(passage.text).strip() for passage in top]
-    told = Reranked(reranker.name, len(texts))
+    told = RerankResult(reranker.name, len(texts))
     if not texts:
         return passages, told
     try:
@@ -102,38 +102,38 @@ def rerank(
         reason = Reason("rerank", "the reranker gives no score for some texts")
         return passages, told._replace(read=0, reason=reason)
     if reranker.is_by_part:
-        lifts = _lifts(parts, scores)
+        lifts = _lifts(segments, scores)
         read = {
-            (passage.about.chunk_id, part): s
-            for (passage, part), s in zip(parts, scores, strict=True)
+            (passage.about.chunk_id, segment): s
+            for (passage, segment), s in zip(segments, scores, strict=True)
         }
         return [_traced(passage, reranker.name, lifts, read) for passage in focused(lifts)], told
     return [*_reordered(top, scores, reranker.name), *passages[TOP:]], told
 
 
-def _parts(top: Sequence[RankedPassage]) -> list[tuple[RankedPassage, int]]:
+def _segments(top: Sequence[RankedPassage]) -> list[tuple[RankedPassage, int]]:
     """List the segments of passages, those of the best first."""
-    parts = [
-        (passage, part)
+    segments = [
+        (passage, segment)
         for passage in top
-        if passage.candidate.parts
-        for part in range(passage.first, passage.last + 1)
+        if passage.candidate.segments
+        for segment in range(passage.first, passage.last + 1)
     ]
-    return parts[:MOST_PARTS]
+    return segments[:MOST_PARTS]
 
 
-def _part(passage: RankedPassage, number: int) -> str:
-    part = passage.candidate.parts[number]
-    return visible(passage.candidate.text[part.start : part.end]).strip()
+def _segment(passage: RankedPassage, number: int) -> str:
+    segment = passage.candidate.segments[number]
+    return visible(passage.candidate.text[segment.start : segment.end]).strip()
 
 
-def _lifts(parts: Sequence[tuple[RankedPassage, int]], likenesses: Sequence[float]) -> Lifts:
+def _lifts(segments: Sequence[tuple[RankedPassage, int]], likenesses: Sequence[float]) -> Lifts:
     """Return how much more similar to the query each segment is than the others that were read."""
     mean = fsum(likenesses) / len(likenesses)
     lifts: dict[int, list[float]] = {}
-    for (passage, part), likeness in zip(parts, likenesses, strict=True):
-        of_chunk = lifts.setdefault(passage.about.chunk_id, [0.0] * len(passage.candidate.parts))
-        of_chunk[part] = LIFT * (likeness - mean)
+    for (passage, segment), likeness in zip(segments, likenesses, strict=True):
+        of_chunk = lifts.setdefault(passage.about.chunk_id, [0.0] * len(passage.candidate.segments))
+        of_chunk[segment] = LIFT * (likeness - mean)
     return lifts
 
 
@@ -141,11 +141,11 @@ def _traced(
     passage: RankedPassage, by: str, lifts: Lifts, read: Mapping[tuple[int, int], float]
 ) -> RankedPassage:
     """Add the lift of the best segment to the trace of a passage, if it was read."""
-    chunk, part = passage.about.chunk_id, passage.best
-    if (chunk, part) not in read:
+    chunk, segment = passage.about.chunk_id, passage.best
+    if (chunk, segment) not in read:
         return passage
     return passage.moved(
-        passage.score, "rerank", by=by, read=read[chunk, part], lift=lifts[chunk][part]
+        passage.score, "rerank", by=by, read=read[chunk, segment], lift=lifts[chunk][segment]
     )
 
 

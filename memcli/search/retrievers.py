@@ -80,7 +80,7 @@ def is_partial(counts: Counts) -> bool:
 def of_matches(use: RetrieverUse, counts: Counts, candidates: Sequence[Candidate]) -> RetrieverUse:
     """Turn semantic search off unless most of the very best keyword matches have a vector."""
     best = [c for c in candidates if c.keyword_rank and c.keyword_rank <= VERY_BEST]
-    scored = [c for c in best if any(part.cosine is not None for part in c.parts)]
+    scored = [c for c in best if any(segment.cosine is not None for segment in c.segments)]
     if best and len(scored) >= SCORED_SHARE * len(best):
         return use
     return use._replace(ran=False, reason=_too_few(counts))

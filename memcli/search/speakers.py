@@ -126,7 +126,7 @@ def _is_in(name: str, words: Sequence[str]) -> bool:
     return bool(wanted) and any(" ".join(run).casefold() in (spelt, f"{spelt}s") for run in runs)
 
 
-class Heard(Record):
+class ConversationSpeakers(Record):
     """The speakers in the chunks that were found, and those whose words are wanted."""
 
     focus: SpeakerFocus
@@ -153,7 +153,9 @@ class Heard(Record):
     def weights(self, chunks: Iterable[Candidate]) -> dict[int, list[float]]:
         """Return how much each segment counts in chunks with speakers, by chunk id."""
         return {
-            c.about.chunk_id: [weight_of(said, part.start_line, part.end_line) for part in c.parts]
+            c.about.chunk_id: [
+                weight_of(said, segment.start_line, segment.end_line) for segment in c.segments
+            ]
             for c in (chunks if self.focus.of_writer else ())
             if (said := self.turns.get(c.about.chunk_id))
         }
@@ -197,11 +199,11 @@ def with_shares(
 
     made = []
     for passage in passages:
-        text, parts = (
+        text, segments = (
             passage.candidate.text,
-            by_line(passage.candidate).parts if passage.turns else (),
+            by_line(passage.candidate).segments if passage.turns else (),
         )
-        lines = [p for p in parts if passage.start_line <= p.start_line <= passage.end_line]
+        lines = [p for p in segments if passage.start_line <= p.start_line <= passage.end_line]
         shares = shares_of([text[line.start : line.end] for line in lines])
         numbered = zip((line.start_line for line in lines), shares, strict=True)
         made.append(passage._replace(shares=tuple(numbered)))
@@ -261,13 +263,13 @@ def hear(
     speakers: Sequence[str],
     *,
     by: tuple[str, ...] = (),
-) -> Heard | None:
+) -> ConversationSpeakers | None:
     """Find out whose words a question is about; None if it makes no difference who speaks.
 
     `turns` are those of the candidates, by chunk id.
     """
     focus = speaker_focus(question, speakers)
-    return Heard(focus, by, turns) if focus.names or focus.of_writer or by else None
+    return ConversationSpeakers(focus, by, turns) if focus.names or focus.of_writer or by else None
 
 
 def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:
@@ -338,7 +340,7 @@ class Voices(Record):
         shares, said = self.shares[passage.about.chunk_id], self.turns[passage.about.chunk_id]
         runs: list[list[int]] = []
         for at in inside:
-            line = candidate.parts[at].start_line
+            line = candidate.segments[at].start_line
             if not any(
                 t.start_line <= line <= t.end_line and t.speaker in self.names for t in said
             ):
@@ -356,7 +358,7 @@ class Voices(Record):
         first = max(runs, key=worth)
         made = []
         for run in runs:
-            known = [c for at in run if (c := candidate.parts[at].cosine) is not None]
+            known = [c for at in run if (c := candidate.segments[at].cosine) is not None]
             cut = passage._replace(
                 candidate=candidate,
                 first=run[0],
@@ -373,7 +375,9 @@ class Voices(Record):
         """Return a passage without the idle lines at its ends, and whether one is not of others."""
         chunk, shares = passage.about.chunk_id, self.shares[passage.about.chunk_id]
         candidate, inside, best = self._inside(passage)
-        others = {at for at in inside if self._is_of_others(chunk, candidate.parts[at].start_line)}
+        others = {
+            at for at in inside if self._is_of_others(chunk, candidate.segments[at].start_line)
+        }
         if len(others) < len(inside):
             kept = [at for at in inside if at not in others or shares[at]]
             inside = [at for at in inside if kept[0] <= at <= kept[-1]]
@@ -392,10 +396,12 @@ class Voices(Record):
 
     def _inside(self, passage: RankedPassage) -> tuple[Candidate, list[int], int]:
         """Return the chunk cut into lines, the lines of a passage, and the best of these."""
-        candidate, parts = self.lines[passage.about.chunk_id], passage.candidate.parts
-        start, end = parts[passage.first].start, parts[passage.last].end
-        inside = [at for at, line in enumerate(candidate.parts) if start <= line.start < end]
-        best = next(at for at in inside if candidate.parts[at].end > parts[passage.best].start)
+        candidate, segments = self.lines[passage.about.chunk_id], passage.candidate.segments
+        start, end = segments[passage.first].start, segments[passage.last].end
+        inside = [at for at, line in enumerate(candidate.segments) if start <= line.start < end]
+        best = next(
+            at for at in inside if candidate.segments[at].end > segments[passage.best].start
+        )
         return candidate, inside, best
 
     def _is_of_others(self, chunk: int, line: int) -> bool:

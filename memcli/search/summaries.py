@@ -17,12 +17,12 @@ from memcli.search.ranked import Quotation, RankedPassage, ordered
 from memcli.types import About, SourceLines, memory_path
 
 if TYPE_CHECKING:
-    from memcli.markdown.lineage import Cited
+    from memcli.markdown.lineage import CitedLine
 
 QUALITY_WEIGHT = 0.5
 
 
-class Expanded(Record):
+class ExpandedLines(Record):
     """Raw lines behind a summary that was found."""
 
     passage: RankedPassage  # its score is relative to the added lines
@@ -118,7 +118,7 @@ def _documents(passage: RankedPassage | Quotation) -> set[str]:
     return {memory_path(passage.about.source, each.path) for each in found if each}
 
 
-def citation_of(line: str) -> Cited | None:
+def citation_of(line: str) -> CitedLine | None:
     """Read a line of a summary, which may begin in the middle; None if it has no citation."""
     from memcli.markdown.lineage import cited
 
@@ -154,7 +154,7 @@ def attach(
     passages: Sequence[RankedPassage],
     summaries: Sequence[RankedPassage],
     leaves: Mapping[str, Sequence[SourceLines]],
-) -> list[Expanded]:
+) -> list[ExpandedLines]:
     """Return each raw passage with the best of the summaries found that cover it."""
     paths = [path_of(passage.about) for passage in summaries]
     scope = [
@@ -163,7 +163,7 @@ def attach(
     ]
     scope += [(path, list(leaves[path])) for path in sorted(leaves)]
     return [
-        Expanded(passage, next(path for path, lines in scope if _is_in(passage, lines)))
+        ExpandedLines(passage, next(path for path, lines in scope if _is_in(passage, lines)))
         for passage in passages
     ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery
@@ -19,8 +19,8 @@ from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
-    from memcli.search.rerank import Reranked
-    from memcli.search.summaries import Expanded
+    from memcli.search.rerank import RerankResult
+    from memcli.search.summaries import ExpandedLines
 
 SCHEMA = "memcli.search-trace/1"
 TEXT_CHARS = 700  # as much as a snippet shows
@@ -48,7 +48,7 @@ def search_trace(
     whole: bool,
     sort: str,
     ends: bool = False,
-    expanded: Sequence[Expanded] | None = None,
+    expanded: Sequence[ExpandedLines] | None = None,
 ) -> dict[str, Any]:
     """Describe a search as `memcli.search-trace/1` does; `whole` means whole chunks.
 
@@ -74,7 +74,7 @@ def search_trace(
     }
 
 
-def _expanded(rank: int, each: Expanded) -> dict[str, Any]:
+def _expanded(rank: int, each: ExpandedLines) -> dict[str, Any]:
     return {**_passage(rank, each.passage), "summary": each.summary}
 
 
@@ -159,7 +159,7 @@ def _retriever(
     return {"ran": retriever.ran, "reason": reason, "candidates": len(found), "top": top}
 
 
-def _reranked(reranked: Reranked) -> dict[str, Any]:
+def _reranked(reranked: RerankResult) -> dict[str, Any]:
     reason = reranked.reason.text if reranked.reason else ""
     return {"by": reranked.by, "ran": reranked.ran, "reason": reason, "read": reranked.read}
 

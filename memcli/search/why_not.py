@@ -15,7 +15,7 @@ from memcli.search.ranked import RankedPassage
 from memcli.search.stages import LOST
 
 
-class Followed(Record):
+class FollowedLines(Record):
     """Lines of a document, both ends included."""
 
     source: str

@@ -160,7 +160,7 @@ class BaseChange(ABC):
 
     @abstractmethod
     def _count_rows(self) -> tuple[int, int, int, int]:
-        """Count documents, chunks, parts, and parts that are left out."""
+        """Count documents, chunks, segments, and segments that are left out."""
 
     @abstractmethod
     def _line_checks(self, summary: str) -> list[LineCheck]:
@@ -210,6 +210,6 @@ def waiting(rows: Iterable[Row]) -> list[Pending]:
 
 
 def _description(front_matter: str) -> str:
-    from memcli.markdown.parts import description_of
+    from memcli.markdown.segments import description_of
 
     return description_of(json.loads(front_matter))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from memcli.types import Excerpt, Lines, Part, Skip
+    from memcli.types import Excerpt, Lines, Segment, Skip
 
 
 class IndexedDocument(Record):
@@ -34,7 +34,7 @@ class IndexedDocument(Record):
     total: int = 0  # documents that a list has without its limit, if it has one
 
 
-class Marked(Record):
+class AlwaysDocument(Record):
     """A document that its author wants in every context."""
 
     authority: float | None
@@ -48,7 +48,7 @@ class Linking(Record):
     front_matter: str  # JSON
 
 
-class Titled(Record):
+class TitledDocument(Record):
     """A document and its title."""
 
     source: str
@@ -81,12 +81,12 @@ def lines_of(text: str) -> tuple[Lines, ...]:
     return found
 
 
-def chunk_of(columns: Mapping[str, Any], parts: Sequence[Part]) -> Chunk:
+def chunk_of(columns: Mapping[str, Any], segments: Sequence[Segment]) -> Chunk:
     """Read a chunk from its columns, by the names of their fields."""
     lists = {name: tuple(json.loads(columns[name])) for name in ("heading_path", "links")}
     turns, preferences = turns_of(columns["turns"]), lines_of(columns["preferences"])
     fields = {**columns, **lists, "turns": turns, "preferences": preferences}
-    return Chunk(**fields, parts=tuple(parts))
+    return Chunk(**fields, segments=tuple(segments))
 
 
 def document_of(columns: Mapping[str, Any], chunks: Sequence[Chunk]) -> Document:

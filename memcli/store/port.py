@@ -1,9 +1,9 @@
-"""The door of the store: what every index answers and does, whoever keeps it.
+"""The interface of a store: what every index answers and does.
 
-A Store is asked for a Snapshot, which answers from one state of it, or for a Change, of which
-there is one at a time in all processes. Chunks are named by numbers that mean something within
-one snapshot alone. Text is data: words come as Terms, filters as a Reach, never as a query
-language. What a summary, a log or a good answer is, callers decide.
+A Store gives a Snapshot, which answers from one state of it, or a Change, of which only one exists
+at a time in all processes. The numbers of chunks are valid within one snapshot. Text is data:
+words are passed as Terms and filters as a Scope, never as a query language. The callers decide
+what a summary, a log or a good answer is.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.records import (
         ChunkLines,
         Counts,
         Facts,
         First,
         Key,
+        KeywordMatch,
         LineCheck,
         Neighbour,
-        Ranked,
         RetrieverResults,
         Scope,
         Support,
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     )
     from memcli.store.round_trips import Each
     from memcli.store.run_records import (
-        Described,
         Pending,
         Stamp,
-        Stored,
+        StoreDescription,
+        StoredWorkspace,
         VectorSearch,
     )
-    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, TermQuery
+    from memcli.types import Candidate, Document, Excerpt, KnownFile, Lines, Term, TermQuery
 
 Sleep = Callable[[float], None]
 
@@ -50,12 +50,12 @@ class Stock(Protocol):
         """Return the facts that the store remembers."""
         ...
 
-    def known(self) -> Mapping[Key, Known]:
+    def known(self) -> Mapping[Key, KnownFile]:
         """Return the stamp and hash of every document."""
         ...
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
+        """Count documents, chunks, and segments: all, embedded ones, and those left out."""
         ...
 
     def integrity(self) -> str:
@@ -94,7 +94,7 @@ class Snapshot(Stock, Protocol):
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
-    ) -> Sequence[Ranked]:
+    ) -> Sequence[KeywordMatch]:
         """List the best matches by BM25, best first; ties by source, path and place.
 
         With `totals` a chunk has the score that one store would give it that holds all of them.
@@ -120,7 +120,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Return the vectors of the parts of those chunks that have any, in their order."""
+        """Return the vectors of the segments of those chunks that have any, in order."""
         ...
 
     def candidates(
@@ -151,7 +151,7 @@ class Snapshot(Stock, Protocol):
         """
         ...
 
-    def marked(self, *, soft: bool) -> Sequence[Marked]:
+    def marked(self, *, soft: bool) -> Sequence[AlwaysDocument]:
         """Read the documents marked `always`, or with `soft` those marked `soft`."""
         ...
 
@@ -181,7 +181,7 @@ class Snapshot(Stock, Protocol):
         """Read the links of some chunks."""
         ...
 
-    def titles(self) -> Sequence[Titled]:
+    def titles(self) -> Sequence[TitledDocument]:
         """List every document with its title."""
         ...
 
@@ -318,7 +318,7 @@ class Store(Protocol):
         """Return a path of this machine; the files of `lock` are next to it."""
         ...
 
-    def describe(self) -> Described:
+    def describe(self) -> StoreDescription:
         """Return the place and size of the store."""
         ...
 
@@ -358,7 +358,7 @@ class Store(Protocol):
 class SharedIndex(Protocol):
     """Workspaces of one server, which are read by one connection."""
 
-    def listed(self) -> Sequence[Stored]:
+    def listed(self) -> Sequence[StoredWorkspace]:
         """List the workspaces, by name."""
         ...
 

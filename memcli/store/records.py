@@ -18,7 +18,7 @@ class Facts(Record):
     fingerprint: str | None = None  # of the vectors that are searched
     dimension: int | None = None
     model: str | None = None  # the files of the model that made them, as they were verified
-    language: str | None = None  # of most texts; see `embedding.auto`
+    language: str | None = None  # of most texts; see `embedding.language_choice`
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # the settings of the sources
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read
@@ -32,14 +32,14 @@ class Counts(Record):
 
     documents: int
     chunks: int
-    parts: int
-    embedded: int  # parts with a vector of the store's own fingerprint
+    segments: int
+    embedded: int  # segments with a vector of the store's own fingerprint
     left_out: int = 0  # segments that its encoder cannot read
 
     @property
     def embeddable(self) -> int:
-        """Count the parts that have, or wait for, a vector."""
-        return self.parts - self.left_out
+        """Count the segments that have, or wait for, a vector."""
+        return self.segments - self.left_out
 
 
 # The last revision at which no text waited for a vector: its number, and the counts of documents,
@@ -52,8 +52,8 @@ def counts_at(revision: int | str, text: str) -> Counts | None:
     at, *counted = text.split(" ")
     if at != str(revision) or len(counted) < 3:
         return None
-    documents, chunks, parts, left_out = map(int, (*counted, "0")[:4])
-    return Counts(documents, chunks, parts, parts - left_out, left_out)
+    documents, chunks, segments, left_out = map(int, (*counted, "0")[:4])
+    return Counts(documents, chunks, segments, segments - left_out, left_out)
 
 
 class Scope(Record):
@@ -71,7 +71,7 @@ class First(Record):
     order: str = "path"  # path, date or newest; undated documents come last
 
 
-class Ranked(Record):
+class KeywordMatch(Record):
     """A chunk that keyword search found."""
 
     chunk_id: int
@@ -108,7 +108,7 @@ class RetrieverResults(Record):
     """The searches of both retrievers and their results."""
 
     query: TermQuery
-    keyword: Sequence[Ranked]
+    keyword: Sequence[KeywordMatch]
     vector: bytes | None
     near: Sequence[Neighbour]
     totals: Totals | None = None  # for the scores, if several stores are searched together

@@ -1,8 +1,8 @@
-"""Ask several in as few round trips as the one that needs most of them.
+"""Ask several stores in as few round trips as the slowest of them needs.
 
-Stores that wait for the same server share a connection. What each asks there is put down, and sent
-together; then each that had to wait is asked again, and finds its answer. So whatever is asked
-must be the same each time, and change nothing that it rests on.
+Stores that wait for the same server share a connection. The statements of all stores are collected
+and sent together. Then each store that had to wait is asked again, and finds its answer. So a
+question must be the same each time, and must not change anything that it depends on.
 """
 
 from __future__ import annotations

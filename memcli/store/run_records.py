@@ -35,7 +35,7 @@ class VectorSearch(Record):
 
 
 class Pending(Record):
-    """A text that has no vector yet, in the pieces it is embedded from (see `markdown.parts`)."""
+    """A text that has no vector yet, in the pieces that are embedded (see `markdown.segments`)."""
 
     hash: bytes
     prefix: str
@@ -80,7 +80,7 @@ class WatchRecord(Record):
     failure: str = ""  # why the last run failed, if it did
 
 
-class Described(Record):
+class StoreDescription(Record):
     """The place and state of a store."""
 
     address: str  # as messages name it
@@ -90,7 +90,7 @@ class Described(Record):
     shared_bytes: int = 0  # of the vectors that the indexes of one user share
 
 
-class Stored(Record):
+class StoredWorkspace(Record):
     """What a server reports about a stored workspace."""
 
     name: str

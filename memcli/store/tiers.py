@@ -1,9 +1,9 @@
-"""Search by the first components of a vector first: a cascade of tiers that may end early; pure.
+"""Search by the first components of vectors first: a cascade of tiers that may end early; pure.
 
-A model trained for it (Matryoshka) puts most of what it knows of a text into the first components.
-A tier compares these alone, at unit length. Where its best score passes its threshold, what the
-tier has found is the answer, scored by whole vectors; else the next tier is asked, and behind the
-last one all components. Whole vectors are what is kept, so another cut embeds nothing.
+A Matryoshka model puts most of what it knows about a text into the first components of a vector. A
+tier compares only these, at unit length. If its best score reaches its threshold, its results are
+the answer, scored by whole vectors. Otherwise the next tier is searched, and finally all
+components. The store contains whole vectors, so other tiers need no new embedding.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Tier(Record):
     threshold: float
 
 
-class Scored(Record):
+class TierResult(Record):
     """The best score of a tier, 0 if empty; and a function that scores its finds exactly."""
 
     best: float
@@ -53,7 +53,7 @@ def tiers_of(config: Config) -> tuple[Tier, ...]:
 
 
 def first_sure(
-    tiers: Sequence[Tier], search: Callable[[Tier], Scored]
+    tiers: Sequence[Tier], search: Callable[[Tier], TierResult]
 ) -> tuple[int, Sequence[tuple[bytes, float]]] | None:
     """Search tier by tier; return the components and the finds of the first sure one.
 

@@ -1,16 +1,15 @@
-"""Ask several stores as one: a `port.Snapshot` over one of each.
+"""Answer from several stores as one: a `port.Snapshot` over one snapshot of each.
 
-Counts and frequencies add up, and words are weighed by the totals of all (`store.totals`), so each
-store gives its own best by the scores of the whole and the best of these are the best of all: ranks
-are those of one store that held everything. Where a store estimates (a frequency) or looks through
-coarse codes first (a large one, by its vectors), it does so here.
+Counts and frequencies are added up. Words are weighed by the totals of all stores, so each store
+ranks by the same scores, and the best of all stores are those that one store with everything would
+rank first. A store that estimates (frequencies, or vectors by coarse codes first) still does so.
 
-The first store is that of the workspace that asks. It goes first where places are compared, so it
-wins ties; of the others no document whose scope is private is found, nor a summary that rests on
-one, though their words are counted.
-A store whose vectors another encoder has made than those of the first that has any takes part by
-words alone; `by_model` parts them into unions that find each by its own vectors, and weigh words by
-the totals of all the same. `search.federation` joins their answers.
+The first store belongs to the workspace that asks. It wins ties. In the other stores no private
+document is found, and no summary of one, although their words are counted.
+
+If the vectors of a store come from another encoder than those of the first store that has any, the
+store answers by words only. `by_model` splits the stores into unions that each search their own
+vectors with the totals of all, and `search.federation` joins the answers.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from memcli.store.records import (
     Facts,
     First,
     Key,
+    KeywordMatch,
     Neighbour,
-    Ranked,
     RetrieverResults,
     Scope,
     Support,
@@ -50,11 +49,11 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from memcli.errors import Reason
-    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.port import SharedIndex, Snapshot, Store
     from memcli.store.round_trips import Each
     from memcli.store.run_records import VectorSearch
-    from memcli.types import Candidate, Excerpt, Known, Lines, Term
+    from memcli.types import Candidate, Excerpt, KnownFile, Lines, Term
 
     Given = TypeVar("Given")
     Made = TypeVar("Made")
@@ -98,11 +97,11 @@ class Union:
         finds_in: Sequence[int] | None = None,
         each: Each | None = None,
     ) -> None:
-        """Take the members, that of the workspace that asks first; there is at least one.
+        """Take at least one member; the first belongs to the workspace that asks.
 
-        Where none of them asks, no private document is found. `finds_in` are the turns of those
-        whose documents are found, None for all; what is counted is that of all. `each` asks each
-        of them where they wait for the same server (`store.round_trips`).
+        Without `has_own` none of them asks, and no private document is found. `finds_in` has the
+        numbers of the members whose documents are found, None for all; counts include all members.
+        `each` asks members that wait for the same server (`store.round_trips`).
         """
         self._members = members
         self._asker = 0 if has_own else -1
@@ -116,28 +115,28 @@ class Union:
         self._totals: dict[frozenset[Term], Totals] = {}  # by the terms that they are known of
 
     def by_model(self) -> list[tuple[tuple[str, ...], Union]]:
-        """Part it by the model that has made the vectors; stores without any go with the first.
+        """Split it by the model of the vectors; stores without vectors go with the first.
 
-        Each part with the names of its members, one with vectors first if any has. Chunks have the
-        same numbers in all of them.
+        Each union comes with the names of its members; unions with vectors come first. Chunks have
+        the same numbers in all of them.
         """
         made_by = [facts.fingerprint for facts in self._facts]
         models = list(dict.fromkeys(model for model in made_by if model))
         if len(models) < 2:
             return [(self._named(range(self._count)), self)]
-        parts = []
+        groups = []
         for at, model in enumerate(models):
             wanted = (model, None) if at == 0 else (model,)
             turns = [turn for turn, by in enumerate(made_by) if by in wanted]
-            part = Union(
+            segment = Union(
                 self._members,
                 has_own=self._asker == 0,
                 finds_in=turns,
                 each=None if self._each is one_by_one else self._each,
             )
-            part._totals = self._totals
-            parts.append((self._named(turns), part))
-        return parts
+            segment._totals = self._totals
+            groups.append((self._named(turns), segment))
+        return groups
 
     def _named(self, turns: Iterable[int]) -> tuple[str, ...]:
         """Name some members, those with vectors before the others."""
@@ -156,7 +155,7 @@ class Union:
     def _facts(self) -> list[Facts]:
         return [snapshot.facts for snapshot in self._all]
 
-    def known(self) -> Mapping[Key, Known]:
+    def known(self) -> Mapping[Key, KnownFile]:
         return {
             (self._naming[turn].source(source), path): known
             for turn, told in self._from_each(lambda snapshot: snapshot.known())
@@ -164,7 +163,7 @@ class Union:
         }
 
     def counts(self) -> Counts:
-        """Count everything; what vectors of another encoder stand for gets none here."""
+        """Count everything; vectors of another encoder do not count."""
         found = [self._counts(turn) for turn in range(self._count)]
         return Counts(*map(sum, zip(*found, strict=True)))
 
@@ -177,7 +176,7 @@ class Union:
         if self._has_vectors(turn):
             return own
         other = self._facts[turn].fingerprint
-        return own._replace(embedded=0, left_out=own.parts) if other else own
+        return own._replace(embedded=0, left_out=own.segments) if other else own
 
     def integrity(self) -> str:
         found = (snapshot.integrity() for snapshot in self._all)
@@ -239,14 +238,14 @@ class Union:
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
-    ) -> Sequence[Ranked]:
+    ) -> Sequence[KeywordMatch]:
         """List the best matches by the BM25 of the whole; ties by workspace, then by place."""
         query = _with_all(query)
         if not (query.any or query.all):
             return []
         by = totals or self.totals(query)
         found = [
-            Ranked(self._naming[turn].chunk(each.chunk_id), each.bm25)
+            KeywordMatch(self._naming[turn].chunk(each.chunk_id), each.bm25)
             for turn, ranked in self._reached(
                 scope, lambda snapshot, own: snapshot.by_keyword(query, limit, own, by)
             )
@@ -419,7 +418,7 @@ class Union:
         found = self._reached(scope, lambda snapshot, own: _begun(snapshot.newest(own)))
         return merge(*(read(*each) for each in found), key=place, reverse=True)
 
-    def marked(self, *, soft: bool) -> Sequence[Marked]:
+    def marked(self, *, soft: bool) -> Sequence[AlwaysDocument]:
         return [
             each._replace(excerpts=tuple(self._naming[turn].excerpt(e) for e in each.excerpts))
             for turn, told in self._from_each(lambda snapshot: snapshot.marked(soft=soft))
@@ -459,7 +458,7 @@ class Union:
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
         return self._by_chunk(lambda snapshot, own: snapshot.links(own), chunk_ids)
 
-    def titles(self) -> Sequence[Titled]:
+    def titles(self) -> Sequence[TitledDocument]:
         return [
             each._replace(source=self._naming[turn].source(each.source))
             for turn, told in self._from_each(lambda snapshot: snapshot.titles())
@@ -490,7 +489,7 @@ class Union:
             for turn, lines in zip(logs, supports, strict=True)
         }
 
-    def _is_hidden(self, turn: int, marked: Marked) -> bool:
+    def _is_hidden(self, turn: int, marked: AlwaysDocument) -> bool:
         """Return whether a document of a store must not be shown."""
         summaries = self._hiding.get(turn)
         return summaries is not None and any(
@@ -499,7 +498,7 @@ class Union:
         )
 
     def _has_vectors(self, turn: int) -> bool:
-        """Return whether the vectors of a store can be compared with that of the question."""
+        """Return whether the vectors of a store can be compared with the query's vector."""
         return self._facts[turn].fingerprint == self.facts.fingerprint
 
     def _is_small(self, turn: int) -> bool:
@@ -514,7 +513,7 @@ class Union:
     def _reached(
         self, scope: Scope, ask: Callable[[Snapshot, Scope], Made]
     ) -> Iterator[tuple[int, Made]]:
-        """Ask every store for what it has within reach."""
+        """Ask every store for what it has within a scope."""
         within = self._within(scope)
         found = self._each(lambda each: ask(self._all[each[0]], each[1]), within)
         return ((turn, told) for (turn, _), told in zip(within, found, strict=True))
@@ -523,9 +522,9 @@ class Union:
         self, chunk_ids: Sequence[int], ask: Callable[[Snapshot, Sequence[int]], Made]
     ) -> Iterator[tuple[int, Made]]:
         """Ask the stores that contain some chunks, each of its own."""
-        parts = [*split(chunk_ids, self._count).items()]
-        found = self._each(lambda each: ask(self._all[each[0]], each[1]), parts)
-        return ((turn, told) for (turn, _), told in zip(parts, found, strict=True))
+        groups = [*split(chunk_ids, self._count).items()]
+        found = self._each(lambda each: ask(self._all[each[0]], each[1]), groups)
+        return ((turn, told) for (turn, _), told in zip(groups, found, strict=True))
 
     def _by_chunk(
         self,
@@ -539,7 +538,7 @@ class Union:
         }
 
     def _within(self, scope: Scope) -> list[tuple[int, Scope]]:
-        """Say what each store can find of what is within reach; without those that can nothing."""
+        """Return the scope within each store; leave out stores that can find nothing."""
         if self._parted is None or self._parted[0] is not scope:
             found = (
                 (turn, self._naming[turn].own_scope(scope, self._hiding.get(turn)))
@@ -613,22 +612,23 @@ def _terms(query: TermQuery) -> frozenset[Term]:
 
 
 def _begun(excerpts: Iterator[Excerpt]) -> Iterator[Excerpt]:
-    """Read the first of many now, and the others when they are asked for."""
+    """Read the first excerpt now, and the others when they are needed."""
     return chain([*islice(excerpts, 1)], excerpts)
 
 
 def _last(answers: Iterable[tuple[Any, ...]], limit: int) -> float:
-    """Return the cosine of the last of the `limit` nearest texts, which stand last in `answers`."""
+    """Return the cosine of the last of the `limit` nearest texts of all answers."""
     texts = {each.hash: each.cosine for *_, told in answers for each in told}
     return min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
 
 
 def _with_all(query: TermQuery) -> TermQuery:
-    """Look for every term: each one has its place in the totals of all stores.
+    """Search for every term, because the totals of all stores have a place for each.
 
-    One index of more than `recall.SMALL` chunks finds nothing by its common terms alone, so there
-    the two may differ. With those bounds a tenth as large, 60 questions to 2,400 made-up chunks in
-    two stores gave the ten passages of one store in its order, their scores within .0008.
+    An index of more than `recall.SMALL` chunks finds nothing by its common terms only, so a union
+    may differ from one store. With bounds a tenth as large, 60 questions about 2,400 generated
+    chunks in two stores gave the ten passages of one store in its order; scores differed by at
+    most .0008.
     """
     also = (term for term, _ in query.also)
     terms = tuple(dict.fromkeys((*query.any, *also)))

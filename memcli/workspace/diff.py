@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memcli.types import Diff, FileStat, Known, Listing
+from memcli.types import Diff, FileStat, KnownFile, Listing
 
 # A file written in the same clock tick in which it was read looks unchanged for ever.
 # Two seconds is the coarsest time stamp of the usual file systems (FAT).
@@ -14,7 +14,7 @@ ROOT = "."
 
 
 def diff(
-    listing: Listing, known: Mapping[tuple[str, str], Known], *, now_ns: int | None = None
+    listing: Listing, known: Mapping[tuple[str, str], KnownFile], *, now_ns: int | None = None
 ) -> Diff:
     """Sort every listed and every known document into added, suspect, unchanged, removed.
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.agents import UnfitError, edits
-from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, AgentEntry, Put
+from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, AddedEntry, AgentEntry
 from memcli.agents.json_edit import Slot
 from memcli.agents.json_read import content_of, read
 
@@ -71,7 +71,7 @@ def files(draw: st.DrawFn) -> str:
     return mark + draw(SPACES) + draw(documents()) + draw(SPACES)
 
 
-def put_all(text: str, entries: list[AgentEntry]) -> tuple[str, list[Put]]:
+def put_all(text: str, entries: list[AgentEntry]) -> tuple[str, list[AddedEntry]]:
     puts = []
     for entry in entries:
         assert edits.entry_state(text, entry) == "absent"
@@ -81,13 +81,13 @@ def put_all(text: str, entries: list[AgentEntry]) -> tuple[str, list[Put]]:
     return text, puts
 
 
-def take(text: str, put: Put) -> str:
+def take(text: str, put: AddedEntry) -> str:
     left = edits.take(text, put)
     assert left is not None
     return left
 
 
-def take_all(text: str, puts: list[Put]) -> str:
+def take_all(text: str, puts: list[AddedEntry]) -> str:
     for put in reversed(puts):
         text = take(text, put)
         assert edits.entry_state(text, put.entry) == "absent"

@@ -28,7 +28,7 @@ def notes(tmp_path: Path) -> Path:
 
 def opened(root: Path) -> Memory:
     still = SYSTEM_CLOCK._replace(monotonic=lambda: 0.0)  # so that the time is never over
-    return Memory.open(root, settings={"sync.parts": 1}, clock=still)
+    return Memory.open(root, settings={"sync.segments": 1}, clock=still)
 
 
 def semantic(memory: Memory, *, sync: bool | None = None) -> RetrieverUse:

@@ -12,7 +12,7 @@ import pytest
 
 from memcli.api.member_updates import SeveralRuns, SeveralStatus
 from memcli.api.memory import Memory
-from memcli.embedding.encoders import Remembered
+from memcli.embedding.encoders import IndexModel
 from memcli.errors import ConfigError, NotFoundError, UsageError
 from memcli.record import plain
 from tests.context.makers import put
@@ -60,7 +60,7 @@ def test_threads_may_share_it(folders: list[str]) -> None:
 
 
 def test_workspaces_that_are_configured_alike_share_an_encoder(folders: list[str]) -> None:
-    index = Remembered(None, None)
+    index = IndexModel(None, None)
     with Memory.open(*folders) as memory:
         first, second = memory.workspaces.opened
         assert first.open_encoder_of(index) is second.open_encoder_of(index)

@@ -18,7 +18,7 @@ from memcli.bench.traces import (
 )
 from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.ranked import RankedPassage
-from memcli.types import PartScore
+from memcli.types import SegmentScore
 from tests.records import make_candidate
 
 
@@ -31,7 +31,7 @@ def passage(
         title="t", start_line=start, end_line=end, tokens=1, text=f"words of {path}", text_hash=b"",
         date=None, document_date=None, kind="note", scope="global", source_kind="operator",
         trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1,
-        semantic_rank=None, literal=False, parts=(PartScore(start, end, 0, 9, None),),
+        semantic_rank=None, literal=False, segments=(SegmentScore(start, end, 0, 9, None),),
     )  # fmt: skip
     made = RankedPassage(candidate, 0, 0, 0.0, None, 1.0, None, (), ())
     return made.moved(score, "fuse", method="scaled", bm25=1.0, keyword_rank=1)
@@ -62,7 +62,7 @@ def receipt(
         "questions": {"name": "q.jsonl", "judged": len(rows)},
         "index": {
             "revision": revision, "fingerprint": "hashing;dim=8", "documents": 3, "chunks": 4,
-            "parts": 5, "embedded": 5,
+            "segments": 5, "embedded": 5,
         },
         "settings": {"search.fusion": "scaled"},
         "machine": {

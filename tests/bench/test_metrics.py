@@ -11,7 +11,7 @@ from memcli.bench.queries import read_queries
 from memcli.bench.summary_recall import recall
 from memcli.errors import UsageError
 from memcli.language.tokens import quotient
-from memcli.types import PartScore
+from memcli.types import SegmentScore
 from tests.bench.makers import passage
 
 RELEVANT = [Range("a.md", 5, 6), Range("b.md", 1, 1)]
@@ -87,8 +87,8 @@ def test_the_lines_that_a_summary_cites_are_read_at_its_own_cost() -> None:
     text = "- It ran dry. (memory/a.md:1-5)\n- It was filled. (memory/a.md:7)"
     (shown,) = [passage("memory/s.md", 1, 2)]
     about = shown.candidate.about._replace(kind="summary")
-    part = PartScore(1, 2, 0, len(text), None)
-    candidate = shown.candidate._replace(about=about, text=text, parts=(part,))
+    part = SegmentScore(1, 2, 0, len(text), None)
+    candidate = shown.candidate._replace(about=about, text=text, segments=(part,))
     told = shown._replace(candidate=candidate)
     judged = [Range("memory/a.md", 3, 3), Range("memory/a.md", 7, 7)]
     first, both = (

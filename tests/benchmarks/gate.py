@@ -19,8 +19,8 @@ from typing import NamedTuple
 from memcli.api.memory import Memory
 from memcli.api.similar_lines import SimilarLines
 from memcli.remember import admission
-from memcli.remember.admission import AdmissionSettings, Judged, SimilarLine, judge
-from memcli.remember.worth import GateWeights
+from memcli.remember.admission import AdmissionSettings, Judgement, SimilarLine, judge
+from memcli.remember.note_score import GateWeights
 from memcli.secrets.rules import RULES
 from tests.benchmarks.figures import add_write, table, write
 
@@ -98,13 +98,13 @@ def look(encoder: str) -> tuple[list[tuple[Line, tuple[SimilarLine, ...]]], Gate
             return [(line, similar.of(line.text)) for line in lines()], weights
 
 
-def judged(found: Found, weights: GateWeights, least: float) -> list[tuple[Line, Judged]]:
+def judged(found: Found, weights: GateWeights, least: float) -> list[tuple[Line, Judgement]]:
     """Ask the gate about every line."""
     settings = AdmissionSettings(weights, least, was_shown=lambda source, path, text: True)
     return [(line, judge(line.text, near, settings)) for line, near in found]
 
 
-def report(results: Sequence[tuple[Line, Judged]]) -> str:
+def report(results: Sequence[tuple[Line, Judgement]]) -> str:
     """Write what each label became, and precision of each rule."""
     rows = []
     wrong: Counter[str] = Counter()
@@ -138,7 +138,7 @@ def report(results: Sequence[tuple[Line, Judged]]) -> str:
     )
 
 
-def rule_of(judged: Judged) -> str:
+def rule_of(judged: Judgement) -> str:
     """Name the rule that refused a line, or that it was kept."""
     return judged.refusal.rule if judged.refusal else "kept"
 

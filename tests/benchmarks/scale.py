@@ -56,7 +56,7 @@ from memcli.store.sqlite import coarse, codes_in_memory, vectors
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
-from memcli.types import Chunk, Document, FileStat, Filters, Part, TermQuery
+from memcli.types import Chunk, Document, FileStat, Filters, Segment, TermQuery
 from tests.benchmarks import figures
 from tests.support import vector_of
 
@@ -111,14 +111,14 @@ class Maker:
         for number, line in enumerate(lines):
             name = (document * CHUNKS + ordinal) * self.parts + number
             parts.append(
-                Part(number + 1, number + 1, at, at + len(line), "", name.to_bytes(16, "big"))
+                Segment(number + 1, number + 1, at, at + len(line), "", name.to_bytes(16, "big"))
             )
             at += len(line) + 1
         text = "\n".join(lines)
         return Chunk(
             ordinal=ordinal, anchor=str(ordinal), heading_path=(self.text(2),), start_line=1,
             end_line=self.parts, start_byte=0, end_byte=len(text), tokens=len(text) // 4,
-            text=text, text_hash=bytes(16), date=None, links=(), parts=tuple(parts),
+            text=text, text_hash=bytes(16), date=None, links=(), segments=tuple(parts),
         )  # fmt: skip
 
     @staticmethod
@@ -145,7 +145,7 @@ def grow(path: str, maker: Maker, vectors_wanted: int) -> None:
         for document in batch:
             stat = FileStat("memory", document.path, 1, 1, 1, 1)
             writer.put(document, Stamp(stat, b"h" * 32, 1))
-        hashes = [p.hash for d in batch for chunk in d.chunks for p in chunk.parts]
+        hashes = [p.hash for d in batch for chunk in d.chunks for p in chunk.segments]
         made = maker.vectors(len(hashes))
         pairs = [(hash_, row.tobytes()) for hash_, row in zip(hashes, made, strict=True)]
         writer.put_vectors(FINGERPRINT, pairs)

@@ -53,13 +53,20 @@ def log(line: str) -> None:
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[2])
     from memcli.cli.main import main
-    from memcli.embedding.encoders import Choice, EncoderRecord, Opened, Opener, Opening, Quick
+    from memcli.embedding.encoders import (
+        Choice,
+        EncoderRecord,
+        OpenedEncoder,
+        Opener,
+        Opening,
+        Quick,
+    )
     from memcli.embedding.models import Calibration, KnownModel
     from memcli.embedding.registry import register
 
-    def open_letters(choice: Choice, opening: Opening) -> Opened:
+    def open_letters(choice: Choice, opening: Opening) -> OpenedEncoder:
         log(f"opens, check={opening.check}")
-        return Opened(Letters())
+        return OpenedEncoder(Letters())
 
     def open_quick(choice: Choice, opening: Opening) -> Quick | None:
         log(f"opens quickly, check={opening.check}")

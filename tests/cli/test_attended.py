@@ -39,7 +39,7 @@ with open(os.environ["GO"]) as go:
 # Makes the terminal that stdin is the one that its keys send signals from.
 AT_TERMINAL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); \
 os.execv(sys.argv[1], sys.argv[1:])"
-SUMMARIZED = "import sys; from memcli.compaction.command import program; \
+SUMMARIZED = "import sys; from memcli.compaction.external_summarizer import program; \
 print(program([sys.executable, '-c', sys.argv[1]]).rewrite('- a line'))"
 ASKS = "print('heard', open('/dev/tty').readline())"
 SEARCH = ("search", "pool", "--mode", "keyword", "--open")

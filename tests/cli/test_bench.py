@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import memcli
-from memcli.cli.commands.bench import NAMES, place
+from memcli.cli.commands.bench import NAMES, speed_copy
 from memcli.cli.main import run
 from memcli.cli.program import page
 from tests.cli import processes
@@ -86,7 +86,7 @@ def test_quality_gives_the_figures_of_its_schema(bench: Bench) -> None:
     assert record["hints"] == {"queries": 1, "missed": 1, "mended": 1, "rate": 1.0}
     ranks = {row["id"]: row["rank"] for row in record["queries"]}
     assert (ranks["ops"], ranks["pool"]) == (1, 1)
-    assert record["index"]["parts"] == record["index"]["embedded"] > 0
+    assert record["index"]["segments"] == record["index"]["embedded"] > 0
 
 
 def test_a_gate_that_passes_is_silent_and_one_that_does_not_is_one_line(bench: Bench) -> None:
@@ -391,7 +391,7 @@ def test_speed_leaves_out_a_document_that_cannot_be_read(
 
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
     write(bench.notes, "locked.md", "# Locked\n\nx\n")
-    monkeypatch.setattr(place, "open", locked, raising=False)
+    monkeypatch.setattr(speed_copy, "open", locked, raising=False)
     out, err = bench("speed", "--runs", "2", "--mode", "keyword")
     assert "memcli: locked.md is left out: Permission denied\n" in err
     assert "documents/s by keywords" in out

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memcli.api.memory import Memory
-from memcli.api.sync import Done, Job, Vectors, sync
+from memcli.api.sync import Job, RunResult, Vectors, sync
 from memcli.api.workspace import SYSTEM_CLOCK
 from memcli.config.keys import KEYS
 from memcli.errors import BusyError
@@ -279,7 +279,7 @@ class Waiter:
             pass
 
 
-def patient_run(desk: Desk, *, full: bool = False) -> tuple[Done, Waiter, Vectors]:
+def patient_run(desk: Desk, *, full: bool = False) -> tuple[RunResult, Waiter, Vectors]:
     waiter = Waiter()
     memory = Memory.open(desk.root, clock=SYSTEM_CLOCK._replace(sleep=waiter)).workspaces.lead
     waiter.store = memory.store

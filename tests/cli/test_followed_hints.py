@@ -95,12 +95,12 @@ def without_vectors(place: Place) -> None:
 
 
 def few_vectors(place: Place) -> None:
-    place.set("MEMCLI_SYNC_PARTS", "1")
+    place.set("MEMCLI_SYNC_SEGMENTS", "1")
     assert typed("search pool -q")[0] == 0
 
 
 def some_vectors(place: Place) -> None:
-    place.set("MEMCLI_SYNC_PARTS", "4")
+    place.set("MEMCLI_SYNC_SEGMENTS", "4")
     assert typed("search pool -q")[0] == 0
 
 
@@ -285,7 +285,6 @@ ELSEWHERE = {
     **dict.fromkeys(
         (
             "memcli help shared-index",
-            "memcli store init",
             "memcli store status",
             "memcli store detach",
             "memcli store grants --role agent --write",

@@ -37,13 +37,12 @@ def memcli(notes: Path, *arguments: str, **environ: str) -> tuple[str, str]:
 
 def test_it_is_said_once_for_each_workspace(notes: Path, tmp_path: Path) -> None:
     said = [memcli(notes, "search", query)[1] for query in ("预算", "сервер", "预算")]
-    assert [CANNOT in each for each in said] == [True, False, False]
-    assert "extra multilingual" in said[0]
-    assert said[0].count("Try: memcli help settings") == 1
+    assert ["extra multilingual" in each for each in said] == [True, False, False]
+    assert said[0].count("Try: ") == 1
     assert CANNOT not in memcli(notes, "context", "预算")[1]
     assert CANNOT in memcli(notes, "search", "预算", "-v")[1]
     write(tmp_path / "other", "zh.md", NOTES["zh.md"])
-    assert CANNOT in memcli(tmp_path / "other", "search", "预算")[1]
+    assert "extra multilingual" in memcli(tmp_path / "other", "search", "预算")[1]
 
 
 def test_what_nobody_was_told_is_still_to_be_said(notes: Path) -> None:
@@ -114,8 +113,8 @@ def test_a_query_that_is_mostly_latin_goes_by_meaning_too(notes: Path) -> None:
 def test_what_the_model_cannot_read_is_not_embedded_and_is_counted(notes: Path) -> None:
     status = json.loads(memcli(notes, "status", "--json")[0])
     vectors = status["vectors"]
-    assert {key: vectors[key] for key in ("parts", "embedded", "pending", "omitted")} == {
-        "parts": 7, "embedded": 1, "pending": 0, "omitted": 6,
+    assert {key: vectors[key] for key in ("segments", "embedded", "pending", "omitted")} == {
+        "segments": 7, "embedded": 1, "pending": 0, "omitted": 6,
     }  # fmt: skip
     assert "1 of 7 segments, 6 in scripts it cannot read, auto" in memcli(notes, "status")[0]
     assert not any("no vector yet" in warning for warning in status["warnings"])

@@ -110,7 +110,7 @@ def test_a_search_beside_a_run_says_how_far_that_is(
 ) -> None:
     path = tmp_path / "index.sqlite"
     monkeypatch.setenv("MEMCLI_STORE", str(path))
-    monkeypatch.setenv("MEMCLI_SYNC_PARTS", "0")
+    monkeypatch.setenv("MEMCLI_SYNC_SEGMENTS", "0")
     assert searches.answer()["retrievers"]["semantic"]["hint"] == "memcli index"
     with writer_lock(str(path), wait_seconds=0, sleep=lambda seconds: None) as show_work:
         show_work(Work("embedding", 14_882, 67_275, 361.0))

@@ -187,7 +187,7 @@ def test_hints_are_followed(base: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_texts_that_wait_for_a_vector_are_named_with_what_embeds_them(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMCLI_SYNC_PARTS", "0")
+    monkeypatch.setenv("MEMCLI_SYNC_SEGMENTS", "0")
     _, told = printed("search", "pool", "-w", "notes", "-w", "@work")
     assert "Try: memcli index -w notes -w @work\n" in told
     printed("index", "-w", "notes", "-w", "@work")

@@ -140,10 +140,10 @@ def test_lines_are_followed_through_the_search_of_their_model(base: Path) -> Non
     followed = ("memcli.why-not", "search", MEANT, "--everywhere", "--why-not")
     for place in (BASIN, POOL):
         told = record_of(*followed, place)
-        assert told["match"] == f"shown, rank {places.index(place) + 1} of {len(places)}"
+        assert told["conclusion"] == f"shown, rank {places.index(place) + 1} of {len(places)}"
         assert told["stages"][-1]["rank"] == places.index(place) + 1
     last = record_of(*followed, places[-1], "-n", "1")
-    assert last["match"].startswith("lost at ")
+    assert last["conclusion"].startswith("lost at ")
 
 
 def test_a_misspelt_word_that_only_one_model_has_read_is_looked_for_by_both(base: Path) -> None:

@@ -14,7 +14,7 @@ from threading import Event
 import pytest
 
 from memcli.cli.main import run as run_here
-from memcli.workspace.whole import BEGUN
+from memcli.workspace.atomic_write import BEGUN
 from tests.cli.processes import start
 from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, embedded, loopback
 from tests.support import write

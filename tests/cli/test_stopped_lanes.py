@@ -45,7 +45,7 @@ def counted(store: Path) -> tuple[int, int]:
         counts = reader.counts()
     finally:
         reader.close()
-    return counts.embedded, counts.parts
+    return counts.embedded, counts.segments
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, *by_night(signal.SIGTERM, signal.SIGKILL)])

@@ -130,8 +130,8 @@ def test_ctrl_c_ends_it_with_130_and_says_so(notes: Path) -> None:
     assert told == (
         f"watching {notes} (pid {process.pid}); Ctrl-C ends it\n"
         "33 added: MEMORY.md, USER.md, memory/2025-03-03.md, ..."
-        " (128 texts embedded, 18 texts still without a vector, # s)\n"
-        "embedded (18 texts embedded, # s)\n"
+        " (128 texts embedded, 1 text still without a vector, # s)\n"
+        "embedded (1 text embedded, # s)\n"
         "added memory/2026-02-18.md (1 text embedded, # s)\n"
         "stopped by SIGINT; finished work is kept\n"
     )

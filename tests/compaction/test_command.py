@@ -15,9 +15,9 @@ import pytest
 
 from memcli.cli.main import run
 from memcli.cli.program import page
-from memcli.compaction import command
-from memcli.compaction.command import written
+from memcli.compaction import external_summarizer
 from memcli.compaction.compose import Entry, body
+from memcli.compaction.external_summarizer import written
 from memcli.compaction.sentences import Sentence
 from memcli.errors import UsageError
 from tests.commands import say
@@ -191,7 +191,7 @@ def test_each_recipe_of_the_help_runs_with_a_program_of_that_interface(
 
 
 def test_a_program_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "TIMEOUT_SECONDS", 0.01)
-    endless = command.program([sys.executable, "-c", "while True: pass"])
+    monkeypatch.setattr(external_summarizer, "TIMEOUT_SECONDS", 0.01)
+    endless = external_summarizer.program([sys.executable, "-c", "while True: pass"])
     with pytest.raises(UsageError, match="took more than 0 s"):
         endless.rewrite("text")

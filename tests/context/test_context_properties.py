@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.context.assemble import Assembled, FixedParts, Retrieved, Sharing, assemble, fix, tokens
+from memcli.context.assemble import (
+    AssembledContext,
+    FixedParts,
+    RetrievedPassages,
+    Sharing,
+    assemble,
+    fix,
+    tokens,
+)
 from memcli.context.hops import Following, Hop, Link, hops, strong
 from memcli.context.parts import ALWAYS, PASSAGES, RECENT, SOFT, joined, make_part, markdown, whole
 from memcli.context.retrieve import with_hops
@@ -57,7 +65,7 @@ def memories(draw: st.DrawFn) -> dict[str, list[list[Excerpt]]]:
 
 def made(
     memory: dict[str, list[list[Excerpt]]], wanted: Sharing
-) -> tuple[FixedParts, Assembled, list[Excerpt]]:
+) -> tuple[FixedParts, AssembledContext, list[Excerpt]]:
     soft = [chunk for chunks in memory[SOFT] for chunk in chunks]
     logs = [chunk for chunks in memory[RECENT] for chunk in chunks]
     records = [(whole(chunk),) for chunk in reversed(logs)]
@@ -65,7 +73,7 @@ def made(
     everything = [chunk for section in memory.values() for chunks in section for chunk in chunks]
     # Retrieval may offer what is shown already, and twice.
     ranked = [make_part(PASSAGES, chunk, score=1 / (1 + n)) for n, chunk in enumerate(everything)]
-    return fixed, assemble(fixed, Retrieved([*ranked, *ranked[:2]]), wanted), everything
+    return fixed, assemble(fixed, RetrievedPassages([*ranked, *ranked[:2]]), wanted), everything
 
 
 @given(memories(), BUDGETS, st.integers(0, 4), SHARES, st.booleans())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.context.assemble import Retrieved, Sharing, assemble, fix
+from memcli.context.assemble import RetrievedPassages, Sharing, assemble, fix
 from memcli.context.parts import PASSAGES, UNSURE, ContextPart, make_part, whole
 from memcli.context.retrieve import raw_first, split_by_worth
 from memcli.errors import Reason
@@ -143,13 +143,13 @@ def test_what_has_no_room_gives_way_to_what_is_about_as_good() -> None:
     scores = (0.9, 0.8, 0.7, 0.6, 0.58, 0.3)
     found = [part(n, score, 40 if score == 0.6 else 1) for n, score in enumerate(scores)]
     asked = Sharing(200, 0, 0.3, 0.1, 0.2, has_question=True)
-    made = assemble(fix([], [], [], asked), Retrieved(found), asked)
+    made = assemble(fix([], [], [], asked), RetrievedPassages(found), asked)
     assert [p.score for p in made.parts] == [0.9, 0.8, 0.7, 0.58]
     assert [p.score for p in made.left_out] == [0.6, 0.3]
     assert 0 < made.saved <= 200 - made.tokens
     # Where nothing is asked, worth is a matter of age, and the room is used.
     free = asked._replace(has_question=False)
-    made = assemble(fix([], [], [], free), Retrieved(found), free)
+    made = assemble(fix([], [], [], free), RetrievedPassages(found), free)
     assert [p.score for p in made.parts] == [0.9, 0.8, 0.7, 0.58, 0.3]
 
 

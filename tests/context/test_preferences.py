@@ -65,7 +65,7 @@ def test_lines_that_no_model_has_read_are_near_to_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rest has vectors, so a question is asked by meaning too."""
-    monkeypatch.setenv("MEMCLI_SYNC_PARTS", "0")
+    monkeypatch.setenv("MEMCLI_SYNC_SEGMENTS", "0")
     root = put(tmp_path, {"memory/2026-02-03.md": TALK})
     assert run(["index", "-q", "-w", str(root)]) == 0
     put(root, {"memory/2026-02-01.md": CHAT})

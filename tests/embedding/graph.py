@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from memcli.embedding.models import DATA, FP32, INT8, MODELS, Located, Model, locate, verify
+from memcli.embedding.models import DATA, FP32, INT8, MODELS, Model, ModelFile, locate, verify
 from memcli.record import Record
 
 LAYERS, HEADS, WIDTH, INNER, POSITIONS, WORDS = 6, 12, 384, 1536, 512, 30_522
@@ -267,7 +267,7 @@ def graph_of(model: Model) -> bytes:
     if model == FP32:
         return build_graph(FP32, fp32_layout())
     found = next((located for located in locate(models=(INT8,)) if verify(located)), None)
-    if not isinstance(found, Located):
+    if not isinstance(found, ModelFile):
         raise FileNotFoundError(f"{INT8.places[0]} is not installed")
     return build_graph(INT8, int8_layout(found.path))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.auto import announcement, is_due, weigh
-from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.encoders import Choice, IndexModel
+from memcli.embedding.language_choice import announcement, is_due, weigh
 from memcli.embedding.models import E5, INT8, fingerprint
 from memcli.embedding.multilingual import e5_fingerprint
 from memcli.embedding.registry import open_encoder, settled
@@ -49,12 +49,12 @@ def test_it_is_weighed_again_after_a_tenth_more_or_fewer_texts() -> None:
     ]  # fmt: skip
 
 
-def names(index: Remembered, folder: Path, wanted: str | None = None) -> tuple[str, ...]:
+def names(index: IndexModel, folder: Path, wanted: str | None = None) -> tuple[str, ...]:
     return settled(AUTO, index, fingerprint=wanted, folders=(str(folder),)).names
 
 
 def test_the_extra_is_chosen_where_it_is_installed(tmp_path: Path) -> None:
-    other = Remembered(None, fingerprint(INT8), "other 9")
+    other = IndexModel(None, fingerprint(INT8), "other 9")
     by_e5 = other._replace(fingerprint=e5_fingerprint())
     assert names(other, tmp_path) == ("bundled",)
     # Another machine may have made these: they are not made again by a model that reads less.
@@ -70,14 +70,14 @@ def test_the_extra_is_chosen_where_it_is_installed(tmp_path: Path) -> None:
     assert names(other, tmp_path, fingerprint(INT8)) == ("bundled",)
     assert names(other, tmp_path, e5_fingerprint()) == ("multilingual",)
     chosen = AUTO._replace(names=("onnx", "auto", "openai"))
-    assert settled(chosen, Remembered(None, None)).names == ("onnx", "bundled", "openai")
+    assert settled(chosen, IndexModel(None, None)).names == ("onnx", "bundled", "openai")
     # A file that is not the model is passed over.
     opened = open_encoder(AUTO, folders=[str(tmp_path)], remembered=other)
     assert "is not the pinned multilingual-e5-small-q4" in told(opened.reason)
 
 
 def test_a_change_of_the_model_is_announced() -> None:
-    english = Remembered(None, e5_fingerprint(), "english 9")
+    english = IndexModel(None, e5_fingerprint(), "english 9")
     said = announcement(AUTO, english)
     assert said is not None
     assert "most notes are in English now" in said.text

@@ -7,8 +7,8 @@ from threading import Event
 
 import pytest
 
-from memcli.embedding.cross import CrossEncoder
-from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.cross_encoder import CrossEncoder
+from memcli.embedding.encoders import Choice, IndexModel
 from memcli.embedding.rerankers import Reranking, SharedReranker
 from memcli.errors import RetrieverError
 from tests.embedding.cross_model import make_cross_encoder
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 def kept(folder: str, *, seconds: float = 60.0, max_tokens: int = 512) -> SharedReranker:
     wanted = Reranking("onnx", seconds, folder, max_tokens)
-    return SharedReranker(wanted, Choice(), Remembered(None, None))
+    return SharedReranker(wanted, Choice(), IndexModel(None, None))
 
 
 def test_a_pair_gives_one_score(folder: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.encoders import Choice, IndexModel
 from memcli.embedding.rerankers import Reranking, SharedReranker
 from memcli.errors import RetrieverError
 from tests.embedding.loopback import Loopback, Reply, loopback, ranked
@@ -26,7 +26,7 @@ def server() -> Iterator[Loopback]:
 
 def kept(server: Loopback, **changes: Any) -> SharedReranker:
     wanted = Reranking("endpoint", 30.0, url=server.url, model="words")._replace(**changes)
-    return SharedReranker(wanted, Choice(), Remembered(None, None))
+    return SharedReranker(wanted, Choice(), IndexModel(None, None))
 
 
 def fault(server: Loopback, **changes: Any) -> RetrieverError:

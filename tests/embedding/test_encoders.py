@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding import models, quick
+from memcli.embedding import models, onnx_c_api
 from memcli.embedding.encoders import Quick, QuickError
-from memcli.embedding.models import FP32, INT8, Located, locate
-from memcli.embedding.quick import PinnedEncoder, QuickModel
+from memcli.embedding.models import FP32, INT8, ModelFile, locate
+from memcli.embedding.onnx_c_api import PinnedEncoder, QuickModel
 from memcli.embedding.registry import open_pinned
 from memcli.embedding.runtime import package_run
 from memcli.embedding.session import settings, sums_exactly
@@ -45,7 +45,7 @@ def dot(one: bytes, other: bytes) -> float:
     return math.fsum(a * b for a, b in zip(floats(one), floats(other), strict=True))
 
 
-def installed(model: models.Model) -> Located:
+def installed(model: models.Model) -> ModelFile:
     found = locate(models=(model,))
     assert found, f"{model.name} is not installed"
     return found[0]
@@ -56,7 +56,7 @@ def encoder() -> PinnedEncoder:
     return open_pinned(installed(INT8))
 
 
-def by_package(located: Located, *, exact: bool | None = None) -> PinnedEncoder:
+def by_package(located: ModelFile, *, exact: bool | None = None) -> PinnedEncoder:
     return PinnedEncoder(located.model, package_run(located, exact=exact))
 
 
@@ -155,9 +155,9 @@ def test_quick_works_in_a_thread(vectors: list[bytes]) -> None:
 def test_quick_imports_nothing_heavy(vectors: list[bytes]) -> None:
     code = (
         "import sys\n"
-        "from memcli.embedding import models, quick\n"
+        "from memcli.embedding import models, onnx_c_api\n"
         "located = models.locate(models=(models.INT8,))[0]\n"
-        f"print(quick.QuickModel(located).embed({TEXTS[0]!r})[0].hex())\n"
+        f"print(onnx_c_api.QuickModel(located).embed({TEXTS[0]!r})[0].hex())\n"
         "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'pathlib', 'hashlib'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -168,7 +168,7 @@ def test_quick_imports_nothing_heavy(vectors: list[bytes]) -> None:
 
 def test_a_missing_library_is_one_error(tmp_path: Path) -> None:
     located = installed(INT8)
-    assert quick.find_library([str(tmp_path)]) is None
+    assert onnx_c_api.find_library([str(tmp_path)]) is None
     with pytest.raises(QuickError):
         QuickModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
     (tmp_path / "libonnxruntime.so.9").write_bytes(b"not a library")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.encoders import Choice, Endpoint, Remembered
+from memcli.embedding.encoders import Choice, Endpoint, IndexModel
 from memcli.embedding.endpoint import ATTEMPTS, REQUESTS, EndpointEncoder, Sleep
 from memcli.embedding.long_texts import unit
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, open_encoder
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.indexer import Calling, embed, index, text_of
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.search.query_vector import QueryVector
 from memcli.store.quantize import packed
 from memcli.store.sqlite.driver import rows
@@ -329,7 +329,7 @@ def test_whatever_fails_in_the_thread_of_a_query_is_the_reason() -> None:
 
     endpoint = Endpoint("http://h/v1", MODEL, key=key, key_variable="K", dimension=DIMENSION)
     encoder = QueryEncoder(Choice(("openai",), endpoint=endpoint))
-    vector = QueryVector(lambda: encoder, "pool", Remembered(None, None))
+    vector = QueryVector(lambda: encoder, "pool", IndexModel(None, None))
     assert vector.result("pool").blob is None
     told = "the query could not be embedded: KeyError: 'no such drawer'"
     assert vector.result("pool").reason == Reason("no-vector", told)

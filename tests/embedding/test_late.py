@@ -11,7 +11,7 @@ import onnxruntime  # type: ignore[import-untyped]
 import pytest
 
 from memcli.embedding import models, session
-from memcli.embedding.models import INT8, Located, locate
+from memcli.embedding.models import INT8, ModelFile, locate
 from memcli.embedding.token_similarity import StateCache, TokenReranker
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import RetrieverError
@@ -27,16 +27,16 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def located() -> Located:
+def located() -> ModelFile:
     return locate(models=(INT8,))[0]
 
 
 @pytest.fixture(scope="module")
-def likenesses(located: Located) -> list[float]:
+def likenesses(located: ModelFile) -> list[float]:
     return TokenReranker(located, threads=2).scores(QUERY, TEXTS, Event())
 
 
-def last_layer(located: Located, texts: list[str]) -> list[np.ndarray]:
+def last_layer(located: ModelFile, texts: list[str]) -> list[np.ndarray]:
     """Give the states of the last layer, the input of the pooling, by the runtime's package."""
     proto = onnx.load_from_string(models.read_graph(located.model))
     made = {node.output[0]: node for node in proto.graph.node}
@@ -56,7 +56,7 @@ def last_layer(located: Located, texts: list[str]) -> list[np.ndarray]:
 
 
 def test_the_likeness_is_the_mean_of_the_best_cosines(
-    located: Located, likenesses: list[float]
+    located: ModelFile, likenesses: list[float]
 ) -> None:
     states = [rows[1:-1] for rows in last_layer(located, [QUERY, *TEXTS])]
     asked, *told = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in states]
@@ -66,7 +66,7 @@ def test_the_likeness_is_the_mean_of_the_best_cosines(
     assert likenesses[0] > likenesses[1]
 
 
-def test_threads_change_nothing(located: Located, likenesses: list[float]) -> None:
+def test_threads_change_nothing(located: ModelFile, likenesses: list[float]) -> None:
     model = TokenReranker(located, threads=1)
     assert model.scores(QUERY, TEXTS, Event()) == likenesses
     assert model.scores(QUERY, TEXTS[::-1], Event()) == likenesses[::-1]
@@ -89,7 +89,7 @@ def test_states_are_kept_until_others_need_the_room() -> None:
     assert [kept.get((n,)) for n in (1, 3, 4, 5)] == [None] * 4
 
 
-def test_what_is_kept_changes_no_likeness(located: Located, likenesses: list[float]) -> None:
+def test_what_is_kept_changes_no_likeness(located: ModelFile, likenesses: list[float]) -> None:
     model = TokenReranker(located, threads=1)
     assert [model.scores(QUERY, [text], Event())[0] for text in TEXTS] == likenesses
     assert model.scores(QUERY, TEXTS, Event()) == likenesses
@@ -98,19 +98,19 @@ def test_what_is_kept_changes_no_likeness(located: Located, likenesses: list[flo
     )
 
 
-def test_without_words_there_is_nothing_to_compare(located: Located) -> None:
+def test_without_words_there_is_nothing_to_compare(located: ModelFile) -> None:
     model = TokenReranker(located)
     assert model.scores(QUERY, [""], Event()) == [0.0]
     with pytest.raises(RetrieverError, match="no word in the query"):
         model.scores(" ", TEXTS, Event())
 
 
-def test_nobody_waits_for_the_texts_that_are_left(located: Located) -> None:
+def test_nobody_waits_for_the_texts_that_are_left(located: ModelFile) -> None:
     is_over = Event()
     is_over.set()
     assert TokenReranker(located).scores(QUERY, TEXTS, is_over) == [0.0] * len(TEXTS)
 
 
-def test_a_missing_model_is_one_error(located: Located, tmp_path: Path) -> None:
+def test_a_missing_model_is_one_error(located: ModelFile, tmp_path: Path) -> None:
     with pytest.raises(RetrieverError):
         TokenReranker(located._replace(path=str(tmp_path / "model.onnx")))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memcli.embedding.encoders import Choice, LocalModel, Remembered
+from memcli.embedding.encoders import Choice, IndexModel, LocalModel
 from memcli.embedding.local import LocalEncoder
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import (
@@ -162,7 +162,7 @@ def test_files_that_an_index_remembers_are_not_hashed_again(folder: Path) -> Non
     choice = Choice(names=("onnx",), local=local(folder))
     opened = open_encoder(choice)
     assert opened.encoder is not None
-    index = Remembered(remember(choice, opened), opened.encoder.fingerprint)
+    index = IndexModel(remember(choice, opened), opened.encoder.fingerprint)
     assert is_verified("onnx", choice, index)
     model = folder / "model.onnx"
     seen = model.stat()
@@ -179,7 +179,7 @@ def test_files_that_an_index_remembers_are_not_hashed_again(folder: Path) -> Non
 
 def test_a_query_is_embedded_like_a_text(folder: Path) -> None:
     choice = Choice(names=("onnx",), local=local(folder))
-    found = QueryEncoder(choice).encode_query("fox pool", Remembered(None, None))
+    found = QueryEncoder(choice).encode_query("fox pool", IndexModel(None, None))
     assert found.vector == LocalEncoder(choice.local).encode(["fox pool"])[0]
     assert (found.way, found.reason, found.tokens) == ("package", None, 2)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.encoders import Choice, IndexModel
 from memcli.embedding.models import E5, is_readable, locate
 from memcli.embedding.multilingual import E5Encoder, e5_fingerprint, find_e5
 from memcli.embedding.query import QueryEncoder
@@ -94,9 +94,9 @@ if locate(models=(E5,)):
         opened = open_encoder(CHOICE)
         encoder = opened.encoder
         assert encoder is not None
-        index = Remembered(remember(CHOICE, opened), encoder.fingerprint)
+        index = IndexModel(remember(CHOICE, opened), encoder.fingerprint)
         assert is_verified("multilingual", CHOICE, index)
-        elsewhere = Remembered(f"elsewhere|1|2\n{encoder.fingerprint}", encoder.fingerprint)
+        elsewhere = IndexModel(f"elsewhere|1|2\n{encoder.fingerprint}", encoder.fingerprint)
         assert not is_verified("multilingual", CHOICE, elsewhere)
         found = QueryEncoder(CHOICE).encode_query("el gato", index)
         assert (found.vector, found.reason) == (encoder.encode_query("el gato"), None)

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.embedding.encoders import QuickError
 from memcli.embedding.models import locate
-from memcli.embedding.quick import QuickSession
+from memcli.embedding.onnx_c_api import QuickSession
 
 _GetApi = ctypes.CFUNCTYPE(c_void_p, c_uint32)
 _GetVersion = ctypes.CFUNCTYPE(c_void_p)

@@ -18,14 +18,14 @@ from memcli.embedding.encoders import (
     RECORDS,
     Choice,
     EncoderRecord,
-    Opened,
+    IndexModel,
+    OpenedEncoder,
     Opener,
-    Remembered,
 )
 from memcli.embedding.long_texts import unit
 from memcli.embedding.models import INT8, fingerprint, locate
-from memcli.embedding.query import Embedded, QueryEncoder
-from memcli.embedding.quick import PinnedEncoder
+from memcli.embedding.onnx_c_api import PinnedEncoder
+from memcli.embedding.query import QueryEmbedding, QueryEncoder
 from memcli.embedding.registry import OPENERS, open_encoder, remember
 from memcli.embedding.runtime import package_run
 from memcli.search.query_vector import QueryVector
@@ -47,11 +47,11 @@ def questions(count: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def bundled() -> Remembered:
+def bundled() -> IndexModel:
     """What an index remembers of the bundled model."""
     opened = open_encoder(BUNDLED)
     assert opened.encoder
-    return Remembered(remember(BUNDLED, opened), opened.encoder.fingerprint)
+    return IndexModel(remember(BUNDLED, opened), opened.encoder.fingerprint)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def server() -> Iterator[Loopback]:
 
 
 def test_queries_through_one_are_those_of_separate_ones(
-    bundled: Remembered, expected: dict[str, bytes]
+    bundled: IndexModel, expected: dict[str, bytes]
 ) -> None:
     one = QueryEncoder(BUNDLED)
     found = {text: one.encode_query(text, bundled) for text in expected}
@@ -84,12 +84,12 @@ def test_queries_through_one_are_those_of_separate_ones(
 STATM = Path("/proc/self/statm")  # the memory of a process, as Linux tells it
 GROWTH = """
 import json, os, sys
-from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.encoders import Choice, IndexModel
 from memcli.embedding.query import QueryEncoder
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-encoder, index = QueryEncoder(Choice()), Remembered(sys.argv[1], sys.argv[2])
+encoder, index = QueryEncoder(Choice()), IndexModel(sys.argv[1], sys.argv[2])
 first, *others = json.load(sys.stdin)
 assert encoder.encode_query(first, index).vector
 before = resident()
@@ -100,7 +100,7 @@ print(resident() - before)
 
 if STATM.exists():
 
-    def test_two_hundred_queries_add_less_than_ten_megabytes(bundled: Remembered) -> None:
+    def test_two_hundred_queries_add_less_than_ten_megabytes(bundled: IndexModel) -> None:
         done = subprocess.run(
             [sys.executable, "-c", GROWTH, bundled.model or "", bundled.fingerprint or ""],
             input=json.dumps(questions(201)), capture_output=True, text=True, check=True,
@@ -108,7 +108,7 @@ if STATM.exists():
         assert float(done.stdout) < 10
 
 
-def test_threads_share_one(bundled: Remembered, expected: dict[str, bytes]) -> None:
+def test_threads_share_one(bundled: IndexModel, expected: dict[str, bytes]) -> None:
     """Each asks every question in an order of its own, and closes the model again and again."""
     one, texts = QueryEncoder(BUNDLED, capacity=0), list(expected)[:60]
     found: list[dict[str, bytes | None]] = [{} for _ in range(4)]
@@ -127,24 +127,24 @@ def test_threads_share_one(bundled: Remembered, expected: dict[str, bytes]) -> N
     assert found == [{text: expected[text] for text in texts}] * 4
 
 
-def test_the_encoder_follows_the_index(bundled: Remembered, expected: dict[str, bytes]) -> None:
+def test_the_encoder_follows_the_index(bundled: IndexModel, expected: dict[str, bytes]) -> None:
     text = next(iter(expected))
     one = QueryEncoder(Choice(names=("bundled", "hashing")))
     hashed = HashingEncoder()
-    by_words = Remembered("", hashed.fingerprint)
+    by_words = IndexModel("", hashed.fingerprint)
     for _ in range(2):
         found = one.encode_query(text, bundled)
         assert (found.vector, found.fingerprint) == (expected[text], bundled.fingerprint)
         found = one.encode_query(text, by_words)
         assert (found.vector, found.fingerprint) == (hashed.encode_query(text), hashed.fingerprint)
-    found = one.encode_query(text, Remembered("", "word2vec;dim=3"))
-    assert found == Embedded(None, "", OTHER_MODEL, "", 0)
+    found = one.encode_query(text, IndexModel("", "word2vec;dim=3"))
+    assert found == QueryEmbedding(None, "", OTHER_MODEL, "", 0)
     one.close()
 
 
 def test_a_text_is_embedded_once_while_its_vector_is_among_the_last(server: Loopback) -> None:
     choice = Choice(names=("openai",), endpoint=server.endpoint())
-    one, index = QueryEncoder(choice, capacity=2), Remembered(None, None)
+    one, index = QueryEncoder(choice, capacity=2), IndexModel(None, None)
     for text in ("pool", "train", "pool", "fox", "pool", "train"):
         found = one.encode_query(text, index)
         assert (found.vector, found.way) == (unit(numbers(text)), "package")
@@ -153,7 +153,7 @@ def test_a_text_is_embedded_once_while_its_vector_is_among_the_last(server: Loop
 
 def test_a_failure_is_not_kept(server: Loopback) -> None:
     choice = Choice(names=("openai",), endpoint=server.endpoint())
-    one, index = QueryEncoder(choice), Remembered(None, None)
+    one, index = QueryEncoder(choice), IndexModel(None, None)
     server.behave = lambda *_: Reply(401)
     assert "wants a key" in told(one.encode_query("pool", index).reason)
     server.behave = lambda _, texts: embedded(texts)
@@ -168,7 +168,7 @@ def test_a_file_that_is_not_the_remembered_one_is_read_first(
     placed.parent.mkdir()
     shutil.copyfile(real, placed)
     monkeypatch.syspath_prepend(tmp_path)
-    index = Remembered(None, fingerprint(INT8))
+    index = IndexModel(None, fingerprint(INT8))
     good = QueryEncoder(BUNDLED).encode_query("pool", index)
     assert (good.way, good.reason) == ("quick", None)
     with placed.open("r+b") as file:
@@ -189,7 +189,7 @@ def test_without_the_library_the_package_is_asked(
     text = next(iter(expected))
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     located = locate()[0]
-    index = Remembered(f"{located.identity}\n{fingerprint(INT8)}", fingerprint(INT8))
+    index = IndexModel(f"{located.identity}\n{fingerprint(INT8)}", fingerprint(INT8))
     one = QueryEncoder(BUNDLED)
     for _ in range(2):
         found = one.encode_query(text, index)
@@ -201,9 +201,9 @@ def test_without_the_library_the_package_is_asked(
 def test_a_query_waits_for_a_server_no_longer_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     is_over = threading.Event()
 
-    def stall(*_: object) -> Opened:
+    def stall(*_: object) -> OpenedEncoder:
         is_over.wait()
-        return Opened(None)
+        return OpenedEncoder(None)
 
     opener = Opener(lambda *_: None, stall, query_seconds=0.1)
     monkeypatch.setitem(RECORDS, "slow", EncoderRecord("slow", is_server=True))
@@ -211,14 +211,14 @@ def test_a_query_waits_for_a_server_no_longer_than_is_said(monkeypatch: pytest.M
     encoder = QueryEncoder(Choice(names=("slow",)))
     try:
         for _ in range(2):
-            found = encoder.encode_query("the fox", Remembered(None, None))
+            found = encoder.encode_query("the fox", IndexModel(None, None))
             assert told(found.reason) == "the endpoint gives no answer within 0.1 s"
     finally:
         is_over.set()
 
 
 def test_a_question_that_is_repaired_while_it_is_embedded_gets_the_vector_of_what_is_meant(
-    bundled: Remembered, expected: dict[str, bytes]
+    bundled: IndexModel, expected: dict[str, bytes]
 ) -> None:
     typed, meant = list(expected)[:2]
     one = QueryEncoder(BUNDLED)
@@ -231,10 +231,10 @@ def test_a_question_that_is_repaired_while_it_is_embedded_gets_the_vector_of_wha
 
 
 def test_a_repaired_question_that_cannot_be_embedded_leaves_no_vector_of_the_other(
-    bundled: Remembered, expected: dict[str, bytes]
+    bundled: IndexModel, expected: dict[str, bytes]
 ) -> None:
     class Once(QueryEncoder):
-        def encode_query(self, text: str, index: Remembered) -> Embedded:
+        def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
             if text != typed:
                 raise MemoryError
             return super().encode_query(text, index)

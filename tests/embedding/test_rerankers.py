@@ -8,11 +8,11 @@ from threading import Event
 import pytest
 
 from memcli.config.keys import BY_NAME
-from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.encoders import Choice, IndexModel
 from memcli.embedding.rerankers import RERANKERS, Reranking, SharedReranker
 from memcli.errors import RetrieverError
 
-NO_INDEX = Remembered(None, None)
+NO_INDEX = IndexModel(None, None)
 
 
 class Endless:

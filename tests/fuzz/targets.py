@@ -23,7 +23,7 @@ from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.links import link_targets, related_targets
 from memcli.markdown.parse import LONGEST_TITLE
-from memcli.markdown.parts import embedded_text
+from memcli.markdown.segments import embedded_text
 from memcli.render import sanitize, screen
 from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.text import COLOURED
@@ -31,7 +31,7 @@ from memcli.render.width import columns
 from memcli.search import query
 from memcli.search.ranked import RankedPassage
 from memcli.search.snippet import make_snippet, marked
-from memcli.store.sqlite.match import TOKENIZE, expression
+from memcli.store.sqlite.fts_query import TOKENIZE, expression
 from memcli.types import (
     DATE_KEYS,
     Candidate,
@@ -85,10 +85,10 @@ def markdown(data: bytes) -> None:
         assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
         assert chunk.text_hash == digest(chunk.text)
         assert all(0 < len(title) <= LONGEST_TITLE for title in chunk.heading_path)
-        assert chunk.parts
+        assert chunk.segments
         context = context_of(chunk, "T", limits)
         at = 0
-        for part in chunk.parts:
+        for part in chunk.segments:
             assert at <= part.start < part.end <= len(chunk.text)
             assert chunk.start_line <= part.start_line <= part.end_line <= chunk.end_line
             at = part.end
@@ -274,7 +274,7 @@ def _candidate(excerpt: Excerpt) -> Candidate:
         heading_path=excerpt.about.heading_path, title="T", start_line=1, end_line=2, tokens=1,
         text=excerpt.text, text_hash=b"", date=excerpt.about.date, document_date=None, kind="note",
         scope="global", source_kind="web", trust="untrusted", authority=None, importance=None,
-        bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True, parts=(),
+        bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True, segments=(),
     )  # fmt: skip
 
 

@@ -181,15 +181,15 @@ def test_a_file_that_grows_beyond_a_limit_is_forgotten(place: tuple[Path, str]) 
 
 def test_a_file_of_too_many_parts_is_embedded_by_none(place: tuple[Path, str]) -> None:
     root, store = place
-    wanted = make_settings(root, limits=make_limits()._replace(most_parts=5))
+    wanted = make_settings(root, limits=make_limits()._replace(most_segments=5))
     write(root, "b.md", "[1]\n\n" * 4 + "[1]: x\n")
     assert bring_in(store, wanted).added == ("a.md", "b.md")
     write(root, "b.md", "[1]\n\n" * 5 + "[1]: x\n")
     report = bring_in(store, wanted)
-    assert reasons(report.skips) == [("b.md", "too-large", "6 parts, the limit is 5")]
+    assert reasons(report.skips) == [("b.md", "too-large", "6 segments, the limit is 5")]
     assert [row[1] for row in dump(store)["chunks"]] == ["a.md"]
     assert bring_in(store, wanted).unchanged == 2
-    assert make_limits().most_parts == 100_000
+    assert make_limits().most_segments == 100_000
 
 
 def test_compaction_and_get_name_it_and_go_on(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from memcli.embedding.models import E5, INT8
 from memcli.errors import RetrieverError
 from memcli.indexing.indexer import EMBED_BATCH, Calling, embed, index, readable_of, settle_vectors
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.store.run_records import Pending
 from memcli.store.sqlite.writer import Writer
 from tests.hashing import HashingEncoder

@@ -251,7 +251,11 @@ class Workspace(RuleBasedStateMachine):
     def search_brings_in_a_part(self, most: int) -> None:
         ticks = count()
         bounds = Bounds(
-            seconds=most, parts=2, first=100, wait_seconds=0, monotonic=lambda: float(next(ticks))
+            seconds=most,
+            segments=2,
+            first=100,
+            wait_seconds=0,
+            monotonic=lambda: float(next(ticks)),
         )
         store = store_at(self.store, lambda: self.clock)
         freshen(store, self.settings, bounds, lambda: self.encoder, lambda seconds: None)

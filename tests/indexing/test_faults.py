@@ -84,7 +84,7 @@ class Place:
             writer.close()
 
     def freshen(self) -> Freshness:
-        bounds = Bounds(seconds=50, parts=5, first=100, wait_seconds=0, monotonic=lambda: 0)
+        bounds = Bounds(seconds=50, segments=5, first=100, wait_seconds=0, monotonic=lambda: 0)
         return freshen(self.opened(), self.settings, bounds, lambda: None, lambda seconds: None)
 
     def look(self) -> Freshness:

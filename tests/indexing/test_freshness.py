@@ -21,7 +21,7 @@ from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, open_writer
 from tests.support import FAR_FUTURE_NS, make_limits, make_settings, told, touch, write
 
-BOUNDS = Bounds(seconds=3, parts=2, first=10, wait_seconds=0, monotonic=lambda: 0.0)
+BOUNDS = Bounds(seconds=3, segments=2, first=10, wait_seconds=0, monotonic=lambda: 0.0)
 
 
 def embed_by_words(change: Change) -> None:
@@ -105,12 +105,12 @@ def test_a_file_that_is_too_large_is_named_when_all_is_read(place: Place) -> Non
 
 def test_a_later_search_embeds_what_was_left(place: Place) -> None:
     place.write("a", "b", "c")
-    place.freshen(BOUNDS._replace(parts=0), encoder=no_encoder)
+    place.freshen(BOUNDS._replace(segments=0), encoder=no_encoder)
     place.freshen()
     assert place.counts() == Counts(3, 3, 3, 0)
-    assert place.freshen(BOUNDS._replace(parts=3)) == Freshness("up_to_date", 0, None, ())
+    assert place.freshen(BOUNDS._replace(segments=3)) == Freshness("up_to_date", 0, None, ())
     assert place.counts() == Counts(3, 3, 3, 3)
-    place.freshen(BOUNDS._replace(parts=3), encoder=no_encoder)  # nothing waits now
+    place.freshen(BOUNDS._replace(segments=3), encoder=no_encoder)  # nothing waits now
 
 
 def test_too_many_files_for_a_first_search_are_an_error(place: Place) -> None:
@@ -180,13 +180,13 @@ def test_a_first_reading_that_was_cut_off_goes_on_whatever_its_time(place: Place
     with pytest.raises(KeyboardInterrupt):
         freshen(place.store, place.settings, BOUNDS, no_encoder, no_sleep, on_progress=stop)
     assert 0 < place.counts().documents < 9
-    assert place.freshen(BOUNDS._replace(seconds=1, parts=0)).state == "up_to_date"
+    assert place.freshen(BOUNDS._replace(seconds=1, segments=0)).state == "up_to_date"
     assert place.counts().documents == 9
 
 
 def test_texts_wait_for_no_other_search_where_files_only_look_changed(place: Place) -> None:
     place.write("a", "b")
-    place.freshen(BOUNDS._replace(parts=0))
+    place.freshen(BOUNDS._replace(segments=0))
     place.write("a", "b")  # the same bytes, just now
     assert place.freshen().state == "up_to_date"
     assert place.counts() == Counts(2, 2, 2, 2)
@@ -195,7 +195,7 @@ def test_texts_wait_for_no_other_search_where_files_only_look_changed(place: Pla
 def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
     names = "abcdefghij"
     place.write(*names)
-    place.freshen(BOUNDS._replace(parts=0))
+    place.freshen(BOUNDS._replace(segments=0))
     place.write(*names)
     write(place.root, "j.md", "new text\n")
     assert look(place.store, place.settings).pending == 1
@@ -207,10 +207,10 @@ def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
 
 def test_removals_are_brought_in_whatever_the_bounds(place: Place) -> None:
     place.write("a", "b", "c")
-    place.freshen(BOUNDS._replace(parts=3))
+    place.freshen(BOUNDS._replace(segments=3))
     for name in "bc":
         (place.root / f"{name}.md").unlink()
-    bounds = BOUNDS._replace(seconds=0, parts=0)
+    bounds = BOUNDS._replace(seconds=0, segments=0)
     assert place.freshen(bounds, encoder=no_encoder).state == "up_to_date"
     assert place.counts() == Counts(1, 1, 1, 1)
 
@@ -350,7 +350,7 @@ def test_a_damaged_index_is_built_anew_and_kept(place: Place, damage: bytes) -> 
 
 def test_pages_that_are_damaged_inside_are_found_by_the_next_full_index(place: Place) -> None:
     place.write(*(f"n{number}" for number in range(9)), text="some words here. " * 200)
-    place.freshen(BOUNDS._replace(parts=0))
+    place.freshen(BOUNDS._replace(segments=0))
     data = bytearray(Path(place.path).read_bytes())
     for page in range(30 * 4096, len(data), 4096):  # behind what tells of the tables
         data[page : page + 4096] = b"\xff" * len(data[page : page + 4096])

@@ -56,6 +56,6 @@ def test_no_single_file_stops_a_run(tmp_path: Path, text: str) -> None:
     embed(writer, HashingEncoder())
     assert report.added == ("bad.md", "good.md")
     counts = writer.counts()
-    assert counts.parts == counts.embedded > 0
+    assert counts.segments == counts.embedded > 0
     writer.close()
     assert_sound(str(tmp_path / "index.sqlite"))

@@ -32,7 +32,7 @@ from tests.hashing import HashingEncoder
 from memcli.indexing import indexer
 from memcli.indexing.indexer import embed
 from memcli.indexing.rebuild import rebuild
-from memcli.store.sqlite.writer import Beside, Writer
+from memcli.store.sqlite.writer import ReplacementIndex, Writer
 from tests.support import FAR_FUTURE_NS, make_settings
 
 indexer.GROUP_BYTES = 1  # each file in a transaction of its own
@@ -49,13 +49,13 @@ def transaction(self, *, revise=True):
             os.kill(os.getpid(), signal.SIGKILL)
 
 Writer.transaction = transaction
-published = Beside.publish
+published = ReplacementIndex.publish
 
 def publish(self):
     published(self)
     os.kill(os.getpid(), signal.SIGKILL)
 
-Beside.publish = publish
+ReplacementIndex.publish = publish
 writer = Writer.open(sys.argv[3], lambda: FAR_FUTURE_NS)
 rebuild(
     writer, make_settings(Path(sys.argv[2])), embed_into=lambda w: embed(w, HashingEncoder(32))
@@ -324,4 +324,4 @@ def test_other_chunks_are_embedded_before_anyone_searches_them(place: Place) -> 
     reader.close()
     assert seen == [chunks]
     assert counts.chunks > chunks
-    assert counts.embedded == counts.parts
+    assert counts.embedded == counts.segments

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memcli.errors import ExitCode
-from memcli.workspace.whole import BEGUN
+from memcli.workspace.atomic_write import BEGUN
 from tests.machine.file_system import (
     EMPTIED,
     GONE,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memcli.cli.main import REFUSED
-from memcli.workspace.whole import BEGUN
+from memcli.workspace.atomic_write import BEGUN
 from tests.commands import say
 from tests.support import write
 

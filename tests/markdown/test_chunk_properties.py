@@ -10,7 +10,7 @@ from memcli.language.tokens import quotient
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments
 from memcli.markdown.parse import parse
-from memcli.markdown.parts import embedded_text
+from memcli.markdown.segments import embedded_text
 from tests.support import chunks_of, context_of, count_tokens, make_limits
 
 SCRIPTS = [
@@ -83,8 +83,8 @@ def test_parts_lie_in_their_chunk_in_order_and_fit_the_model(
     for chunk in chunks_of(text, title=title * 3, limits=limits):
         context = context_of(chunk, title * 3, limits)
         at = 0
-        assert chunk.parts
-        for part in chunk.parts:
+        assert chunk.segments
+        for part in chunk.segments:
             assert at <= part.start < part.end <= len(chunk.text)
             assert chunk.start_line <= part.start_line <= part.end_line <= chunk.end_line
             at = part.end
@@ -129,7 +129,7 @@ def test_a_line_above_a_long_list_changes_at_most_20_parts(seed: int) -> None:
     ]
 
     def hashes(lines: list[str]) -> set[bytes]:
-        return {p.hash for c in chunks_of("# L\n\n" + "\n".join(lines)) for p in c.parts}
+        return {p.hash for c in chunks_of("# L\n\n" + "\n".join(lines)) for p in c.segments}
 
     assert len(hashes(["- new line", *items]) - hashes(items)) <= 20
 
@@ -150,7 +150,7 @@ def test_hostile_headings_and_bodies_fit_the_model(title: str, text: str) -> Non
     limits, size = make_limits(), 0
     for chunk in chunks_of(text, title=title):
         context = context_of(chunk, title, limits)
-        for part in chunk.parts:
+        for part in chunk.segments:
             body = chunk.text[part.start : part.end]
             assert count_tokens(embedded_text(context, part.prefix, body)) <= limits.part_max
             size += len(body)
@@ -192,7 +192,7 @@ def test_pathological_texts_are_cut_without_loss(text: str) -> None:
 def test_only_a_single_line_with_its_headings_is_over_the_limit(text: str, overlap: int) -> None:
     for chunk in chunks_of(text, limits=make_limits(240, overlap)):
         if chunk.tokens > 240:
-            assert len({part.start_line for part in chunk.parts}) == 1, chunk.text
+            assert len({part.start_line for part in chunk.segments}) == 1, chunk.text
 
 
 def test_a_short_last_chunk_takes_lines_from_the_one_before_it() -> None:

@@ -9,7 +9,7 @@ import pytest
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import visible
 from memcli.markdown.parse import LONGEST_TITLE
-from memcli.markdown.parts import choose_context, contexts, embedded_text
+from memcli.markdown.segments import choose_context, contexts, embedded_text
 from memcli.types import Chunk
 from tests.support import chunks_of, context_of, make_limits
 
@@ -19,7 +19,7 @@ def brief(chunks: Sequence[Chunk]) -> list[tuple[str, int, int]]:
 
 
 def part_lines(chunk: Chunk) -> list[tuple[int, int]]:
-    return [(part.start_line, part.end_line) for part in chunk.parts]
+    return [(part.start_line, part.end_line) for part in chunk.segments]
 
 
 @pytest.mark.parametrize("form", ["# {}\n\n", "{}\n---\n\n"], ids=["atx", "setext"])
@@ -69,7 +69,7 @@ def test_chunks_of_small_documents(text: str, chunks: list[tuple[str, int, int]]
 def test_a_lone_carriage_return_is_no_line_end() -> None:
     (chunk,) = chunks_of("a\rb\r\nc\n")
     assert (chunk.text, chunk.start_line, chunk.end_line) == ("a\rb\r\nc", 1, 2)
-    (part,) = chunk.parts
+    (part,) = chunk.segments
     assert part.hash == digest("T\na b\nc")
 
 
@@ -86,11 +86,11 @@ def test_prose_goes_in_parts_of_two_lines_and_restarts_at_each_block() -> None:
 
 def test_a_split_fence_and_table_repeat_their_head() -> None:
     code = "\n".join(f"line {number} of the code" for number in range(60))
-    fence = [part for chunk in chunks_of(f"```python\n{code}\n```") for part in chunk.parts]
+    fence = [part for chunk in chunks_of(f"```python\n{code}\n```") for part in chunk.segments]
     assert {part.prefix for part in fence[1:]} == {"```python"}
     assert fence[0].prefix == ""
     rows = "\n".join(f"| {number} | some value |" for number in range(60))
-    table = [p for chunk in chunks_of(f"| a | b |\n|---|---|\n{rows}") for p in chunk.parts]
+    table = [p for chunk in chunks_of(f"| a | b |\n|---|---|\n{rows}") for p in chunk.segments]
     assert len(table) > 1
     assert {part.prefix for part in table[1:]} == {"| a | b |\n|---|---|"}
 
@@ -186,7 +186,7 @@ def test_no_part_holds_a_piece_of_a_comment() -> None:
     shown = ""
     for chunk in chunks_of(text):
         context = context_of(chunk, "T", make_limits())
-        for part in chunk.parts:
+        for part in chunk.segments:
             embedded = embedded_text(context, part.prefix, chunk.text[part.start : part.end])
             assert part.hash == digest(embedded)
             assert "secret" not in embedded

@@ -17,7 +17,7 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[2])
     from memcli.cli.main import main
-    from memcli.embedding.encoders import Opened, Opener
+    from memcli.embedding.encoders import OpenedEncoder, Opener
     from tests import hashing
 
     class NoisyEncoder(hashing.HashingEncoder):
@@ -38,7 +38,7 @@ if __name__ == "__main__":
 
     hashing.OPENER = Opener(
         fingerprint=hashing.OPENER.fingerprint,
-        open=lambda choice, opening: Opened(NoisyEncoder()),
+        open=lambda choice, opening: OpenedEncoder(NoisyEncoder()),
     )
     hashing.register()
     if name := os.environ.get("MEMCLI_TEST_WITHOUT"):

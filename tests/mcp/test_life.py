@@ -25,7 +25,7 @@ MODERN = {
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
 }
 # A question is embedded, and nothing else is: words alone have a confidence in these tests.
-BY_WORDS = {"MEMCLI_EMBEDDING_ENCODER": "hashing", "MEMCLI_SYNC_PARTS": "0"}
+BY_WORDS = {"MEMCLI_EMBEDDING_ENCODER": "hashing", "MEMCLI_SYNC_SEGMENTS": "0"}
 # The promise is a second; the machine of the tests may be busy with others.
 SOON = 4.0
 # Starts a server with pipes of its own, writes what it answers to a list, and goes on.
@@ -129,7 +129,7 @@ def _asked_at_the_gate(
     Everything is embedded, or an answer by words would not wait for the vector of the question.
     """
     os.mkfifo(tmp_path / "gate")
-    environ = {"MEMCLI_TEST_GATE": str(tmp_path / "gate"), "MEMCLI_SYNC_PARTS": "200"}
+    environ = {"MEMCLI_TEST_GATE": str(tmp_path / "gate"), "MEMCLI_SYNC_SEGMENTS": "200"}
     server = _serve("-w", str(notes), environ=environ)
     ended.append(server)
     _send(server, _search(1, "pool"))

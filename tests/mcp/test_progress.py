@@ -64,7 +64,7 @@ def test_a_first_index_tells_how_far_it_is(notes: Path, tmp_path: Path, mode: st
     os.mkfifo(tmp_path / "slow")
     environ: dict[str, Any] = {
         "MEMCLI_TEST_SLOW": str(tmp_path / "slow"),
-        "MEMCLI_SYNC_PARTS": "200",
+        "MEMCLI_SYNC_SEGMENTS": "200",
     }
     with serve(tmp_path, "-w", str(notes), mode=mode, **environ) as served:
         asking, silent = SearchRequest(served), SearchRequest(served, wants_progress=False)
@@ -83,7 +83,10 @@ def test_texts_are_embedded_while_keywords_answer(notes: Path, tmp_path: Path) -
     for number in range(TEXTS, NOTES):  # what is left is one batch
         (notes / "memory" / f"{number}.md").unlink()
     os.mkfifo(tmp_path / "slow")
-    environ: dict[str, Any] = {"MEMCLI_TEST_SLOW": str(tmp_path / "slow"), "MEMCLI_SYNC_PARTS": "2"}
+    environ: dict[str, Any] = {
+        "MEMCLI_TEST_SLOW": str(tmp_path / "slow"),
+        "MEMCLI_SYNC_SEGMENTS": "2",
+    }
     with serve(tmp_path, "-w", str(notes), **environ) as served:
         text = served.text(*QUESTION[:1], **QUESTION[1])
         assert f"\nkeywords only: semantic search is being prepared: 0 of {TEXTS}\n" in text

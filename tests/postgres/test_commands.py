@@ -159,6 +159,7 @@ def test_workspaces_are_renamed_and_deleted(memcli: Memcli, url: str, tmp_path: 
         assert memcli(f"store attach team/{folder.name}", folder).code == 0
         assert memcli("index", folder).code == 0
     assert memcli("store rename team/one team/other", one).code == 2
+    assert memcli("store rename team/one team/one", one).code == 2
     assert memcli("store rename team/nosuch ops", one).code == 4
     assert memcli("store rename team/one secret/one", one).code == 4  # not a tenant of this role
     moved = checked("memcli.store", memcli("store rename team/one ops --json", one).out)

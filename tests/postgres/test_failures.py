@@ -319,7 +319,7 @@ def test_a_killed_writer_leaves_whole_documents(
 
 
 def test_a_disk_that_is_full_is_said() -> None:
-    from memcli.store.postgres.faults import of
+    from memcli.store.postgres.errors import of
     from memcli.store.postgres.libpq import ServerError
 
     address = Address("postgresql://me:hunter2@127.0.0.1/d")

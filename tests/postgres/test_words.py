@@ -66,7 +66,7 @@ ASKED = (
 def whole(path: str, text: str) -> Chunk:
     """Make one chunk of a text, however long."""
     (chunk, *_) = document(path, "fox\n").chunks
-    return chunk._replace(text=text, parts=())
+    return chunk._replace(text=text, segments=())
 
 
 @pytest.mark.parametrize("wanted", ASKED)

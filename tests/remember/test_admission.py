@@ -8,22 +8,22 @@ from memcli.api.memory import Memory
 from memcli.api.similar_lines import SimilarLines
 from memcli.language.facts import differs, facets_of, jaccard, replaces
 from memcli.mcp.shared_memory import SeenLines
-from memcli.remember.admission import AdmissionSettings, Judged, OlderLine, SimilarLine, judge
-from memcli.remember.worth import GateWeights, worth_of
+from memcli.remember.admission import AdmissionSettings, Judgement, OlderLine, SimilarLine, judge
+from memcli.remember.note_score import GateWeights, worth_of
 from tests.benchmarks import gate as benchmark
 
 WEIGHTS = GateWeights(0.3, 0.3, 0.4)
 OLD = "The pool of api-7 holds 40 connections."
 
 
-def _judged(text: str, *old: str, cosine: float | None = None, **settings: object) -> Judged:
+def _judged(text: str, *old: str, cosine: float | None = None, **settings: object) -> Judgement:
     near = [
         SimilarLine("memory", "MEMORY.md", at, at, each, cosine) for at, each in enumerate(old, 1)
     ]
     return judge(text, near, AdmissionSettings(WEIGHTS, **settings))  # type: ignore[arg-type]
 
 
-def _rule(judged: Judged) -> str:
+def _rule(judged: Judgement) -> str:
     return judged.refusal.rule if judged.refusal else ""
 
 

@@ -13,13 +13,13 @@ import pytest
 
 from memcli.errors import BusyError, NotFoundError, UsageError
 from memcli.remember import append
-from memcli.remember.append import Appended
-from memcli.remember.block import Note, Placed, place
+from memcli.remember.append import AppendedNote
+from memcli.remember.block import Note, PlacedNote, place
 
 OLD = "# Log\n\n- 09:00 one\n- 09:01 two\n"
 
 
-def make(text: str) -> Callable[[bytes | None], Placed]:
+def make(text: str) -> Callable[[bytes | None], PlacedNote]:
     return lambda data: place(data, Note(text), name="log.md", title="Log")
 
 
@@ -33,7 +33,7 @@ def add(
     path: str = "memory/log.md",
     *,
     sleep: Callable[[float], None] = at_once,
-) -> Appended:
+) -> AppendedNote:
     return append.append(str(root), path, make(text), announce=lambda made: None, sleep=sleep)
 
 

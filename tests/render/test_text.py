@@ -13,7 +13,7 @@ CANDIDATE = make_candidate(
     title="Pool", start_line=3, end_line=5, tokens=9, text="The pool ran dry.", text_hash=b"",
     date="2025-06-12", document_date=None, kind="log", scope="session", source_kind="operator",
     trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1, semantic_rank=None,
-    literal=True, parts=(),
+    literal=True, segments=(),
 )  # fmt: skip
 PASSAGE = RankedPassage(
     CANDIDATE, 0, 0, 0.75, None, 1.0, None, (), (Step("fuse", 0.75, (("bm25", 1.0),)),)

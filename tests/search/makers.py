@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.search.fusion import Weights, fuse
 from memcli.search.ranked import RankedPassage
-from memcli.types import Candidate, PartScore
+from memcli.types import Candidate, SegmentScore
 from tests.records import make_candidate
 
 HALVES = Weights(0.5, 0.5)
@@ -26,7 +26,7 @@ def candidate(
     """Make a chunk whose parts are its lines, one cosine each."""
     parts, at = [], 0
     for number, (line, cosine) in enumerate(zip(lines, cosines, strict=True), start=1):
-        parts.append(PartScore(number, number, at, at + len(line), cosine))
+        parts.append(SegmentScore(number, number, at, at + len(line), cosine))
         at += len(line) + 1
     return make_candidate(
         chunk_id=chunk_id,
@@ -52,7 +52,7 @@ def candidate(
         keyword_rank=ranks[0],
         semantic_rank=ranks[1],
         literal=literal,
-        parts=tuple(parts),
+        segments=tuple(parts),
     )
 
 

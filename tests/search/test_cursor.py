@@ -6,14 +6,14 @@ import pytest
 
 from memcli.search.cursor import CursorPlace, cursor_of
 from memcli.search.ranked import RankedPassage
-from memcli.types import PartScore, Turn
+from memcli.types import SegmentScore, Turn
 from tests.records import make_candidate
 
 TEXT = "## Ports\n\nÄ first line, long\n\n- the pool\n- the pool ran dry\n"
 PARTS = (
-    PartScore(11, 13, 0, 28, 0.1),
-    PartScore(15, 15, 30, 40, 0.9),
-    PartScore(16, 16, 41, 59, 0.2),
+    SegmentScore(11, 13, 0, 28, 0.1),
+    SegmentScore(15, 15, 30, 40, 0.9),
+    SegmentScore(16, 16, 41, 59, 0.2),
 )
 
 
@@ -25,7 +25,7 @@ def _passage(
         start_line=11, end_line=16, tokens=9, text=text, text_hash=b"", date=None,
         document_date=None, kind="log", scope="session", source_kind="operator", trust="trusted",
         authority=None, importance=None, bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True,
-        parts=PARTS,
+        segments=PARTS,
     )  # fmt: skip
     return RankedPassage(
         candidate, first, last, 0.5, None, 1.0, None, (), (), best=best, broken=(broken, False)
@@ -51,22 +51,22 @@ def test_without_a_word_it_is_where_the_meaning_was_found() -> None:
     assert cursor_of(_passage(best=1), ["sewer"]) == CursorPlace(15, 1, "- the pool")
     far = tuple(part._replace(cosine=None) for part in PARTS)
     passage = _passage(best=0)
-    unread = passage._replace(candidate=passage.candidate._replace(parts=far))
+    unread = passage._replace(candidate=passage.candidate._replace(segments=far))
     assert cursor_of(unread, []) == CursorPlace(13, 1, "Ä first line, long")
 
 
 def test_a_heading_alone_is_better_than_nothing() -> None:
     passage = _passage(text="## Ports")
     assert cursor_of(
-        passage._replace(candidate=passage.candidate._replace(parts=())), []
+        passage._replace(candidate=passage.candidate._replace(segments=())), []
     ) == CursorPlace(11, 1, "## Ports")
 
 
 def test_a_passage_that_begins_within_a_line_counts_what_stands_before_it() -> None:
-    inside = PartScore(13, 13, TEXT.index("line"), TEXT.index(", long"), 0.1)
+    inside = SegmentScore(13, 13, TEXT.index("line"), TEXT.index(", long"), 0.1)
     passage = _passage()
     passage = passage._replace(
-        candidate=passage.candidate._replace(parts=(PARTS[0], inside, PARTS[2])), first=1, last=1
+        candidate=passage.candidate._replace(segments=(PARTS[0], inside, PARTS[2])), first=1, last=1
     )
     assert passage.continues_before
     assert cursor_of(passage, ["line"]) == CursorPlace(13, 10, "line")
@@ -95,7 +95,7 @@ def test_a_line_that_only_frames_a_text_or_greets_is_not_the_best(frame: str) ->
     passage = _passage(text=f"{frame}\n\nThe valve is shut.\n")
     for words in (["pool"], []):
         assert cursor_of(
-            passage._replace(candidate=passage.candidate._replace(parts=())), words
+            passage._replace(candidate=passage.candidate._replace(segments=())), words
         ) == CursorPlace(13, 1, "The valve is shut.")
 
 
@@ -103,7 +103,7 @@ def test_of_lines_with_as_many_words_it_is_the_one_that_is_nearest_in_meaning() 
     assert cursor_of(_passage(best=2), ["pool"]) == CursorPlace(15, 7, "- the pool")
     near = (*PARTS[:2], PARTS[2]._replace(cosine=0.95))
     passage = _passage(best=0)
-    passage = passage._replace(candidate=passage.candidate._replace(parts=near))
+    passage = passage._replace(candidate=passage.candidate._replace(segments=near))
     assert cursor_of(passage, ["pool"]).line == 16
     number = _passage(text="## Call\n\nthe plumber\n\n555\n- or not\n")
     assert cursor_of(number, ["555"]).text == "555"
@@ -115,6 +115,6 @@ def test_who_is_named_counts_and_a_question_counts_for_less() -> None:
     )
     turns = tuple(Turn(11 + n, 11 + n, who) for n, who in enumerate(("Kate", "Odette", "Kate")))
     passage = _passage(text=text)
-    passage = passage._replace(candidate=passage.candidate._replace(parts=()), turns=turns)
+    passage = passage._replace(candidate=passage.candidate._replace(segments=()), turns=turns)
     assert cursor_of(passage, ["pool"]).line == 12
     assert cursor_of(passage._replace(named_speakers=("Kate",)), ["pool"]).line == 13

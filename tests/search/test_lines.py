@@ -23,7 +23,7 @@ from memcli.search.lines import (
     whole_thought,
 )
 from memcli.search.passages import passages_of
-from memcli.types import Candidate, PartScore
+from memcli.types import Candidate, SegmentScore
 from tests.search.makers import candidate, fused
 
 NOW = datetime(2026, 2, 20)
@@ -165,8 +165,8 @@ def test_lines_as_far_from_the_best_go_from_the_end_first() -> None:
 
 
 def test_a_run_takes_all_of_its_lines_and_one_that_is_too_long_is_cut_around_its_best() -> None:
-    parts = tuple(PartScore(1, 1, at, at + 2, None) for at in (0, 3, 6, 9))
-    made = _of_lines("aa bb cc dd")._replace(parts=parts)
+    parts = tuple(SegmentScore(1, 1, at, at + 2, None) for at in (0, 3, 6, 9))
+    made = _of_lines("aa bb cc dd")._replace(segments=parts)
     assert whole_lines(made, Run(1, 2)) == Run(0, 3)
     for most, run in ((2, Run(1, 1)), (5, Run(1, 2)), (8, Run(0, 2)), (10, Run(0, 2))):
         assert narrowed(made, Run(0, 3), 1, lambda text, most=most: len(text) <= most) == run  # type: ignore[misc]

@@ -114,7 +114,7 @@ def test_a_new_note_with_a_word_of_its_own_is_found_before_it_is_embedded(
     items = "\n\n".join(f"- Item {at} of the list stands for itself alone." for at in range(40))
     write(tmp_path, "new.md", f"# List\n\n{items}\n\n## Code\n\nzanzibar_kestrel: slow pool.\n")
     said = ("zanzibar_kestrel slow pool", "--profile", profile, "-f", "{path}", "-w", str(tmp_path))
-    done = run("search", *said, MEMCLI_SYNC_PARTS="8")
+    done = run("search", *said, MEMCLI_SYNC_SEGMENTS="8")
     assert done.stdout.split("\n")[0] == "new.md", done.stderr
 
 

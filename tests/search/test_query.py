@@ -17,7 +17,7 @@ from memcli.search.query import (
     QueryTerm,
     parse,
 )
-from memcli.store.sqlite.match import TOKENIZE, expression
+from memcli.store.sqlite.fts_query import TOKENIZE, expression
 from memcli.types import TermQuery
 
 QUERIES = st.one_of(

@@ -12,9 +12,9 @@ import pytest
 
 import memcli
 from memcli.config.settings import load
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.search.query import JOINED, ParsedQuery, QueryTerm, parse
-from memcli.search.recall import RecallBounds, Recalled, _first_chunks, recall
+from memcli.search.recall import RecallBounds, RecallResult, _first_chunks, recall
 from memcli.search.repair import Repair, _rewritten
 from memcli.search.trace import _passage
 from memcli.store.open import open_store
@@ -50,7 +50,7 @@ def _snapshot(folder: Path) -> Iterator[Snapshot]:
     store.close()
 
 
-def _recalled(snapshot: Snapshot, query: ParsedQuery, *, demands: bool = True) -> Recalled:
+def _recalled(snapshot: Snapshot, query: ParsedQuery, *, demands: bool = True) -> RecallResult:
     bounds = RecallBounds(10, Scope(), demands_phrases=demands)
     return recall(snapshot, query, total=3, keyword=True, vector=None, bounds=bounds)
 

@@ -18,7 +18,7 @@ from memcli.search.focus import Adjustments, Width, focus
 from memcli.search.options import options_of
 from memcli.search.query import parse
 from memcli.search.ranked import RankedPassage
-from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, Reranked, rerank
+from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, RerankResult, rerank
 from memcli.search.retrievers import Vector
 from memcli.store.open import open_store
 from memcli.types import Filters
@@ -68,7 +68,7 @@ def places(passages: Sequence[RankedPassage]) -> list[str]:
 def test_passages_take_the_order_of_their_scores_and_keep_the_scores_of_before() -> None:
     passages, reader = focused({}), Reader([1.0, -7.0, 30.0, 1.0, 2.0, 0.0])
     again, told = rerank(passages, "why", reader, focused, has_vectors=True)
-    assert told == Reranked("onnx", 6)
+    assert told == RerankResult("onnx", 6)
     assert reader.asked == [("why", ["one", "three", "five", "two", "four", "six"])]
     assert [passage.text.split()[0] for passage in again] == [
         "five",
@@ -109,7 +109,7 @@ def test_parts_that_are_more_like_the_query_than_others_are_lifted() -> None:
     again, told = rerank(
         passages, "why", Reader(likenesses, by_part=True), focused, has_vectors=True
     )
-    assert told == Reranked("tokens", 6)
+    assert told == RerankResult("tokens", 6)
     assert places(passages)[2] == "3.md:1"
     six = next(passage for passage in again if passage.citation == "3.md:2")
     step = six.trace[-1]
@@ -125,7 +125,7 @@ def test_parts_are_not_read_where_the_first_passage_is_far_ahead() -> None:
     passages[0] = passages[0]._replace(score=passages[1].score + SURE_LEAD)
     parts, whole = Reader([0.5] * 6, by_part=True), Reader([1.0] * 6)
     again, told = rerank(passages, "why", parts, focused, has_vectors=True)
-    assert (again, told, parts.asked) == (passages, Reranked("tokens", 0, SURE), [])
+    assert (again, told, parts.asked) == (passages, RerankResult("tokens", 0, SURE), [])
     assert rerank(passages, "why", whole, focused, has_vectors=True)[1].ran
     assert rerank(passages[:2], "why", parts, focused, has_vectors=True) == (passages[:2], told)
     passages[0] = passages[0]._replace(score=passages[1].score + 0.99 * SURE_LEAD)
@@ -160,12 +160,12 @@ def test_the_order_stays_where_there_are_no_scores(reader: Reader, reason: Reaso
     passages = focused({})
     again, told = rerank(passages, "why", reader, focused, has_vectors=True)
     assert again is passages
-    assert told == Reranked(reader.name, 0, reason)
+    assert told == RerankResult(reader.name, 0, reason)
 
 
 def test_nothing_found_is_nothing_to_read() -> None:
     reader = Reader([])
-    assert rerank([], "why", reader, focused, has_vectors=True) == ([], Reranked("onnx", 0))
+    assert rerank([], "why", reader, focused, has_vectors=True) == ([], RerankResult("onnx", 0))
     assert reader.asked == []
 
 

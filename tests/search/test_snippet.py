@@ -35,9 +35,9 @@ def test_what_is_marked(text: str, words: list[str], found: list[str]) -> None:
 
 def test_an_ellipsis_stands_where_a_line_goes_on() -> None:
     (passage,) = fused(candidate(1, lines=("One. Two. Three.",)))
-    (part,) = passage.candidate.parts
+    (part,) = passage.candidate.segments
     pieces = [part._replace(start=start, end=end) for start, end in ((0, 4), (5, 9), (10, 16))]
-    passage = passage._replace(candidate=passage.candidate._replace(parts=tuple(pieces)), last=2)
+    passage = passage._replace(candidate=passage.candidate._replace(segments=tuple(pieces)), last=2)
     assert make_snippet(passage, words=()).text == "One. Two. Three."
     assert make_snippet(passage._replace(last=1), words=()).text == "One. Two.…"
     assert make_snippet(passage._replace(first=1, last=1), words=()).text == "…Two.…"

@@ -9,7 +9,7 @@ import pytest
 from memcli.search.lines import by_line
 from memcli.search.ranked import RankedPassage
 from memcli.search.speakers import (
-    Heard,
+    ConversationSpeakers,
     SpeakerFocus,
     Voices,
     labels_of,
@@ -17,7 +17,7 @@ from memcli.search.speakers import (
     speaker_focus,
     weight_of,
 )
-from memcli.types import PartScore, Turn
+from memcli.types import SegmentScore, Turn
 from tests.commands import printed, record
 from tests.search.makers import candidate, fused
 from tests.support import write
@@ -95,7 +95,7 @@ def test_a_question_of_its_writer_puts_the_machine_lower() -> None:
         candidate(1, bm25=3.0, lines=("a", "b"), cosines=(None, None)),
         candidate(2, bm25=2.0, lines=("a", "b"), cosines=(None, None)),
     )
-    first, second = Heard(SpeakerFocus((), True), (), turns).leaned(was)
+    first, second = ConversationSpeakers(SpeakerFocus((), True), (), turns).leaned(was)
     assert [first.about.chunk_id, second.about.chunk_id] == [2, 1]
     assert second.score == pytest.approx(0.6 * was[0].score)
     assert [step.stage for step in second.trace] == ["fuse", "speaker"]
@@ -139,13 +139,13 @@ def test_a_filter_leaves_no_line_of_others_and_no_passage_of_them() -> None:
 
 
 def test_a_part_of_several_lines_is_cut_into_those_that_say_something() -> None:
-    part = PartScore(7, 10, 4, 18, 0.5)
-    chunk = candidate(1)._replace(text="So. One.\n\nTwo.\nIII", parts=(part,))
+    part = SegmentScore(7, 10, 4, 18, 0.5)
+    chunk = candidate(1)._replace(text="So. One.\n\nTwo.\nIII", segments=(part,))
     cut = by_line(chunk)
-    assert [chunk.text[each.start : each.end] for each in cut.parts] == ["One.", "Two.", "III"]
-    assert [each.start_line for each in cut.parts] == [7, 9, 10]
-    assert {each.cosine for each in cut.parts} == {0.5}
-    odd = chunk._replace(parts=(part._replace(end_line=8),))  # it counts other lines
+    assert [chunk.text[each.start : each.end] for each in cut.segments] == ["One.", "Two.", "III"]
+    assert [each.start_line for each in cut.segments] == [7, 9, 10]
+    assert {each.cosine for each in cut.segments} == {0.5}
+    odd = chunk._replace(segments=(part._replace(end_line=8),))  # it counts other lines
     assert by_line(odd) == odd
 
 

@@ -20,7 +20,7 @@ from memcli.search.summaries import apply_quality, behind
 from memcli.search.validity import scope_of
 from memcli.store.documents import with_chunks
 from memcli.store.open import open_store
-from memcli.types import Filters, PartScore, SourceLines
+from memcli.types import Filters, SegmentScore, SourceLines
 from tests.commands import record
 from tests.compaction.support import write_level_two
 from tests.records import make_candidate
@@ -217,8 +217,8 @@ def test_get_expand_of_what_is_no_summary_says_so(notes: Path) -> None:
 def _passage(
     path: str, kind: str, score: float, text: str = "- said (memory/a.md:3)"
 ) -> RankedPassage:
-    part = PartScore(1, 1, 0, len(text), None)
-    candidate = make_candidate(path=path, text=text, tokens=9, kind=kind, parts=(part,))
+    part = SegmentScore(1, 1, 0, len(text), None)
+    candidate = make_candidate(path=path, text=text, tokens=9, kind=kind, segments=(part,))
     return RankedPassage(candidate, 0, 0, score, None, 0.0, None, (), ())
 
 

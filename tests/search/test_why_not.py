@@ -11,12 +11,12 @@ import pytest
 from memcli.cli.main import run
 from memcli.config.settings import load
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.why_not import Course, Followed, Trail, Waypoint, conclusion, follow
+from memcli.search.why_not import Course, FollowedLines, Trail, Waypoint, conclusion, follow
 from memcli.types import Filters
 from tests.search.makers import candidate, fused
 from tests.support import write
 
-SECOND = Followed("memory", "2.md", 1, 1)
+SECOND = FollowedLines("memory", "2.md", 1, 1)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from memcli.errors import Reason
 from memcli.search.confidence import LOW
 from memcli.search.pipeline import NOTHING, ended
 from memcli.search.ranked import Correction, RankedPassage
-from memcli.search.worth import asks_for_several, best_lines
+from memcli.search.reading_value import asks_for_several, best_lines
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
 

@@ -29,7 +29,7 @@ from memcli.store.sqlite.vectors import (
 from memcli.store.sqlite.vectors import put as fill_cache
 from memcli.store.sqlite.writer import Writer, open_migrated
 from memcli.store.union import Member, Union
-from memcli.types import Chunk, Document, FileStat, Part, TermQuery
+from memcli.types import Chunk, Document, FileStat, Segment, TermQuery
 from tests.store_check import assert_sound, open_writer
 from tests.support import FAR_FUTURE_NS
 
@@ -51,7 +51,7 @@ def hashes(name: str, count: int) -> list[bytes]:
 
 
 def put(writer: Writer, name: str, count: int, first: int = 0) -> None:
-    parts = tuple(Part(1, 1, 0, 1, "", hash_) for hash_ in hashes(name, count)[first:])
+    parts = tuple(Segment(1, 1, 0, 1, "", hash_) for hash_ in hashes(name, count)[first:])
     chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, name, bytes(16), None, (), parts)
     document = Document(
         "memory", f"{name}.md", name, None, "note", "global", "operator", "trusted", None, None,

@@ -114,7 +114,7 @@ def test_passages_that_have_no_vector_yet_are_asked_for_again(tmp_path: Path) ->
             retrievers = RetrieverResults(wanted, ranked, ENCODER.encode_query("a fox"), [])
             ids = [each.chunk_id for each in ranked]
             asked = snapshot.candidates(ids, retrievers)
-            assert [part.cosine for each in asked for part in each.parts] == [None] * 3
+            assert [part.cosine for each in asked for part in each.segments] == [None] * 3
     store.close()
 
 

@@ -20,8 +20,8 @@ from memcli.language.words import (
     split_runs,
     units,
 )
-from memcli.store.sqlite import match
-from memcli.store.sqlite.match import TOKENIZE, expression
+from memcli.store.sqlite import fts_query
+from memcli.store.sqlite.fts_query import TOKENIZE, expression
 from memcli.types import Term, TermQuery
 
 Find = Callable[[str | None], list[int]]
@@ -29,7 +29,7 @@ Find = Callable[[str | None], list[int]]
 
 def phrase(text: str, *, prefix: bool = False) -> str | None:
     term = index_term(text, prefix=prefix)
-    return match.phrase(term) if term else None
+    return fts_query.phrase(term) if term else None
 
 
 def terms(texts: list[str], *, prefix: bool = False) -> tuple[Term, ...]:

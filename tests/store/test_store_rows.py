@@ -217,7 +217,7 @@ def test_the_nearest_are_those_of_a_plain_computation(path: str, vec_problem: st
     by_rank = sorted(found, key=lambda c: c.semantic_rank or 0)
     assert [c.semantic_rank for c in by_rank] == [1, 2, 3, 4, 5]
     for candidate, value in zip(by_rank, best, strict=True):
-        (part,) = candidate.parts
+        (part,) = candidate.segments
         assert part.cosine == pytest.approx(value, abs=2e-2)
         assert part.cosine == pytest.approx(expected[candidate.about.path], abs=2e-2)
 

@@ -19,8 +19,8 @@ from memcli.store.run_records import Stamp
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
-from memcli.store.tiers import Scored, Tier, first_sure, head_cosine, head_of, tiers_of
-from memcli.types import Chunk, Document, FileStat, Filters, Part
+from memcli.store.tiers import Tier, TierResult, first_sure, head_cosine, head_of, tiers_of
+from memcli.types import Chunk, Document, FileStat, Filters, Segment
 from tests.store.nested import nested, questions
 from tests.store_check import assert_sound
 from tests.support import FAR_FUTURE_NS, by_night
@@ -40,7 +40,7 @@ def name(document: str, number: int) -> bytes:
 
 
 def put(writer: Writer, document: str, count: int) -> None:
-    parts = tuple(Part(1, 1, 0, 1, "", name(document, number)) for number in range(count))
+    parts = tuple(Segment(1, 1, 0, 1, "", name(document, number)) for number in range(count))
     chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, document, bytes(16), None, (), parts)
     path = f"{document}.md"
     made = Document(
@@ -104,9 +104,9 @@ def test_a_tier_answers_where_its_best_score_passes_its_threshold() -> None:
     scores = {64: 0.5, 256: 0.7}
     asked: list[int] = []
 
-    def search(tier: Tier) -> Scored:
+    def search(tier: Tier) -> TierResult:
         asked.append(tier.components)
-        return Scored(scores[tier.components], lambda: [(b"x", float(tier.components))])
+        return TierResult(scores[tier.components], lambda: [(b"x", float(tier.components))])
 
     assert first_sure((Tier(64, 0.4), Tier(256, 0.4)), search) == (64, [(b"x", 64.0)])
     assert asked == [64]
@@ -116,8 +116,8 @@ def test_a_tier_answers_where_its_best_score_passes_its_threshold() -> None:
 
 
 def test_an_empty_tier_scores_0_and_no_score_passes_1() -> None:
-    assert first_sure((Tier(64, 0.0),), lambda _: Scored(0.0, list)) is None
-    assert first_sure((Tier(64, 1.0),), lambda _: Scored(1.0000002, list)) is None
+    assert first_sure((Tier(64, 0.0),), lambda _: TierResult(0.0, list)) is None
+    assert first_sure((Tier(64, 1.0),), lambda _: TierResult(1.0000002, list)) is None
 
 
 def test_a_head_is_the_first_components_at_unit_length() -> None:

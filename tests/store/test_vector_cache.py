@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from memcli.api.memory import Memory
-from memcli.api.sync import Done, Job, Vectors, sync
+from memcli.api.sync import Job, RunResult, Vectors, sync
 from memcli.api.workspace import Workspace
 from memcli.store.open import VECTORS
 from memcli.store.sqlite.driver import rows
@@ -32,7 +32,7 @@ def notes(root: Path) -> Path:
     return root
 
 
-def run(root: Path, *, prune: bool = False) -> Done:
+def run(root: Path, *, prune: bool = False) -> RunResult:
     with closing(opened(root)) as memory:
         return sync(memory, Job(prune=prune), Vectors(memory))
 

@@ -28,7 +28,7 @@ import pytest
 
 from memcli.cli.main import run
 from memcli.store.open import store_at
-from memcli.store.watch import watching
+from memcli.store.watcher_lock import watching
 
 NOW = "2026-02-20"
 SCORE = re.compile(r"(?<= )\d\.\d{3}(?=  |$)", re.MULTILINE)

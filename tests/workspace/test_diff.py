@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.types import Diff, FileStat, Known, Listing, Skip
+from memcli.types import Diff, FileStat, KnownFile, Listing, Skip
 from memcli.workspace.diff import RACY_NS, diff
 
 OLD = 100 * RACY_NS
@@ -17,8 +17,8 @@ def files(manifest: Manifest) -> tuple[FileStat, ...]:
     return tuple(FileStat(*key, *stat) for key, stat in sorted(manifest.items()))
 
 
-def known(manifest: Manifest) -> dict[tuple[str, str], Known]:
-    return {key: Known(b"", *stat, OLD) for key, stat in manifest.items()}
+def known(manifest: Manifest) -> dict[tuple[str, str], KnownFile]:
+    return {key: KnownFile(b"", *stat, OLD) for key, stat in manifest.items()}
 
 
 @given(MANIFEST, MANIFEST)
@@ -54,7 +54,7 @@ KEY = ("m", "a.md")
 
 
 def test_every_field_of_the_stat_counts() -> None:
-    row = Known(b"", 1, 2, 3, 4, OLD)
+    row = KnownFile(b"", 1, 2, 3, 4, OLD)
     assert diff(Listing((FILE,), (), ()), {KEY: row}) == Diff((), (), 1, ())
     others = (
         row._replace(size=9),
@@ -69,12 +69,12 @@ def test_every_field_of_the_stat_counts() -> None:
 def test_a_row_too_young_is_suspect() -> None:
     for distance, young in ((RACY_NS, True), (RACY_NS + 1, False), (-RACY_NS, True)):
         file = FILE._replace(mtime_ns=OLD)
-        row = Known(b"", 1, OLD, 3, 4, OLD + distance)
+        row = KnownFile(b"", 1, OLD, 3, 4, OLD + distance)
         assert bool(diff(Listing((file,), (), ()), {KEY: row}).suspect) is young
 
 
 def test_skips_remove_but_for_unreadable() -> None:
-    rows = {KEY: Known(b"", 1, 2, 3, 4, OLD)}
+    rows = {KEY: KnownFile(b"", 1, 2, 3, 4, OLD)}
     for reason in ("ignored", "too-large", "symlink", "not-regular"):
         assert diff(Listing((), (Skip(*KEY, reason),), ()), rows).removed == (KEY,)
     assert diff(Listing((), (Skip(*KEY, "unreadable"),), ()), rows).removed == ()

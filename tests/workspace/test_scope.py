@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memcli.types import Source
 from memcli.workspace.discover import discover
-from memcli.workspace.scope import left
+from memcli.workspace.removed_files import left
 
 from .tree import make
 

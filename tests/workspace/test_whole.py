@@ -11,7 +11,7 @@ import pytest
 
 from memcli import system
 from memcli.workspace import openat
-from memcli.workspace.whole import write_new, write_whole
+from memcli.workspace.atomic_write import write_new, write_whole
 
 
 def test_what_is_kept_for_its_owner_is_readable_by_nobody_else(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""One module a command: the Typer function parses, `run` does the work."""
+"""One module per command: its table of options, and `run`, which does the work."""

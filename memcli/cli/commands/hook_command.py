@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from memcli.hook.agents import HookEvent
 
 # What a hook does for the index on its way, at most: a search does more.
-BOUNDS = {"sync.seconds": 0.3, "sync.parts": 16, "sync.first": 50}
+BOUNDS = {"sync.seconds": 0.3, "sync.segments": 16, "sync.first": 50}
 MOST_TRANSCRIPT = 64 << 20  # characters
 SHOWN_NAME = 40  # characters of an event that is not ours
 HOOKS = "hooks"  # the folder of sessions, in the cache
@@ -95,7 +95,7 @@ def run(options: Options) -> int:
 
 
 def _no_hook(event: str) -> UsageError:
-    from memcli.config.nearest import nearest
+    from memcli.config.suggestions import nearest
 
     return UsageError(
         f"a hook is one of {', '.join(EVENTS)}, not {event!r}",

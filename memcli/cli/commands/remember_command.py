@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from memcli.api.remember import Noted, Weighed
+    from memcli.api.remember import RememberResult, ScoredParagraph
     from memcli.remember.admission import Check
 
 MOST_BYTES = 1 << 20  # of standard input; a note may have far less
@@ -97,7 +97,7 @@ def _text(words: list[str]) -> str:
         raise UsageError("stdin is not UTF-8", hint=_HINT) from None
 
 
-def _say(noted: Noted, command: CommandContext, *, dry_run: bool, explain: bool) -> None:
+def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, explain: bool) -> None:
     """Print the place of the note, or why it was refused; other messages go to stderr."""
     terminal = command.terminal
     if explain:
@@ -208,7 +208,7 @@ def _place(file: str, command: CommandContext) -> tuple[str, str] | None:
     return None
 
 
-def _write(file: str, paragraphs: Sequence[Weighed], command: CommandContext) -> None:
+def _write(file: str, paragraphs: Sequence[ScoredParagraph], command: CommandContext) -> None:
     """Print one line per paragraph: its score, keep or the rule that refuses it, and its place."""
     terminal = command.terminal
     for each in paragraphs:
@@ -225,7 +225,7 @@ def _write(file: str, paragraphs: Sequence[Weighed], command: CommandContext) ->
         terminal.say(f"{file} has no paragraphs.")
 
 
-def _record(each: Weighed) -> dict[str, Any]:
+def _record(each: ScoredParagraph) -> dict[str, Any]:
     judged = each.judged
     return {
         "start_line": each.start_line,

@@ -9,7 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError, UsageError
 from memcli.record import Record
 from memcli.store.postgres import schema
-from memcli.store.postgres.faults import translated
+from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.session import (
     CHANGED_AT,
@@ -75,7 +75,7 @@ def _make_extension(connection: Connection, address: Address) -> None:
             ) from error
         raise
     ((version,),) = connection.rows("select extversion from pg_extension where extname = 'vector'")
-    if tuple(int(part) for part in version.split(".")[:2]) < schema.LEAST_VECTOR:
+    if tuple(int(segment) for segment in version.split(".")[:2]) < schema.LEAST_VECTOR:
         raise StoreError(
             f"{store} has pgvector {version}, and a shared index needs 0.8 or newer",
             hint="let its administrator run: alter extension vector update",

@@ -6,21 +6,21 @@ from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.schema import TABLES
 from memcli.store.records import EMBEDDED_AT, Counts, Key, counts_at
-from memcli.types import Known
+from memcli.types import KnownFile
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
 
 
-def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
+def read_known(connection: Connection, workspace: int) -> dict[Key, KnownFile]:
     """Read hash, stat and time of every document."""
     found = connection.rows(
         "select source, path, hash, size, mtime_ns, ctime_ns, inode, indexed_ns"
         " from memcli.documents where workspace = $1",
         (workspace,),
     )
-    return {(source, path): Known(*told) for source, path, *told in found}
+    return {(source, path): KnownFile(*told) for source, path, *told in found}
 
 
 def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
@@ -28,20 +28,20 @@ def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
     told = counts_at(row.revision, row.meta.get(EMBEDDED_AT, ""))
     if told is not None:
         return told
-    documents, chunks, parts, left_out = count_rows(connection, row)
+    documents, chunks, segments, left_out = count_rows(connection, row)
     encoder = encoder_of(row.facts.fingerprint or "")
     ((embedded,),) = connection.rows(
         "select count(*) from memcli.parts p join memcli.vectors v on v.workspace = p.workspace"
         " and v.encoder = $2 and v.hash = p.hash where p.workspace = $1",
         (row.id, encoder),
     )
-    return Counts(documents, chunks, parts, embedded, left_out)
+    return Counts(documents, chunks, segments, embedded, left_out)
 
 
 def count_rows(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int, int]:
     """Count documents, chunks, segments, and segments that are left out."""
     encoder = encoder_of(row.facts.fingerprint or "")
-    ((documents, chunks, parts, left_out),) = connection.rows(
+    ((documents, chunks, segments, left_out),) = connection.rows(
         "select (select count(*) from memcli.documents where workspace = $1 and skip = ''),"
         " (select count(*) from memcli.chunks where workspace = $1),"
         " (select count(*) from memcli.parts where workspace = $1),"
@@ -49,7 +49,7 @@ def count_rows(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int
         " and p.hash = u.hash where u.workspace = $1 and u.encoder = $2)",
         (row.id, encoder),
     )
-    return documents, chunks, parts, left_out
+    return documents, chunks, segments, left_out
 
 
 def bytes_of(connection: Connection, workspace: int) -> int:

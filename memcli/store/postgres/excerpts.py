@@ -9,7 +9,7 @@ from datetime import date
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.postgres.faults import understood
+from memcli.store.postgres.errors import understood
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, PLACED, within
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.statements import Statement, Values
@@ -18,7 +18,7 @@ from memcli.types import SCOPES, TRUSTS, About, Excerpt
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
@@ -91,9 +91,9 @@ class Rows:
             )
             at, lot = at + lot, lot * 4
 
-    def marked(self, *, soft: bool) -> list[Marked]:
+    def marked(self, *, soft: bool) -> list[AlwaysDocument]:
         """Read the documents marked `always`, or those marked only `soft`."""
-        from memcli.store.documents import Marked
+        from memcli.store.documents import AlwaysDocument
 
         which = "d.soft and not d.always" if soft else "d.always"
         values = Values()
@@ -105,7 +105,9 @@ class Rows:
         runs = groupby(found, lambda row: row[1:3])
         lots = ([*run] for _, run in runs)
         with self._asking():
-            return [Marked(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots]
+            return [
+                AlwaysDocument(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots
+            ]
 
     def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
         """List the documents within reach, or the first of them."""
@@ -166,15 +168,15 @@ class Rows:
                 for chunk, targets, matter in found
             }
 
-    def titles(self) -> list[Titled]:
+    def titles(self) -> list[TitledDocument]:
         """List every document with its title."""
-        from memcli.store.documents import Titled
+        from memcli.store.documents import TitledDocument
 
         found = self._rows(
             "select source, path, title from memcli.documents where workspace = $1",
             (self._id,),
         )
-        return [Titled._make(row) for row in found]
+        return [TitledDocument._make(row) for row in found]
 
     def _read(self, test: str, values: Values) -> list[Excerpt]:
         found = self._rows(

@@ -13,7 +13,7 @@ from os import getpid
 from threading import Semaphore
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.postgres.faults import is_passing
+from memcli.store.postgres.errors import is_passing
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.session import BOUNDS, opened
 

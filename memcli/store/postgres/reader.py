@@ -29,15 +29,15 @@ from memcli.store.records import (
     Counts,
     Facts,
     Key,
+    KeywordMatch,
     Neighbour,
-    Ranked,
     RetrieverResults,
     Scope,
     Support,
     TermChunks,
 )
 from memcli.store.tokens import cut
-from memcli.types import Candidate, Known, PartScore, Term, TermQuery
+from memcli.types import Candidate, KnownFile, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
@@ -92,7 +92,7 @@ class SharedReader(Rows):
             self._facts = known._replace(origin=row.origin, changed_at=row.changed_at or "")
         return self._facts
 
-    def known(self) -> dict[Key, Known]:
+    def known(self) -> dict[Key, KnownFile]:
         with self._asking():
             return read_known(self._connection, self._id)
 
@@ -134,7 +134,7 @@ class SharedReader(Rows):
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
-    ) -> list[Ranked]:
+    ) -> list[KeywordMatch]:
         with self._asking():
             scores = words.scores(self._words, query, totals)
             if scope != Scope():
@@ -146,7 +146,7 @@ class SharedReader(Rows):
             if len({scores[chunk] for chunk in ranked}) < len(ranked):
                 placed = self._places.ordered(ranked, scope)
                 ranked = sorted(placed, key=lambda chunk: -scores[chunk])
-        return [Ranked(chunk, scores[chunk]) for chunk in ranked[:limit]]
+        return [KeywordMatch(chunk, scores[chunk]) for chunk in ranked[:limit]]
 
     def by_vector(
         self, vector: bytes | None, limit: int, scope: Scope
@@ -195,26 +195,26 @@ class SharedReader(Rows):
         if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
                 scores |= words.scores(self._words, retrievers.query, retrievers.totals, others)
-        statements = [self._parts(chunk_ids, retrievers.vector)]
+        statements = [self._segments(chunk_ids, retrievers.vector)]
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._chunk_rows]:
             chunks = (
                 f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
                 " and c.id = any($2::bigint[])"
             )
             statements += Statement(chunks, (self._id, new)), self.asking_lines(new)
-        parts, *read = self._together(statements)
+        segments, *read = self._together(statements)
         if read:
             with self._asking():
                 self._keep(*read)
-        scored: dict[int, list[PartScore]] = {}
-        for chunk_id, *told in parts:
-            scored.setdefault(chunk_id, []).append(PartScore(*told))
+        scored: dict[int, list[SegmentScore]] = {}
+        for chunk_id, *told in segments:
+            scored.setdefault(chunk_id, []).append(SegmentScore(*told))
         held = [self._chunk_rows[c] for c in chunk_ids if c in self._chunk_rows]
         found = []
         for _, chunk in sorted(held, key=itemgetter(0)):
             number = chunk.about.chunk_id
             own = tuple(scored.get(number, ()))
-            found.append(chunk._replace(parts=own, bm25=scores.get(number, 0.0)))
+            found.append(chunk._replace(segments=own, bm25=scores.get(number, 0.0)))
         return found
 
     def _keep(self, chunks: Sequence[Row], lines: Sequence[Row]) -> None:
@@ -280,7 +280,7 @@ class SharedReader(Rows):
     def _is_coarse(self) -> bool:
         return COARSE in self._row.meta
 
-    def _parts(self, chunk_ids: Sequence[int], vector: bytes | None) -> Statement:
+    def _segments(self, chunk_ids: Sequence[int], vector: bytes | None) -> Statement:
         """Write the query for the segments of chunks with their cosines."""
         columns = 'p.chunk, p.start_line, p.end_line, p."start", p."end"'
         where = "where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no"

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import RetryLaterError
 from memcli.store.postgres import rows
-from memcli.store.postgres.faults import translated
+from memcli.store.postgres.errors import translated
 from memcli.store.postgres.session import WorkspaceRow, read_row, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.writer import RowWriter

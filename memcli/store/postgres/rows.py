@@ -11,7 +11,7 @@ from memcli.markdown.names import headings_of
 from memcli.record import Record
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.tsvector import cut_of, stored_words
-from memcli.types import Chunk, Document, FileStat, Part
+from memcli.types import Chunk, Document, FileStat, Segment
 
 if TYPE_CHECKING:
     from typing import Any
@@ -109,7 +109,7 @@ def putting(
 ) -> DocumentStatements:
     """Insert a document; its rows are numbered from `first_id`."""
     own = first_id
-    chunks, keywords, parts = [], [], []
+    chunks, keywords, segments = [], [], []
     words = 0
     for number, chunk in enumerate(document.chunks, start=own + 1):
         named_by = "" if chunk.ordinal else document.front_matter
@@ -118,14 +118,14 @@ def putting(
         words += told.length
         keywords.append((number, *told))
         chunks.append((number, own, *_of_chunk(chunk)))
-        parts += [
+        segments += [
             (number, place, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
-            for place, p in enumerate(chunk.parts)
+            for place, p in enumerate(chunk.segments)
         ]
     many = {
         "chunks": chunks,
         "keywords": keywords,
-        "parts": parts,
+        "parts": segments,
         "properties": _properties(own, document.front_matter),
         "speakers": [(name, own) for name in sorted(_speakers(document.chunks))],
         "lineage": [
@@ -218,20 +218,20 @@ def _chunks(
     """Read the chunks of documents, in order."""
     from memcli.store.documents import chunk_of
 
-    parts: dict[int, list[Part]] = {}
+    segments: dict[int, list[Segment]] = {}
     for chunk, *row in connection.rows(
         'select p.chunk, p.start_line, p.end_line, p."start", p."end", p.prefix, p.hash'
         " from memcli.chunks c join memcli.parts p on p.workspace = c.workspace and p.chunk = c.id"
         " where c.workspace = $1 and c.document = any($2::bigint[]) order by p.chunk, p.no",
         (workspace, documents),
     ):
-        parts.setdefault(chunk, []).append(Part(*row))
+        segments.setdefault(chunk, []).append(Segment(*row))
     found: dict[int, list[Chunk]] = {}
     for number, document, *row in connection.rows(
         f"select id, document, {', '.join(_CHUNK)} from memcli.chunks"
         " where workspace = $1 and document = any($2::bigint[]) order by document, ordinal",
         (workspace, documents),
     ):
-        chunk = chunk_of(dict(zip(_CHUNK, row, strict=True)), parts.get(number, ()))
+        chunk = chunk_of(dict(zip(_CHUNK, row, strict=True)), segments.get(number, ()))
         found.setdefault(document, []).append(chunk)
     return found

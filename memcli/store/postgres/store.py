@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AwayError, BusyError, IndexMissingError
 from memcli.record import Record
-from memcli.store.postgres.faults import translated
+from memcli.store.postgres.errors import translated
 from memcli.store.postgres.pool import Pool, pool_of
 from memcli.store.postgres.session import (
     Name,
@@ -24,7 +24,7 @@ from memcli.store.postgres.session import (
     select_all,
     select_by_name,
 )
-from memcli.store.run_records import Stored
+from memcli.store.run_records import StoredWorkspace
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep, Snapshot, Store
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.round_trips import Each
-    from memcli.store.run_records import Described
+    from memcli.store.run_records import StoreDescription
 
 
 class OnThisMachine(Record):
@@ -74,15 +74,15 @@ class PostgresStore:
         """Return the path that the index would have without a server."""
         return self._beside.store.local
 
-    def describe(self) -> Described:
-        from memcli.store.run_records import Described
+    def describe(self) -> StoreDescription:
+        from memcli.store.run_records import StoreDescription
 
         size = 0
         with suppress(IndexMissingError, AwayError), self._opened() as (connection, row):
             from memcli.store.postgres.counting import bytes_of
 
             size = bytes_of(connection, row.id)
-        return Described(f"{self.address.masked} ({self.name})", "pgvector", size, "")
+        return StoreDescription(f"{self.address.masked} ({self.name})", "pgvector", size, "")
 
     def exists(self) -> bool:
         try:
@@ -243,7 +243,7 @@ class PostgresSharedIndex:
     def _pool(self) -> Pool:
         return pool_of(self._address)
 
-    def listed(self) -> list[Stored]:
+    def listed(self) -> list[StoredWorkspace]:
         with self._opened() as (connection, rows):
             found: dict[int, list[str]] = dict(
                 connection.rows(
@@ -253,7 +253,7 @@ class PostgresSharedIndex:
                 )
             )
         return [
-            Stored(
+            StoredWorkspace(
                 str(name),
                 name.whole,
                 row.origin,

@@ -18,7 +18,7 @@ from memcli.errors import BusyError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.postgres import lineage, rows, vectors
 from memcli.store.postgres.counting import count_rows, first_fault, read_counts, read_known
-from memcli.store.postgres.faults import translated
+from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.session import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.statements import Row
     from memcli.store.records import Counts, Facts, Key, LineCheck
     from memcli.store.run_records import Pending, Stamp
-    from memcli.types import Document, Known
+    from memcli.types import Document, KnownFile
 
 LEASE_SECONDS = 60
 
@@ -131,7 +131,7 @@ class RowWriter(BaseChange):
     def facts(self) -> Facts:
         return self.row._replace(meta=self._meta).facts
 
-    def known(self) -> dict[Key, Known]:
+    def known(self) -> dict[Key, KnownFile]:
         with translated(self.address):
             return read_known(self.connection, self.row.id)
 
@@ -153,7 +153,7 @@ class RowWriter(BaseChange):
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         row = self.row
-        living = [part.hash for chunk in document.chunks for part in chunk.parts]
+        living = [segment.hash for chunk in document.chunks for segment in chunk.segments]
         with self.transaction():
             gone = self._drop((document.source, document.path))
             written = rows.putting(row.id, self.row.next_id, document, stamp, skip)

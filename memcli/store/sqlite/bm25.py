@@ -17,7 +17,7 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import rows
-from memcli.store.sqlite.match import phrase
+from memcli.store.sqlite.fts_query import phrase
 from memcli.types import Term
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from memcli.store.sqlite.driver import rows
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.tiers import Scored, Tier
+    from memcli.store.tiers import Tier, TierResult
 
 PREFIX = "codes_"
 MOST_BITS = 8192  # in a vec0 column
@@ -117,9 +117,9 @@ def nearest(
     return 0, _by_all(connection, table, query)
 
 
-def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: Tier) -> Scored:
+def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: Tier) -> TierResult:
     """Search by the first components only, and score the result by all of them."""
-    from memcli.store.tiers import Scored, head_cosine, head_of
+    from memcli.store.tiers import TierResult, head_cosine, head_of
 
     head = head_of(query.vector, tier.components)
     code: bytes = rows(connection, f"SELECT {encoded('?1', tier.components)}", (head,))[0][0]
@@ -130,7 +130,7 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
     apart = distances_of(connection, head, heads, has_vec=True)
     lengths = distances_of(connection, bytes(len(head)), heads, has_vec=True)
     best = max(map(head_cosine, apart, lengths), default=0.0)
-    return Scored(best, lambda: with_ties(_rescored(connection, query, found), query.limit))
+    return TierResult(best, lambda: with_ties(_rescored(connection, query, found), query.limit))
 
 
 def _by_all(

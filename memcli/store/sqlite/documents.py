@@ -12,7 +12,7 @@ from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, counts_at
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows
-from memcli.types import Chunk, Document, FileStat, Known, Part
+from memcli.types import Chunk, Document, FileStat, KnownFile, Segment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +114,7 @@ def _put_chunk(
         " VALUES (?,?,?,?,?,?,?)",
         [
             (chunk_id, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
-            for p in chunk.parts
+            for p in chunk.segments
         ],
     )
 
@@ -176,21 +176,21 @@ def read_counts(connection: apsw.Connection) -> Counts:
     told = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
     if told is not None:  # without reading each row
         return told
-    documents, chunks, parts, left_out = count_rows(connection)
+    documents, chunks, segments, left_out = count_rows(connection)
     found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
-    return Counts(documents, chunks, parts, found[0][0], left_out)
+    return Counts(documents, chunks, segments, found[0][0], left_out)
 
 
 def count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
     """Count documents, chunks, segments, and segments that are left out."""
-    ((documents, chunks, parts, left_out),) = rows(
+    ((documents, chunks, segments, left_out),) = rows(
         connection,
         "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
         " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
         " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash"
         " WHERE u.fingerprint = (SELECT value FROM meta WHERE key = 'fingerprint'))",
     )
-    return documents, chunks, parts, left_out
+    return documents, chunks, segments, left_out
 
 
 _KNOWN = (
@@ -201,10 +201,10 @@ _KNOWN = (
 )
 
 
-def read_known(connection: apsw.Connection) -> dict[Key, Known]:
+def read_known(connection: apsw.Connection) -> dict[Key, KnownFile]:
     """Read the stamp and hash of every document."""
     return {
-        (source, path): Known(*remembered)
+        (source, path): KnownFile(*remembered)
         for source, path, *remembered in typed_rows(connection, _KNOWN, "FROM documents")
     }
 
@@ -252,7 +252,7 @@ def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     from memcli.store.documents import chunk_of
 
     return [
-        chunk_of(dict(zip(_OF_CHUNK, row, strict=True)), _parts(connection, chunk_id))
+        chunk_of(dict(zip(_OF_CHUNK, row, strict=True)), _segments(connection, chunk_id))
         for chunk_id, *row in rows(
             connection,
             f"SELECT id, {', '.join(_OF_CHUNK)} FROM chunks WHERE document_id = ? ORDER BY ordinal",
@@ -261,11 +261,11 @@ def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     ]
 
 
-def _parts(connection: apsw.Connection, chunk_id: int) -> tuple[Part, ...]:
+def _segments(connection: apsw.Connection, chunk_id: int) -> tuple[Segment, ...]:
     found = rows(
         connection,
         'SELECT start_line, end_line, start, "end", prefix, hash FROM parts'
         " WHERE chunk_id = ? ORDER BY id",
         (chunk_id,),
     )
-    return tuple(Part(*row) for row in found)
+    return tuple(Segment(*row) for row in found)

@@ -95,10 +95,10 @@ def is_network_type(name: str) -> bool:
 def _unescaped(field: str) -> str:
     r"""Undo the octal escapes of a mount table, such as \040 for a space."""
     first, *rest = field.split("\\")
-    return first + "".join(chr(int(part[:3], 8)) + part[3:] for part in rest)
+    return first + "".join(chr(int(segment[:3], 8)) + segment[3:] for segment in rest)
 
 
-class Connected(Record):
+class OpenConnection(Record):
     """A connection, its file, and the reason why it cannot search vectors, if any."""
 
     connection: apsw.Connection
@@ -127,7 +127,7 @@ def _status(path: str) -> os.stat_result:
         ) from error
 
 
-def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
+def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> OpenConnection:
     """Open the index at `path`; a reader needs it to exist and never changes it.
 
     An index on a network mount, according to the table `mounts`, has no write-ahead log.
@@ -155,7 +155,7 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
                 connection.execute(f"PRAGMA synchronous = {'EXTRA' if is_remote else 'NORMAL'}")
                 connection.execute("PRAGMA secure_delete = ON")
                 connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
-            return Connected(connection, problem, _status(path))
+            return OpenConnection(connection, problem, _status(path))
 
 
 def _create(path: str) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.records import ChunkLines, First, Key, Scope
     from memcli.types import Lines
 
@@ -125,7 +125,7 @@ class ChunkRow(Record):
     ordinal: int  # of the chunk in its document, from 0
     named_by: str  # see `Candidate.named_by`
     # For each segment: hash of its text, number of its vector, first and last line, characters.
-    parts: Sequence[tuple[bytes, int | None, int, int, int, int]]
+    segments: Sequence[tuple[bytes, int | None, int, int, int, int]]
 
     @property
     def place(self) -> tuple[str, str, int]:
@@ -137,8 +137,8 @@ def chunk_rows(
     connection: apsw.Connection, chunk_ids: Sequence[int], fingerprint: str | None
 ) -> dict[int, ChunkRow]:
     """Read some chunks, with the numbers of the vectors of an encoder."""
-    parts: dict[int, list[Any]] = {}
-    for chunk_id, *part in typed_rows(
+    segments: dict[int, list[Any]] = {}
+    for chunk_id, *segment in typed_rows(
         connection,
         _PARTS,
         "FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
@@ -146,7 +146,7 @@ def chunk_rows(
         f" WHERE p.chunk_id IN ({marks(chunk_ids)}) ORDER BY p.id",
         (fingerprint, *chunk_ids),
     ):
-        parts.setdefault(chunk_id, []).append(part)
+        segments.setdefault(chunk_id, []).append(segment)
     found = typed_rows(
         connection,
         (*ABOUT.values(), *_RANKED.values()),
@@ -155,7 +155,7 @@ def chunk_rows(
     )
     told = len(ABOUT)
     return {
-        row[0]: ChunkRow._make((about(row), *row[told:], parts.get(row[0], ()))) for row in found
+        row[0]: ChunkRow._make((about(row), *row[told:], segments.get(row[0], ()))) for row in found
     }
 
 
@@ -201,9 +201,9 @@ def newest(connection: apsw.Connection, scope: Scope) -> Iterator[Excerpt]:
         )
 
 
-def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
+def marked(connection: apsw.Connection, *, soft: bool) -> list[AlwaysDocument]:
     """Read the documents marked `always`, or with `soft` those marked `soft`."""
-    from memcli.store.documents import Marked
+    from memcli.store.documents import AlwaysDocument
 
     which = "soft AND NOT always" if soft else "always"
     columns = (_DOCUMENT["source"], _DOCUMENT["path"], _DOCUMENT["authority"])
@@ -216,7 +216,7 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
         " ORDER BY d.source, d.path, c.ordinal",
     )
     runs = groupby(found, lambda excerpt: excerpt.about.document)
-    return [Marked(authorities[document], tuple(run)) for document, run in runs]
+    return [AlwaysDocument(authorities[document], tuple(run)) for document, run in runs]
 
 
 def documents(
@@ -290,12 +290,12 @@ def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Li
     }
 
 
-def titles(connection: apsw.Connection) -> list[Titled]:
+def titles(connection: apsw.Connection) -> list[TitledDocument]:
     """List every document with its title."""
-    from memcli.store.documents import Titled
+    from memcli.store.documents import TitledDocument
 
     columns = (Column("source", TEXT), Column("path", TEXT), Column("title", TEXT))
-    return [Titled._make(row) for row in typed_rows(connection, columns, "FROM documents")]
+    return [TitledDocument._make(row) for row in typed_rows(connection, columns, "FROM documents")]
 
 
 def marks(values: Sequence[Any]) -> str:

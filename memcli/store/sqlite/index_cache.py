@@ -16,16 +16,16 @@ from memcli.checking import TYPE_CHECKING
 from memcli.store import quantize
 from memcli.store.sqlite import coarse, vectors
 from memcli.store.sqlite.driver import rows
-from memcli.store.sqlite.match import phrase
+from memcli.store.sqlite.fts_query import phrase
 from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.records import ChunkLines, Key
     from memcli.store.sqlite.excerpts import ChunkRow
-    from memcli.types import Known
+    from memcli.types import KnownFile
 
 MOST_BYTES = 32 << 20  # by the estimates below, for CPython's objects
-PART_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100
+SEGMENT_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100
 MOST_HELD = 10_000  # in a larger index, the chunks of a word are not cached
 
 
@@ -35,7 +35,7 @@ class IndexCache:
     def __init__(self, version: int, chunks: int) -> None:
         """Start empty, for an index with so many chunks in the state with this number."""
         self.version = version
-        self.known: dict[Key, Known] | None = None
+        self.known: dict[Key, KnownFile] | None = None
         self.lines: dict[int, ChunkLines] = {}
         self.bytes = 0
         self._chunks: dict[int, ChunkRow] = {}
@@ -52,7 +52,9 @@ class IndexCache:
         kept = self._chunks
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in kept]
         found = read(missing) if missing else {}
-        self.bytes += sum(2 * len(c.text) + PART_BYTES * (2 + len(c.parts)) for c in found.values())
+        self.bytes += sum(
+            2 * len(c.text) + SEGMENT_BYTES * (2 + len(c.segments)) for c in found.values()
+        )
         kept |= found
         return [kept[chunk_id] for chunk_id in chunk_ids if chunk_id in kept]
 

@@ -12,7 +12,7 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import rows
-from memcli.store.sqlite.match import TOKENIZER, phrase
+from memcli.store.sqlite.fts_query import TOKENIZER, phrase
 from memcli.types import Term
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import apsw
 from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite import bm25, keywords
 from memcli.store.sqlite.driver import rows
-from memcli.store.sqlite.match import expression, phrase, spellings
+from memcli.store.sqlite.fts_query import expression, phrase, spellings
 from memcli.types import TermQuery
 
 if TYPE_CHECKING:

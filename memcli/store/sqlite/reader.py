@@ -18,8 +18,8 @@ from memcli.store.records import (
     Facts,
     First,
     Key,
+    KeywordMatch,
     Neighbour,
-    Ranked,
     RetrieverResults,
     Scope,
     Support,
@@ -46,13 +46,13 @@ from memcli.store.sqlite.driver import (
     understood,
 )
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
-from memcli.store.sqlite.match import expression, phrase
-from memcli.types import Candidate, Excerpt, Known, PartScore, Term, TermQuery
+from memcli.store.sqlite.fts_query import expression, phrase
+from memcli.types import Candidate, Excerpt, KnownFile, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.records import Totals
     from memcli.store.run_records import VectorSearch
     from memcli.store.sqlite.excerpts import ChunkRow
@@ -84,7 +84,7 @@ class Reader:
         self._cache: IndexCache | None = None  # what earlier questions have read of this state
         self._facts: Facts | None = None  # of the open state
         # The last rankings that scored more chunks than they return, with all their scores.
-        self._weighed: list[tuple[list[Ranked], Mapping[int, float]]] = []
+        self._weighed: list[tuple[list[KeywordMatch], Mapping[int, float]]] = []
         with understood(path), closed_on_failure(self._connection):
             self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             schema.check(self._connection, path)
@@ -127,7 +127,7 @@ class Reader:
             self._facts = found
         return found
 
-    def known(self) -> dict[Key, Known]:
+    def known(self) -> dict[Key, KnownFile]:
         with understood(self.path):
             if self._cache is None:
                 return documents.read_known(self._connection)
@@ -185,7 +185,7 @@ class Reader:
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
-    ) -> list[Ranked]:
+    ) -> list[KeywordMatch]:
         match = expression(query)
         score = self._score(match, totals) if match else ""
         within, scores = select_chunks(scope), dict[int, float]()
@@ -200,7 +200,7 @@ class Reader:
                 found = keywords.ranked(self._connection, match, limit, within, score)
             else:
                 return []
-        ranked = [Ranked(chunk_id, score) for chunk_id, score in found]
+        ranked = [KeywordMatch(chunk_id, score) for chunk_id, score in found]
         if scores:
             self._weighed = [*self._weighed[-1:], (ranked, scores)]
         return ranked
@@ -282,10 +282,10 @@ class Reader:
             cosines = self._cosines(read, retrievers)
         made = []
         for row in sorted(read, key=_place):
-            about, tokens, text, text_hash, authority, importance, _, named_by, parts = row
+            about, tokens, text, text_hash, authority, importance, _, named_by, segments = row
             scored = tuple(
-                PartScore(first, last, start, end, cosines.get(number))
-                for _, number, first, last, start, end in parts
+                SegmentScore(first, last, start, end, cosines.get(number))
+                for _, number, first, last, start, end in segments
             )
             bm25 = scores.get(about.chunk_id, 0.0)
             chunk = Candidate(about, tokens, text, text_hash, authority, importance, scored, bm25)
@@ -304,7 +304,7 @@ class Reader:
         with understood(self.path):
             yield from excerpts.newest(self._connection, scope)
 
-    def marked(self, *, soft: bool) -> list[Marked]:
+    def marked(self, *, soft: bool) -> list[AlwaysDocument]:
         with understood(self.path):
             return excerpts.marked(self._connection, soft=soft)
 
@@ -335,7 +335,7 @@ class Reader:
         with understood(self.path):
             return excerpts.links(self._connection, chunk_ids)
 
-    def titles(self) -> list[Titled]:
+    def titles(self) -> list[TitledDocument]:
         with understood(self.path):
             return excerpts.titles(self._connection)
 
@@ -406,7 +406,7 @@ class Reader:
         """Return the cosines of the segments of chunks, by the numbers of their vectors."""
         if retrievers.vector is None:
             return {}
-        numbers = [part[1] for chunk in chunks for part in chunk.parts if part[1] is not None]
+        numbers = [s[1] for chunk in chunks for s in chunk.segments if s[1] is not None]
         connection, has_vec = self._connection, not self.vec_problem
         if self._cache is None:
             return vectors.cosines(connection, retrievers.vector, numbers, has_vec=has_vec)

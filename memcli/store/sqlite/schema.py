@@ -17,7 +17,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
 from memcli.errors import DamagedError, IncompleteError, StoreError
 from memcli.store.sqlite.driver import APPLICATION_ID, rows
-from memcli.store.sqlite.match import TOKENIZE
+from memcli.store.sqlite.fts_query import TOKENIZE
 
 if TYPE_CHECKING:
     from typing import Any

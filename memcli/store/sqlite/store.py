@@ -17,7 +17,7 @@ from memcli.store.sqlite.reader import Reader
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep
-    from memcli.store.run_records import Described
+    from memcli.store.run_records import StoreDescription
     from memcli.store.sqlite.writer import Writer
     from memcli.store.tiers import Tier
 
@@ -48,15 +48,15 @@ class SqliteStore:
         """Return the path of the file."""
         return self.path
 
-    def describe(self) -> Described:
-        from memcli.store.run_records import Described
+    def describe(self) -> StoreDescription:
+        from memcli.store.run_records import StoreDescription
 
         files = (self.path + suffix for suffix in ("", WAL_SUFFIX))
         size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
         aside = self.path + DAMAGED_SUFFIX
         aside = aside if os.path.exists(aside) else ""
         shared = os.path.getsize(self._shared) if os.path.exists(self._shared) else 0
-        return Described(self.path, "sqlite-vec", size, aside, shared)
+        return StoreDescription(self.path, "sqlite-vec", size, aside, shared)
 
     def exists(self) -> bool:
         return os.path.exists(self.path)

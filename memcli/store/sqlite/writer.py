@@ -34,7 +34,7 @@ from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
     MOUNTS,
-    Connected,
+    OpenConnection,
     closed_on_failure,
     connect,
     rows,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from memcli.store.records import Counts, Facts, Key, LineCheck
     from memcli.store.run_records import Pending, Stamp
     from memcli.store.sqlite.vector_cache import VectorCache
-    from memcli.types import Document, Known
+    from memcli.types import Document, KnownFile
 
 # The log can be folded into the file while no search reads it. If searches follow each other
 # without a gap, a finished run would wait for the usual timeout and fold nothing.
@@ -66,7 +66,7 @@ class Writer(BaseChange):
     def __init__(
         self,
         path: str,
-        opened: Connected,
+        opened: OpenConnection,
         now_ns: Clock,
         *,
         mounts: str = MOUNTS,
@@ -178,7 +178,7 @@ class Writer(BaseChange):
         with understood(self.path):
             return documents.read_facts(self.connection)
 
-    def known(self) -> dict[Key, Known]:
+    def known(self) -> dict[Key, KnownFile]:
         with understood(self.path):
             return documents.read_known(self.connection)
 
@@ -193,7 +193,7 @@ class Writer(BaseChange):
         with self.transaction():
             gone = self._drop_chunks((document.source, document.path))
             documents.put_document(self.connection, document, stamp, skip)
-            living = [part.hash for chunk in document.chunks for part in chunk.parts]
+            living = [segment.hash for chunk in document.chunks for segment in chunk.segments]
             self.refresh(gone, living)
 
     def touch(self, key: Key, stamp: Stamp) -> None:
@@ -417,7 +417,7 @@ class Writer(BaseChange):
                 self.connection, ((*row, self.now) for row in replacement.readable_vectors(path))
             )
 
-    def rebuild(self) -> AbstractContextManager[Beside]:
+    def rebuild(self) -> AbstractContextManager[ReplacementIndex]:
         return _rebuilding(self)
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
@@ -507,7 +507,7 @@ def _damage_notice(fault: str, path: str) -> str:
     return f"{fault}; it is kept as {path} and the index is built again"
 
 
-def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
+def open_migrated(path: str, mounts: str = MOUNTS) -> OpenConnection:
     """Open or create an index with the newest tables; DamagedError if it is damaged."""
     opened = connect(path, write=True, mounts=mounts)
     with understood(path), closed_on_failure(opened.connection):
@@ -519,10 +519,10 @@ def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
     return opened
 
 
-class Beside(Writer):
+class ReplacementIndex(Writer):
     """An index that is built next to another one; a `port.Rebuild`."""
 
-    def __init__(self, main: Writer, opened: Connected) -> None:
+    def __init__(self, main: Writer, opened: OpenConnection) -> None:
         """Wrap the open copy of an index."""
         path = replacement.replacement_path(main.path)
         super().__init__(
@@ -566,7 +566,7 @@ class Beside(Writer):
 
 
 @contextmanager
-def _rebuilding(main: Writer) -> Iterator[Beside]:
+def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
     """Open the half-built index next to another one, or a new one if it cannot be used."""
     side = _usable(main)
     if side is None:
@@ -584,11 +584,13 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
             os.utime(side.path, ns=(main.now_ns(), main.now_ns()))
 
 
-def _open_beside(main: Writer) -> Beside:
-    return Beside(main, open_migrated(replacement.replacement_path(main.path), main.mounts))
+def _open_beside(main: Writer) -> ReplacementIndex:
+    return ReplacementIndex(
+        main, open_migrated(replacement.replacement_path(main.path), main.mounts)
+    )
 
 
-def _usable(main: Writer) -> Beside | None:
+def _usable(main: Writer) -> ReplacementIndex | None:
     """Open a copy that can be continued: it is sound and not published yet."""
     if not os.path.exists(replacement.replacement_path(main.path)):
         return None

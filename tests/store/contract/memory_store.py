@@ -14,8 +14,14 @@ from struct import unpack
 from typing import NamedTuple
 
 from memcli.errors import IndexMissingError, RetryLaterError
-from memcli.markdown.parts import description_of
-from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, in_order
+from memcli.markdown.segments import description_of
+from memcli.store.documents import (
+    AlwaysDocument,
+    IndexedDocument,
+    Linking,
+    TitledDocument,
+    in_order,
+)
 from memcli.store.lock import writer_lock
 from memcli.store.port import Sleep
 from memcli.store.quantize import rounded
@@ -25,9 +31,9 @@ from memcli.store.records import (
     Facts,
     First,
     Key,
+    KeywordMatch,
     LineCheck,
     Neighbour,
-    Ranked,
     RetrieverResults,
     Scope,
     Support,
@@ -35,9 +41,9 @@ from memcli.store.records import (
     Totals,
 )
 from memcli.store.run_records import (
-    Described,
     Pending,
     Stamp,
+    StoreDescription,
     VectorSearch,
 )
 from memcli.types import (
@@ -47,10 +53,10 @@ from memcli.types import (
     Chunk,
     Document,
     Excerpt,
-    Known,
+    KnownFile,
     Lines,
-    Part,
-    PartScore,
+    Segment,
+    SegmentScore,
     Term,
     TermQuery,
 )
@@ -88,7 +94,7 @@ class Row(NamedTuple):
         return self.document.source, self.document.path, self.chunk.ordinal
 
 
-class Stored(NamedTuple):
+class StoredWorkspace(NamedTuple):
     """A document as it is stored."""
 
     document: Document
@@ -108,7 +114,7 @@ class State(NamedTuple):
     """All that is stored."""
 
     facts: Facts = Facts()
-    documents: Mapping[Key, Stored] = {}
+    documents: Mapping[Key, StoredWorkspace] = {}
     vectors: Mapping[tuple[str, bytes], Vector] = {}  # by encoder and hash of the text
     line_checks: Mapping[str, Sequence[LineCheck]] = {}  # what each summary rests on, by path
     unread: frozenset[tuple[str, bytes]] = frozenset()  # likewise: what the encoder cannot read
@@ -118,15 +124,15 @@ class State(NamedTuple):
         return sorted(row for stored in self.documents.values() for row in stored.rows)
 
     @property
-    def parts(self) -> list[tuple[Row, Part]]:
-        return [(row, part) for row in self.rows for part in row.chunk.parts]
+    def parts(self) -> list[tuple[Row, Segment]]:
+        return [(row, part) for row in self.rows for part in row.chunk.segments]
 
     def own_vector(self, hash_: bytes) -> bytes | None:
         """Give the vector of a text that is searched by."""
         found = self.vectors.get((self.facts.fingerprint or "", hash_))
         return found.blob if found else None
 
-    def waiting(self, fingerprint: str) -> list[tuple[Row, Part]]:
+    def waiting(self, fingerprint: str) -> list[tuple[Row, Segment]]:
         """List the parts whose text has no vector and is not left out."""
         settled = self.vectors.keys() | self.unread
         return [(r, part) for r, part in self.parts if (fingerprint, part.hash) not in settled]
@@ -157,9 +163,9 @@ class MemorySnapshot:
     def facts(self) -> Facts:
         return self._state.facts
 
-    def known(self) -> Mapping[Key, Known]:
+    def known(self) -> Mapping[Key, KnownFile]:
         return {
-            key: Known(s.hash, *s.stat[2:], s.indexed_ns)
+            key: KnownFile(s.hash, *s.stat[2:], s.indexed_ns)
             for key, (_, s, *_) in self._state.documents.items()
         }
 
@@ -204,11 +210,11 @@ class MemorySnapshot:
 
     def by_keyword(
         self, wanted: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
-    ) -> Sequence[Ranked]:
+    ) -> Sequence[KeywordMatch]:
         scores = self._words.scores(wanted, totals)
         within = [row for row in self._within(scope) if row.id in scores]
         ranked = sorted(within, key=lambda row: (-scores[row.id], row.place))
-        return [Ranked(row.id, scores[row.id]) for row in ranked[:limit]]
+        return [KeywordMatch(row.id, scores[row.id]) for row in ranked[:limit]]
 
     def by_vector(
         self, vector: bytes | None, limit: int, scope: Scope
@@ -217,7 +223,7 @@ class MemorySnapshot:
             return list
         owners: dict[bytes, list[int]] = {}
         for row in self._within(scope):
-            for part in row.chunk.parts:
+            for part in row.chunk.segments:
                 owners.setdefault(part.hash, []).append(row.id)
         near = [
             Neighbour(hash_, cosine(vector, blob), tuple(dict.fromkeys(owned)))
@@ -237,7 +243,7 @@ class MemorySnapshot:
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
         found = {
-            row.id: [self._state.own_vector(part.hash) for part in row.chunk.parts]
+            row.id: [self._state.own_vector(part.hash) for part in row.chunk.segments]
             for row in self._rows(chunk_ids)
         }
         known = {chunk: [each for each in vectors if each] for chunk, vectors in found.items()}
@@ -255,7 +261,7 @@ class MemorySnapshot:
                 row.chunk.text_hash,
                 row.document.authority,
                 row.document.importance,
-                tuple(self._scored(part, retrievers.vector) for part in row.chunk.parts),
+                tuple(self._scored(part, retrievers.vector) for part in row.chunk.segments),
                 scores.get(row.id, 0.0),
                 named_by="" if row.chunk.ordinal else row.document.front_matter,
             )
@@ -277,13 +283,13 @@ class MemorySnapshot:
         found.sort(key=lambda row: (row.document.date, row.document.path, row.place))
         return iter([row.excerpt for row in reversed(found)])
 
-    def marked(self, *, soft: bool) -> Sequence[Marked]:
+    def marked(self, *, soft: bool) -> Sequence[AlwaysDocument]:
         found = []
         for _, stored in sorted(self._state.documents.items()):
             d = stored.document
             if stored.rows and (d.soft and not d.always if soft else d.always):
                 excerpts = tuple(row.excerpt for row in stored.rows)
-                found.append(Marked(d.authority, excerpts))
+                found.append(AlwaysDocument(d.authority, excerpts))
         return found
 
     def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
@@ -330,9 +336,10 @@ class MemorySnapshot:
             for row in self._rows(chunk_ids)
         }
 
-    def titles(self) -> Sequence[Titled]:
+    def titles(self) -> Sequence[TitledDocument]:
         return [
-            Titled(*key, stored.document.title) for key, stored in self._state.documents.items()
+            TitledDocument(*key, stored.document.title)
+            for key, stored in self._state.documents.items()
         ]
 
     def supports(self) -> Sequence[Support]:
@@ -351,7 +358,7 @@ class MemorySnapshot:
     def _words(self) -> Words:
         return Words({row.id: row.words for row in self._state.rows})
 
-    def _texts(self) -> list[Stored]:
+    def _texts(self) -> list[StoredWorkspace]:
         return [stored for stored in self._state.documents.values() if not stored.skip]
 
     def _rows(self, chunk_ids: Sequence[int]) -> list[Row]:
@@ -367,10 +374,10 @@ class MemorySnapshot:
             and (not by or any(turn.speaker in by for turn in row.chunk.turns))
         ]
 
-    def _scored(self, part: Part, vector: bytes | None) -> PartScore:
+    def _scored(self, part: Segment, vector: bytes | None) -> SegmentScore:
         blob = self._state.own_vector(part.hash)
         score = cosine(vector, blob) if vector and blob else None
-        return PartScore(part.start_line, part.end_line, part.start, part.end, score)
+        return SegmentScore(part.start_line, part.end_line, part.start, part.end, score)
 
 
 class Cell:
@@ -396,7 +403,7 @@ class MemoryChange:
     def facts(self) -> Facts:
         return self._state.facts
 
-    def known(self) -> Mapping[Key, Known]:
+    def known(self) -> Mapping[Key, KnownFile]:
         return self._snapshot.known()
 
     def counts(self) -> Counts:
@@ -419,7 +426,7 @@ class MemoryChange:
             Row(number, document, chunk, columns(document, chunk))
             for number, chunk in enumerate(document.chunks, first)
         )
-        stored = Stored(document, stamp, skip, rows)
+        stored = StoredWorkspace(document, stamp, skip, rows)
         line_checks = dict(state.line_checks)
         if document.lineage is not None and document.source == MEMORY_SOURCE:
             line_checks[document.path] = tuple(
@@ -603,10 +610,10 @@ class MemoryStore:
         self.local, self._now_ns = local, now_ns
         self._cell: Cell | None = None
 
-    def describe(self) -> Described:
+    def describe(self) -> StoreDescription:
         rows = self._cell.state.rows if self._cell else ()
         size = sum(len(row.chunk.text.encode()) for row in rows)
-        return Described("memory", "scan", size, self._cell.set_aside if self._cell else "")
+        return StoreDescription("memory", "scan", size, self._cell.set_aside if self._cell else "")
 
     def has_unfolded(self) -> bool:
         return False

@@ -20,7 +20,7 @@ from memcli.markdown.comments import visible
 from memcli.markdown.names import headings_of
 from memcli.store.records import Totals
 from memcli.store.sqlite import keywords
-from memcli.store.sqlite.match import spellings
+from memcli.store.sqlite.fts_query import spellings
 from memcli.types import Chunk, Document, Term, TermQuery
 
 K1, B = 1.2, 0.75

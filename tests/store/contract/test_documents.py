@@ -9,14 +9,14 @@ import pytest
 
 from memcli.store.documents import (
     SourceCounts,
-    Titled,
+    TitledDocument,
     counts_by_source,
     documents_by_day,
     skipped_files,
 )
 from memcli.store.port import Snapshot, Store
 from memcli.store.records import Counts, Facts, LineCheck
-from memcli.types import Known, Skip
+from memcli.types import KnownFile, Skip
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,
@@ -66,9 +66,9 @@ def test_what_is_put_is_known_and_counted(store: Store) -> None:
         put(change, "o.md", "a plain note\n", "other")
         known, counts = change.known(), change.counts()
     stamp = stamp_of("a.md", NOTES)
-    assert known["memory", "a.md"] == Known(stamp.hash, *stamp.stat[2:], stamp.indexed_ns)
+    assert known["memory", "a.md"] == KnownFile(stamp.hash, *stamp.stat[2:], stamp.indexed_ns)
     assert set(known) == {*keys("a.md", "memory/2025-01-02.md"), ("other", "o.md")}
-    parts = sum(len(chunk.parts) for chunk in made.chunks)
+    parts = sum(len(chunk.segments) for chunk in made.chunks)
     assert counts == Counts(3, len(made.chunks) + 2, parts + 2, 0)
     with store.snapshot() as snapshot:
         assert (snapshot.known(), snapshot.counts()) == (known, counts)
@@ -94,8 +94,8 @@ def test_a_document_is_replaced_whole(store: Store) -> None:
         assert found(snapshot, any_of("pool", "train")) == []
         assert found(snapshot, any_of("coffee")) == ["a.md"]
         assert set(snapshot.titles()) == {
-            Titled("memory", "a.md", "Coffee"),
-            Titled("memory", "b.md", "b"),
+            TitledDocument("memory", "a.md", "Coffee"),
+            TitledDocument("memory", "b.md", "b"),
         }
         (excerpt,) = snapshot.excerpts_of(keys("a.md"), EVERYTHING)
         assert (excerpt.text, excerpt.about.anchor) == (made.chunks[0].text, made.chunks[0].anchor)
@@ -127,7 +127,7 @@ def test_a_touched_document_keeps_its_bytes(store: Store) -> None:
     with changing(store) as change:
         before = change.facts
         change.touch(("memory", "a.md"), later)
-        assert change.known()["memory", "a.md"] == Known(stamp.hash, *later.stat[2:], 99)
+        assert change.known()["memory", "a.md"] == KnownFile(stamp.hash, *later.stat[2:], 99)
         assert change.facts == before
 
 
@@ -187,7 +187,7 @@ def test_any_text_comes_back_as_it_was(store: Store, path: str, text: str) -> No
         excerpts = snapshot.excerpts_of(keys(path), EVERYTHING)
         assert [e.text for e in excerpts] == [chunk.text for chunk in made.chunks]
         assert [e.about.heading_path for e in excerpts] == [c.heading_path for c in made.chunks]
-        assert list(snapshot.titles()) == [Titled("memory", path, made.title)]
+        assert list(snapshot.titles()) == [TitledDocument("memory", path, made.title)]
         assert snapshot.integrity() == "ok"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from memcli.indexing.document import skipped_document
-from memcli.store.documents import IndexedDocument, Linking, Titled
+from memcli.store.documents import IndexedDocument, Linking, TitledDocument
 from memcli.store.port import Store
 from memcli.store.records import First, RetrieverResults, Scope
 from memcli.types import About, Candidate, Excerpt, Filters, Source, TermQuery
@@ -63,12 +63,12 @@ def test_a_candidate_is_what_was_put(store: Store) -> None:
         assert excerpt == Excerpt(
             about, chunk.text, chunk.start_byte, chunk.end_byte, chunk.ordinal
         )
-        assert candidate._replace(parts=()) == Candidate(
+        assert candidate._replace(segments=()) == Candidate(
             about, chunk.tokens, chunk.text, chunk.text_hash, 0.5, 0.25, (),
             named_by="" if chunk.ordinal else made.front_matter,
         )  # fmt: skip
-        assert [part[:4] for part in candidate.parts] == [
-            (part.start_line, part.end_line, part.start, part.end) for part in chunk.parts
+        assert [part[:4] for part in candidate.segments] == [
+            (part.start_line, part.end_line, part.start, part.end) for part in chunk.segments
         ]
 
 
@@ -99,12 +99,12 @@ def test_candidates_have_the_scores_of_both_legs_whoever_found_them(store: Store
         for candidate in candidates:
             chunk_id = candidate.about.chunk_id
             assert abs(candidate.bm25 - scores.get(chunk_id, 0.0)) <= 1e-9
-            (part,) = candidate.parts
+            (part,) = candidate.segments
             assert part.cosine is not None
             assert abs(part.cosine - cosines[chunk_id]) <= 1e-6
         assert [candidate.bm25 > 0 for candidate in candidates] == [True, True, False]
         (alone,) = snapshot.candidates(ids[:1], RetrieverResults(TermQuery(), (), None, ()))
-        assert (alone.bm25, [part.cosine for part in alone.parts]) == (0.0, [None])
+        assert (alone.bm25, [part.cosine for part in alone.segments]) == (0.0, [None])
         assert list(snapshot.candidates([], RetrieverResults(wanted, keyword, vector, near))) == []
 
 
@@ -259,9 +259,9 @@ def test_documents_by_title(store: Store) -> None:
         put(change, "empty.md", "")
     with store.snapshot() as snapshot:
         assert set(snapshot.titles()) == {
-            Titled("memory", "a.md", "The A"),
-            Titled("other", "a.md", "a"),
-            Titled("memory", "empty.md", "empty"),
+            TitledDocument("memory", "a.md", "The A"),
+            TitledDocument("other", "a.md", "a"),
+            TitledDocument("memory", "empty.md", "empty"),
         }
 
 

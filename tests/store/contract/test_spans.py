@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.indexing.indexer import text_of
-from memcli.markdown.parts import digest
+from memcli.markdown.segments import digest
 from memcli.store.documents import counts_by_source, documents_by_day, with_chunks
 from memcli.store.port import Store
 from memcli.store.records import Scope

@@ -17,7 +17,7 @@ from memcli.store.open import store_at
 from memcli.store.port import Store
 from memcli.store.records import LineCheck, Support
 from memcli.store.run_records import WatchRecord
-from memcli.store.watch import living_watcher, watching
+from memcli.store.watcher_lock import living_watcher, watching
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,

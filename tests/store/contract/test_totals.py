@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.store.port import Store
-from memcli.store.records import Ranked, RetrieverResults, Totals, added
+from memcli.store.records import KeywordMatch, RetrieverResults, Totals, added
 from memcli.types import Term, TermQuery
 from tests.store.contract.conftest import STORES
 from tests.store.contract.makers import (
@@ -61,7 +61,7 @@ def test_by_the_totals_of_all_each_store_scores_as_the_whole_does(
         totals = both.totals(wanted)
         ranked = both.by_keyword(wanted, 9, EVERYTHING)
         expected = dict(zip(places(both, (r.chunk_id for r in ranked)), ranked, strict=True))
-        found: dict[str, Ranked] = {}
+        found: dict[str, KeywordMatch] = {}
         for snapshot in (a, b):
             own = snapshot.by_keyword(wanted, 9, EVERYTHING, totals)
             assert [r.bm25 for r in own] == sorted((r.bm25 for r in own), reverse=True)

@@ -10,7 +10,7 @@ from memcli.indexing.indexer import text_of
 from memcli.store.port import Store
 from memcli.store.records import RetrieverResults, Scope
 from memcli.store.run_records import Pending
-from memcli.types import Filters, PartScore, TermQuery
+from memcli.types import Filters, SegmentScore, TermQuery
 from tests.hashing import HashingEncoder
 from tests.store.contract.makers import (
     ENCODER,
@@ -40,7 +40,7 @@ def cosines(store: Store, encoder: HashingEncoder = ENCODER) -> dict[str, list[f
     with store.snapshot() as snapshot:
         retrievers = RetrieverResults(TermQuery(), (), encoder.encode_query("the pool"), ())
         return {
-            found.about.path: [part.cosine for part in found.parts]
+            found.about.path: [part.cosine for part in found.segments]
             for found in snapshot.candidates(list(every_chunk(snapshot)), retrievers)
         }
 
@@ -142,7 +142,7 @@ def test_parts_of_a_table_wait_with_what_is_repeated_before_them(store: Store) -
     with changing(store) as change:
         made = put(change, "a.md", f"| name | text |\n|---|---|\n{rows}")
         waiting = {item.hash: item for item in change.pending(ENCODER.fingerprint, 99)}
-    parts = [(chunk, part) for chunk in made.chunks for part in chunk.parts]
+    parts = [(chunk, part) for chunk in made.chunks for part in chunk.segments]
     assert any(part.prefix for _, part in parts)
     for chunk, part in parts:
         assert waiting[part.hash].prefix == part.prefix
@@ -254,12 +254,12 @@ def test_a_part_is_scored_by_its_own_text(store: Store) -> None:
         (chunk_id,) = every_chunk(snapshot)
         (found,) = snapshot.candidates([chunk_id], RetrieverResults(TermQuery(), (), query, ()))
     (chunk,) = made.chunks
-    assert len(found.parts) > 2
-    expected = [cosine(query, ENCODER.encode([texts[part.hash]])[0]) for part in chunk.parts]
-    assert [part.cosine for part in found.parts] == pytest.approx(expected, abs=2e-2)
-    assert [part[:4] for part in found.parts] == [
-        PartScore(part.start_line, part.end_line, part.start, part.end, None)[:4]
-        for part in chunk.parts
+    assert len(found.segments) > 2
+    expected = [cosine(query, ENCODER.encode([texts[part.hash]])[0]) for part in chunk.segments]
+    assert [part.cosine for part in found.segments] == pytest.approx(expected, abs=2e-2)
+    assert [part[:4] for part in found.segments] == [
+        SegmentScore(part.start_line, part.end_line, part.start, part.end, None)[:4]
+        for part in chunk.segments
     ]
 
 
@@ -364,7 +364,7 @@ def test_the_vectors_of_chunks_are_those_that_search_uses(store: Store) -> None:
         ids = {path: chunk_id for chunk_id, path in every_chunk(snapshot).items()}
         found = snapshot.vectors([ids["a.md"], ids["b.md"], ids["c.md"], 999])
         assert found.keys() == {ids["a.md"], ids["b.md"]}  # the new one waits
-        assert len(found[ids["a.md"]]) == len(two.chunks[0].parts) > 1
+        assert len(found[ids["a.md"]]) == len(two.chunks[0].segments) > 1
         (vector,) = found[ids["b.md"]]
         assert snapshot.by_vector(vector, 1, EVERYTHING)()[0].chunk_ids == (ids["b.md"],)
         assert snapshot.vectors([]) == {}

@@ -9,11 +9,11 @@ from shlex import quote
 from memcli.agents import edits, plugin
 from memcli.agents.table import PARTS, SCOPES, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries, started_by
-from memcli.cli.commands.agents.here import AGENT, launcher, named_agent, this_machine
+from memcli.cli.commands.agents.this_machine import AGENT, launcher, named_agent, this_machine
 from memcli.cli.options import COMMON, WORKSPACES, Option, Options
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, UsageError
-from memcli.workspace import whole
+from memcli.workspace import atomic_write
 
 ARGUMENTS = (AGENT,)
 OPTIONS = (
@@ -91,7 +91,7 @@ def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> 
             )
         for path, text in files.items():
             if there[path] is None:
-                whole.write_new(os.path.join(root, path), text)
+                atomic_write.write_new(os.path.join(root, path), text)
     except OSError as error:
         raise UsageError(
             f"{error.filename or root} cannot be written: {error.strerror}",

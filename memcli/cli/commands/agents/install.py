@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.agents.table import PARTS, SCOPES
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.commands.agents.here import AGENT, launcher, named_agent, this_machine
+from memcli.cli.commands.agents.this_machine import AGENT, launcher, named_agent, this_machine
 from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options, check
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, UsageError, install_extra

@@ -29,7 +29,7 @@ def run(options: Options) -> int:
     from memcli.agents.detect import is_here, wires
     from memcli.agents.state import load
     from memcli.agents.table import AGENTS
-    from memcli.cli.commands.agents.here import launcher, state_path, this_machine
+    from memcli.cli.commands.agents.this_machine import launcher, state_path, this_machine
 
     terminal = Terminal.of_process(options)
     machine, path, started = this_machine(), state_path(), launcher(options.workspace)

@@ -10,7 +10,7 @@ from memcli.agents.plan import Planner, WiringPlan, carry_out
 from memcli.agents.table import PARTS, PROJECT, Agent
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import agents_output
-from memcli.cli.commands.agents.here import state_path
+from memcli.cli.commands.agents.this_machine import state_path
 from memcli.errors import UsageError
 from memcli.record import Record
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.agents.table import SCOPES
-from memcli.cli.commands.agents.here import AGENT, named_agent, this_machine
+from memcli.cli.commands.agents.this_machine import AGENT, named_agent, this_machine
 from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options, check
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode

@@ -61,7 +61,7 @@ def add(folder: str, trace: CheckTrace) -> str:
     from memcli.bench.history import surplus
     from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
-    from memcli.workspace.whole import write_whole
+    from memcli.workspace.atomic_write import write_whole
 
     path = path_of(folder, trace.now)
     try:

@@ -135,7 +135,7 @@ class Searcher:
 
         with self._command.workspace.store.snapshot() as snapshot:
             facts, counts = snapshot.facts, snapshot.counts()
-        size = (counts.documents, counts.chunks, counts.parts, counts.embedded)
+        size = (counts.documents, counts.chunks, counts.segments, counts.embedded)
         return IndexState(facts.revision, facts.fingerprint, *size)
 
 

@@ -14,7 +14,7 @@ from memcli.bench.speed import LEAST_RUNS
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.commands.bench import running
-from memcli.cli.commands.bench.place import Place, lay_out, sample
+from memcli.cli.commands.bench.speed_copy import Place, lay_out, sample
 from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
 from memcli.errors import ExitCode, UsageError
 
@@ -240,7 +240,7 @@ def _embedding(
     runs: int,
 ) -> dict[str, list[float]]:
     """Return the seconds of the encoder and of the bare model for some texts, turn by turn."""
-    from memcli.embedding.quick import PinnedEncoder
+    from memcli.embedding.onnx_c_api import PinnedEncoder
 
     encoder = command.workspace.open_encoder().encoder
     if encoder is None or not texts:

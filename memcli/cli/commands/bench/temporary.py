@@ -1,8 +1,8 @@
 """A temporary folder for a copy of notes, removed however its process ends.
 
-SIGTERM and SIGHUP end a run as Ctrl-C does: what was laid out is removed first. What a kill that
-nobody can catch leaves is found by the next run: folders of our own, with our mark in them, that
-no process holds. A run holds its folder by a lock that the processes it starts inherit.
+SIGTERM and SIGHUP end a run as Ctrl-C does, and the copy is removed first. If a run is killed, the
+next run removes its folder: a folder of the user that has our mark and that no process has locked.
+Processes that the run starts inherit the lock.
 """
 
 from __future__ import annotations

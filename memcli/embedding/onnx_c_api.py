@@ -19,7 +19,7 @@ from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import QuickError
-from memcli.embedding.models import INT8, Located, fingerprint, package_folders, read_graph
+from memcli.embedding.models import INT8, ModelFile, fingerprint, package_folders, read_graph
 from memcli.embedding.session import FATAL, QUICK_ROOM, lacking, settings, silence
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords, WordPiece
 from memcli.errors import MORE_MEMORY, RetrieverError
@@ -135,7 +135,7 @@ class QuickSession:
 
     def __init__(
         self,
-        located: Located,
+        located: ModelFile,
         graph: bytes,
         *,
         is_for_one_run: bool,
@@ -251,7 +251,7 @@ def of_tokens(ids: Sequence[int]) -> list[Tensor]:
     return [(b"ids", _INT64, shape, row(*ids)), (b"mask", _INT64, shape, row(*[1] * len(ids)))]
 
 
-def library_run(located: Located, *, exact: bool | None = None) -> Run:
+def library_run(located: ModelFile, *, exact: bool | None = None) -> Run:
     """Open a model on a file known to be the pinned one, and return a function that runs a text.
 
     Opening raises QuickError. The model is freed with the function.
@@ -280,7 +280,7 @@ class QuickModel:
     """A model opened for queries; satisfies `Quick`. One thread at a time may use it."""
 
     def __init__(
-        self, located: Located, *, library: str | None = None, exact: bool | None = None
+        self, located: ModelFile, *, library: str | None = None, exact: bool | None = None
     ) -> None:
         """Open a model whose file is known to be the pinned one; raises QuickError."""
         graph = read_graph(located.model)

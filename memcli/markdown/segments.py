@@ -22,7 +22,7 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.markdown.parse import Block, Parsed
+    from memcli.markdown.parse import Block, ParsedMarkdown
     from memcli.types import Limits
 
 PART_LINES = 2
@@ -122,8 +122,8 @@ def digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
 
 
-def cut_parts(
-    parsed: Parsed,
+def cut_segments(
+    parsed: ParsedMarkdown,
     starts: list[int],
     text: str,
     blocks: list[Block],
@@ -159,7 +159,7 @@ def _size(span: Span, text: str) -> float:
     return quotient(text[span.start : span.end])
 
 
-def _prefix(block: Block, parsed: Parsed) -> str:
+def _prefix(block: Block, parsed: ParsedMarkdown) -> str:
     """Return the text that later segments of a split block repeat: fence opener, table header."""
     header = 2 if block.kind == "table" else 1 if block.kind == "fence" else 0
     if not header or block.end - block.start <= header:
@@ -180,7 +180,7 @@ def _runs(blocks: list[Block]) -> Iterator[list[Block]]:
         yield run
 
 
-def _units(block: Block, parsed: Parsed, starts: list[int]) -> Iterator[tuple[int, int]]:
+def _units(block: Block, parsed: ParsedMarkdown, starts: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the lines of a block as character ranges, blank lines left out."""
     for number in range(block.start, block.end):
         if parsed.lines[number].strip():
@@ -205,7 +205,7 @@ def _joined(units: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
 
 
 def _stretches(
-    run: list[Block], parsed: Parsed, starts: list[int], text: str
+    run: list[Block], parsed: ParsedMarkdown, starts: list[int], text: str
 ) -> Iterator[tuple[list[tuple[int, int]], bool]]:
     """Yield the lines of a run, and whether they are a paragraph that an editor has wrapped.
 

@@ -14,7 +14,7 @@ from memcli.embedding.models import E5, LATIN_LIMIT, locate, model_name
 from memcli.errors import Reason
 
 if TYPE_CHECKING:
-    from memcli.embedding.encoders import Choice, Folders, Remembered
+    from memcli.embedding.encoders import Choice, Folders, IndexModel
 
 ENGLISH, OTHER = "english", "other"
 # Share of texts in other languages at which memcli changes its mind; between them it does not.
@@ -50,7 +50,7 @@ def weigh(texts: Iterable[str], remembered: str | None, count: int) -> str:
     return f"{OTHER if others > limit * (others + english) else ENGLISH} {count}"
 
 
-def names_for(index: Remembered, folders: Folders | None = None) -> tuple[str, ...]:
+def names_for(index: IndexModel, folders: Folders | None = None) -> tuple[str, ...]:
     """Name the encoders for the texts of an index, the best first.
 
     Multilingual vectors of other languages stay even if the extra is missing here: another machine
@@ -63,7 +63,7 @@ def names_for(index: Remembered, folders: Folders | None = None) -> tuple[str, .
     return (MULTILINGUAL, BUNDLED) if locate(folders, (E5,)) else (BUNDLED,)
 
 
-def announcement(choice: Choice, index: Remembered, *, again: bool = False) -> Reason | None:
+def announcement(choice: Choice, index: IndexModel, *, again: bool = False) -> Reason | None:
     """Say what the language of the notes changes about the model; None if it changes nothing.
 
     A missing extra is named before the first vector is made, and `again` each time.

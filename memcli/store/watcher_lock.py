@@ -1,7 +1,7 @@
-"""Say who watches: a lock beside the store for one watcher, and a record of how it is doing.
+"""Name the watcher of a workspace: a lock next to the store, and a record of its progress.
 
-The lock is the proof, because the system frees it however its holder dies; the record only
-says more about the process that has it.
+Only the lock proves that a watcher runs, because the system frees it whenever its holder dies. The
+record says more about the process that has it.
 """
 
 from __future__ import annotations

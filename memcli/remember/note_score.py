@@ -89,7 +89,7 @@ class GateWeights(Record):
     kind: float
 
 
-class Worth(Record):
+class NoteScore(Record):
     """The worth of a line, and its parts."""
 
     value: float  # G, 0 to 1
@@ -99,7 +99,7 @@ class Worth(Record):
     kind_value: float
 
 
-def worth_of(text: str, facets: Facets, best: float, weights: GateWeights) -> Worth:
+def worth_of(text: str, facets: Facets, best: float, weights: GateWeights) -> NoteScore:
     """Weigh a line; `best` is its best cosine to the memory, 0 to 1."""
     novelty = 1.0 - min(1.0, max(0.0, best))
     tokens = max(1, len(facets.sequence))
@@ -110,7 +110,7 @@ def worth_of(text: str, facets: Facets, best: float, weights: GateWeights) -> Wo
     value = (
         weights.novelty * novelty**2 + weights.specificity * specificity + weights.kind * kind_value
     )
-    return Worth(value, novelty, specificity, kind, kind_value)
+    return NoteScore(value, novelty, specificity, kind, kind_value)
 
 
 def kind_of(text: str, facets: Facets) -> tuple[str, float]:

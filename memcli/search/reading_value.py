@@ -69,7 +69,7 @@ _NO_PLURAL = ("ss", "us", "is", "'s", "’s")
 
 
 class ReadingUnit(Record):
-    """Parts of a chunk that are printed or left out together."""
+    """Segments of a chunk that are printed or left out together."""
 
     text: str
     first: int
@@ -168,11 +168,11 @@ def _reply(passage: RankedPassage) -> int:
 def _until(passage: RankedPassage, line: int) -> RankedPassage:
     """Extend a passage to a later line of its chunk."""
     candidate = by_line(passage.candidate)
-    lines = [part.start_line for part in candidate.parts]
+    lines = [part.start_line for part in candidate.segments]
     if passage.start_line not in lines or line not in lines:
         return passage
     first, last = lines.index(passage.start_line), len(lines) - 1 - lines[::-1].index(line)
-    best = max(range(first, last + 1), key=lambda at: candidate.parts[at].cosine or 0.0)
+    best = max(range(first, last + 1), key=lambda at: candidate.segments[at].cosine or 0.0)
     return passage._replace(candidate=candidate, first=first, last=last, best=best)
 
 
@@ -243,13 +243,13 @@ def _lines(passage: RankedPassage, words: Sequence[str]) -> list[RankedPassage]:
         if share > ALL and passage.start_line <= at <= passage.end_line
     }
     candidate = by_line(passage.candidate)
-    # A passage with all parts prints the whole chunk with its headings; so an empty part comes
-    # first.
-    empty = candidate.parts[0]._replace(start=0, end=0)
-    narrow = candidate._replace(parts=(empty, *candidate.parts))
+    # A passage with all segments prints the whole chunk with its headings; so an empty
+    # segment comes first.
+    empty = candidate.segments[0]._replace(start=0, end=0)
+    narrow = candidate._replace(segments=(empty, *candidate.segments))
     found: list[RankedPassage] = []
     for line in sorted({cursor_of(passage, words).line, *whole}):
-        at = [n for n, p in enumerate(narrow.parts) if n and p.start_line == line == p.end_line]
+        at = [n for n, p in enumerate(narrow.segments) if n and p.start_line == line == p.end_line]
         if passage.is_cut or not at:
             return [passage]
         found.append(passage._replace(candidate=narrow, first=at[0], last=at[-1], best=at[0]))
@@ -282,30 +282,30 @@ def _units(passage: RankedPassage) -> list[ReadingUnit]:
         return [ReadingUnit(passage.text, passage.first, passage.last, None, 0.0, 0.0)]
     units: list[ReadingUnit] = []
     candidate, shares = by_line(passage.candidate), dict(passage.shares)
-    parts = passage.candidate.parts
-    begin, end, line = parts[passage.first].start, parts[passage.last].end, 0
-    for at, part in enumerate(candidate.parts):
-        if not begin <= part.start < end:
+    segments = passage.candidate.segments
+    begin, end, line = segments[passage.first].start, segments[passage.last].end, 0
+    for at, segment in enumerate(candidate.segments):
+        if not begin <= segment.start < end:
             continue
         turn = next(
-            (t for t in passage.turns if t.start_line <= part.start_line <= t.end_line), None
+            (t for t in passage.turns if t.start_line <= segment.start_line <= t.end_line), None
         )
-        share = shares.get(part.start_line, 0.0)
+        share = shares.get(segment.start_line, 0.0)
         unit = ReadingUnit(
-            candidate.text[part.start : part.end], at, at, turn, part.cosine or 0.0, share
+            candidate.text[segment.start : segment.end], at, at, turn, segment.cosine or 0.0, share
         )
         before = units[-1] if units else None
-        if before is not None and before.turn == turn and part.start_line <= line + 1:
-            start = candidate.parts[before.first].start
+        if before is not None and before.turn == turn and segment.start_line <= line + 1:
+            start = candidate.segments[before.first].start
             units[-1] = before._replace(
-                text=candidate.text[start : part.end],
+                text=candidate.text[start : segment.end],
                 last=at,
                 cosine=max(before.cosine, unit.cosine),
                 share=max(before.share, share),
             )
         else:
             units.append(unit)
-        line = part.end_line
+        line = segment.end_line
     return units
 
 
@@ -351,5 +351,5 @@ def _part_of(passage: RankedPassage, units: Sequence[ReadingUnit], run: range) -
         return passage
     first, last = units[run.start].first, units[run.stop - 1].last
     candidate = by_line(passage.candidate)
-    best = max(range(first, last + 1), key=lambda at: candidate.parts[at].cosine or 0.0)
+    best = max(range(first, last + 1), key=lambda at: candidate.segments[at].cosine or 0.0)
     return passage._replace(candidate=candidate, first=first, last=last, best=best)
