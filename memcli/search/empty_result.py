@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.store.documents import with_chunks
@@ -36,7 +38,10 @@ def _first(snapshot: Snapshot, filters: Filters) -> Reason | None:
         files = {path for path in filters.paths if ":" not in path} or set(filters.paths)
         named = [path for path in filters.paths if path in files]
         named = [path for path in named if path.removesuffix("/") not in files - {path}]
-        return Reason("filter", f"no path matches {' or '.join(named)}", "memcli ls")
+        wider = tuple(f"{path}*{end}" for path in filters.paths for end in ("", "/"))
+        is_start = len(named) == 1 and _pass(snapshot, Filters(paths=wider))
+        hint = f"the same with --path {quote(f'{named[0]}*')}" if is_start else "memcli ls"
+        return Reason("filter", f"no path matches {' or '.join(named)}", hint)
     for name, values, only in (
         ("source", filters.sources, Filters(sources=filters.sources)),
         ("kind", filters.kinds, Filters(kinds=filters.kinds)),

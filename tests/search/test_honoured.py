@@ -187,6 +187,7 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
             " Try: the same with --undated",
         ),
         (("--path", "nosuch/*"), "no path matches nosuch/*. Try: memcli ls"),
+        (("--path", "mem"), "no path matches mem. Try: the same with --path 'mem*'"),
         (("--heading", "nosuch"), "no document has the heading nosuch. Try: memcli status"),
         (("--trust", "untrusted"), "no document has the trust untrusted. Try: memcli status"),
         (("--tag", "nosuch"), "no document has the tag nosuch. Try: memcli ls --count tag"),
