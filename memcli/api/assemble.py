@@ -197,8 +197,10 @@ def session_start(
         each for each in chunks if is_open(each.about) and each.about.document not in fixed.rules
     ]
     order = sorted(own, key=lambda each: newest.index(each.about.document))
+    # Not by the time of writing, which differs in each clone; undated files come first.
+    dated = sorted(own, key=lambda each: each.about.date or "9999", reverse=True)
     fixed = fixed._replace(
-        parts=packed_in_order(fixed.parts, tasks_of(order), budget=sharing.budget)
+        parts=packed_in_order(fixed.parts, tasks_of(dated), budget=sharing.budget)
     )
     if since_ns is not None:
         changed = {key for key in newest if known[key].mtime_ns > since_ns}

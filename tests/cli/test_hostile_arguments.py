@@ -174,7 +174,7 @@ PHASES = {
     "storing vectors": ("memcli.store.sqlite.writer", "Writer.put_vectors", 1, "index"),
     "merging words": ("memcli.store.sqlite.writer", "Writer.tidy", 1, "index"),
     "full run": ("memcli.store.sqlite.documents", "put_document", 4, "index --full"),
-    "publishing": ("memcli.store.sqlite.writer", "Beside.publish", 1, "index --full"),
+    "publishing": ("memcli.store.sqlite.writer", "ReplacementIndex.publish", 1, "index --full"),
     "search": ("memcli.store.sqlite.reader", "Reader.candidates", 1, "search pool"),
     "bringing in step": ("memcli.store.sqlite.documents", "put_document", 2, "search pool"),
     "context": ("memcli.store.sqlite.reader", "Reader.newest", 1, "context pool"),

@@ -145,7 +145,7 @@ if has_namespaces():
 @pytest.mark.parametrize(
     "opened",
     [
-        "workspace.query_encoder.encode_query('pool', Remembered(None, None))",
+        "workspace.query_encoder.encode_query('pool', IndexModel(None, None))",
         "workspace.open_encoder()",
         "open_model(locate()[0].path, 1)",
     ],
@@ -157,7 +157,7 @@ def test_the_model_runtime_reports_nothing(
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     program = (
         "import contextlib, memcli\n"
-        "from memcli.embedding.encoders import Remembered\n"
+        "from memcli.embedding.encoders import IndexModel\n"
         "from memcli.embedding.runtime import open_model\n"
         "from memcli.embedding.models import locate\n"
         f"workspace = memcli.Memory.open({notes!r}).workspaces.lead\n"

