@@ -46,7 +46,7 @@ SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, fro
 
 LEAST = 0.1  # of the score of a passage; a correction with less does not answer the question
 # Least likelihood of a line that marks another, and of one that comes before another.
-SURE, LIKELY = 0.5, 0.2
+SURE, LIKELY = 0.5, 0.35
 NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
 # The first passages and candidates; fixed numbers, so that --limit changes nothing.
 ALIKE = 0.5  # Jaccard
