@@ -174,7 +174,7 @@ def _named(changes: ChangeList, name: str) -> ChangeList:
 
 
 def _merged(lists: Sequence[ChangeList], reasons: Sequence[Reason]) -> ChangeList:
-    """Merge the days of several; that one has nothing is said only if none has."""
+    """Merge the days of several workspaces; keep a reason for none only if all are empty."""
     by_day: dict[str, list[LearnedThatDay]] = {}
     for day in chain.from_iterable(each.days for each in lists):
         by_day.setdefault(day.day, []).append(day)

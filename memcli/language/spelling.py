@@ -1,4 +1,4 @@
-"""List what a word may stand for: other spellings, other numbers, parts of a compound; pure.
+"""List the other forms of a word: spellings, singular and plural, parts of a compound; pure.
 
 `repair` finds out which of them the notes contain. Words are folded and in lower case.
 """

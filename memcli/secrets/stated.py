@@ -38,7 +38,7 @@ _HAN = re.compile(
 )
 SHORTEST = 5  # characters
 _PUNCTUATION = ".!?:)]*。"
-# What documentation writes in the place of a value.
+# Placeholders that documentation has instead of a value.
 _NO_VALUE = re.compile(
     r"[<${\[(*/]|.*(?:\*\*\*|xxx|\.\.\.|…|[(\[]|::|://|[a-z]\.[a-zA-Z])|(?i:your|todo|none|null)\b"
 )
