@@ -173,8 +173,8 @@ class Others:
         assert not any(thread.is_alive() for thread in self._threads)
 
     def _loop(self, works: Callable[[], Iterator[None]]) -> None:
-        rounds = works()
         try:
+            rounds = works()
             next(rounds)
             self._began.wait(timeout=30)
             while not self._over.is_set():
@@ -182,7 +182,6 @@ class Others:
             next(rounds)
         except Exception as error:
             self.faults.append(error)
-        rounds.close()
 
     def _old_reads(self) -> Iterator[None]:
         with closing(Connection([("dbname", self._url)])) as connection:
