@@ -41,7 +41,7 @@ class Refusal(Record):
     text: str  # the text to add, or that was to be removed
 
 
-class WiringPlan(Record):
+class InstallPlan(Record):
     """The planned changes, and the state after them."""
 
     changes: tuple[FileChange, ...]
@@ -73,7 +73,7 @@ class Planner:
         self._notes: list[str] = []
         self._folders: list[str] = []
 
-    def install(self, agent: Agent, places: Sequence[PartPlace], launcher: Launcher) -> WiringPlan:
+    def install(self, agent: Agent, places: Sequence[PartPlace], launcher: Launcher) -> InstallPlan:
         """Plan to write the parts that belong in some places."""
         launcher = started_by(agent, launcher, self._machine)
         for place in places:
@@ -106,7 +106,7 @@ class Planner:
                 file.parts.append(place.part)
         return self._plan()
 
-    def uninstall(self, agent: Agent, scopes: Sequence[str]) -> WiringPlan:
+    def uninstall(self, agent: Agent, scopes: Sequence[str]) -> InstallPlan:
         """Plan to remove what was written for an agent, the last entry first."""
         for written in reversed(tuple(self._entries)):
             if agent.name not in written.agents or written.scope not in scopes:
@@ -125,7 +125,7 @@ class Planner:
                 self._refusals.append(refusal)
         return self._plan()
 
-    def _plan(self) -> WiringPlan:
+    def _plan(self) -> InstallPlan:
         changes = tuple(
             FileChange(file.snapshot, file.text, tuple(dict.fromkeys(file.parts)))
             for file in self._files.values()
@@ -133,7 +133,7 @@ class Planner:
         )
         state = State(tuple(self._entries), tuple(self._originals))
         notes = tuple(dict.fromkeys(self._notes))
-        return WiringPlan(changes, tuple(self._refusals), notes, tuple(self._folders), state)
+        return InstallPlan(changes, tuple(self._refusals), notes, tuple(self._folders), state)
 
     def _refuse(self, path: str, place: PartPlace, why: str, listed: Sequence[AgentEntry]) -> None:
         text = None
@@ -259,7 +259,7 @@ def _is_same_place(written: WrittenEntry, file: _File, entry: AgentEntry) -> boo
     )
 
 
-def carry_out(plan: WiringPlan, before: State, path: str) -> None:
+def carry_out(plan: InstallPlan, before: State, path: str) -> None:
     """Write the state first, then each file as a whole.
 
     If it is killed, each file is either old or new, and the state lists everything that may have

@@ -1,4 +1,4 @@
-"""The agents that memcli can be wired into: which of the four parts each has, and where.
+"""The agents that memcli can be installed in: which of the four parts each has, and where.
 
     mcp           the server `memcli mcp`, in the list of servers
     hooks         `memcli hook`, at the events of a session

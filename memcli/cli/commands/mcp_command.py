@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # A running call, or a client that no longer reads, delays the end of the server at most so long.
 END_SECONDS = 0.7
 _AT_A_TERMINAL = (
-    "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agent-setup\n"
+    "Waiting for an agent on stdin; Ctrl-D ends it. To set one up: memcli help agent-setup\n"
 )
 
 

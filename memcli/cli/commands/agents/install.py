@@ -105,7 +105,7 @@ def _places(agent: Agent, scope: str, parts: Sequence[str]) -> list[PartPlace]:
         return [place for part in parts if (place := agent.place(part, scope))]
     other = next(each for each in SCOPES if each != scope)
     elsewhere = [part for part in missing or PARTS if agent.place(part, other)]
-    named = f"{agent.title} has no {' and no '.join(missing) or 'part'} that memcli can wire"
+    named = f"{agent.title} has no {' and no '.join(missing) or 'part'} that memcli can install"
     line = f"memcli agents install {agent.name}"
     if elsewhere:
         hint = f"{line} --scope {other} --with {','.join(elsewhere)}"

@@ -26,13 +26,13 @@ def run(options: Options) -> int:
 
     Examples: memcli agents      memcli agents list --json
     """
-    from memcli.agents.detect import is_here, wires
+    from memcli.agents.detect import is_here, part_states
     from memcli.agents.state import load
     from memcli.agents.table import AGENTS
     from memcli.cli.commands.agents.this_machine import launcher, state_path, this_machine
 
     terminal = Terminal.of_process(options)
-    machine, path, started = this_machine(), state_path(), launcher(options.workspace)
+    machine, path, program = this_machine(), state_path(), launcher(options.workspace)
     state = load(path)
     record = {
         "schema": "memcli.agents/1",
@@ -44,7 +44,7 @@ def run(options: Options) -> int:
                 "title": agent.title,
                 "here": is_here(agent, machine),
                 "memory": _memory(agent, machine),
-                "wired": [wire._asdict() for wire in wires(agent, machine, state, started)],
+                "parts": [part._asdict() for part in part_states(agent, machine, state, program)],
             }
             for agent in AGENTS
         ],

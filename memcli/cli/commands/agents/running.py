@@ -6,7 +6,7 @@ import shlex
 from contextlib import nullcontext
 
 from memcli.agents import disk, state
-from memcli.agents.plan import Planner, WiringPlan, carry_out
+from memcli.agents.plan import InstallPlan, Planner, carry_out
 from memcli.agents.table import PARTS, PROJECT, Agent
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import agents_output
@@ -48,8 +48,8 @@ class AgentJob(Record):
 
 
 def run(
-    job: AgentJob, terminal: Terminal, plan_with: Callable[[Planner], WiringPlan], machine: Machine
-) -> WiringPlan:
+    job: AgentJob, terminal: Terminal, plan_with: Callable[[Planner], InstallPlan], machine: Machine
+) -> InstallPlan:
     """Do a job; UsageError, with nothing written, if an installation is refused."""
     path = state_path()
     with state.locked(path) if job.is_applied else nullcontext():
@@ -67,7 +67,7 @@ def run(
     return plan
 
 
-def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bool) -> None:
+def _show(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_applied: bool) -> None:
     """Write the changes to stdout."""
     if job.as_json:
         record = {
@@ -84,7 +84,7 @@ def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bo
         terminal.write(agents_output.plan_text(plan, terminal))
 
 
-def _tell(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_needed: bool) -> None:
+def _tell(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_needed: bool) -> None:
     """Print what was done, or what to do."""
     for note in plan.notes:
         terminal.say(f"{note}.")
@@ -103,7 +103,7 @@ def _tell(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_needed: boo
                 terminal.say(line)
 
 
-def _refused(job: AgentJob, plan: WiringPlan) -> UsageError:
+def _refused(job: AgentJob, plan: InstallPlan) -> UsageError:
     """Print which files cannot be edited, and how to continue without them."""
     told = "; ".join(f"{refusal.path} ({refusal.part}) {refusal.why}" for refusal in plan.refusals)
     refused = {refusal.part for refusal in plan.refusals}
