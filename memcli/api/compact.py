@@ -74,7 +74,7 @@ def _planned(
     _refuse_unread(holdings)
     config = workspace.config
     settings = CompactionSettings(
-        tail_records=config("compact.tail_records"),
+        tail_entries=config("compact.tail_entries"),
         tail_days=config("compact.tail_days"),
         cluster=config("compact.cluster"),
         ratio=config("compact.ratio"),

@@ -72,7 +72,7 @@ def suggested(plan: CompactionPlan) -> tuple[int, int]:
     Headings and decisions ask for their lines, and a summary answers if it cites one of them. Names
     and values ask for themselves. Every question can be answered from the lines behind a summary.
     """
-    logs = {record.log.path: record.log for record in plan.records}
+    logs = {entry.log.path: entry.log for entry in plan.entries}
     documents = {path: parse("\n".join(log.lines)) for path, log in logs.items()}
     drafts = [each for each in draft(documents, MOST_SUGGESTED) if each.path in logs]
     asked = answered = 0

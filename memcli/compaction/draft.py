@@ -1,6 +1,6 @@
 """Draft the summary of one cluster, or decline it; pure.
 
-A summary contains what must survive (rules, decisions and promises), something of every record, and
+A summary contains what must survive (rules, decisions and promises), something of every entry, and
 the best of the rest. A cluster whose summary would cost more than WORTH of its lines is declined.
 """
 
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from memcli.compaction.compose import Entry, body, document
+from memcli.compaction.compose import EntrySummary, body, document
 from memcli.compaction.external_summarizer import Wording, written
 from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
 from memcli.compaction.sentences import Sentence
@@ -36,21 +36,21 @@ MOST_TOKENS = 50_000
 class CompactionSettings(Record):
     """The settings of compaction."""
 
-    tail_records: int
+    tail_entries: int
     tail_days: int
-    cluster: int  # records a summary
+    cluster: int  # entries per summary
     ratio: float  # tokens of a summary over those of its lines
     context_tokens: int  # of the neighbouring summary
 
 
 class Item(Record):
-    """A record to summarise."""
+    """An entry to summarise."""
 
     source: SourceLines
     earliest: str
     latest: str
     tokens: int
-    entry: Entry  # with every sentence
+    entry: EntrySummary  # with every sentence
 
 
 class SummaryDraft(Record):
@@ -162,7 +162,7 @@ class Drafter:
 
     def _worded(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[EntrySummary],
         before: SummaryLines,
         span: tuple[str, str],
         total: int,
@@ -193,7 +193,7 @@ class Drafter:
         )
         return SummaryBody(text, found.method, found.confidence, unused, omitted=omitted)
 
-    def _taken_back(self, entries: Sequence[Entry], first: str) -> dict[int, Sentence]:
+    def _taken_back(self, entries: Sequence[EntrySummary], first: str) -> dict[int, Sentence]:
         """Return decisions of earlier summaries, by the place of the sentence that corrects them.
 
         A decision is cited once, if its lines in the log have not moved.
@@ -245,7 +245,7 @@ class Drafter:
 
     def _body(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[EntrySummary],
         span: tuple[str, str],
         before: SummaryLines,
         total: int,
@@ -278,7 +278,7 @@ class Drafter:
         return best or (text, found)
 
     def _rewritten(
-        self, entries: Sequence[Entry], span: tuple[str, str], writer: Wording
+        self, entries: Sequence[EntrySummary], span: tuple[str, str], writer: Wording
     ) -> tuple[str, float, int]:
         """Let a writer write the lines; also returns how many of them were invented."""
         made = written(entries, writer.rewrite(body(entries, *span, line_tokens=READ_TOKENS)))
@@ -297,7 +297,7 @@ class Drafter:
         return body(made.entries, *span), sure, made.invented
 
 
-def _chosen(entries: Sequence[Entry], chosen: set[int]) -> list[Entry]:
+def _chosen(entries: Sequence[EntrySummary], chosen: set[int]) -> list[EntrySummary]:
     """Keep the chosen sentences of each entry."""
     flat = [sentence for entry in entries for sentence in entry.sentences]
     times = Counter(recurring(flat))
@@ -313,13 +313,13 @@ def _span(items: Sequence[Item]) -> tuple[str, str]:
     return min(item.earliest for item in items), max(item.latest for item in items)
 
 
-def _groups(entries: Sequence[Entry]) -> list[range]:
+def _groups(entries: Sequence[EntrySummary]) -> list[range]:
     """Return the positions of each entry's sentences among all of them."""
     ends = list(accumulate(len(entry.sentences) for entry in entries))
     return [range(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def _is_marked(entries: Sequence[Entry], at: int) -> bool:
+def _is_marked(entries: Sequence[EntrySummary], at: int) -> bool:
     flat = [sentence for entry in entries for sentence in entry.sentences]
     return bool(flat[at].replaces)
 
@@ -327,7 +327,7 @@ def _is_marked(entries: Sequence[Entry], at: int) -> bool:
 def merged(
     sources: Sequence[SourceLines], logs: Mapping[str, Sequence[str]]
 ) -> tuple[SourceLines, ...]:
-    """Join records of one log with nothing but blank lines between them, so chunks are covered."""
+    """Join entries of one log with nothing but blank lines between them, so chunks are covered."""
     found: list[SourceLines] = []
     for source in sources:
         before = found[-1] if found else None

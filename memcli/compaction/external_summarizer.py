@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 
 from memcli import system
-from memcli.compaction.compose import Entry
+from memcli.compaction.compose import EntrySummary
 from memcli.compaction.sentences import Sentence
 from memcli.errors import ConfigError, UsageError
 from memcli.language import salience
@@ -41,7 +41,7 @@ class Wording(Record):
 class Rewritten(Record):
     """The text of a program, checked."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[EntrySummary, ...]
     confidence: float | None  # the program's own value, 0 to 1; None without one
     invented: int  # lines that were dropped
 
@@ -104,7 +104,7 @@ def _has_terminal() -> bool:
         return False
 
 
-def written(entries: Sequence[Entry], output: str) -> Rewritten:
+def written(entries: Sequence[EntrySummary], output: str) -> Rewritten:
     """Sort the lines of a program's output into the entries whose lines they cite."""
     found: list[list[Sentence]] = [[] for _ in entries]
     confidence, invented = None, 0
@@ -122,7 +122,7 @@ def written(entries: Sequence[Entry], output: str) -> Rewritten:
     return Rewritten(tuple(kept), confidence, invented)
 
 
-def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
+def _placed(line: str, entries: Sequence[EntrySummary]) -> tuple[int, Sentence | None]:
     """Find the entry that a line cites; no sentence if the line is invented."""
     cite = cited(line)
     said = " ".join(cite.text.split()) if cite else ""
@@ -140,7 +140,7 @@ def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
     return 0, None
 
 
-def _with_own(entry: Entry, own: Sequence[Sentence]) -> Entry:
+def _with_own(entry: EntrySummary, own: Sequence[Sentence]) -> EntrySummary:
     texts = [sentence.text for sentence in own]
     lost = [
         s for s in entry.sentences if s.reason in HARD and not any(s.text in text for text in texts)

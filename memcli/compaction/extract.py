@@ -1,6 +1,6 @@
 """Choose the sentences that represent a cluster; pure.
 
-What must survive is chosen first, then the best of each record, what recurs from record to record,
+What must survive is chosen first, then the best of each entry, what recurs from entry to entry,
 and more while the budget lasts. The value of a sentence is
 
     chance / tokens ** BY_LENGTH * (1 - REPEAT * greatest cosine to what is chosen)
@@ -49,7 +49,7 @@ BY_LENGTH = 0.8
 OF_AN_ENTRY = 0.4  # instead of BY_LENGTH, for the first sentence of a conversation
 REPEAT = 0.8
 CITATION_TOKENS = 6.0  # per line, as neighbours share a citation
-ROUTINE = 3  # records in which a line recurs
+ROUTINE = 3  # entries in which a line recurs
 # Greetings and fillers carry no memory.
 LEAST_TERMS = 3
 

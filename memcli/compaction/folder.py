@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from stat import S_ISDIR
 
 from memcli.compaction.draft import SummaryDraft
-from memcli.compaction.records import DatedLog
+from memcli.compaction.entries import DatedLog
 from memcli.compaction.summaries import Summary, judged
 from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.planning import Settings, make_document, plan

@@ -1,4 +1,4 @@
-"""Cut a record into sentences, each with its lines and its speaker; pure."""
+"""Cut an entry into sentences, each with its lines and its speaker; pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.records import LogRecord
+from memcli.compaction.entries import LogEntry
 from memcli.compaction.sanitize import placeholder
 from memcli.language.preferences import is_preference
 from memcli.language.salience import (
@@ -70,25 +70,25 @@ class Sentence(Record):
         return mark(self.times, self.replaces)
 
 
-def sentences(record: LogRecord) -> list[Sentence]:
-    """Cut a record; comments are left out, code and tables become one placeholder each.
+def sentences(entry: LogEntry) -> list[Sentence]:
+    """Cut an entry; comments are left out, code and tables become one placeholder each.
 
     No sentence of a machine must survive, and a preference of its user is a rule.
     """
     found: list[Sentence] = []
     lead, lead_at = "", 0
-    heading = of_heading(record.headings[-1]) if record.headings else ""
+    heading = of_heading(entry.headings[-1]) if entry.headings else ""
     reason, follows = "", False  # of the items of a list, and whether a decision comes before
-    for at, block in enumerate(record.blocks):
-        note = placeholder(block, record.log.lines)
+    for at, block in enumerate(entry.blocks):
+        note = placeholder(block, entry.log.lines)
         if note is not None:
-            where = record.log.path, lead_at or block.start + 1, block.end
+            where = entry.log.path, lead_at or block.start + 1, block.end
             found.append(Sentence(note, *where, "", lead, FACT))
             lead, lead_at = "", 0
             continue
-        cut = [s for unit in units(block, record.log.lines) for s in _cut(unit, record.log.path)]
+        cut = [s for unit in units(block, entry.log.lines) for s in _cut(unit, entry.log.path)]
         is_lead = (
-            len(cut) == 1 and len(cut[0].text) <= LEAD_CHARS and at + 1 < len(record.blocks)
+            len(cut) == 1 and len(cut[0].text) <= LEAD_CHARS and at + 1 < len(entry.blocks)
             and cut[0].text.endswith((":", "："))
         )  # fmt: skip
         if block.kind != "item":
@@ -107,7 +107,7 @@ def sentences(record: LogRecord) -> list[Sentence]:
         found += cut
     ends = [0, *(each.last for each in found)]
     told = [
-        _by_whom(each._replace(before=end), record.turns)
+        _by_whom(each._replace(before=end), entry.turns)
         for each, end in zip(found, ends, strict=False)
     ]
     return _with_antecedents(told)

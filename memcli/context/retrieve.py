@@ -38,7 +38,7 @@ from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
 from memcli.workspace.dating import moment_of
 
 if TYPE_CHECKING:
-    from memcli.context.tail import TailRecord
+    from memcli.context.tail import TailEntry
     from memcli.search.authority import Authority
     from memcli.search.federation import ModelGroup
     from memcli.search.options import Observer
@@ -58,7 +58,7 @@ FREE = 3
 COMPARED = 20  # best passages for which newer lines are looked up
 PARENTS = 8  # best passages whose links are followed
 _SCOPES = ("user", PRIVATE, "session", "global")
-# The logs of sessions, whose newest records are the tail of a context.
+# The logs of sessions, whose newest entries are the tail of a context.
 LOGS = Scope(
     Filters(sources=(MEMORY_SOURCE,), kinds=("log",), scopes=("session",), trusts=("trusted",))
 )
@@ -72,7 +72,7 @@ def fixed_of(
     filters: Filters,
     may_show: Callable[[About], bool] = lambda about: True,
 ) -> FixedParts:
-    """Return what a context contains for any question: rules, soft rules and the newest records.
+    """Return what a context contains for any question: rules, soft rules and the newest entries.
 
     Lines that newer notes correct are marked; `filters` limit these notes.
     """
@@ -99,11 +99,11 @@ def fixed_of(
     return made._replace(parts=tuple(marked))
 
 
-def _newest(snapshot: Snapshot) -> Iterator[TailRecord]:
-    """Read the newest records; only a context with a tail loads this code."""
-    from memcli.context.tail import records
+def _newest(snapshot: Snapshot) -> Iterator[TailEntry]:
+    """Read the newest entries; only a context with a tail loads this code."""
+    from memcli.context.tail import entries
 
-    yield from records(snapshot.newest(LOGS))
+    yield from entries(snapshot.newest(LOGS))
 
 
 def _rules_first(documents: Sequence[AlwaysDocument]) -> list[AlwaysDocument]:

@@ -42,7 +42,7 @@ OPTIONS = (
     Option("--tail-days", "Days before the newest entry to leave out.", "DAYS", int,
         setting="compact.tail_days"),
     Option("--tail", "Least number of newest entries to leave out.", "COUNT", int,
-        setting="compact.tail_records"),
+        setting="compact.tail_entries"),
     Option("--cluster", "Entries per summary.", "COUNT", int, setting="compact.cluster"),
     Option("--ratio", "Length of a summary, as a share of its lines.", "SHARE", float,
         setting="compact.ratio"),
@@ -207,12 +207,12 @@ def _tell(
         _write(
             command,
             action="apply" if options.apply else "plan",
-            records=len(plan.records),
+            entries=len(plan.entries),
             tail=len(plan.tail),
             waiting=len(plan.waiting),
-            ratio={"asked": command.config("compact.ratio"), "reached": plan.ratio},
+            ratio={"target": command.config("compact.ratio"), "reached": plan.ratio},
             suggested=_suggested(plan),
-            summaries=[{**_described(d.path, d.lineage), "mode": _mode(d), "records": d.items,
+            summaries=[{**_described(d.path, d.lineage), "mode": _mode(d), "entries": d.items,
                         **({"unused": d.unused} if d.unused else {}),
                         **({"invented": d.invented} if d.invented else {}),
                         **({"text": d.text} if options.show else {})}
@@ -330,11 +330,11 @@ def _recall_text(recall: SummaryRecall) -> str:
 
 
 def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool) -> str:
-    """Say what becomes of the records, and why the rest stay as they are."""
+    """Say what becomes of the entries, and why the rest stay as they are."""
     from memcli.compaction.draft import WORTH
 
     tail, waiting = len(plan.tail), len(plan.waiting)
-    if not plan.records:
+    if not plan.entries:
         return "Nothing to compact: there are no dated logs"
     rest = [f"{waiting} {'waits' if waiting == 1 else 'wait'} until there are {cluster}"]
     newest = "the newest one stays as it is" if tail == 1 else f"the newest {tail} stay as they are"
@@ -342,13 +342,13 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
     told = ", and ".join(rest)
     if plan.drafts:
         before, after = plan.tokens
-        records = sum(d.items for d in plan.drafts if d.lineage.level == 1)
+        entries = sum(d.items for d in plan.drafts if d.lineage.level == 1)
         done = "are now summarised by" if written else "would be summarised by"
-        what = _counted(records, "entry") if records else "summaries"
+        what = _counted(entries, "entry") if entries else "summaries"
         made = f"{what} {done} {_counted(len(plan.drafts), 'summary')}"
         share = f"{before} -> {after} tokens ({plan.ratio:.0%}, compact.ratio asks for {ratio:.0%})"
         return f"{made}, {share}" + (f"; {told}" if told else "")
-    if tail == len(plan.records):
+    if tail == len(plan.entries):
         if tail == 1:
             return "Nothing to compact: there is one entry, and it stays as it is"
         return (
