@@ -169,8 +169,8 @@ AGENTS = (
             *_both(INSTRUCTIONS, places.GEMINI, "GEMINI.md", "GEMINI.md", MARKDOWN),
         ),
         HookEvents(
-            (("SessionStart", "session-start"), ("BeforeAgent", "prompt"),
-             ("PreCompress", "pre-compact"), ("AfterAgent", "stop")),
+            # Not PreCompress: it also runs before each request that compresses nothing (0.61).
+            (("SessionStart", "session-start"), ("BeforeAgent", "prompt"), ("AfterAgent", "stop")),
             False, _MILLISECONDS,
         ),
     ),

@@ -15,7 +15,6 @@ import anyio
 from anyio import to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
@@ -28,6 +27,8 @@ from mcp_types import (
     GetPromptRequestParams,
     GetPromptResult,
     JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -44,6 +45,7 @@ from mcp_types import (
     TextResourceContents,
     Tool,
     ToolAnnotations,
+    jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
 
@@ -56,6 +58,8 @@ from memcli.mcp.shared_memory import is_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
     from memcli.mcp.pipes import Pipes
     from memcli.mcp.shared_memory import SharedMemory
@@ -287,49 +291,65 @@ def serve(shared: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool)
 async def _serve(memory: MemoryServer, pipes: Pipes) -> None:
     server = memory.protocol()
     behind, messages = anyio.create_memory_object_stream[Any]()
+    outgoing, answers = anyio.create_memory_object_stream[SessionMessage]()
     try:
-        async with (
-            stdio_server(anyio.wrap_file(pipes.incoming), anyio.wrap_file(pipes.outgoing)) as (
-                incoming,
-                outgoing,
-            ),
-            anyio.create_task_group() as group,
-        ):
-            group.start_soon(_refuse_malformed, incoming, behind, outgoing)
+        async with anyio.create_task_group() as group:
+            group.start_soon(_receive, anyio.wrap_file(pipes.incoming), behind, outgoing)
+            group.start_soon(_send, answers, anyio.wrap_file(pipes.outgoing))
             await server.run(messages, outgoing, server.create_initialization_options())
-            group.cancel_scope.cancel()
     except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass  # nobody reads any more
 
 
-async def _refuse_malformed(incoming: Any, behind: Any, outgoing: Any) -> None:  # noqa: ANN401  # streams of the SDK
+async def _receive(
+    lines: anyio.AsyncFile[str],
+    behind: MemoryObjectSendStream[Any],
+    outgoing: MemoryObjectSendStream[SessionMessage],
+) -> None:
     """Pass messages on, and answer a line that is none: the SDK would drop it in silence."""
     async with behind:
-        async for item in incoming:
-            if not isinstance(item, ValidationError):
-                await behind.send(item)
-            elif error := _error_of(item):
+        async for line in lines:
+            message: JSONRPCMessage | None = None
+            with suppress(ValidationError):
+                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            # To the SDK, a request with the id 1.5 is a notification.
+            is_doubtful = isinstance(message, JSONRPCNotification) and '"id"' in line
+            error = _error_of(line) if message is None or is_doubtful else None
+            if error is not None:
                 await outgoing.send(SessionMessage(error))
+            elif message is not None:
+                await behind.send(SessionMessage(message))
 
 
-def _error_of(invalid: ValidationError) -> JSONRPCError | None:
+async def _send(
+    answers: MemoryObjectReceiveStream[SessionMessage], file: anyio.AsyncFile[str]
+) -> None:
+    async for each in answers:
+        await file.write(each.message.model_dump_json(by_alias=True, exclude_unset=True) + "\n")
+        await file.flush()
+
+
+def _error_of(line: str) -> JSONRPCError | None:
     """Return the error for a line that is not a message, with its id.
 
-    None for a blank line, and for a response, which is never answered.
+    None for a blank line, for a notification, and for a response, which is never answered.
     """
-    found = invalid.errors(include_url=False, include_context=False)
-    if found[0]["type"] == "json_invalid":
-        if not str(found[0]["input"]).strip():
+    number = None
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        if not line.strip():
             return None
         error = ErrorData(code=PARSE_ERROR, message="the line is not JSON")
-        return JSONRPCError(jsonrpc="2.0", id=None, error=error)
-    message = "the line is not a message of JSON-RPC 2.0"
-    error = ErrorData(code=INVALID_REQUEST, message=message)
-    # An object is the input of the error that names a key it lacks.
-    objects = [each["input"] for each in found if isinstance(each["input"], dict)]
-    if any("result" in each or "error" in each for each in objects):
-        return None
-    number = next((each["id"] for each in objects if "id" in each), None)
+    else:
+        if isinstance(found, dict):
+            if "result" in found or "error" in found:
+                return None
+            if found.get("jsonrpc") == "2.0" and "id" not in found and "method" in found:
+                return None
+            number = found.get("id")
+        message = "the line is not a message of JSON-RPC 2.0"
+        error = ErrorData(code=INVALID_REQUEST, message=message)
     is_id = isinstance(number, str) or type(number) is int
     return JSONRPCError(jsonrpc="2.0", id=number if is_id else None, error=error)
 
