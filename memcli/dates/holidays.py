@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from memcli.dates.words import LAST_WORDS, NEXT_WORDS, THIS_WORDS, Days, DateMatch, Seen, as_year
+from memcli.dates.words import LAST_WORDS, NEXT_WORDS, THIS_WORDS, DateMatch, Days, Seen, as_year
 
 # Month, first day and last day; in German, Christmas begins on Christmas Eve.
 _FIXED = {

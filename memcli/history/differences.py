@@ -98,7 +98,7 @@ def passages(name: Name, text: str) -> list[MemoryPassage]:
     parsed = parse(text)
     lines = parsed.lines
     _, body = split(lines)
-    blocks = [
+    result = [
         MemoryPassage(name, (FRONT_MATTER,), line, number, number)
         for number, line in enumerate(lines[: max(0, body - 1)], start=1)
         if number > 1 and line.strip()
@@ -111,11 +111,11 @@ def passages(name: Name, text: str) -> list[MemoryPassage]:
         step = 1 if block.kind == "table" else block.end - block.start
         for start in range(block.start, block.end, step):
             end = min(start + step, block.end)
-            said = "\n".join(lines[start:end])
-            if said.strip(" |:-\t\r"):
+            content = "\n".join(lines[start:end])
+            if content.strip(" |:-\t\r"):
                 headings = tuple(title for _, title in path)
-                blocks.append(MemoryPassage(name, headings, said, start + 1, end))
-    return blocks
+                result.append(MemoryPassage(name, headings, content, start + 1, end))
+    return result
 
 
 def compare(
