@@ -99,7 +99,7 @@ complete -c memcli -n '__memcli_is search' -l kind -x -d 'Only this kind of docu
 complete -c memcli -n '__memcli_is search' -l scope -x -a 'session user global private' -d 'Only this scope; session, user, global, private'
 complete -c memcli -n '__memcli_is search' -l trust -x -a 'trusted untrusted' -d 'Only trusted or only untrusted documents'
 complete -c memcli -n '__memcli_is search' -l heading -x -d 'Only below headings that contain TEXT'
-complete -c memcli -n '__memcli_is search' -l by -x -d 'Only passages with a line of this speaker'
+complete -c memcli -n '__memcli_is search' -l by -x -d 'Only lines of this speaker'
 complete -c memcli -n '__memcli_is search' -l tag -x -d 'Only documents with this tag. Repeat it for more'
 complete -c memcli -n '__memcli_is search' -l where -x -d 'Only documents with this front matter'
 complete -c memcli -n '__memcli_is search' -l exact -d 'Do not correct misspelled words'

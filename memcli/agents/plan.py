@@ -194,9 +194,9 @@ class Planner:
         for each in reversed(later):
             text = edits.take(text or "", each.put)
         for each in later:
-            wanted = ours if each is there else each
-            text, put = edits.put(text, wanted.put.entry)
-            self._entries[self._entries.index(each)] = wanted._replace(put=put)
+            entry = ours if each is there else each
+            text, put = edits.put(text, entry.put.entry)
+            self._entries[self._entries.index(each)] = entry._replace(put=put)
         file.text = text
 
     def _put(self, file: _File, entry: AgentEntry) -> AddedEntry:

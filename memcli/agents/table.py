@@ -86,8 +86,8 @@ class Agent(Record):
 
     def place(self, part: str, scope: str) -> PartPlace | None:
         """Find the place of a part."""
-        found = (each for each in self.places if (each.part, each.scope) == (part, scope))
-        return next(found, None)
+        places = (each for each in self.places if (each.part, each.scope) == (part, scope))
+        return next(places, None)
 
 
 def _both(

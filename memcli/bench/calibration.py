@@ -109,9 +109,9 @@ def _unseen(rows: Sequence[tuple[float, float]], labels: Sequence[float]) -> lis
     """
     scores = [0.0] * len(rows)
     for fold in range(FOLDS):
-        kept = [at for at in range(len(rows)) if at // 2 % FOLDS != fold]
-        bias, *slopes = logistic([rows[at] for at in kept], [labels[at] for at in kept])
-        for at in set(range(len(rows))).difference(kept):
+        training = [at for at in range(len(rows)) if at // 2 % FOLDS != fold]
+        bias, *slopes = logistic([rows[at] for at in training], [labels[at] for at in training])
+        for at in set(range(len(rows))).difference(training):
             scores[at] = bias + fsum(s * x for s, x in zip(slopes, rows[at], strict=True))
     return scores
 

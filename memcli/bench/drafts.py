@@ -69,15 +69,15 @@ def draft(documents: Mapping[str, ParsedMarkdown], count: int) -> list[QuestionD
         title for parsed in documents.values() for title in {b.title for b in _headings(parsed)}
     )
     decided = {path: list(_decisions(path, parsed)) for path, parsed in documents.items()}
-    asked = Counter(each.query for drafts in decided.values() for each in drafts)
-    found = [
+    times = Counter(each.query for drafts in decided.values() for each in drafts)
+    per_document = [
         [
-            *(each for each in decided[path] if asked[each.query] == 1),
+            *(each for each in decided[path] if times[each.query] == 1),
             *_sections(path, parsed, shared),
         ]
         for path, parsed in sorted(documents.items())
     ]
-    lists = [drafts for drafts in found if drafts]
+    lists = [drafts for drafts in per_document if drafts]
     chosen: list[QuestionDraft] = []
     for depth in range(max(map(len, lists), default=0)):
         layer = [drafts[depth] for drafts in lists if len(drafts) > depth]

@@ -44,11 +44,11 @@ def lost_at(
     furthest counts. `line_count` returns the lines of a document (source, path), 0 if the memory
     does not have it.
     """
-    trails = [follow(course, partial(_touches, wanted)) for wanted in relevant]
+    trails = [follow(course, partial(_touches, place)) for place in relevant]
     trail = min(trails, key=_left_behind)
     if trail.rank is not None:
         return None if trail.rank <= limit else _too_late(trail, limit)
-    if all(wanted.start > line_count(wanted.document) for wanted in relevant):
+    if all(place.start > line_count(place.document) for place in relevant):
         return Loss(GONE, _gone(relevant[0], line_count(relevant[0].document)))
     if not trail.waypoints:
         return Loss("recall", "the question contains nothing to search for")
@@ -82,8 +82,8 @@ def _too_late(trail: Trail, limit: int) -> Loss:
     ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
     blamed = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
     moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))
-    told = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
-    return Loss(blamed[-1] if blamed else "fuse", f"rank {told}")
+    ranks = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
+    return Loss(blamed[-1] if blamed else "fuse", f"rank {ranks}")
 
 
 def _touches(place: Range, passage: RankedPassage) -> bool:

@@ -61,7 +61,7 @@ def ask(
     def lines(document: tuple[str, str]) -> int:
         return len(line_costs(document))
 
-    asked = []
+    runs = []
     for query in queries:
         course = Course()
         started = timer()
@@ -69,7 +69,7 @@ def ask(
         milliseconds = (timer() - started) * 1000.0
         results = passages(answer)
         if not query.relevant:
-            asked.append(QuestionResult(query, results, None, milliseconds, None, None))
+            runs.append(QuestionResult(query, results, None, milliseconds, None, None))
             continue
         scores = score(query.relevant, results, line_costs)
         missed = not scores[f"Hit@{PASSAGE_LIMIT}"]
@@ -87,8 +87,8 @@ def ask(
                 limit=PASSAGE_LIMIT,
                 line_count=lines,
             )
-        asked.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
-    return asked
+        runs.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
+    return runs
 
 
 def line_costs(settings: Settings) -> LineCosts:

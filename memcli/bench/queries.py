@@ -78,13 +78,13 @@ def read_queries(
 def confirmed(queries: Iterable[Query], name: str) -> list[Query]:
     """Leave out drafts: only questions that a person has checked count."""
     queries = list(queries)
-    kept = [query for query in queries if not query.draft]
-    if not kept:
+    checked = [query for query in queries if not query.draft]
+    if not checked:
         raise UsageError(
             f"all {len(queries)} queries of {name} are drafts, and drafts are not counted",
             hint=f'edit {name} and set "draft": false where question and lines are right',
         )
-    return kept
+    return checked
 
 
 def _query(line: str, number: int, sources: Collection[str]) -> Query:
@@ -123,10 +123,10 @@ def _check_keys(record: Mapping[str, Any]) -> None:
 
 
 def _short(line: str, number: int, sources: Collection[str]) -> Query:
-    found = _SHORT.fullmatch(line)
-    if not found:
+    match = _SHORT.fullmatch(line)
+    if not match:
         raise ValueError("neither JSON nor `question -> path`")
-    text, path, start, end = found.groups()
+    text, path, start, end = match.groups()
     item = {"path": path, "start_line": start, "end_line": end}
     return Query(str(number), text, UNSORTED, None, (_range(item, sources),))
 

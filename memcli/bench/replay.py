@@ -172,8 +172,8 @@ def changes(before: SearchTrace, after: SearchTrace) -> list[str]:
 
 def lines(record: Mapping[str, Any]) -> list[str]:
     """Write what moved, one line per passage and per stage whose score differs."""
-    asked = "no query" if record["query"] is None else f'"{record["query"]}"'
-    drawn = [f"{asked} as of {record['now']}"]
+    question = "no query" if record["query"] is None else f'"{record["query"]}"'
+    drawn = [f"{question} as of {record['now']}"]
     drawn.append("changed: " + ("; ".join(record["changed"]) or "nothing"))
     match = record["match"]
     if match["before"] != match["after"]:
@@ -259,8 +259,8 @@ def _why_gone(old: TracedPassage, after: SearchTrace) -> str:
         return "it is not a rule and not one of the newest entries now"
     refs = [candidate.ref for candidate in after.fused]
     if old.ref not in refs:
-        asked = after.query is not None
-        return "neither retriever finds its chunk now" if asked else "it ranks below the rest"
+        has_query = after.query is not None
+        return "neither retriever finds its chunk now" if has_query else "it ranks below the rest"
     at = refs.index(old.ref) + 1
     return f"its record is number {at} of {len(refs)} when fused, behind the passages shown"
 

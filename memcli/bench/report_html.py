@@ -120,11 +120,11 @@ def _cards(report: ReportContents) -> str:
 
 
 def _delta(delta: float) -> str:
-    told = f"{delta:+.3f}"
-    if not float(told):
+    text = f"{delta:+.3f}"
+    if not float(text):
         return "±0"
     kind = "better" if delta > 0 else "worse"
-    return f'<span class="{kind}">{told}</span>'
+    return f'<span class="{kind}">{text}</span>'
 
 
 def _figure(title: str, label: str, svg: str | None, note: str = "") -> str:

@@ -125,18 +125,18 @@ def ratios(seconds: Mapping[str, float]) -> dict[str, float]:
     Takes CPU seconds of `interpreter`, `help`, `keyword`, `keyword_no_sync`, `hybrid`, `no_change`,
     and wall seconds of `walk`, `encoder` and `model`, the last two of the same texts.
     """
-    found = {
+    result = {
         "help": seconds["help"] / seconds["interpreter"],
         "keyword": seconds["keyword"] / seconds["interpreter"],
     }
     if "hybrid" in seconds:
-        found["hybrid"] = seconds["hybrid"] / seconds["keyword"]
+        result["hybrid"] = seconds["hybrid"] / seconds["keyword"]
     if "encoder" in seconds and "model" in seconds:
-        found["embedding"] = seconds["model"] / seconds["encoder"]
+        result["embedding"] = seconds["model"] / seconds["encoder"]
     if seconds["walk"]:
         above = seconds["no_change"] - seconds["keyword_no_sync"]
-        found["no_change"] = max(0.0, above) / seconds["walk"]
-    return found
+        result["no_change"] = max(0.0, above) / seconds["walk"]
+    return result
 
 
 def spreads(
@@ -146,11 +146,11 @@ def spreads(
 
     They show by how much a single measurement would have differed.
     """
-    found = {name: list(values) for name, values in rates.items()}
+    rows = {name: list(values) for name, values in rates.items()}
     for turn in zip(*seconds.values(), strict=True):
         for name, ratio in ratios(dict(zip(seconds, turn, strict=True))).items():
-            found.setdefault(f"ratios.{name}", []).append(ratio)
-    return {name: spread(values) for name, values in found.items()}
+            rows.setdefault(f"ratios.{name}", []).append(ratio)
+    return {name: spread(values) for name, values in rows.items()}
 
 
 def figures(
@@ -271,16 +271,16 @@ def _rates(trace: SpeedTrace) -> list[str]:
     lines.append(
         f"size: {trace.store_bytes / mega:.1f} MB for {trace.notes_bytes / mega:.1f} MB of notes"
     )
-    told = [
+    baselines = [
         f"interpreter {floors.interpreter_cpu_ms:.0f} ms CPU ({ranged('interpreter_cpu_ms', 0)})"
     ]
     if floors.model_texts_per_s:
-        told.append(
+        baselines.append(
             f"bare model {floors.model_texts_per_s:.1f} texts/s ({ranged('model_texts_per_s', 1)})"
         )
-    told.append(f"memory {floors.memory_gb_per_s:.1f} GB/s ({ranged('memory_gb_per_s', 1)})")
-    told.append(f"walk {floors.walk_ms:.1f} ms ({ranged('walk_ms', 1)})")
-    return [*lines, f"floors: {', '.join(told)}"]
+    baselines.append(f"memory {floors.memory_gb_per_s:.1f} GB/s ({ranged('memory_gb_per_s', 1)})")
+    baselines.append(f"walk {floors.walk_ms:.1f} ms ({ranged('walk_ms', 1)})")
+    return [*lines, f"floors: {', '.join(baselines)}"]
 
 
 def _goals(trace: SpeedTrace) -> list[str]:

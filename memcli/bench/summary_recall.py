@@ -75,13 +75,13 @@ def suggested(plan: CompactionPlan) -> tuple[int, int]:
     logs = {entry.log.path: entry.log for entry in plan.entries}
     documents = {path: parse("\n".join(log.lines)) for path, log in logs.items()}
     drafts = [each for each in draft(documents, MOST_SUGGESTED) if each.path in logs]
-    asked = answered = 0
+    questions = answered = 0
     for made in plan.drafts:
         cited_lines = [cite for line in made.body.split("\n") if (cite := cited(line))]
         for each in drafts:
             behind = (s for s in made.lineage.sources if s.path == each.path)
             if any(s.start_line <= each.start_line <= s.end_line for s in behind):
-                asked += 1
+                questions += 1
                 lines = range(each.start_line, each.end_line + 1)
                 answered += any(
                     cite.path == each.path and (cite.first in lines or cite.last in lines)
@@ -89,10 +89,10 @@ def suggested(plan: CompactionPlan) -> tuple[int, int]:
                 )
         named = {name for s in made.omitted for name in (*values(s.text), *names_in(s.text))}
         text = "\n".join(cite.text for cite in cited_lines)
-        said = {*values(text), *names_in(text)}
-        asked += len(named | said)
-        answered += len(said) + sum(name in text for name in named - said)
-    return asked, answered
+        words = {*values(text), *names_in(text)}
+        questions += len(named | words)
+        answered += len(words) + sum(name in text for name in named - words)
+    return questions, answered
 
 
 def recall(

@@ -263,7 +263,7 @@ HEADING = Option(
     "--heading", "Only below headings that contain TEXT.", "TEXT", list, group=FILTERS,
     attribute="headings",
 )  # fmt: skip
-BY = Option("--by", "Only passages with a line of this speaker.", "NAME", list, group=FILTERS)
+BY = Option("--by", "Only lines of this speaker.", "NAME", list, group=FILTERS)
 TAG = Option(
     "--tag",
     "Only documents with this tag. Repeat it for more.",

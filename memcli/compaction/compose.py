@@ -40,9 +40,9 @@ def body(
     cites its log. A log without a quoted line gets a line that only cites it.
     """
     lines = [f"# {first} to {last}" if first != last else f"# {first}"]
-    told = _readable(entries)
-    is_dated = all(entry.headings == (entry.date,) for entry in told)
-    for (date, title), group in groupby(told, key=lambda e: (e.date, e.headings[0])):
+    shown = _readable(entries)
+    is_dated = all(entry.headings == (entry.date,) for entry in shown)
+    for (date, title), group in groupby(shown, key=lambda e: (e.date, e.headings[0])):
         if not is_dated:
             lines += ["", f"## {title}" if date in title else f"## {date} {title}"]
         parts = [(_subheading(entry, title), _lines(entry, line_tokens)) for entry in group]
@@ -60,12 +60,12 @@ def body(
 def _readable(entries: Sequence[EntrySummary]) -> list[EntrySummary]:
     """Return the entries with sentences, and the first entry of each log that has none."""
     paths = {entry.path for entry in entries if entry.sentences}
-    told: list[EntrySummary] = []
+    readable: list[EntrySummary] = []
     for entry in entries:
         if entry.sentences or entry.path not in paths:
             paths.add(entry.path)
-            told.append(entry)
-    return told
+            readable.append(entry)
+    return readable
 
 
 def _subheading(entry: EntrySummary, title: str) -> str:
@@ -103,11 +103,11 @@ def _line(run: Sequence[Sentence]) -> str:
     text = run[0].shown
     for before, sentence in pairwise(run):
         is_same = sentence.speaker == before.speaker and not sentence.lead
-        said = sentence.text if is_same else sentence.shown
+        words = sentence.text if is_same else sentence.shown
         if text[-1] in "。！？…":
-            text += said
+            text += words
         else:
-            text += f"{' ' if text[-1] in '.!?:]' else '; '}{said}"
+            text += f"{' ' if text[-1] in '.!?:]' else '; '}{words}"
     where = run[0]._replace(last=run[-1].last).citation
     return f"- {text}{run[0].mark} ({where})"
 

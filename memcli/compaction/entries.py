@@ -76,8 +76,8 @@ def _entry(
 
     start, end = min(first, blocks[0].start), blocks[-1].end
     tokens = measure("\n".join(log.lines[start:end]))
-    said = within(turns, start + 1, end)
-    return LogEntry(log, headings, start + 1, end, tuple(blocks), tokens, said)
+    own = within(turns, start + 1, end)
+    return LogEntry(log, headings, start + 1, end, tuple(blocks), tokens, own)
 
 
 def _sections(

@@ -32,7 +32,7 @@ class Reversal(Record):
 
 def reversals(entries: Sequence[EntrySummary]) -> list[Reversal]:
     """Find the sentences that, below their headings, may take a decision back."""
-    found, at = [], -1
+    pairs, at = [], -1
     for entry in entries:
         for sentence in entry.sentences:
             at += 1
@@ -41,8 +41,8 @@ def reversals(entries: Sequence[EntrySummary]) -> list[Reversal]:
             texts = tuple(filter(speaks_of_change, (sentence.text, *entry.headings)))
             if texts:
                 terms = frozenset[str]().union(*map(content, texts))
-                found.append(Reversal(at, sentence.citation, texts, terms))
-    return found
+                pairs.append(Reversal(at, sentence.citation, texts, terms))
+    return pairs
 
 
 def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | None:

@@ -189,20 +189,20 @@ def _beginning(
     spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]
 ) -> tuple[Sequence[ChunkSpan], Sequence[ChunkSpan]]:
     """Divide spans after the last line that fits; headings stay with the text after them."""
-    kept = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
-    if kept == len(spans):
+    count = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
+    if count == len(spans):
         return spans, ()
-    chunk, *others = spans[kept:]
+    chunk, *others = spans[count:]
     text, hidden = chunk.chunk.text, comments(chunk.chunk.text)
     ends = [at for at, sign in enumerate(text) if sign == "\n"]
     for end in reversed(ends):
         line = text[text.rfind("\n", 0, end) + 1 : end]
         is_body = line.strip() and not line.startswith("#")
         if is_body and not any(start < end < stop for start, stop in hidden):
-            head = [*spans[:kept], chunk._replace(end=end)]
+            head = [*spans[:count], chunk._replace(end=end)]
             if fits(head):
                 return head, [chunk._replace(start=end + 1), *others]
-    return spans[:kept], spans[kept:]
+    return spans[:count], spans[count:]
 
 
 def assemble(fixed: FixedParts, retrieved: RetrievedPassages, sharing: Sharing) -> AssembledContext:
@@ -211,8 +211,8 @@ def assemble(fixed: FixedParts, retrieved: RetrievedPassages, sharing: Sharing) 
     If no passage is a sure answer, the context begins with a notice and shows few passages.
     """
     fixed = _with_preferences(fixed, retrieved.preferences, sharing)
-    held = {part.section for part in fixed.parts}
-    heading = quotient(frame({*held, PASSAGES})) - quotient(frame(held))
+    sections = {part.section for part in fixed.parts}
+    heading = quotient(frame({*sections, PASSAGES})) - quotient(frame(sections))
     notices = [notice_of(unsure=retrieved.unsure, not_by=names) for names in (retrieved.not_by, ())]
     notice = next((n for n in notices if cost(fixed.parts, notice=n) <= sharing.budget), "")
     room = sharing.budget - cost(fixed.parts, notice=notice) - heading

@@ -50,14 +50,14 @@ def entries(newest: Iterable[Excerpt]) -> Iterator[TailEntry]:
 
 def _last(run: Iterable[Excerpt]) -> list[Excerpt]:
     """Take the end of a document, in order."""
-    kept: list[Excerpt] = []
+    last: list[Excerpt] = []
     chars = 0
     for chunk in run:
-        if kept and chars + len(chunk.text) > MOST_CHARS:
+        if last and chars + len(chunk.text) > MOST_CHARS:
             break
-        kept.append(chunk)
+        last.append(chunk)
         chars += len(chunk.text)
-    return kept[::-1]
+    return last[::-1]
 
 
 def _is_entry(chunk: Excerpt) -> bool:

@@ -33,12 +33,12 @@ class CrossEncoder:
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return one score per text, in the unit of the model."""
-        found: list[float] = []
+        scores: list[float] = []
         for text in texts:
             if is_over.is_set():
                 break
-            found.append(self._score(query, text))
-        return found
+            scores.append(self._score(query, text))
+        return scores
 
     def _score(self, query: str, text: str) -> float:
         import numpy as np

@@ -139,11 +139,11 @@ class EndpointEncoder:
         return vectors
 
     def _request(self, texts: Sequence[str]) -> list[bytes]:
-        asked = {
+        fields = {
             "model": self._endpoint.model,
             "input": [text.encode("utf-8", "replace").decode() for text in texts],
         }
-        body = json.dumps(asked).encode()
+        body = json.dumps(fields).encode()
         most = _SLACK + len(texts) * max(self._endpoint.dimension, 8192) * _BYTES_A_NUMBER
         for attempt in range(ATTEMPTS):
             if self._has_stopped:
@@ -151,14 +151,14 @@ class EndpointEncoder:
             reply = self._post(body, most)
             if reply.status == 200:
                 return self._read(reply.body, len(texts))
-            said = message(reply.body, self._key)
+            reason = message(reply.body, self._key)
             if reply.status == 413 or (
-                reply.status in (400, 422) and any(words in said.lower() for words in _TOO_LARGE)
+                reply.status in (400, 422) and any(words in reason.lower() for words in _TOO_LARGE)
             ):
-                raise _TooLargeError(said or reply.status)
+                raise _TooLargeError(reason or reply.status)
             if reply.status != 429 and reply.status < 500:
-                raise self._server.refused(reply, said)
-            self._wait(reply, attempt, said)
+                raise self._server.refused(reply, reason)
+            self._wait(reply, attempt, reason)
         raise AssertionError("the last attempt waits in vain")
 
     def _post(self, body: bytes, most: int) -> Reply:
@@ -178,14 +178,14 @@ class EndpointEncoder:
             seconds = float(reply.retry_after)
         except ValueError:
             seconds = 2.0**attempt
-        told = f"{self._where.netloc} answers with status {reply.status}" + (
+        text = f"{self._where.netloc} answers with status {reply.status}" + (
             message and f": {message}"
         )
         if self._sleep is None or attempt == ATTEMPTS - 1:
-            raise RetrieverError(told, hint="memcli index, later")
+            raise RetrieverError(text, hint="memcli index, later")
         if not 0 <= seconds <= LONGEST_WAIT:
             raise RetrieverError(
-                f"{told}; it asks to wait {seconds:g} s", hint="memcli index, later"
+                f"{text}; it asks to wait {seconds:g} s", hint="memcli index, later"
             )
         self._sleep(seconds)
 
@@ -219,13 +219,13 @@ class EndpointEncoder:
     def _vector(self, row: Any) -> bytes:  # noqa: ANN401
         if not isinstance(row, list) or any(type(value) not in (int, float) for value in row):
             raise self._server.broken("contains an embedding that is not a list of numbers")
-        wanted = self._endpoint.dimension
-        if len(row) != wanted:
-            told = f"not the {wanted} of openai.dimension"
-            if not wanted:
-                told = "and openai.dimension is not set"
+        dimension = self._endpoint.dimension
+        if len(row) != dimension:
+            reason = f"not the {dimension} of openai.dimension"
+            if not dimension:
+                reason = "and openai.dimension is not set"
             raise RetrieverError(
-                f"{self._endpoint.model} gives vectors of {len(row)} components, {told}",
+                f"{self._endpoint.model} gives vectors of {len(row)} components, {reason}",
                 hint=f"set openai.dimension = {len(row)}",
             )
         packed = unit(row)
@@ -257,8 +257,8 @@ def _address(endpoint: Endpoint, server: Server) -> SplitResult:
 
 
 def _fingerprint(choice: Choice, _remembered: IndexModel, _folders: Folders) -> str | None:
-    told = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
-    return endpoint_fingerprint(choice.endpoint) if told else None
+    is_complete = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
+    return endpoint_fingerprint(choice.endpoint) if is_complete else None
 
 
 def _open(choice: Choice, opening: Opening) -> OpenedEncoder:

@@ -53,10 +53,10 @@ def find_files(named: str, setting: str = "onnx.folder") -> Files:
 def local_identity(local: LocalModel) -> str:
     """Name places, sizes and times of the files: while these stay, they need not be hashed."""
     try:
-        found = [(path, os.stat(path)) for path in find_files(local.folder).paths]
+        files = [(path, os.stat(path)) for path in find_files(local.folder).paths]
     except (RetrieverError, OSError):
         return ""
-    return "|".join(f"{path}|{seen.st_size}|{seen.st_mtime_ns}" for path, seen in found)
+    return "|".join(f"{path}|{seen.st_size}|{seen.st_mtime_ns}" for path, seen in files)
 
 
 def local_fingerprint(local: LocalModel) -> str:
@@ -157,10 +157,10 @@ class LocalEncoder:
         for entry in self._session.get_outputs():
             if len(entry.shape) == rank:
                 return str(entry.name)
-        wanted = "one vector a text" if rank == 2 else "a vector a token"
+        shape = "one vector a text" if rank == 2 else "a vector a token"
         other = 'mean" or "cls' if rank == 2 else "model"
         raise RetrieverError(
-            f"{model} has no output of {wanted}", hint=f'set onnx.pooling = "{other}"'
+            f"{model} has no output of {shape}", hint=f'set onnx.pooling = "{other}"'
         )
 
     def _run(self, ids: list[int]) -> bytes:
@@ -173,13 +173,13 @@ class LocalEncoder:
         if "token_type_ids" in self._inputs:
             feed["token_type_ids"] = np.zeros_like(row)
         try:
-            found = self._session.run([self._output], feed)[0]
+            output = self._session.run([self._output], feed)[0]
         except self._faults as error:
             raise RetrieverError(
                 f"{self._local.folder}: the model failed on {len(ids)} tokens: {error}",
                 hint="lower onnx.max_tokens to what the model was made for",
             ) from error
-        rows = np.asarray(found, dtype=np.float32)[0]
+        rows = np.asarray(output, dtype=np.float32)[0]
         if self._local.pooling == "mean":
             rows = rows.mean(axis=0)
         elif self._local.pooling == "cls":

@@ -165,13 +165,13 @@ def locate(
 ) -> tuple[ModelFile, ...]:
     """Find the files that may be models, best first; costs a few stat calls."""
     folders = package_folders() if folders is None else tuple(folders)
-    found = (
+    files = (
         identify(model, os.path.join(folder, *place.split("/")))
         for model in models
         for place in model.places
         for folder in folders
     )
-    return tuple(located for located in found if located)
+    return tuple(located for located in files if located)
 
 
 def identify(model: Model, path: str) -> ModelFile | None:
@@ -236,5 +236,5 @@ def readable(text: str, of: str) -> str:
         return text
     from memcli.language.tokens import latin_share
 
-    kept = (word for word in text.split() if len(word) == 1 or latin_share(word) >= LATIN_LIMIT)
-    return " ".join(kept)
+    words = (word for word in text.split() if len(word) == 1 or latin_share(word) >= LATIN_LIMIT)
+    return " ".join(words)

@@ -151,13 +151,13 @@ class QuickSession:
             raise QuickError("the library of onnxruntime was not found")
         if why := lacking(QUICK_ROOM + located.size):
             raise QuickError(why)
-        wanted = settings(located, exact=exact)
-        entries = (*wanted.entries, *(_ONE_RUN if is_for_one_run else ()))
+        options = settings(located, exact=exact)
+        entries = (*options.entries, *(_ONE_RUN if is_for_one_run else ()))
         self._session: c_void_p | None = None
         self._guard, self._runs, self._is_closed = Lock(), 0, False
         with as_quick_error():
             self._runtime = _runtime(path)
-            self._session = self._open(graph, wanted._replace(entries=entries))
+            self._session = self._open(graph, options._replace(entries=entries))
 
     def _open(self, graph: bytes, settings: SessionSettings) -> c_void_p:
         runtime = self._runtime

@@ -57,19 +57,19 @@ class QueryEncoder:
 
     def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
         """Embed a query for an index, or say why that cannot be."""
-        asked = index, text
-        if kept := self._made.get(asked):
-            return kept
+        key = index, text
+        if known := self._made.get(key):
+            return known
         with self._lock:
             self._turn_to(index)
-            found = self._made.get(asked) or self._opened(index).embed(text)
-            if found.vector is None:
+            vector = self._made.get(key) or self._opened(index).embed(text)
+            if vector.vector is None:
                 self._free()
-                return found
-            self._made[asked] = found
+                return vector
+            self._made[key] = vector
             if len(self._made) > self._capacity:
                 del self._made[next(iter(self._made))]
-            return found
+            return vector
 
     def encoder(self, index: IndexModel) -> Encoder | None:
         """Return an encoder for a few new texts, with the model that is open for queries.
@@ -227,8 +227,8 @@ def _name_for(choice: Choice, remembered: IndexModel) -> str | None:
     """
     if remembered.fingerprint is None:
         return choice.names[0]
-    found = [(name, fingerprint_of(name, choice, remembered)) for name in choice.names]
-    for name, fingerprint_here in found:
+    fingerprints = [(name, fingerprint_of(name, choice, remembered)) for name in choice.names]
+    for name, fingerprint_here in fingerprints:
         if fingerprint_here == remembered.fingerprint:
             return name
-    return next((name for name, fingerprint_here in found if fingerprint_here is None), None)
+    return next((name for name, fingerprint_here in fingerprints if fingerprint_here is None), None)

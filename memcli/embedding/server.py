@@ -125,13 +125,13 @@ class Server(Record):
 def message(body: bytes, key: str) -> str:
     """Return a server's error message, in one line and without the key."""
     try:
-        said = json.loads(body)
-        found = said.get("error", said.get("message", said.get("detail", "")))
-        if isinstance(found, dict):
-            found = found.get("message", "")
+        answer = json.loads(body)
+        words = answer.get("error", answer.get("message", answer.get("detail", "")))
+        if isinstance(words, dict):
+            words = words.get("message", "")
     except (ValueError, AttributeError, RecursionError):
-        found = ""
-    text = " ".join(found.split()) if isinstance(found, str) else ""
+        words = ""
+    text = " ".join(words.split()) if isinstance(words, str) else ""
     if key:  # also with blanks in it
         text = re.sub(r"\s*".join(map(re.escape, key)), "[key]", text)
     return text[:_MESSAGE_CHARS]
@@ -172,10 +172,10 @@ class Wire:
         RetrieverError if the server cannot be reached, or if everything from the name look-up to
         the last byte takes longer than the timeout.
         """
-        kept, self._connection = self._connection, None
-        used = [kept or self._new_connection()]
+        connection, self._connection = self._connection, None
+        used = [connection or self._new_connection()]
         is_over = Event()
-        send = partial(self._send, used, is_over, body, most, is_reused=kept is not None)
+        send = partial(self._send, used, is_over, body, most, is_reused=connection is not None)
         try:
             reply = within(self._timeout, send)
         except BaseException as error:
@@ -263,9 +263,9 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
 def distrusted(error: ssl.SSLError, netloc: str, server: Server) -> RetrieverError:
     """Return the error for a certificate or a TLS connection that fails."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        said, hint = _WRONG.get(error.verify_code, (error.verify_message, _AUTHORITY))
+        problem, hint = _WRONG.get(error.verify_code, (error.verify_message, _AUTHORITY))
         return RetrieverError(
-            f"{netloc} cannot be trusted: {said}", hint=hint.format(table=server.table)
+            f"{netloc} cannot be trusted: {problem}", hint=hint.format(table=server.table)
         )
     reason = getattr(error, "reason", None) or "the connection ends"
     if reason in _NO_TLS:

@@ -74,13 +74,13 @@ class TokenReranker:
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return similarities from -1 to 1, or 0 for a text without words; a long text is cut."""
-        asked = self._ids(query)
-        if len(asked) <= SPECIAL_TOKENS:
+        ids = self._ids(query)
+        if len(ids) <= SPECIAL_TOKENS:
             raise RetrieverError("the model finds no word in the query", hint="ask with a word")
         rows = [self._ids(text) for text in texts]
         try:
-            wanted = self._vectors(self._run(asked))
-            compare = partial(self._compare, wanted, is_over)
+            query_rows = self._vectors(self._run(ids))
+            compare = partial(self._compare, query_rows, is_over)
             with ThreadPoolExecutor(self._threads) as pool:
                 return list(pool.map(compare, rows))
         except QuickError as error:
