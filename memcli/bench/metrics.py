@@ -21,7 +21,7 @@ from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 
 BUDGETS = (500, 1000, 2000)
-LINE_END_TOKENS = 0.25  # one more character a line
+LINE_END_TOKENS = 0.25  # one character of each line, for its end
 DRAWS = 2000
 SEED = 20250101
 NAMES = (

@@ -1,7 +1,7 @@
 """A report as one HTML page without other files; pure.
 
-Note text is escaped, the page's own policy forbids scripts and every fetch, and it is readable in
-light and dark and on paper.
+Note text is escaped. The page's own policy forbids scripts and fetching. It is readable in light
+and dark mode and on paper.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ td.why { color: var(--muted); overflow-wrap: anywhere; }
 
 
 def escape(text: str) -> str:
-    """Make memory text harmless for a page: no markup, no control or bidi characters."""
+    """Make note text harmless for a page: no markup, no control or bidi characters."""
     return escape_markup(visible_line(text))
 
 

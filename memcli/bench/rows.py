@@ -119,7 +119,7 @@ def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) ->
 
 
 def worst(rows: Sequence[Row], count: int) -> list[Row]:
-    """Return the questions that came out worst, the important ones first."""
+    """Return the questions with the worst scores, the important ones first."""
     lacking = [row for row in rows if row.scores[HEADLINE] < 1.0]
     return sorted(lacking, key=lambda r: (r.scores[HEADLINE], -r.importance, r.id))[:count]
 

@@ -1,8 +1,8 @@
-"""Speed figures and their baselines of the same run and machine, as ratios; pure.
+"""Speed figures as ratios to baselines of the same run and machine; pure.
 
-A time by itself depends on the machine. Its ratio to a baseline, measured minutes apart on the same
-machine, is the cost of the program; only ratios are compared between machines. Every figure has its
-spread: least, median and most of at least two runs, and the number of outliers.
+A time by itself depends on the machine. Its ratio to a baseline that was measured at the same time
+on the same machine is the cost of the program; memcli compares only ratios between machines. Every
+figure has its spread (least, median and most of at least two runs) and its number of outliers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class InsideFigures(Record):
     """Figures that were measured without starting a process."""
 
     warm: Mapping[str, Sequence[float]]  # seconds of searches, by mode
-    seconds: Mapping[str, Sequence[float]]  # as `ratios` takes them
+    seconds: Mapping[str, Sequence[float]]  # for `ratios`
     rates: Mapping[str, Sequence[float]]  # by their names in the trace
     counts: Mapping[str, int]
 
@@ -61,7 +61,7 @@ GOALS = (
 
 
 def processes(runs: Sequence[Sequence[float]]) -> list[Process]:
-    """Read what the launcher reports."""
+    """Read the report of the launcher."""
     return [Process(wall, cpu, int(peak), int(code)) for wall, cpu, peak, code in runs]
 
 
@@ -81,9 +81,9 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def outliers(values: Sequence[float]) -> list[float]:
-    """Return the values that something else than what is measured has made.
+    """Return the values that probably measure something else.
 
-    Where more than half of them are equal, every other one is an outlier.
+    If more than half of the values are equal, all others are outliers.
     """
     middle = median(values)
     deviation = median(abs(value - middle) for value in values)
@@ -93,8 +93,8 @@ def outliers(values: Sequence[float]) -> list[float]:
 def cost(runs: Sequence[Process]) -> Cost:
     """Sum up runs of one program: CPU and wall times, the greatest peak of memory.
 
-    `cpu_ms` is the least, because other work on the machine can only lengthen a time. A run whose
-    wall or CPU time is an outlier is one.
+    `cpu_ms` is the least, because other work on the machine can only lengthen a time. A run is an
+    outlier if its wall or CPU time is one.
     """
     cpu, wall = [run.cpu_s for run in runs], [run.wall_s for run in runs]
     cpus, walls = spread(cpu), spread(wall)
@@ -142,9 +142,9 @@ def ratios(seconds: Mapping[str, float]) -> dict[str, float]:
 def spreads(
     rates: Mapping[str, Sequence[float]], seconds: Mapping[str, Sequence[float]]
 ) -> dict[str, Spread]:
-    """Sum up rates, and under `ratios.NAME` the ratio of each turn; of each kind as many seconds.
+    """Sum up rates, and the ratios of each turn as `ratios.NAME`.
 
-    They show by how much a single measurement would have differed.
+    Each kind has equally many seconds. The spread shows how much single measurements differ.
     """
     rows = {name: list(values) for name, values in rates.items()}
     for turn in zip(*seconds.values(), strict=True):
@@ -209,12 +209,12 @@ def verdicts(ratios: Mapping[str, float]) -> tuple[GoalResult, ...]:
 
 
 def slower(before: Mapping[str, float], after: Mapping[str, float], factor: float) -> list[str]:
-    """Name the ratios that grew by more than `factor`; times are never looked at."""
+    """Name the ratios that grew by more than `factor`; times do not count."""
     shrinking = {goal.name for goal in GOALS if goal.at_least}
     lines = []
     for name, ratio in after.items():
         was = before.get(name)
-        if not was or not ratio or name == "no_change":  # a difference of two small times
+        if not was or not ratio or name == "no_change":  # it is a difference of two small times
             continue
         grew = was / ratio if name in shrinking else ratio / was
         if grew > factor:
@@ -303,5 +303,5 @@ def _three(*values: float) -> str:
 
 
 def _marked(row: Spread | Cost | SearchTimes) -> str:
-    """Mark a figure that has outliers among its runs, by how many."""
+    """Mark a figure with the number of outliers among its runs."""
     return f" *{row.outliers}" if row.outliers else ""

@@ -1,6 +1,6 @@
 """Measure what search still finds with summaries, and the tokens they save; pure.
 
-A question is answered twice: from the logs only, and from summaries with the lines behind them.
+Each question is answered twice: from the logs only, and from summaries with the lines behind them.
 BUDGET tokens of each answer are read in order. A raw line counts for itself. A line of a summary
 costs its own tokens and counts for the lines that it cites, unless it quotes nothing of them.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BUDGET = 2000  # tokens
 MOST_SUGGESTED = 10_000  # questions of headings and decisions
 
-Earned = tuple[Line | None, float]  # a line, or none, and the tokens it costs
+Earned = tuple[Line | None, float]  # a line or None, and its tokens
 
 
 class SummaryRecall(Record):
@@ -69,8 +69,8 @@ class SummaryRecall(Record):
 def suggested(plan: CompactionPlan) -> tuple[int, int]:
     """Count the questions that the logs of a plan suggest, and those that its summaries answer.
 
-    Headings and decisions ask for their lines, and a summary answers if it cites one of them. Names
-    and values ask for themselves. Every question can be answered from the lines behind a summary.
+    Headings and decisions ask for their lines; a summary answers if it cites one of them. Names and
+    values ask for themselves. The lines behind a summary answer every question.
     """
     logs = {entry.log.path: entry.log for entry in plan.entries}
     documents = {path: parse("\n".join(log.lines)) for path, log in logs.items()}

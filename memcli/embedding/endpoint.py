@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Sleep = Callable[[float], None]
 
 ATTEMPTS = 5  # at a server that is busy or broken
-LONGEST_WAIT = 60.0  # seconds; a server that asks for more is not waited for
+LONGEST_WAIT = 60.0  # seconds; if a server asks for more, memcli does not wait
 IN_PASSING = 10.0  # seconds that a search waits for an answer
 REQUESTS = 4  # at the same time, unless it is set: servers of one machine queue a few more
 TEXTS_A_REQUEST = 32
-_BYTES_A_NUMBER = 32  # of JSON: a float64 in full, comma and spaces included
+_BYTES_A_NUMBER = 32  # of JSON: a full float64 with comma and spaces
 _SLACK = 1 << 20
 # How servers reject a request that is too large, with status 400 or 422.
 _TOO_LARGE = ("too large", "too long", "too many", "maximum", "context length", "exceed")
@@ -83,7 +83,7 @@ class EndpointEncoder:
 
     @property
     def max_tokens(self) -> int:
-        """Return the longest text, in tokens of the bundled vocabulary."""
+        """Return the maximum length of a text, in tokens of the bundled vocabulary."""
         return self._endpoint.max_tokens
 
     def count(self, text: str) -> int:
@@ -109,7 +109,7 @@ class EndpointEncoder:
         try:
             return within(self._endpoint.timeout_seconds, partial(self._embed, prefix, list(texts)))
         except TimeoutError:
-            self._has_stopped = True  # so that the thread asks no more
+            self._has_stopped = True  # makes the thread stop asking
             raise self._too_late() from None
 
     def _too_late(self) -> RetrieverError:
@@ -162,7 +162,7 @@ class EndpointEncoder:
         raise AssertionError("the last attempt waits in vain")
 
     def _post(self, body: bytes, most: int) -> Reply:
-        """Send on a connection that no other thread uses just now."""
+        """Send on a connection that no other thread is using."""
         try:
             wire = self._idle.pop()
         except IndexError:
@@ -263,7 +263,7 @@ def _fingerprint(choice: Choice, _remembered: IndexModel, _folders: Folders) -> 
 
 def _open(choice: Choice, opening: Opening) -> OpenedEncoder:
     encoder = EndpointEncoder(choice.endpoint, sleep=opening.sleep)
-    if opening.check and opening.fingerprint is None:  # else it has answered before
+    if opening.check and opening.fingerprint is None:  # otherwise it has answered before
         encoder.check()
     at_once = choice.threads or REQUESTS
     return OpenedEncoder(LongTextEncoder(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)

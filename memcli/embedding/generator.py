@@ -34,7 +34,7 @@ class Generated(Record):
     """A generated text, and how likely each of its tokens was."""
 
     text: str
-    log_probability: float  # of all its tokens, the closing one too
+    log_probability: float  # mean over its tokens, including the closing one
     tokens: int
 
 
@@ -42,7 +42,7 @@ class Generator:
     """Continues a text."""
 
     def __init__(self, named: str, setting: str, *, reads: int, writes: int) -> None:
-        """Open the folder that a setting names; `reads` and `writes` are the most tokens of each.
+        """Open the folder that a setting names; `reads` and `writes` limit the tokens.
 
         RetrieverError names what is missing.
         """
@@ -71,7 +71,7 @@ class Generator:
 
     @property
     def reads(self) -> int:
-        """Return the most tokens that a text may have."""
+        """Return the maximum number of tokens of a text."""
         return self._reads
 
     def write(self, text: str) -> Generated:
@@ -107,7 +107,7 @@ class Generator:
         logs: list[float] = []
         seen, new = 0, list(ids)
         while len(written) < self._writes:
-            # Without a past the model reads all of it again.
+            # Without cached states, the model reads everything again.
             row = np.array([new if past else [*ids, *written]], dtype=np.int64)
             at = np.arange(seen, seen + row.shape[1], dtype=np.int64)[None]
             inputs = {

