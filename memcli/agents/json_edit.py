@@ -48,10 +48,10 @@ def entry_state(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
     node, depth = _reached(read(text, is_json5=is_json5), slot.path)
     if depth < len(slot.path):
         return "absent"
-    content = content_of(value)
+    wanted = content_of(value)
     if not slot.is_item:
-        return "same" if node.content == content else "other"
-    return "same" if any(each.content == content for each in _items(node, slot)) else "absent"
+        return "same" if node.content == wanted else "other"
+    return "same" if any(each.content == wanted for each in _items(node, slot)) else "absent"
 
 
 def entries_at(text: str, path: tuple[str, ...], *, is_json5: bool) -> list[tuple[str, str]]:
@@ -77,8 +77,9 @@ def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trac
     else:
         raise UnfitError(f"has an entry {'.'.join(slot.path)} already")
     made, trace = _appended(text, root, node, key, entry)
-    content = _with(root.content, slot, content_of(value))
-    if read(made, is_json5=is_json5).content != content:
+    is_there = entry_state(made, slot, value, is_json5=is_json5) == "same"
+    left = read(made, is_json5=is_json5).content
+    if not is_there or _without(left, slot, content_of(value), depth + 1) != root.content:
         raise UnfitError("cannot be edited without changing other content")
     return made, trace._replace(depth=depth)
 
@@ -89,20 +90,20 @@ def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> 
     way = [root]
     for key in slot.path:
         way.append(_member(way[-1], key))
-    content = content_of(value)
+    wanted = content_of(value)
     if slot.is_item:
-        items = [each for each in _items(way[-1], slot) if each.content == content]
+        items = [each for each in _items(way[-1], slot) if each.content == wanted]
         if not items:
             raise UnfitError(f"has no such entry in {'.'.join(slot.path)}")
         way.append(items[-1])
-    elif way[-1].content != content:
+    elif way[-1].content != wanted:
         raise UnfitError(f"has another entry {'.'.join(slot.path)}")
     at = len(way) - 1
     while at - 1 > trace.depth and len(way[at - 1].children) == 1:
         at -= 1  # remove what was added around it, too
     made = _cut(text, way[at - 1], way[at], trace)
     left = read(made, is_json5=is_json5).content
-    if left != _without(root.content, slot, content, at):
+    if left != _without(root.content, slot, wanted, at):
         raise UnfitError("cannot be edited without changing other content")
     return made
 
@@ -122,10 +123,10 @@ def _reached(root: Piece, path: tuple[str, ...]) -> tuple[Piece, int]:
 
 
 def _member(node: Piece, key: str) -> Piece:
-    child = node.child(key) if node.kind == "object" else None
-    if child is None:
+    found = node.child(key) if node.kind == "object" else None
+    if found is None:
         raise UnfitError(f"has no entry {key} any longer")
-    return child
+    return found
 
 
 def _items(node: Piece, slot: Slot) -> tuple[Piece, ...]:
@@ -235,21 +236,6 @@ def _space_before(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
         if before.endswith(end + space):
             return end + space
     return ""
-
-
-def _with(content: Content, slot: Slot, value: Content) -> Content:
-    """Return a content with an entry added at the end of its place."""
-    kind, inner = content
-    if not slot.path:
-        return (kind, (*inner, value)) if slot.is_item else value
-    key, rest = slot.path[0], slot._replace(path=slot.path[1:])
-    pairs = {each[0]: each[1] for each in inner}
-    if key not in pairs:
-        made = ("array", (value,)) if slot.is_item else value
-        for each in reversed(rest.path):
-            made = ("object", ((each, made),))
-        return kind, (*inner, (key, made))
-    return kind, tuple((k, _with(v, rest, value)) if k == key else (k, v) for k, v in inner)
 
 
 def _without(content: Content, slot: Slot, value: Content, depth: int) -> Content:
