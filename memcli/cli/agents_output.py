@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from memcli.agents.table import Agent
     from memcli.cli.terminal import Terminal
 
-AROUND = 1  # lines shown around a change; few, because settings contain keys of other programs
+AROUND = 1  # lines shown around a change; few, because settings contain other programs' keys
 _RED, _GREEN = "\x1b[31m", "\x1b[32m"
-_MOST, _FIRST = 400, 40  # signs of a line that are shown, and how many of them from its beginning
+_MOST, _FIRST = 400, 40  # shown characters of a line, and those from its beginning
 _HEAD = 2  # lines of a difference that name its files
 _HUNK = re.compile(r"@@ -(\d+)(\S*) \+(\d+)(\S*) @@")
 
@@ -165,7 +165,7 @@ def next_steps(agent: Agent, parts: Sequence[str]) -> Iterator[str]:
     """Return what an agent needs before it uses the new settings."""
     if HOOKS in parts and agent.name == "codex":
         yield "Codex runs the hooks once you have trusted them: /hooks"
-    if HOOKS in parts and agent.name != "opencode":  # which has no file with the transcript
+    if HOOKS in parts and agent.name != "opencode":  # OpenCode keeps no transcript file
         yield "To collect facts from sessions too: memcli config set capture inbox --user"
     if MCP in parts or HOOKS in parts:
         yield f"Restart {agent.title} to load the new settings."
