@@ -5,72 +5,31 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from math import ceil
 
-from memcli.bench.speed import LEAST_RUNS
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.commands.bench import running
-from memcli.cli.commands.bench.speed_copy import Place, lay_out, sample
-from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
-from memcli.errors import ExitCode, UsageError
+from memcli.cli import bench_quality
+from memcli.cli.command_context import CommandContext
+from memcli.cli.stopping import ended_by_signals
+from memcli.errors import UsageError
+from memcli.record import Record
+from memcli.system import FOLDER_FLAGS, try_lock
 
 if TYPE_CHECKING:
     from memcli.bench.speed import InsideFigures, Process
     from memcli.bench.traces import SpeedTrace
+    from memcli.store.port import Store
+
 
 MEMCLI = "from memcli.cli.main import main; main()"
-RUNS = 5  # of each kind, by default
 SAMPLE_TEXTS = 32  # embedded for the throughput
 COPIED_BYTES = 64 << 20  # copied for the bandwidth, well above the processor's caches
-HINT = "memcli bench speed --documents 1000"
-
-
-OPTIONS = (
-    Option("--documents", "Measure a generated workspace of N files.", "N", int),
-    Option("--runs", "Number of runs, at least 2.", "N", int, default=RUNS),
-    Option("--mode", "Search by: hybrid, or keyword without the model.",
-        "MODE", setting="search.mode"),
-    JSON, ONE_WORKSPACE, *COMMON,
-)  # fmt: skip
-
-
-def run(options: Options) -> int:
-    """Measure search, sync and indexing, next to the baselines of this machine.
-
-    It works on a copy. Times cannot be compared between machines, but ratios to a baseline can:
-    bench compare compares only those.
-
-    Examples: memcli bench speed      memcli bench speed --documents 1000 --json
-    """
-    from memcli.bench.speed import text
-    from memcli.bench.traces import encode
-
-    if os.name != "posix":
-        raise UsageError(
-            "bench speed needs POSIX: elsewhere a process's memory is not reported",
-            hint="memcli bench quality",
-        )
-    if options.documents is not None and options.documents < 1:
-        raise UsageError(f"--documents must be at least 1, not {options.documents}", hint=HINT)
-    if options.runs < LEAST_RUNS:
-        raise UsageError(
-            f"--runs must be at least {LEAST_RUNS}, not {options.runs}: a figure needs a"
-            " spread, and one run has none",
-            hint=f"memcli bench speed --runs {RUNS}",
-        )
-    command = command_context(options)
-    if options.documents is None:
-        running.bring_up_to_date(command, silent=False)
-    trace = measure(command, documents=options.documents, runs=options.runs)
-    if options.json:
-        command.terminal.write_json(encode(trace))
-    else:
-        command.terminal.write(text(trace))
-    return ExitCode.OK
 
 
 def measure(command: CommandContext, *, documents: int | None, runs: int) -> SpeedTrace:
@@ -215,7 +174,7 @@ def _warm(command: CommandContext, place: Place, mode: str, runs: int) -> list[f
     values["search.mode"] = values["search.mode"]._replace(value=mode)
     config = command.config._replace(values=values)
     command = command.of(command.workspace.having(config=config))
-    search = running.Searcher(command, limit=command.config("search.limit"))
+    search = bench_quality.Searcher(command, limit=command.config("search.limit"))
     seconds = []
     search(place.queries[0], None)
     for text in [*place.queries] * ceil(runs / len(place.queries)):
@@ -267,3 +226,191 @@ def _walk(folder: str) -> int:
                     entry.stat(follow_symlinks=False)
                     count += 1
     return count
+
+
+WARM_QUERIES = 20
+SEED = 0
+NO_MODEL = "(none)"  # the fingerprint of no vector: every text waits for one
+
+
+class Place(Record):
+    """A copy that may be changed: notes, their index, and the variables that lead there."""
+
+    lock: int  # of the temporary folder; processes that work there inherit it
+    notes: str
+    store: str
+    environ: Mapping[str, str]
+    queries: Sequence[str]
+    chosen: str  # a document that is changed
+
+
+@contextmanager
+def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
+    """Lay out made-up notes, or a copy of the memory with its index, in a temporary folder."""
+    from memcli.bench import synthetic
+
+    if left := sweep():
+        copies = "a copy" if left == 1 else f"{left} copies"
+        command.terminal.warn(
+            f"removed {copies} of notes that runs of bench speed left when killed"
+        )
+    with temporary_folder() as folder:
+        notes, store = os.path.join(folder.path, "notes"), os.path.join(folder.path, "index")
+        os.makedirs(os.path.join(notes, "memory"))
+        environ = {**os.environ, "MEMCLI_STORE": store, "MEMCLI_WORKSPACE": notes}
+        environ.pop("_MEMCLI_COMPLETE", None)
+        queries: Sequence[str]
+        if documents is not None:
+            paths = []
+            for path, text in synthetic.documents(documents, SEED):
+                with open(os.path.join(notes, path), "w", encoding="utf-8") as file:
+                    file.write(text)
+                paths.append(path)
+            queries = synthetic.queries(WARM_QUERIES, SEED)
+        else:
+            paths = _copy(command, notes, store)
+            queries = _headings(notes, paths) or ["what was decided"]
+        yield Place(folder.lock, notes, store, environ, queries, paths[0])
+
+
+def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
+    """Copy the documents of the memory, its settings and its index; give those that are copied."""
+    from shutil import copyfile
+
+    from memcli.config.settings import WORKSPACE_FILE
+    from memcli.indexing.planning import plan
+    from memcli.types import MEMORY_SOURCE
+
+    own = [source for source in command.config.sources if source.name == MEMORY_SOURCE]
+    listing = plan(command.workspace.index_settings()._replace(sources=tuple(own)), {}).listing
+    paths = [
+        found.path for found in listing.files if _copied(command, own[0].root, found.path, notes)
+    ]
+    if not paths:
+        raise UsageError(
+            "there are no notes to measure", hint="memcli bench speed --documents 1000"
+        )
+    settings = os.path.join(command.config.workspace, WORKSPACE_FILE)
+    if len(own) == len(command.config.sources) and os.path.isfile(settings):
+        copyfile(settings, os.path.join(notes, WORKSPACE_FILE))
+    with command.workspace.store.locked(
+        wait_seconds=bench_quality.SYNC_WAIT_SECONDS, sleep=command.memory.clock.sleep
+    ):
+        command.workspace.store.copy_to(store)
+    return paths
+
+
+def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
+    """Copy a document; one that cannot be read is named and left out, as it is by index."""
+    from memcli.workspace import openat
+
+    try:
+        with open(os.path.join(root, path), "rb") as document:
+            text = document.read()
+    except OSError as error:
+        command.terminal.warn(f"{path} is left out: {openat.reason(error)}")
+        return False
+    target = os.path.join(notes, path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "wb") as copy:
+        copy.write(text)
+    return True
+
+
+def _headings(notes: str, paths: Sequence[str]) -> list[str]:
+    """Take headings of the memory as texts to search for."""
+    from functools import partial
+
+    from memcli.indexing.document import made_or_skip
+    from memcli.markdown.parse import parse
+    from memcli.types import MEMORY_SOURCE, Skip
+
+    found: list[str] = []
+    for path in paths:
+        with open(os.path.join(notes, path), encoding="utf-8", errors="replace") as file:
+            parsed = made_or_skip(MEMORY_SOURCE, path, partial(parse, file.read()))
+        if isinstance(parsed, Skip):
+            continue
+        titles = (block.title for block in parsed.blocks if block.kind == "heading")
+        found += [title for title in titles if any(map(str.isalnum, title))]
+        if len(found) >= WARM_QUERIES:
+            break
+    return found[:WARM_QUERIES]
+
+
+def sample(store: Store, count: int, sleep: Callable[[float], None]) -> list[str]:
+    """Take texts of an index as they are embedded."""
+    from memcli.indexing.indexer import text_of
+
+    with store.change(wait_seconds=bench_quality.SYNC_WAIT_SECONDS, sleep=sleep) as change:
+        return [text_of(item) for item in change.pending(NO_MODEL, count)]
+
+
+PREFIX = "memcli-bench-"
+MARK = "made-by-memcli-bench"  # an empty file; the name of the folder proves nothing
+
+
+class LockedFolder(Record):
+    """A temporary folder that is in use."""
+
+    path: str
+    lock: int  # a descriptor; a process that inherits it uses the folder too
+
+
+@contextmanager
+def temporary_folder() -> Iterator[LockedFolder]:
+    """Make a folder that only we can read, and remove it at the end."""
+    with ended_by_signals():
+        try:
+            path = tempfile.mkdtemp(prefix=PREFIX)
+        except FileNotFoundError as error:  # nor does /tmp
+            raise UsageError(
+                f"no temporary folder can be written: {error.strerror}",
+                hint="set TMPDIR to a folder that can be written",
+            ) from error
+        held = os.open(path, FOLDER_FLAGS)
+        try:
+            with suppress(OSError):  # a file system without locks: `sweep` removes nothing there
+                try_lock(held)
+            os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=held))
+            yield LockedFolder(path, held)
+        finally:
+            _remove(path, held)
+            os.close(held)
+
+
+def sweep() -> int:
+    """Remove the folders that runs have left behind; return how many."""
+    found = 0
+    with suppress(OSError):
+        place = tempfile.gettempdir()
+        for name in os.listdir(place):
+            if name.startswith(PREFIX):
+                with suppress(OSError):  # not ours to remove, or just removed by another run
+                    found += _sweep(os.path.join(place, name))
+    return found
+
+
+def _sweep(path: str) -> bool:
+    held = os.open(path, FOLDER_FLAGS)
+    try:
+        mark = os.stat(MARK, dir_fd=held, follow_symlinks=False)
+        if {os.fstat(held).st_uid, mark.st_uid} != {os.geteuid()} or not stat.S_ISREG(mark.st_mode):
+            return False
+        if is_left := try_lock(held):
+            _remove(path, held)
+        return is_left
+    finally:
+        os.close(held)
+
+
+def _remove(path: str, descriptor: int) -> None:
+    """Remove a folder, its mark last, so that the next run continues after a kill."""
+    from shutil import rmtree
+
+    for name in sorted(os.listdir(descriptor), key=MARK.__eq__):
+        if stat.S_ISDIR(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
+            rmtree(name, dir_fd=descriptor)
+        else:
+            os.unlink(name, dir_fd=descriptor)
+    os.rmdir(path)
