@@ -5,7 +5,7 @@
 
 ROOT contains a folder for each collection, with sets at any depth below it: `queries.jsonl` next to
 `workspace/`. `--fixtures` asks those of the repository instead. Every set is asked with the default
-settings and once more by keywords only, as `bench quality` does; the questions of a collection count
+settings and once more by keywords only, as `bench quality` does; its questions count
 alike. `--stores` keeps the indexes, so that the next table embeds nothing again. `--encoder` is for
 an extra that is installed, and asks only the collections that the bundled model does not read well.
 `--profiles` asks by each profile instead, and prints two figures of each. Prints the table and the
