@@ -42,7 +42,7 @@ def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
     assert _told("remember", "Deploys are on Tuesdays", *NOW) == (0, f"{LOG}:3\n", "")
     assert (notes / LOG).read_text("utf-8") == ("# 2026-02-10\n\n- 14:03 Deploys are on Tuesdays\n")
     assert _told("search", "when are deploys")[1].startswith(f"{LOG}\n1: # 2026-02-10\n3: - 14:03")
-    assert _told("remember", "--undo") == (0, "", f"Took back {LOG}:3\n")
+    assert _told("remember", "--undo") == (0, "", f"Removed {LOG}:3\n")
     assert not (notes / LOG).exists()
     assert _told("remember", "--undo") == (1, "", "memcli: there is no note to undo\n")
     assert LOG not in _told("search", "when are deploys")[1]

@@ -405,7 +405,7 @@ def run_calibrate(options: Options) -> int:
     else:
         terminal.write(terminal.safe(calibration.text(record, fitted.constants)))
     model = fingerprint.partition(";")[0] or "keywords only"
-    kept = "Nothing is kept" if options.dry_run else f"Kept in {path}"
+    kept = "Nothing is written" if options.dry_run else f"Saved in {path}"
     terminal.say(terminal.safe_line(f"{kept}, for {model}."))
     return ExitCode.OK
 

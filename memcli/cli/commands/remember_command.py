@@ -142,7 +142,7 @@ def _undo(command: CommandContext, *, as_json: bool) -> int:
     else:
         lines = cite(MEMORY_SOURCE, done.path, done.start_line, done.end_line)
         if is_gone:
-            terminal.say(f"Took back {lines}")
+            terminal.say(f"Removed {lines}")
         else:
             terminal.warn(f"{lines} was left as it is: {done.reason}")
     return ExitCode.OK if is_gone else ExitCode.NEGATIVE
