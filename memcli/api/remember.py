@@ -60,7 +60,7 @@ class RememberResult(Record):
     made: bool  # a new file
     refusal: Check | None  # the rule that refused it, also if --force saved it
     checks: tuple[Check, ...]  # every rule, in its order
-    worth: float  # 0 to 1
+    score: float  # 0 to 1
     older: tuple[OlderLine, ...]  # lines about the same thing, which it may replace
     notices: tuple[Reason, ...]  # what could not be checked
 
@@ -136,7 +136,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
             made=bool(made and made.is_new),
             refusal=judged.refusal,
             checks=judged.checks,
-            worth=judged.worth.value,
+            score=judged.score.value,
             older=shown_lines(workspace, judged),
             notices=(*similar.notices, *unknown),
         )

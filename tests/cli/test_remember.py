@@ -135,15 +135,15 @@ def test_a_dry_run_writes_nothing(notes: Path) -> None:
     record = _record("memcli.remember", "remember", "It rains", "--dry-run", "--explain", *NOW)
     assert (record["stored"], record["made"], record["citation"]) == (False, True, f"{LOG}:3")
     assert [check["rule"] for check in record["checks"]] == [
-        "too-long", "secret", "duplicate", "near-duplicate", "echo", "worth",
+        "too-long", "secret", "duplicate", "near-duplicate", "echo", "low-score",
     ]  # fmt: skip
 
 
 def test_the_gate_refuses_chatter_and_keeps_rules(notes: Path) -> None:
     code, out, err = _told("remember", "Thanks, that sounds great", "--gate", "--explain")
     assert code == 1
-    assert re.search(r"^refused  worth: it is worth 0\.\d\d = novelty", out, re.MULTILINE)
-    assert "wanted is" in err
+    assert re.search(r"^refused  low-score: its score is 0\.\d\d = novelty", out, re.MULTILINE)
+    assert "it must be at least" in err
     assert _told("remember", "Never deploy api-7 on Fridays", "--gate")[0] == 0
 
 
@@ -188,7 +188,7 @@ def test_weights_that_do_not_sum_to_one_are_refused(
     assert "must sum to 1, not 1.6" in err
 
 
-def test_worth_says_what_each_paragraph_is_worth_and_writes_nothing(notes: Path) -> None:
+def test_check_prints_the_score_of_each_paragraph_and_writes_nothing(notes: Path) -> None:
     draft = notes.parent / "draft.md"
     draft.write_text(
         "# Draft\n\nBackups go to Lisbon.\n\n- Never deploy api-7 on Fridays\n", "utf-8"

@@ -258,7 +258,7 @@ def write_orphans(
                 "path": orphan.path,
                 "workspace": orphan.workspace or None,
                 "bytes": orphan.bytes,
-                "kept_because": why or None,
+                "reason": why or None,
             }
             for orphan, why in orphans
         ],
