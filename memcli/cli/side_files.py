@@ -85,7 +85,7 @@ def refuse_memory(path: str, command: CommandContext) -> None:
         inside = os.path.relpath(real, root).replace(os.sep, "/")
         if load_rules(source).accepts(inside):
             raise UsageError(
-                f"{path} would become part of the memory under test",
+                f"{path} would become part of the notes that are measured",
                 hint="name a file outside it, or one in .memcli/",
             )
 

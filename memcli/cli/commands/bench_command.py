@@ -96,7 +96,7 @@ def run_init(options: Options) -> int:
     chosen = drafts.draft(documents, options.limit)
     if not chosen:
         raise UsageError(
-            "the memory has no headings or decisions to draft questions from", hint="memcli status"
+            "the notes have no headings or decisions to draft questions from", hint="memcli status"
         )
     lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
     side_files.write_text(path, "".join(lines), command, is_new=True)

@@ -122,7 +122,7 @@ def _write_markdown(
 ) -> None:
     terminal = command.terminal
     if changes.days:
-        terminal.write(f"# What the memory learned, {changes.since} to {changes.until}\n")
+        terminal.write(f"# New in the notes, {changes.since} to {changes.until}\n")
     for head, moves, sections in _parts(changes, question, limit):
         terminal.write(f"\n## {terminal.safe_line(head)}\n")
         if moves:

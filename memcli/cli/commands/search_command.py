@@ -270,7 +270,7 @@ def _check_shape(options: Options, shape: Shape) -> None:
             raise UsageError(f"{option} has no place in {form}", hint=hint)
     if len(given) > 1 and (given[0] in ("--brief", "--list")):
         raise UsageError(
-            f"{given[0]} shows a line a passage, and {given[1]} shows more", hint=given[1]
+            f"{given[0]} shows one line per passage, and {given[1]} shows more", hint=given[1]
         )
 
 
