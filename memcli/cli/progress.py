@@ -38,8 +38,8 @@ class Stopwatch:
     def line(self) -> str:
         """Return the time of the run so far, and of each stage."""
         stages = ", ".join(f"{stage} {spent:.3f}" for stage, spent in self._seconds.items())
-        told = f"Took {self._clock() - self._started:.3f} s"
-        return f"{told}: {stages}" if stages else told
+        text = f"Took {self._clock() - self._started:.3f} s"
+        return f"{text}: {stages}" if stages else text
 
 
 class Progress:

@@ -92,5 +92,5 @@ def refuse_memory(path: str, command: CommandContext) -> None:
 
 def settings_of(command: CommandContext, *also: str) -> Mapping[str, Any]:
     """Return the settings that affect an answer; `also` adds settings by their beginnings."""
-    values, wanted = command.config.values, (*SETTINGS, *also)
-    return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}
+    values, beginnings = command.config.values, (*SETTINGS, *also)
+    return {name: values[name].value for name in sorted(values) if name.startswith(beginnings)}
