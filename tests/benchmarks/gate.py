@@ -35,7 +35,7 @@ REFUSED = {
 }
 MEANINGS = {
     "keep": "is worth keeping, is kept",
-    "another": "differs from a known fact only in a number, a name, a `not` or its subject, is kept",
+    "another": "differs from a fact only in a number, a name, a `not` or its subject, is kept",
     "again": "says a known fact in other words, is refused as known",
     "restated": "says a rule of the boot files again, is refused as known",
     "echo": "repeats what the session was shown, is refused as known",
