@@ -71,10 +71,12 @@ def deliver(
     """Write the trace, then the answer; RetrieverError if vectors had to take part."""
     found = request.answer(question)
     if trace is not None:
-        from memcli.cli import traces
+        from memcli.cli import side_files
 
-        record = traces.make(found, request.command, request.options, expand=request.expand)
-        traces.write(trace, record, request.command)
+        record = side_files.trace_of_search(
+            found, request.command, request.options, expand=request.expand
+        )
+        side_files.write_trace(trace, record, request.command)
     if require_semantic and not found.answer.semantic.ran and found.freshness.state != EMPTY:
         raise _without_semantic(found.answer.semantic)
     request.write(found)
