@@ -1,8 +1,7 @@
-"""Open several workspaces as one memory, and share the encoders that they have in common.
+"""Open several workspaces as one, and share equal encoders.
 
 The primary workspace is that of the current folder, or else the first one. Its settings apply to
-the question, and it wins ties. Every other workspace keeps the settings that its files are read
-with.
+the question, and it wins ties. Every other workspace keeps the settings for reading its files.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def open_several(
     environ: Mapping[str, str],
     clock: Clock,
 ) -> Workspaces:
-    """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
+    """Open workspaces by folder or @name; `everywhere` adds all that have a name.
 
     `settings` override those of each. A workspace that cannot be opened is left out and named, if
     another can be opened. The primary one is that of MEMCLI_WORKSPACE, of `here`, or of the current
@@ -124,7 +123,7 @@ def open_several(
 
 
 def _check_stores(opened: Sequence[Workspace]) -> None:
-    """Raise ConfigError if two workspaces would keep their index in one file."""
+    """Raise ConfigError if two workspaces have the same index file."""
     if len({each.store.local for each in opened}) < len(opened):
         raise ConfigError(
             "store.path is one file, and each of several workspaces needs an index of its own",
@@ -135,9 +134,9 @@ def _check_stores(opened: Sequence[Workspace]) -> None:
 def folders_of(
     named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool, may_miss: bool = False
 ) -> dict[str, str]:
-    """Return the folder of each workspace by its name; a folder that is named twice is one.
+    """Return the folder of each workspace by its name, each folder once.
 
-    The errors are those of `open_several`. A folder that is named `may_miss`.
+    The errors are those of `open_several`. A named folder `may_miss`.
     """
     known = named_workspaces(environ)
     if everywhere and not known:
@@ -224,7 +223,7 @@ def together(
 
 
 def joined_freshness(states: Sequence[StoreState]) -> Freshness:
-    """Combine the freshness of several: what is missing in one is missing in all."""
+    """Combine the freshness of several workspaces: what one lacks, the answer lacks."""
     there = [state for state in states if state.state in ANSWERING]
     waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
     left_out = [_left_out(state) for state in waiting if state.reason]
@@ -255,7 +254,7 @@ def joined_freshness(states: Sequence[StoreState]) -> Freshness:
 
 
 def as_stored(states: Sequence[StoreState]) -> Reason:
-    """Return the notice that workspaces are read as others have stored them."""
+    """Return the notice that other machines stored these workspaces."""
     first = states[0]
     if len(states) > 1:
         return Reason(REMOTE, f"{len(states)} workspaces are read as they are stored", "")
@@ -272,7 +271,7 @@ def _state(
         return StoreState(name, folder, FAILED, 0, why_not)
     try:
         found = bring_up_to_date(workspace)
-    except UsageError:  # an error of the command line, not of a workspace
+    except UsageError:  # the command line is wrong, not a workspace
         raise
     except (MemcliError, OSError) as error:
         if isinstance(error, StoreError) and workspace.store.stand_in() is not None:
@@ -314,7 +313,7 @@ class SeveralStatus(Record):
 
     @property
     def is_behind(self) -> bool:
-        """Return whether something of any workspace is, or may be, missing in its index."""
+        """Return whether something is, or may be, missing in the index of any workspace."""
         return any(each.status is None or each.status.is_behind for each in self.workspaces)
 
 

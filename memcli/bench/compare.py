@@ -34,8 +34,8 @@ Trace = Run | SpeedTrace
 def compare(before: Trace, after: Trace) -> dict[str, Any]:
     """Describe the difference as `memcli.bench-compare/1` does.
 
-    Means are over the questions that both runs judged; a trace of speed has none. Times are given
-    only if both ran on one machine.
+    Means are over the questions that both runs judged; a trace of speed has none. There are times
+    only if both runs were on one machine.
     """
     old_rows = {row.id: row for row in _rows(before)}
     new_rows = {row.id: row for row in _rows(after)}
@@ -121,7 +121,7 @@ def _mean(values: list[float]) -> float:
     return fsum(values) / len(values) if values else 0.0
 
 
-# A change is judged by these; the trace has all metrics.
+# These metrics judge a change; the trace has all.
 MOVED = ("Hit@5", "nDCG@10", "Recall@500tok", "Recall@1000tok", "Recall@2000tok")
 HINT = "memcli bench quality A.jsonl B.jsonl --json > before.json"
 
@@ -153,7 +153,7 @@ def pooled(sets: Mapping[str, QualityTrace], against: SetsTrace | None, now: str
 
 
 def read_sets(text: str, name: str) -> SetsTrace:
-    """Read the trace of several sets; UsageError if it is anything else."""
+    """Read the trace of several sets; UsageError if the text is anything else."""
     trace: SetsTrace | None = read_trace(text, SetsTrace)
     if trace is None or not trace.sets:
         raise UsageError(f"{name} is not a trace of several sets", hint=HINT)

@@ -31,7 +31,7 @@ PASSAGE_LIMIT = 5  # a question whose lines come later counts as missed
 
 
 class Search(Protocol):
-    """Asks one memory, always in the same way."""
+    """Searches one workspace, always with the same options."""
 
     @property
     def options(self) -> SearchOptions:
@@ -39,18 +39,18 @@ class Search(Protocol):
         ...
 
     def __call__(self, text: str, day: str | None, observe: Observer = unobserved) -> Answer:
-        """Answer a text on a day."""
+        """Answer a question as if asked on a day."""
         ...
 
 
 class QuestionResult(Record):
-    """A question with its passages and scores; no scores if no lines are judged."""
+    """A question with its passages and scores; without judged lines, it has no scores."""
 
     query: Query
     results: tuple[Range, ...]
     scores: dict[str, float] | None
     milliseconds: float
-    mended: bool | None  # succeeds with its hints; None if it has none or succeeds without them
+    mended: bool | None  # whether it succeeds with hints; None without hints, or if it needs none
     loss: Loss | None
 
 
@@ -65,7 +65,7 @@ def ask(
     def lines(document: tuple[str, str]) -> int:
         return len(line_costs(document))
 
-    asked = []
+    runs = []
     for query in queries:
         course = Course()
         started = timer()
@@ -73,7 +73,7 @@ def ask(
         milliseconds = (timer() - started) * 1000.0
         results = passages(answer)
         if not query.relevant:
-            asked.append(QuestionResult(query, results, None, milliseconds, None, None))
+            runs.append(QuestionResult(query, results, None, milliseconds, None, None))
             continue
         scores = score(query.relevant, results, line_costs)
         missed = not scores[f"Hit@{PASSAGE_LIMIT}"]
@@ -91,8 +91,8 @@ def ask(
                 limit=PASSAGE_LIMIT,
                 line_count=lines,
             )
-        asked.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
-    return asked
+        runs.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
+    return runs
 
 
 def line_costs(settings: Settings) -> LineCosts:
@@ -148,7 +148,7 @@ def hint_rate(results: Sequence[QuestionResult]) -> HintRate:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least `share` of the values do not exceed; 0 for none."""
+    """Return the smallest value that at least `share` of the values do not exceed, or 0."""
     ranked = sorted(values)
     return ranked[max(0, ceil(share * len(ranked)) - 1)] if ranked else 0.0
 
@@ -159,7 +159,7 @@ def run_line(result: QuestionResult) -> dict[str, Any]:
 
 
 def _result(lines: Range) -> dict[str, Any]:
-    """Describe a passage; with its source if that is not the memory."""
+    """Describe a passage, with its source unless that is the default one."""
     source = {} if lines.source == MEMORY_SOURCE else {"source": lines.source}
     return {"path": lines.path, **source, "start_line": lines.start, "end_line": lines.end}
 
@@ -183,17 +183,17 @@ def lost_at(
     limit: int,
     line_count: Callable[[tuple[str, str]], int],
 ) -> Loss | None:
-    """Find where the judged lines were lost; None if the first `limit` passages have them.
+    """Find where the judged lines were lost; None if the first `limit` passages contain one.
 
-    `course` is that of the search that gave the answer. Of several ranges, the one that came
-    furthest counts. `line_count` returns the lines of a document (source, path), 0 if the memory
-    does not have it.
+    `course` belongs to the search that gave the answer. If there are several ranges, the one that
+    came furthest counts. `line_count` returns the lines of a document (source, path), 0 if the
+    workspace does not have it.
     """
-    trails = [follow(course, partial(_touches, wanted)) for wanted in relevant]
+    trails = [follow(course, partial(_touches, place)) for place in relevant]
     trail = min(trails, key=_left_behind)
     if trail.rank is not None:
         return None if trail.rank <= limit else _too_late(trail, limit)
-    if all(wanted.start > line_count(wanted.document) for wanted in relevant):
+    if all(place.start > line_count(place.document) for place in relevant):
         return Loss(GONE, _gone(relevant[0], line_count(relevant[0].document)))
     if not trail.waypoints:
         return Loss("recall", "the question contains nothing to search for")
@@ -202,7 +202,7 @@ def lost_at(
 
 
 def _left_behind(trail: Trail) -> tuple[float, int]:
-    """Sort by what came furthest: shown passages by rank, then the last one to be lost."""
+    """Sort the range that came furthest first: shown passages by rank, then the last one lost."""
     passed = sum(at.rank is not None for at in trail.waypoints)
     return (inf if trail.rank is None else trail.rank, -passed)
 
@@ -222,13 +222,13 @@ def _limits(answer: Answer) -> str:
 
 
 def _too_late(trail: Trail, limit: int) -> Loss:
-    """Blame the last stage that moved a passage after the first ones, else the fusion."""
+    """Blame the last stage that moved the passage out of the first ones, or else the fusion."""
     # Ranks exist only after the retrievers are fused.
     ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
     blamed = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
     moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))
-    told = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
-    return Loss(blamed[-1] if blamed else "fuse", f"rank {told}")
+    ranks = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
+    return Loss(blamed[-1] if blamed else "fuse", f"rank {ranks}")
 
 
 def _touches(place: Range, passage: RankedPassage) -> bool:
@@ -241,7 +241,7 @@ def _touches(place: Range, passage: RankedPassage) -> bool:
 
 SHOWN = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
          "Recall@2000tok")  # fmt: skip
-JUDGED_BY = "nDCG@10"  # the metric whose difference gets an interval
+JUDGED_BY = "nDCG@10"  # the metric with an interval
 
 
 class Variant(Record):
@@ -269,14 +269,14 @@ BY_PROFILE = {name: Variant(f"profile {name}", {"search.profile": name}) for nam
 def row(
     name: str, scores: Sequence[Mapping[str, float]], before: Sequence[Mapping[str, float]]
 ) -> dict[str, object]:
-    """Describe a variant by its means, and by its differences in nDCG@10 question by question."""
+    """Describe a variant by its means, and by the difference in nDCG@10 per question."""
     change = paired([each[JUDGED_BY] for each in before], [each[JUDGED_BY] for each in scores])
     means = {metric: fsum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
     return {"variant": name, **means, "change": change.mean, "low": change.low, "high": change.high}
 
 
 def table(rows: Iterable[Mapping[str, object]]) -> str:
-    """Draw the variants, one a line; the last column is the change of nDCG@10 and its interval."""
+    """Draw one line per variant; the last column is the change of nDCG@10 and its interval."""
     listed = list(rows)
     width = max(len(str(each["variant"])) for each in listed)
     heads = [name.replace("Recall", "R").replace("tok", "t") for name in SHOWN]

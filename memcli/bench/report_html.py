@@ -1,7 +1,7 @@
 """A report as one HTML page without other files; pure.
 
-Note text is escaped, the page's own policy forbids scripts and every fetch, and it is readable in
-light and dark and on paper.
+Note text is escaped. The page's own policy forbids scripts and fetching. It is readable in light
+and dark mode and on paper.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ td.why { color: var(--muted); overflow-wrap: anywhere; }
 
 
 def escape(text: str) -> str:
-    """Make memory text harmless for a page: no markup, no control or bidi characters."""
+    """Make note text harmless for a page: no markup, no control or bidi characters."""
     return escape_markup(visible_line(text))
 
 
@@ -123,11 +123,11 @@ def _cards(report: ReportContents) -> str:
 
 
 def _delta(delta: float) -> str:
-    told = f"{delta:+.3f}"
-    if not float(told):
+    text = f"{delta:+.3f}"
+    if not float(text):
         return "±0"
     kind = "better" if delta > 0 else "worse"
-    return f'<span class="{kind}">{told}</span>'
+    return f'<span class="{kind}">{text}</span>'
 
 
 def _figure(title: str, label: str, svg: str | None, note: str = "") -> str:
@@ -254,7 +254,7 @@ def _library() -> Any:  # noqa: ANN401  # the library has no types
             "the HTML report draws with pygal, which is not installed",
             hint=f"{install_extra('report')}; or, in the terminal: memcli bench report",
         ) from None
-    # It installs a finder of plug-ins that Python 3.11 warns of at every import; none is used.
+    # pygal installs a plug-in finder that memcli does not need; Python 3.11 warns of it.
     sys.meta_path[:] = [f for f in sys.meta_path if type(f).__module__ != pygal.__name__]
     return pygal
 

@@ -44,7 +44,7 @@ def first_rank(relevant: Sequence[Range], results: Sequence[Range]) -> int | Non
     touching = (
         rank
         for rank, r in enumerate(results, start=1)
-        if any(r.touches(wanted) for wanted in relevant)
+        if any(r.touches(place) for place in relevant)
     )
     return next(touching, None)
 
@@ -74,13 +74,13 @@ def read_baseline(
     """Read what to compare with: a trace, or the lines of a run, which are scored again."""
     try:
         lines = [json.loads(line) for line in text.split("\n") if line.strip()]
-        found = {str(line["id"]): [_result(item) for item in line["results"]] for line in lines}
+        passages = {str(line["id"]): [_result(item) for item in line["results"]] for line in lines}
     except (ValueError, KeyError, TypeError, RecursionError):
         return list(read_run(text, name).quality.queries)
     rows = []
     for query in queries:
-        if query.id in found and query.relevant:
-            results = found[query.id]
+        if query.id in passages and query.relevant:
+            results = passages[query.id]
             scores = score(query.relevant, results, line_costs)
             rank = first_rank(query.relevant, results)
             row = Row(query.id, query.text, query.category, query.importance, rank, scores, "", "")
@@ -120,7 +120,7 @@ def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) ->
 
 
 def worst(rows: Sequence[Row], count: int) -> list[Row]:
-    """Return the questions that came out worst, the important ones first."""
+    """Return the questions with the worst scores, the important ones first."""
     lacking = [row for row in rows if row.scores[HEADLINE] < 1.0]
     return sorted(lacking, key=lambda r: (r.scores[HEADLINE], -r.importance, r.id))[:count]
 
@@ -132,7 +132,7 @@ def _result(item: Mapping[str, Any]) -> Range:
 
 
 class Gate(Record):
-    """A metric and the least it may be."""
+    """A metric and its lower limit."""
 
     metric: str
     least: float
@@ -176,7 +176,7 @@ def failures(
     baseline: Sequence[Row] | None,
     p95_ms: float,
 ) -> list[str]:
-    """Return one line for every gate that the run does not pass."""
+    """Return one line for each limit that the run misses."""
     lines = []
     for gate in gates.floors:
         value = means.get(gate.metric, 0.0)
@@ -196,7 +196,7 @@ def failures(
 
 
 def newly_missed(baseline: Sequence[Row], rows: Sequence[Row]) -> list[Move]:
-    """List the important questions that were among the first 5 and are not any more."""
+    """List the important questions whose answer was among the first 5 and no longer is."""
     return [
         move
         for move in moves(baseline, rows)
@@ -240,14 +240,14 @@ def _mean(baseline: Sequence[Row], rows: Sequence[Row]) -> float:
     return fsum(common) / len(common) if common else 0.0
 
 
-KEPT = 90  # traces: three months of nights
+KEPT = 90  # nights that are kept
 FAILURES = 10  # worst questions that a trace lists
 
 
 def reference(history: Sequence[CheckTrace]) -> CheckTrace | None:
     """Return the best run since the last one that a person accepted; ties go to the older.
 
-    It is the best and not the last, because otherwise a small decline every night would pass.
+    Compared with the last run, a small decline every night would pass; so this returns the best.
     """
     since = 0
     for at, trace in enumerate(history):
@@ -287,7 +287,7 @@ def unaccepted_misses(history: Sequence[CheckTrace], before: Run | None, after: 
 
 
 def changes(before: Run, after: Run) -> list[str]:
-    """Name what differs between two runs besides their figures."""
+    """Name what differs between two runs, apart from their figures."""
     old, new = before.quality, after.quality
     here, there = old.machine, new.machine
     differing = []

@@ -1,4 +1,4 @@
-"""Files that are not notes: traces, questions, reports. memcli never writes them into a memory."""
+"""Files that are not notes: traces, questions, reports. memcli never writes them among notes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
 
 
-MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years has less
-# Settings that an answer depends on.
+MOST_CHARS = 64 * 1024 * 1024  # limit for files; a history of several years is smaller
+# Settings that affect an answer.
 SETTINGS = (
     "search.", "convex.", "passes.", "authority.", "embedding.", "chunk.", "rerank.", "expand.",
     "access.", "matryoshka.", "onnx.matryoshka", "openai.matryoshka",
@@ -40,7 +40,7 @@ def read_text(path: str, hint: str) -> str:
 
 
 def own_file(name: str, command: CommandContext) -> str:
-    """Name a file that the workspace may bring along; never one elsewhere, nor a special one."""
+    """Return the path of a regular file inside the workspace; UsageError for any other."""
     root = command.config.workspace
     path = os.path.join(root, name)
     inside = os.path.realpath(path).startswith(root.rstrip(os.sep) + os.sep)
@@ -53,7 +53,7 @@ def own_file(name: str, command: CommandContext) -> str:
 
 
 def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = False) -> None:
-    """Write a file of the bench, but never into the memory that it measures."""
+    """Write a file of the bench, but never into the workspace that it measures."""
     refuse_memory(path, command)
     folder = os.path.dirname(path)
     try:
@@ -77,7 +77,7 @@ def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = 
 
 
 def refuse_memory(path: str, command: CommandContext) -> None:
-    """Refuse a file that discovery would take for a document."""
+    """Refuse a file that memcli would index as a document."""
     from memcli.workspace.ignore import load_rules
 
     real = os.path.realpath(path)
@@ -94,7 +94,7 @@ def refuse_memory(path: str, command: CommandContext) -> None:
 
 
 def settings_of(command: CommandContext, *also: str) -> Mapping[str, Any]:
-    """Return the settings that an answer depends on; `also` names beginnings of more."""
+    """Return the settings that affect an answer; `also` adds settings by their beginnings."""
     values, wanted = command.config.values, (*SETTINGS, *also)
     return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}
 
@@ -102,7 +102,7 @@ def settings_of(command: CommandContext, *also: str) -> Mapping[str, Any]:
 def trace_of_search(
     result: SearchResult, command: CommandContext, options: SearchOptions, *, expand: bool
 ) -> dict[str, Any]:
-    """Describe a search that was answered; with `expand` the lines behind summaries too."""
+    """Describe a search and its answer; with `expand`, also the lines behind summaries."""
     from memcli.search.trace import Inquiry, search_trace
 
     _check(command, "search")
@@ -131,7 +131,7 @@ def trace_of_search(
 
 
 def trace_of_context(made: Assembly, command: CommandContext, *, budget: int) -> dict[str, Any]:
-    """Describe a context that was assembled."""
+    """Describe an assembled context."""
     from memcli.context.trace import Made, context_trace
     from memcli.search.trace import Inquiry
 
@@ -145,7 +145,7 @@ def trace_of_context(made: Assembly, command: CommandContext, *, budget: int) ->
 
 
 def _check(command: CommandContext, name: str) -> None:
-    """Raise UsageError for several workspaces: a trace of several cannot be replayed."""
+    """Raise UsageError for several workspaces, because memcli cannot replay their trace."""
     if command.memory.members:
         raise UsageError(
             "--trace works on one workspace, and this search has several",
