@@ -76,9 +76,9 @@ class SharedEncoders:
         """Return the encoder of some settings, opened by the first that asks."""
         with self._guard:
             if key not in self._opened:
-                found = open_()
-                encoder = found.encoder and SerialEncoder(found.encoder)
-                self._opened[key] = found._replace(encoder=encoder)
+                opened = open_()
+                encoder = opened.encoder and SerialEncoder(opened.encoder)
+                self._opened[key] = opened._replace(encoder=encoder)
             return self._opened[key]
 
 
@@ -155,14 +155,14 @@ def folders_of(
     folders = {*known.values(), *(folder for _, folder in listed)}
     real_of = {folder: os.path.realpath(folder) for folder in folders}
     names = {real_of[folder]: name for name, folder in reversed(known.items())}
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name, folder in listed:
         real = real_of[folder]
-        if real not in found.values():
-            wanted = name or names.get(real) or _name_of(real)
-            taken = {*found, *known} - {name, names.get(real, "")}
-            found[_free(wanted, taken)] = real
-    return found
+        if real not in by_name.values():
+            proposed = name or names.get(real) or _name_of(real)
+            used = {*by_name, *known} - {name, names.get(real, "")}
+            by_name[_free(proposed, used)] = real
+    return by_name
 
 
 def _located(named: str, cwd: str | None, *, may_miss: bool) -> str:
@@ -178,10 +178,10 @@ def _name_of(folder: str) -> str:
     return name.strip(".-") or "workspace"
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def _free(name: str, used: Collection[str]) -> str:
     """Return an unused name: notes, notes-2, notes-3."""
-    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(taken) + 2))
-    return next(each for each in numbered if each not in taken)
+    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(used) + 2))
+    return next(each for each in numbered if each not in used)
 
 
 def own_first(
@@ -243,10 +243,10 @@ def joined_freshness(states: Sequence[StoreState]) -> Freshness:
     elif reason:
         reason = reason._replace(text=f"{behind[0].name}: {reason.text}")
     if stored:
-        told = as_stored(stored)
-        reason = reason._replace(text=f"{reason.text}; {told.text}") if reason else told
-    found = {state.state for state in there}
-    whole = next(state for state in (OUT_OF_DATE, REMOTE, UP_TO_DATE) if state in found)
+        note = as_stored(stored)
+        reason = reason._replace(text=f"{reason.text}; {note.text}") if reason else note
+    own_states = {state.state for state in there}
+    whole = next(state for state in (OUT_OF_DATE, REMOTE, UP_TO_DATE) if state in own_states)
     pending = sum(state.pending for state in there)
     missing = [state.missing for state in there if state.missing]
     named = missing[0] if len(missing) == 1 else ""
@@ -270,7 +270,7 @@ def _state(
     if workspace is None:
         return StoreState(name, folder, FAILED, 0, why_not)
     try:
-        found = bring_up_to_date(workspace)
+        freshness = bring_up_to_date(workspace)
     except UsageError:  # the command line is wrong, not a workspace
         raise
     except (MemcliError, OSError) as error:
@@ -278,11 +278,11 @@ def _state(
             lost[name] = error
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
         return StoreState(name, folder, FAILED, 0, for_folder(why, folder))
-    reason = found.reason and for_folder(found.reason, folder)
-    told = (for_folder(notice, folder) for notice in found.notices)
-    notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in told)
+    reason = freshness.reason and for_folder(freshness.reason, folder)
+    own_notices = (for_folder(notice, folder) for notice in freshness.notices)
+    notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in own_notices)
     return StoreState(
-        name, folder, found.state, found.pending, reason, notices, missing=found.missing
+        name, folder, freshness.state, freshness.pending, reason, notices, missing=freshness.missing
     )
 
 
@@ -338,7 +338,7 @@ def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
     """Describe each workspace; if one fails, the others continue."""
     from memcli.api.status import status
 
-    each = [MemberStatus(*told) for told in _each(memory, lambda one: status(one, deep=deep))]
+    each = [MemberStatus(*fields) for fields in _each(memory, lambda one: status(one, deep=deep))]
     return SeveralStatus("memcli.status-several/1", tuple(each))
 
 
@@ -350,7 +350,7 @@ def index_each(memory: Workspaces, job: Job) -> SeveralRuns:
         return run_record(sync(one, job, Vectors(one)), one)
 
     return SeveralRuns(
-        "memcli.index-several/1", tuple(MemberRun(*told) for told in _each(memory, index))
+        "memcli.index-several/1", tuple(MemberRun(*fields) for fields in _each(memory, index))
     )
 
 

@@ -88,15 +88,15 @@ def refuse_memory(path: str, command: CommandContext) -> None:
         inside = os.path.relpath(real, root).replace(os.sep, "/")
         if load_rules(source).accepts(inside):
             raise UsageError(
-                f"{path} would become part of the memory under test",
+                f"{path} would become part of the notes that are measured",
                 hint="name a file outside it, or one in .memcli/",
             )
 
 
 def settings_of(command: CommandContext, *also: str) -> Mapping[str, Any]:
     """Return the settings that affect an answer; `also` adds settings by their beginnings."""
-    values, wanted = command.config.values, (*SETTINGS, *also)
-    return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}
+    values, beginnings = command.config.values, (*SETTINGS, *also)
+    return {name: values[name].value for name in sorted(values) if name.startswith(beginnings)}
 
 
 def trace_of_search(
@@ -109,7 +109,7 @@ def trace_of_search(
     settings = settings_of(command)
     flags = _flags(command, settings)
     question = result.question
-    asked = Inquiry(
+    inquiry = Inquiry(
         question.text,
         command.now,
         options.filters,
@@ -119,7 +119,7 @@ def trace_of_search(
         _accesses(command),
     )
     return search_trace(
-        asked,
+        inquiry,
         question.query,
         question.dates,
         result.answer,
@@ -140,8 +140,8 @@ def trace_of_context(made: Assembly, command: CommandContext, *, budget: int) ->
     flags = _flags(command, settings)
     question = made.question
     text = question.text if question else ""
-    asked = Inquiry(text, command.now, made.filters, budget, flags, settings, _accesses(command))
-    return context_trace(asked, Made(question, made.answer, made.assembled, made.revision))
+    inquiry = Inquiry(text, command.now, made.filters, budget, flags, settings, _accesses(command))
+    return context_trace(inquiry, Made(question, made.answer, made.assembled, made.revision))
 
 
 def _check(command: CommandContext, name: str) -> None:

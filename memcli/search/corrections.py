@@ -103,12 +103,14 @@ def newer_first(passages: Sequence[RankedPassage], *, turns: Turns) -> list[Rank
         if any(_is_same(passage, other) for other in order):
             return
         chunk = passage.about.chunk_id
-        for found in newer.above(_passage(passage), least) if above or len(order) < FIRST else ():
-            line = shown(found)
+        for correction in (
+            newer.above(_passage(passage), least) if above or len(order) < FIRST else ()
+        ):
+            line = shown(correction)
             # A passage may contain its own correction.
             if (
                 line is not passage
-                and found.chunk_id not in above
+                and correction.chunk_id not in above
                 and line.score >= LEAST * passage.score
             ):
                 place(line, above | {chunk}, passage)
@@ -154,10 +156,12 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> lis
     longest = [Term(word) for word in words[:LOOKED_UP]]
     counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
-    wanted = TermQuery(any=tuple(shared[:MOST_WORDS]))
-    found = [each.chunk_id for each in snapshot.by_keyword(wanted, NEAR_CHUNKS, scope)]
-    chunks = snapshot.excerpts(found) if found else {}
-    like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
+    query = TermQuery(any=tuple(shared[:MOST_WORDS]))
+    chunk_ids = [each.chunk_id for each in snapshot.by_keyword(query, NEAR_CHUNKS, scope)]
+    chunks = snapshot.excerpts(chunk_ids) if chunk_ids else {}
+    like = [
+        Quotation(chunks[each].about, chunks[each].text) for each in chunk_ids if each in chunks
+    ]
     return [*like, *_superseding(snapshot, scope)]
 
 
@@ -251,8 +255,8 @@ class Claims:
     def _near(self, text: str) -> list[int]:
         """List the lines that share enough words with a text for a comparison."""
         stems = stems_of(text)
-        found = (self._by_key[stem] for stem in stems if stem in self._by_key)
-        counts = Counter(chain.from_iterable(each for each in found if len(each) <= MOST_LINES))
+        groups = (self._by_key[stem] for stem in stems if stem in self._by_key)
+        counts = Counter(chain.from_iterable(each for each in groups if len(each) <= MOST_LINES))
         least = 1 if len(stems) <= SHORT else max(2, len(stems) // LEAST_PART)
         near = {place for place, count in counts.items() if count >= min(least, MOST_STEMS)}
         alike = self._by_key.get(_start(text), ())
@@ -290,7 +294,11 @@ class Corrections:
 
     def above(self, passage: Quotation, least: Least) -> list[Correction]:
         """Return the lines that may come before a passage, newest first, with all of each chain."""
-        lines = (each for _, *found in self.by_line(passage, least) for each in chain(*found))
+        lines = (
+            each
+            for _, *lines_of_both in self.by_line(passage, least)
+            for each in chain(*lines_of_both)
+        )
         return sorted(set(lines), key=_newest, reverse=True)
 
     def of(self, passage: Quotation) -> tuple[Correction, ...]:
@@ -328,10 +336,10 @@ class Corrections:
             for unit in self._lines(passage)
             if not unit.is_heading
         ]
-        for first, found in (*direct, (0, self._revoking(about))):
-            if found:
-                later = self._chain(max(found, key=_newest), about.chunk_id)
-                yield about.start_line + first, found, later
+        for first, corrections in (*direct, (0, self._revoking(about))):
+            if corrections:
+                later = self._chain(max(corrections, key=_newest), about.chunk_id)
+                yield about.start_line + first, corrections, later
 
     def _is_heading(self, line: Correction) -> bool:
         return any(
@@ -349,8 +357,8 @@ class Corrections:
         about = lines.about
         turns = self.turns.get(about.chunk_id, ())
         first = about.start_line
-        said = tuple((t.start_line - first, t.end_line - first, t.speaker) for t in turns)
-        return units(lines.text, headings, said)
+        speakers = tuple((t.start_line - first, t.end_line - first, t.speaker) for t in turns)
+        return units(lines.text, headings, speakers)
 
     def _chain(self, first: Correction, chunk: int) -> list[Correction]:
         """Follow a chain of corrections to its newest line."""
@@ -367,13 +375,13 @@ class Corrections:
         self, older: About, text: str, least: Least = lambda *_: SURE
     ) -> list[Correction]:
         """List the lines that correct a line."""
-        found = self._claims.correcting(
+        claims = self._claims.correcting(
             text,
             lambda place: is_newer(self._units[place][0], older),
             lambda place: least(*self._units[place]),
         )
         return [
-            _correction(chunk.about, unit) for chunk, unit in map(self._units.__getitem__, found)
+            _correction(chunk.about, unit) for chunk, unit in map(self._units.__getitem__, claims)
         ]
 
     def _later(self, line: Correction) -> list[Correction]:
@@ -443,10 +451,10 @@ def _start(text: str) -> str:
     The speaker and the list marker are left out.
     """
     line = text.lstrip("-*+> ")
-    said = line.partition(": ")[2] if "**" in text[:MARK] else line
-    if not said.isascii() and (start := said[:HAN_BEGINNING]) and not start.isascii():
+    body = line.partition(": ")[2] if "**" in text[:MARK] else line
+    if not body.isascii() and (start := body[:HAN_BEGINNING]) and not start.isascii():
         return f"^{start}"
-    first, second, *_ = [*said.casefold().split(None, 2), "", ""]
+    first, second, *_ = [*body.casefold().split(None, 2), "", ""]
     is_enough = len(first) > STEM or first.endswith(":")
     return f"^{first[:STEM]}" if is_enough else f"^{first} {second.strip('.,:;')[:STEM]}"
 
@@ -479,10 +487,10 @@ def units(
 
     The answers of an assistant in a conversation are left out.
     """
-    found = list(_units(text, turns))
+    result = list(_units(text, turns))
     if headings and not text.startswith("#"):
-        found.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
-    return tuple(found[:MOST_UNITS])
+        result.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
+    return tuple(result[:MOST_UNITS])
 
 
 def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
