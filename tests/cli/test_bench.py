@@ -35,7 +35,7 @@ QUESTIONS = (
     ' "relevant": [{"path": "memory/2025-06-13.md", "start_line": 5, "end_line": 6}]}\n'
 )
 CULPRIT = (
-    '"OPS-417" (rank 1 -> not found, lost at files: memory/2025-06-13.md is not in the memory)'
+    '"OPS-417" (rank 1 -> not found, lost at files: memory/2025-06-13.md is not in the workspace)'
 )
 
 
