@@ -89,8 +89,15 @@ class Claim(Record):
 Least = Callable[[Quotation, Claim], float]  # the likelihood that a line of a chunk needs
 
 
-def newer_first(passages: Sequence[RankedPassage], *, turns: Turns) -> list[RankedPassage]:
-    """Reorder the first passages; each rank keeps its score, and the trace says what moved."""
+def newer_first(
+    passages: Sequence[RankedPassage], *, turns: Turns, question: str = ""
+) -> list[RankedPassage]:
+    """Reorder the first passages; each rank keeps its score, and the trace says what moved.
+
+    A line comes first only if what it corrects contains at least half as many words of the
+    question as another line of that passage: else it corrects what nobody asked about.
+    """
+    words = stems_of(question)
     top = [*_recent_first(passages[:FIRST]), *passages[FIRST:POOL]]
     newer, least = Corrections(map(_chunk, top), turns), _needed_by(top)
     order: list[RankedPassage] = []
@@ -104,7 +111,7 @@ def newer_first(passages: Sequence[RankedPassage], *, turns: Turns) -> list[Rank
             return
         chunk = passage.about.chunk_id
         for correction in (
-            newer.above(_passage(passage), least) if above or len(order) < FIRST else ()
+            newer.above(_passage(passage), least, words) if above or len(order) < FIRST else ()
         ):
             line = shown(correction)
             # A passage may contain its own correction.
@@ -292,13 +299,12 @@ class Corrections:
             if (cited := _cited(chunk, unit))
         ]
 
-    def above(self, passage: Quotation, least: Least) -> list[Correction]:
+    def above(
+        self, passage: Quotation, least: Least, words: frozenset[str] = frozenset()
+    ) -> list[Correction]:
         """Return the lines that may come before a passage, newest first, with all of each chain."""
-        lines = (
-            each
-            for _, *lines_of_both in self.by_line(passage, least)
-            for each in chain(*lines_of_both)
-        )
+        found = self.by_line(passage, least, words)
+        lines = (each for _, *later in found for each in chain(*later))
         return sorted(set(lines), key=_newest, reverse=True)
 
     def of(self, passage: Quotation) -> tuple[Correction, ...]:
@@ -315,9 +321,12 @@ class Corrections:
         return tuple(sorted(lines, key=_newest, reverse=True))
 
     def by_line(
-        self, passage: Quotation, least: Least = lambda *_: SURE
+        self,
+        passage: Quotation,
+        least: Least = lambda *_: SURE,
+        words: frozenset[str] = frozenset(),
     ) -> Iterator[tuple[int, Sequence[Correction], Sequence[Correction]]]:
-        """Yield the corrected lines of a passage.
+        """Yield the corrected lines of a passage that contain enough of some words.
 
         Each comes with the lines that correct it and the chain of corrections from the newest one.
         """
@@ -325,6 +334,8 @@ class Corrections:
         is_dated = bool(about.date or about.document_date)
         if not self._units or not (is_dated or self._explicit):
             return
+        lines = [unit for unit in self._lines(passage) if not unit.is_heading]
+        most = max((len(unit.stems & words) for unit in lines), default=0)
         direct = [
             (
                 unit.first,
@@ -333,8 +344,8 @@ class Corrections:
                     *(self._correcting(about, unit.text, least) if is_dated else ()),
                 ],
             )
-            for unit in self._lines(passage)
-            if not unit.is_heading
+            for unit in lines
+            if 2 * len(unit.stems & words) >= most
         ]
         for first, corrections in (*direct, (0, self._revoking(about))):
             if corrections:
@@ -498,7 +509,7 @@ def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
-        if lines and (not line.strip() or is_fence or _is_item(line)):
+        if lines and (not line.strip() or is_fence or _is_item(line) or _is_heading(lines[-1])):
             whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
             for sentence in _sentences(text) if len(text) > LONG else filter(None, (text,)):
@@ -532,6 +543,10 @@ def _sentences(paragraph: str) -> list[str]:
         if mark := SPEAKER_MARK.match(paragraph[paragraph.index("**") :]):
             rest = [f"{mark[0]}{each}" for each in rest]
     return [first, *rest]
+
+
+def _is_heading(line: str) -> bool:
+    return line.lstrip().startswith("#")
 
 
 def _is_item(line: str) -> bool:

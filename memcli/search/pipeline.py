@@ -396,7 +396,7 @@ def _scoring(
 def _ordering(options: SearchOptions, gathered: GatherResult) -> list[StageStep]:
     """List the stages that set the order of passages, after their confidence."""
     return [
-        ("newer", partial(newer_first, turns=gathered.turns)),
+        ("newer", partial(newer_first, turns=gathered.turns, question=gathered.question)),
         ("language", partial(_translated, gathered.question)),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
