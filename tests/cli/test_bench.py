@@ -125,7 +125,7 @@ def test_a_drop_below_the_baseline_names_the_culprit(bench: Bench) -> None:
         (("--max-drop", "0.1"), "--max-drop needs --baseline"),
         (("--fail-under", "speed=1"), "--fail-under takes METRIC=NUMBER"),
         (("--baseline", "nowhere.json"), "nowhere.json cannot be read"),
-        (("--run", "memory/run.md"), "would become part of the memory"),
+        (("--run", "memory/run.md"), "would become part of the notes"),
     ],
 )
 def test_what_cannot_be_meant_is_exit_2(
@@ -308,7 +308,7 @@ def test_a_receipt_is_never_written_into_the_memory(bench: Bench) -> None:
     err = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
         assert run(["search", "pool", "--trace", str(inside), "-w", str(bench.notes)]) == 2
-    assert "would become part of the memory" in err.getvalue()
+    assert "would become part of the notes" in err.getvalue()
     assert not inside.exists()
 
 
