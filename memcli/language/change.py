@@ -92,9 +92,10 @@ _PHRASES = {
 _CHINESE = {
     GONE: """
     停止 终止 结束 淘汰 关闭 离开 跳槽 不再 取代 代替 取消 停用 不用了 放弃 戒 退掉 退了
-    辞职 离职 退租 拆了 停了 戒了 卖掉 送给 不做了 没空 调去 调走 调岗 到期 关门 倒闭 卖了
-    废弃 下线 撤销 已经不 退休 没有了 关了 弃用 停产 停售 停运 停业 作废 退订 解约 注销 拆除 报废 失效 退出 闭店 分手 搬离 丢了 扔了
-    坏了 取缔 禁止""",
+    辞职 离职 退租 拆了 停了 戒了 卖掉 送人 送走 不做了 没空 调去 调走 调岗 到期 关门 倒闭 卖了
+    废弃 下线 撤销 已经不 退休 没有了 关了 弃用
+    停产 停售 停运 停业 作废 退订 解约 注销 拆除 报废 失效 退出 闭店 分手 搬离 丢了 扔了 坏了
+    取缔 禁止""",
     NOT: """
     不是 从""",
     NOW: """
@@ -140,13 +141,13 @@ _SIGNS = tuple((kind, sign) for kind, signs in _CHINESE.items() for sign in sign
 def cues(text: str) -> list[Cue]:
     """Find the words of change in a text that `spaced` has written, in order."""
     words = text.split()
-    found = [Cue(NOW, 0, 1)] if words and words[0] in _NEW else []
+    result = [Cue(NOW, 0, 1)] if words and words[0] in _NEW else []
     if "mehr" in words and not {"kein", "keine", "keinen", "nicht", "nie"}.isdisjoint(words):
         at = words.index("mehr")
-        found.append(Cue(GONE, at, at + 1))
+        result.append(Cue(GONE, at, at + 1))
     for beginning in filter(text.__contains__, _BEGINNINGS):
         at = text[: text.index(beginning)].count(" ")
-        found.append(Cue(GONE, at, at + 1))
+        result.append(Cue(GONE, at, at + 1))
     for word in _FIRST_WORDS.intersection(words):
         first = -1
         for _ in range(words.count(word)):
@@ -154,30 +155,33 @@ def cues(text: str) -> list[Cue]:
             for end in range(first + 1, first + 1 + _WORDS):
                 phrase = " ".join(words[first:end])
                 for kind in _KINDS.get(phrase, ()):
-                    found.append(Cue(kind, first, end))
-    if found and not _NEGATIONS.isdisjoint(words):  # `I never give up` is not a change
-        found = [
-            each for each in found if words[each.first - 1] not in _NEGATIONS or not each.first
+                    result.append(Cue(kind, first, end))
+    if result and not _NEGATIONS.isdisjoint(words):  # `I never give up` is not a change
+        result = [
+            each for each in result if words[each.first - 1] not in _NEGATIONS or not each.first
         ]
-    return sorted(found)
+    return sorted(result)
 
 
 def chinese_cues(text: str) -> list[Cue]:
     """Find the words of change in a Chinese text."""
-    found = [Cue(kind, at, at + len(sign)) for kind, sign in _SIGNS if (at := text.find(sign)) >= 0]
-    no, end = text.find("不"), text.rfind("了")
-    if 0 <= no < end <= no + _FAR:  # as in `不去健身房了`
-        found.append(Cue(GONE, no, no + 1))
-    return found
+    result = [
+        Cue(kind, at, at + len(sign)) for kind, sign in _SIGNS if (at := text.find(sign)) >= 0
+    ]
+    end = text.rfind("了")
+    for sign in ("不", "送给"):  # as in `不去健身房了`, `吉他送给邻居了`; a gift alone ends nothing
+        if 0 <= (at := text.find(sign)) < end <= at + _FAR:
+            result.append(Cue(GONE, at, at + len(sign)))
+    return result
 
 
 def speaks_of_change(text: str) -> bool:
     """Return whether a text states that something has changed."""
     words = spaced(text)
-    found = cues(words)
+    marks = cues(words)
     if not words.isascii():
-        found += chinese_cues(words)
-    return any(each.kind != NOT for each in found)
+        marks += chinese_cues(words)
+    return any(each.kind != NOT for each in marks)
 
 
 def spaced(text: str) -> str:
