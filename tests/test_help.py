@@ -12,10 +12,9 @@ import memcli
 from memcli.cli import generate
 from memcli.cli.command_help import default_of
 from memcli.cli.command_tree import command_tree
-from memcli.cli.help_text import folded
+from memcli.cli.help_text import folded, laid_out
 from memcli.cli.main import run
 from memcli.cli.options import GENERAL
-from memcli.cli.page_layout import laid_out
 from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP, page, topics
 from memcli.cli.typer_program import build
 from memcli.config.settings import FLAGS, KEYS

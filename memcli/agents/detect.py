@@ -6,7 +6,6 @@ import os
 from shutil import which
 
 from memcli.agents import UnfitError, disk, edits
-from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
 from memcli.agents.state import State, WrittenEntry
 from memcli.agents.table import SCOPES, Agent, PartPlace
@@ -70,7 +69,7 @@ def _state(file: str, agent: Agent, place: PartPlace, state: State, launcher: La
     if known:
         return min((_of_ours(text, written) for written in known), key=_WORST.index)
     listed = entries(agent, place, launcher)
-    if any(by_hand(text, entry) for entry in listed):
+    if any(edits.by_hand(text, entry) for entry in listed):
         return BY_HAND
     return ABSENT
 
@@ -80,4 +79,4 @@ def _of_ours(text: str | None, written: WrittenEntry) -> str:
     entry = written.put.entry
     if edits.entry_state(text, entry) == "same":
         return WIRED if os.path.exists(written.program) else STALE
-    return EDITED if is_edited(text, entry) else GONE
+    return EDITED if edits.is_edited(text, entry) else GONE

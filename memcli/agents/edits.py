@@ -1,15 +1,29 @@
 """One entry of memcli in one file of any kind: find it, add it, remove it.
 
-This module changes texts; it knows no paths.
+Entries that somebody added by hand are found too. This module changes texts; it knows no paths.
 """
 
 from __future__ import annotations
 
+import re
+
 from memcli.agents import UnfitError, blocks, json_edit
 from memcli.agents.json_edit import Slot, Trace
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "memcli"  # of the server and the skill; agents prefix the names of tools with it
+
 JSON, JSON5, TOML, MARKDOWN, WHOLE = "json", "json5", "toml", "markdown", "file"
+_SERVER = re.compile(r"memcli\b.*\bmcp\b", re.DOTALL)
+_HOOK = re.compile(
+    r"memcli\b.*\bhook\b.{1,6}\b(?:session-start|prompt|pre-compact|stop)\b", re.DOTALL
+)
+_SKILL = f"\nname: {NAME}\n"
+_ASKED = re.compile(r"\bmemcli (?:search|context)\b|\bmemory_search\b")
 _EMPTY = {JSON: "{}\n", JSON5: "{}\n"}  # the text for an entry if the file is missing or empty
 
 
@@ -88,3 +102,43 @@ def take(text: str, put_in: AddedEntry) -> str | None:
 def is_bare(text: str | None, entry: AgentEntry) -> bool:
     """Return whether the text is only what `put` begins a new file with."""
     return text is None or "".join(text.split()) == _EMPTY.get(entry.format, "").strip()
+
+
+def is_edited(text: str | None, entry: AgentEntry) -> bool:
+    """Return whether an entry was replaced by another; an item of a list is known by its words.
+
+    UnfitError as for the entry.
+    """
+    stands = entry_state(text, entry)
+    return stands == "other" or (
+        stands == "absent" and entry.slot.is_item and bool(by_hand(text, entry))
+    )
+
+
+def by_hand(text: str | None, entry: AgentEntry) -> str:
+    """Name an existing entry with the same effect, "" if none; UnfitError as for the entry."""
+    if not text:
+        return ""
+    if entry.format in (JSON, JSON5):
+        path, is_json5 = entry.slot.path, entry.format == JSON5
+        if entry.slot.is_item:
+            items = json_edit.entries_at(text, path, is_json5=is_json5)
+            return ".".join(path) if any(_HOOK.search(each) for _, each in items) else ""
+        found = json_edit.entries_at(text, path[:-1], is_json5=is_json5)
+        return _named(path, ((key, each) for key, each in found if _SERVER.search(each)))
+    if entry.format == TOML:
+        table = blocks.toml_of(text).get(entry.slot.path[0])
+        rows = table.items() if isinstance(table, dict) else ()
+        found_rows = ((key, repr(row)) for key, row in rows if _SERVER.search(repr(row)))
+        return _named(entry.slot.path, found_rows)
+    if entry.format == MARKDOWN:
+        if blocks.find(text, blocks.MARKDOWN):  # of somebody who shares the project
+            return "a block of memcli"
+        found_words = _ASKED.search(text)
+        return f'"{found_words[0]}"' if found_words else ""
+    return "a skill of this name" if _SKILL in text else ""
+
+
+def _named(path: tuple[str, ...], entries: Iterator[tuple[str, str]]) -> str:
+    first = next(entries, None)
+    return ".".join((*path[:-1], first[0])) if first else ""

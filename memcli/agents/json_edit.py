@@ -77,8 +77,9 @@ def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trac
     else:
         raise UnfitError(f"has an entry {'.'.join(slot.path)} already")
     made, trace = _appended(text, root, node, key, entry)
-    wanted = _with(root.content, slot, content_of(value))
-    if read(made, is_json5=is_json5).content != wanted:
+    is_there = entry_state(made, slot, value, is_json5=is_json5) == "same"
+    left = read(made, is_json5=is_json5).content
+    if not is_there or _without(left, slot, content_of(value), depth + 1) != root.content:
         raise UnfitError("cannot be edited without changing other content")
     return made, trace._replace(depth=depth)
 
@@ -235,21 +236,6 @@ def _space_before(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
         if before.endswith(end + space):
             return end + space
     return ""
-
-
-def _with(content: Content, slot: Slot, value: Content) -> Content:
-    """Return a content with an entry added at the end of its place."""
-    kind, inner = content
-    if not slot.path:
-        return (kind, (*inner, value)) if slot.is_item else value
-    key, rest = slot.path[0], slot._replace(path=slot.path[1:])
-    pairs = {each[0]: each[1] for each in inner}
-    if key not in pairs:
-        made = ("array", (value,)) if slot.is_item else value
-        for each in reversed(rest.path):
-            made = ("object", ((each, made),))
-        return kind, (*inner, (key, made))
-    return kind, tuple((k, _with(v, rest, value)) if k == key else (k, v) for k, v in inner)
 
 
 def _without(content: Content, slot: Slot, value: Content, depth: int) -> Content:

@@ -59,7 +59,7 @@ def _zed(machine: Machine) -> str:
 
 
 def _named(variable: str, *otherwise: str) -> Callable[[Machine], str]:
-    """Return the folder that a variable names, else one below the home folder."""
+    """Return the folder that a variable names, if there is one, else one in the home folder."""
 
     def folder(machine: Machine) -> str:
         return machine.environ.get(variable) or machine.join(machine.home, *otherwise)
@@ -67,33 +67,23 @@ def _named(variable: str, *otherwise: str) -> Callable[[Machine], str]:
     return folder
 
 
-def _gemini(machine: Machine) -> str:
-    return machine.join(machine.environ.get("GEMINI_CLI_HOME") or machine.home, ".gemini")
+def _below(above: Callable[[Machine], str], *names: str) -> Callable[[Machine], str]:
+    return lambda machine: machine.join(above(machine), *names)
 
 
-def _openclaw_workspace(machine: Machine) -> str:
-    return machine.join(OPENCLAW.folder(machine), "workspace")
-
-
-HOME = Base("~", lambda machine: machine.home)
+HOME = Base("~", _named(""))
 PROJECT = Base("", lambda machine: machine.project)
 CLAUDE = Base("~/.claude", _named("CLAUDE_CONFIG_DIR", ".claude"))
 CLAUDE_ABOVE = Base("~", _named("CLAUDE_CONFIG_DIR"))  # next to the folder, else in it
 CODEX = Base("~/.codex", _named("CODEX_HOME", ".codex"))
-GEMINI = Base("~/.gemini", _gemini)
+GEMINI = Base("~/.gemini", _below(_named("GEMINI_CLI_HOME"), ".gemini"))
 OPENCLAW = Base("~/.openclaw", _named("OPENCLAW_STATE_DIR", ".openclaw"))
-OPENCLAW_WORKSPACE = Base("~/.openclaw/workspace", _openclaw_workspace)
-CURSOR = Base("~/.cursor", lambda machine: machine.join(machine.home, ".cursor"))
-VSCODE = Base(
-    "~/.config/Code/User", lambda machine: machine.join(_app_data(machine), "Code", "User")
-)
-CLAUDE_DESKTOP = Base(
-    "~/.config/Claude", lambda machine: machine.join(_app_data(machine), "Claude")
-)
-WINDSURF = Base(
-    "~/.codeium/windsurf", lambda machine: machine.join(machine.home, ".codeium", "windsurf")
-)
-CLINE = Base("~/.cline", lambda machine: machine.join(machine.home, ".cline"))
+OPENCLAW_WORKSPACE = Base("~/.openclaw/workspace", _below(OPENCLAW.folder, "workspace"))
+CURSOR = Base("~/.cursor", _named("", ".cursor"))
+VSCODE = Base("~/.config/Code/User", _below(_app_data, "Code", "User"))
+CLAUDE_DESKTOP = Base("~/.config/Claude", _below(_app_data, "Claude"))
+WINDSURF = Base("~/.codeium/windsurf", _named("", ".codeium", "windsurf"))
+CLINE = Base("~/.cline", _named("", ".cline"))
 COPILOT = Base("~/.copilot", _named("COPILOT_HOME", ".copilot"))
-OPENCODE = Base("~/.config/opencode", lambda machine: machine.join(_config(machine), "opencode"))
+OPENCODE = Base("~/.config/opencode", _below(_config, "opencode"))
 ZED = Base("~/.config/zed", _zed)

@@ -13,7 +13,6 @@ from memcli.agents import UnfitError, disk, edits
 from memcli.agents.disk import FileSnapshot, missing_folders
 from memcli.agents.edits import AddedEntry, AgentEntry
 from memcli.agents.json_edit import Trace
-from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
 from memcli.agents.state import OriginalFile, State, WrittenEntry, save
 from memcli.agents.table import USER, VERSION, Agent, PartPlace
@@ -161,9 +160,9 @@ class Planner:
         known = [each for each in self._entries if _is_same_place(each, file, entry)]
         same = (k for k in known if edits.entry_state(file.text, k.put.entry) == "same")
         there = next(same, None)
-        if there is None and known and is_edited(file.text, entry):
+        if there is None and known and edits.is_edited(file.text, entry):
             raise UnfitError(EDITED)
-        if there is None and (hand := by_hand(file.text, entry)):
+        if there is None and (hand := edits.by_hand(file.text, entry)):
             self._notes.append(f"{written.path} has {hand} already, by hand; it is left as it is")
             return
         if there is None and edits.entry_state(file.text, entry) != "absent":
@@ -218,7 +217,7 @@ class Planner:
         if stands != "same" and self._is_known_better(file, written):
             self._entries.remove(written)
             return
-        if is_edited(file.text, entry):
+        if edits.is_edited(file.text, entry):
             raise UnfitError(EDITED)
         if stands == "same" and file.text is not None:
             text = edits.take(file.text, written.put)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from memcli.agents import scripts
-from memcli.agents.table import NAME, Agent
+from memcli.agents.edits import NAME
+from memcli.agents.table import Agent
 from memcli.agents.texts import Launcher, hook_options, hooks, server, server_argv, skill
 from memcli.checking import TYPE_CHECKING
 

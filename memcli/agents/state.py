@@ -123,38 +123,19 @@ def _error(path: str, why: str, hint: str) -> ConfigError:
 
 
 def _entry_of(record: dict[str, Any]) -> WrittenEntry:
-    entry = AgentEntry(
-        record["format"],
-        Slot(tuple(record["key"]), is_item=bool(record["is_item"])),
-        record["text"],
-    )
+    slot = Slot(tuple(record["key"]), is_item=bool(record["is_item"]))
+    entry = AgentEntry(record["format"], slot, record["text"])
     put = AddedEntry(entry, Trace(record["lead"], record["tail"], record["depth"]))
-    return WrittenEntry(
-        path=record["path"],
-        part=record["part"],
-        scope=record["scope"],
-        project=record["project"],
-        program=record["program"],
-        agents=tuple(record["agents"]),
-        put=put,
-    )
+    plain = {key: record[key] for key in ("path", "part", "scope", "project", "program")}
+    return WrittenEntry(**plain, agents=tuple(record["agents"]), put=put)
 
 
 def _entry(written: WrittenEntry) -> dict[str, Any]:
     entry, trace = written.put
-    return {
-        "path": written.path,
-        "part": written.part,
-        "scope": written.scope,
-        "project": written.project,
-        "program": written.program,
-        "agents": list(written.agents),
-        "format": entry.format,
-        "key": list(entry.slot.path),
-        "is_item": entry.slot.is_item,
-        "text": entry.text,
-        **trace._asdict(),
-    }
+    own = written._asdict()
+    del own["put"]
+    placed = {"format": entry.format, "key": entry.slot.path, "is_item": entry.slot.is_item}
+    return {**own, **placed, "text": entry.text, **trace._asdict()}
 
 
 @contextmanager

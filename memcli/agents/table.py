@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from memcli.agents import places
-from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, WHOLE
+from memcli.agents.edits import JSON, JSON5, MARKDOWN, NAME, TOML, WHOLE
 from memcli.agents.places import Base, Machine
 from memcli.record import Record
 
 MCP, HOOKS, SKILL, INSTRUCTIONS = PARTS = ("mcp", "hooks", "skill", "instructions")
 USER, PROJECT = SCOPES = ("user", "project")
-NAME = "memcli"  # of the server and the skill; agents prefix the names of tools with it
 
 
 # A key of a whole file: written if it is missing, and removed with the last entry of the file.
@@ -110,17 +109,14 @@ _SERVERS, _HOOKS = ("mcpServers",), ("hooks",)
 _FOLDER = "${workspaceFolder}"
 _SECONDS, _MILLISECONDS = 5, 5000
 _STARTS = (("SessionStart", "session-start"), ("UserPromptSubmit", "prompt"))
+_ENDS = (("PreCompact", "pre-compact"), ("Stop", "stop"))
 _OPENCODE = ("opencode.json", JSON, ("mcp",), "opencode.jsonc")
 
 AGENTS = (
     Agent(
-        "claude-code",
-        "Claude Code",
+        "claude-code", "Claude Code",
         "code.claude.com/docs: mcp, hooks (exec form), skills, memory; CHANGELOG 2.1.139",
-        ("claude",),
-        places.CLAUDE,
-        "claude-code",
-        "stdio",
+        ("claude",), places.CLAUDE, "claude-code", "stdio",
         (
             *_both(MCP, places.CLAUDE_ABOVE, ".claude.json", ".mcp.json", JSON, key=_SERVERS),
             *_both(HOOKS, places.CLAUDE, "settings.json", ".claude/settings.json", JSON,
@@ -128,19 +124,11 @@ AGENTS = (
             *_skill(places.CLAUDE, "skills", ".claude/skills"),
             *_both(INSTRUCTIONS, places.CLAUDE, "CLAUDE.md", "CLAUDE.md", MARKDOWN),
         ),
-        HookEvents(
-            (*_STARTS, ("PreCompact", "pre-compact"), ("Stop", "stop"), ("SessionEnd", "stop")),
-            True, _SECONDS,
-        ),
+        HookEvents((*_STARTS, *_ENDS, ("SessionEnd", "stop")), True, _SECONDS),
     ),
     Agent(
-        "codex",
-        "Codex",
-        "developers.openai.com/codex: mcp, hooks, skills, guides/agents-md",
-        ("codex",),
-        places.CODEX,
-        "codex",
-        "plain",
+        "codex", "Codex", "developers.openai.com/codex: mcp, hooks, skills, guides/agents-md",
+        ("codex",), places.CODEX, "codex", "plain",
         (
             *_both(MCP, places.CODEX, "config.toml", ".codex/config.toml", TOML,
                    key=("mcp_servers",)),
@@ -149,17 +137,13 @@ AGENTS = (
             PartPlace(INSTRUCTIONS, USER, places.CODEX, "AGENTS.md", MARKDOWN),
             _AGENTS_MD,
         ),
-        HookEvents((*_STARTS, ("PreCompact", "pre-compact"), ("Stop", "stop")), False, _SECONDS),
+        HookEvents((*_STARTS, *_ENDS), False, _SECONDS),
     ),
     Agent(
-        "gemini",
-        "Gemini CLI",
+        "gemini", "Gemini CLI",
         "google-gemini/gemini-cli docs/hooks/reference.md, docs/tools/mcp-server.md, "
         "docs/cli/skills.md, docs/cli/gemini-md.md",
-        ("gemini",),
-        places.GEMINI,
-        "gemini",
-        "plain",
+        ("gemini",), places.GEMINI, "gemini", "plain",
         (
             *_both(MCP, places.GEMINI, "settings.json", ".gemini/settings.json", JSON,
                    key=_SERVERS),
@@ -168,20 +152,16 @@ AGENTS = (
             *_skill(places.GEMINI, "skills", ".gemini/skills"),
             *_both(INSTRUCTIONS, places.GEMINI, "GEMINI.md", "GEMINI.md", MARKDOWN),
         ),
+        # Not PreCompress: it also runs before each request that compresses nothing (0.61).
         HookEvents(
-            (("SessionStart", "session-start"), ("BeforeAgent", "prompt"),
-             ("PreCompress", "pre-compact"), ("AfterAgent", "stop")),
+            (("SessionStart", "session-start"), ("BeforeAgent", "prompt"), ("AfterAgent", "stop")),
             False, _MILLISECONDS,
         ),
     ),
     Agent(
-        "openclaw",
-        "OpenClaw",
+        "openclaw", "OpenClaw",
         "openclaw/openclaw docs/cli/mcp.md, docs/tools/skills.md, docs/concepts/agent-workspace.md",
-        ("openclaw",),
-        places.OPENCLAW,
-        "openclaw",
-        "plain",
+        ("openclaw",), places.OPENCLAW, "openclaw", "plain",
         (
             PartPlace(MCP, USER, places.OPENCLAW, "openclaw.json", JSON5, ("mcp", "servers"),
                   variable="OPENCLAW_CONFIG_PATH"),
@@ -191,13 +171,9 @@ AGENTS = (
         memory=places.OPENCLAW_WORKSPACE,
     ),
     Agent(
-        "cursor",
-        "Cursor",
+        "cursor", "Cursor",
         "cursor.com/docs: hooks, context/mcp, context/skills, context/rules (AGENTS.md)",
-        ("cursor", "cursor-agent"),
-        places.CURSOR,
-        "cursor",
-        "stdio",
+        ("cursor", "cursor-agent"), places.CURSOR, "cursor", "stdio",
         (
             *_both(MCP, places.CURSOR, "mcp.json", ".cursor/mcp.json", JSON, key=_SERVERS),
             *_both(HOOKS, places.CURSOR, "hooks.json", ".cursor/hooks.json", JSON, key=_HOOKS),
@@ -212,13 +188,9 @@ AGENTS = (
         folder={PROJECT: _FOLDER},
     ),
     Agent(
-        "vscode",
-        "VS Code",
+        "vscode", "VS Code",
         "code.visualstudio.com/docs: mcp-configuration, agent-skills, custom-instructions",
-        ("code",),
-        places.VSCODE,
-        "",
-        "stdio",
+        ("code",), places.VSCODE, "", "stdio",
         (
             *_both(MCP, places.VSCODE, "mcp.json", ".vscode/mcp.json", JSON, key=("servers",)),
             *_skill(places.COPILOT, "skills", ".github/skills"),
@@ -227,13 +199,8 @@ AGENTS = (
         folder={USER: _FOLDER, PROJECT: _FOLDER},
     ),
     Agent(
-        "opencode",
-        "OpenCode",
-        "opencode.ai/docs: config, mcp-servers, plugins, skills, rules",
-        ("opencode",),
-        places.OPENCODE,
-        "",
-        "list",
+        "opencode", "OpenCode", "opencode.ai/docs: config, mcp-servers, plugins, skills, rules",
+        ("opencode",), places.OPENCODE, "", "list",
         (
             PartPlace(MCP, USER, places.OPENCODE, *_OPENCODE),
             PartPlace(MCP, PROJECT, places.PROJECT, *_OPENCODE),
@@ -245,13 +212,8 @@ AGENTS = (
         ),
     ),
     Agent(
-        "zed",
-        "Zed",
-        "zed.dev/docs/ai: mcp, skills, instructions; zed.dev/docs/configuring-zed",
-        ("zed", "zeditor"),
-        places.ZED,
-        "",
-        "plain",
+        "zed", "Zed", "zed.dev/docs/ai: mcp, skills, instructions; zed.dev/docs/configuring-zed",
+        ("zed", "zeditor"), places.ZED, "", "plain",
         (
             *_both(MCP, places.ZED, "settings.json", ".zed/settings.json", JSON,
                    key=("context_servers",)),
@@ -262,13 +224,9 @@ AGENTS = (
         folder={},
     ),
     Agent(
-        "copilot",
-        "Copilot CLI",
+        "copilot", "Copilot CLI",
         "docs.github.com/copilot/how-tos/copilot-cli: add-mcp-servers, add-custom-instructions",
-        ("copilot",),
-        places.COPILOT,
-        "",
-        "tools",
+        ("copilot",), places.COPILOT, "", "tools",
         (
             PartPlace(MCP, USER, places.COPILOT, "mcp-config.json", JSON, _SERVERS),
             PartPlace(SKILL, USER, places.COPILOT, f"skills/{NAME}/SKILL.md", WHOLE),
@@ -277,36 +235,21 @@ AGENTS = (
         ),
     ),
     Agent(
-        "claude-desktop",
-        "Claude Desktop",
-        "modelcontextprotocol.io/quickstart/user",
-        ("claude-desktop",),
-        places.CLAUDE_DESKTOP,
-        "",
-        "plain",
+        "claude-desktop", "Claude Desktop", "modelcontextprotocol.io/quickstart/user",
+        ("claude-desktop",), places.CLAUDE_DESKTOP, "", "plain",
         (
             PartPlace(MCP, USER, places.CLAUDE_DESKTOP, "claude_desktop_config.json", JSON,
                   _SERVERS),
         ),
     ),
     Agent(
-        "windsurf",
-        "Windsurf",
-        "docs.windsurf.com/windsurf/cascade/mcp",
-        ("windsurf",),
-        places.WINDSURF,
-        "",
-        "plain",
+        "windsurf", "Windsurf", "docs.windsurf.com/windsurf/cascade/mcp",
+        ("windsurf",), places.WINDSURF, "", "plain",
         (PartPlace(MCP, USER, places.WINDSURF, "mcp_config.json", JSON, _SERVERS), _AGENTS_MD),
     ),
     Agent(
-        "cline",
-        "Cline",
-        "docs.cline.bot/mcp/mcp-overview; cline.bot CLI reference",
-        ("cline",),
-        places.CLINE,
-        "",
-        "plain",
+        "cline", "Cline", "docs.cline.bot/mcp/mcp-overview; cline.bot CLI reference",
+        ("cline",), places.CLINE, "", "plain",
         (
             PartPlace(MCP, USER, places.CLINE, "data/settings/cline_mcp_settings.json", JSON,
                   _SERVERS, variable="CLINE_MCP_SETTINGS_PATH"),

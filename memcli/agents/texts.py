@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 
-from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, WHOLE, AgentEntry
+from memcli.agents.edits import JSON, JSON5, MARKDOWN, NAME, TOML, WHOLE, AgentEntry
 from memcli.agents.json_edit import Slot
 from memcli.agents.places import Machine
 from memcli.agents.scripts import opencode
-from memcli.agents.table import HOOKS, MCP, NAME, SKILL, VERSION, Agent, PartPlace
+from memcli.agents.table import HOOKS, MCP, SKILL, VERSION, Agent, PartPlace
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 from memcli.api.similar_lines import SimilarLines, length, windows
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import ConfigError, NotFoundError, UsageError
-from memcli.markdown.links import CORRECTS
+from memcli.errors import ConfigError, MemcliError, NotFoundError, UsageError
+from memcli.markdown.links import CORRECTS, corrected_lines
 from memcli.record import Record
 from memcli.remember.admission import AdmissionSettings, Check, Judgement, OlderLine, is_same, judge
 from memcli.remember.append import AppendedNote
@@ -117,6 +117,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     written = f"{text} ({behind})" if behind else text
     note = _note(written, wish, now)
     similar = SimilarLines(workspace)
+    older, unknown = (older, ()) if older else _corrected_by_text(workspace, text)
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
     settings = settings._replace(refuses_orders=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
@@ -137,7 +138,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
             checks=judged.checks,
             worth=judged.worth.value,
             older=shown_lines(workspace, judged),
-            notices=similar.notices,
+            notices=(*similar.notices, *unknown),
         )
 
     placed: list[PlacedNote] = []
@@ -203,6 +204,16 @@ def _corrected(workspace: Workspace, citation: str) -> str:
     lines = str(found.start_line)
     lines += f"-{found.end_line}" if found.end_line > found.start_line else ""
     return f"{shown(found.source, found.path)}:{lines}"
+
+
+def _corrected_by_text(workspace: Workspace, text: str) -> tuple[str, tuple[Reason, ...]]:
+    """Cite the lines that a text says it corrects, or say why there are none."""
+    try:
+        cited = corrected_lines(text)
+        return _corrected(workspace, cite(MEMORY_SOURCE, *cited)) if cited else "", ()
+    except MemcliError as error:
+        why = f"the note corrects a line that memcli does not find: {error.message}"
+        return "", (error.reason._replace(text=why),)
 
 
 def undo_remember(workspace: Workspace) -> UndoResult:

@@ -91,7 +91,10 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
         for unit in units(block, lines):
             first, last = (about.start_line + unit.numbers[at] - 1 for at in (0, -1))
             text = with_speaker(unit)
-            yield SimilarLine(about.source, about.path, first, last, text, is_private=is_private)
+            yield SimilarLine(
+                about.source, about.path, first, last, text,
+                is_private=is_private, is_heading=block.kind == "heading",
+            )  # fmt: skip
     if count > 1:
         for first, last, text in windows(lines, count):
             at = about.start_line - 1

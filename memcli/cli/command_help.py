@@ -77,7 +77,9 @@ def _usual(command: Any, options: Sequence[Option]) -> list[Option]:  # noqa: AN
 def group_help(name: str, width: int) -> str:
     """Write the help of a group of commands."""
     package = module_of(name)
-    sentences = ((each, about(module_of(name, each)).partition("\n")[0]) for each in package.NAMES)
+    sentences = (
+        (each, about(module_of(name, each)).partition("\n")[0]) for each in package.COMMANDS
+    )
     groups = {
         "Commands": [*sentences],
         _UNGROUPED: [(HELP.names.replace(" ", ", "), "Show this help.")],

@@ -206,7 +206,7 @@ def _wrote_topic(words: Sequence[str]) -> bool:
 def _complete(arguments: Sequence[str]) -> int:
     """Answer a completion script."""
     from memcli.api.workspace import current_folder
-    from memcli.cli.completion_words import words
+    from memcli.cli.commands.completion_command import words
 
     found = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, current_folder())
     sys.stdout.write("".join(f"{word}\n" for word in found))

@@ -87,6 +87,14 @@ class Option(Record):
         return not self.metavar
 
 
+class GroupCommand(Record):
+    """A command of a group; a command without a group is a module with these names."""
+
+    run: Callable[[Options], int]
+    OPTIONS: tuple[Option, ...]
+    ARGUMENTS: tuple[CommandArgument, ...] = ()
+
+
 class Options:
     """The values of a command line, by the names of its options and arguments.
 
@@ -218,6 +226,7 @@ COLOR = Option(
 NOW = Option("--now", "Current time to assume.", "TIME", shown_default="the clock", group=GENERAL)
 DEBUG = Option("--debug", "Show tracebacks.", group=GENERAL)
 COMMON = (QUIET, VERBOSE, COLOR, NOW, DEBUG)
+STANDARD = (JSON, ONE_WORKSPACE, *COMMON)  # of a command for one workspace
 
 SYNC = Option("--sync", "Index all changes first.", group=INDEX)
 NO_SYNC = Option("--no-sync", "Do not update the index.", group=INDEX)

@@ -24,8 +24,8 @@ COMMANDS = (
     "help", "completion",
 )  # fmt: skip
 ALIASES = {"pick": ("search", "--interactive")}  # not in the help
-# A package of commands each, with its ABOUT, the NAMES of its commands, and the USUAL one, which a
-# line without a command means; "" if that is the help.
+# Their modules have ABOUT, the COMMANDS by name, and the USUAL one, which a line without a command
+# means; "" if that is the help.
 GROUPS = ("config", "agents", "bench", "store")
 
 # Names of these commands in other programs.
@@ -102,14 +102,14 @@ Otherwise it searches this folder.
 
 
 def module_of(*name: str) -> Any:  # noqa: ANN401
-    """Import the module of a command, or the package of a group.
+    """Import the module of a command or of a group, or return a command of a group.
 
     `importlib` would have to be imported itself.
     """
-    suffix = "" if name[0] in GROUPS else "_command"
-    module = f"memcli.cli.commands.{'.'.join(name)}{suffix}"
+    first, *child = name
+    module = f"memcli.cli.commands.{first}_command"
     __import__(module)
-    return sys.modules[module]
+    return sys.modules[module].COMMANDS[child[0]] if child else sys.modules[module]
 
 
 def command_of(line: Sequence[str]) -> tuple[Any, Sequence[str]]:
@@ -119,7 +119,7 @@ def command_of(line: Sequence[str]) -> tuple[Any, Sequence[str]]:
     """
     if line[0] not in GROUPS:
         return module_of(line[0]), line[1:]
-    if line[1:] and line[1] in module_of(line[0]).NAMES:
+    if line[1:] and line[1] in module_of(line[0]).COMMANDS:
         return module_of(*line[:2]), line[2:]
     return None, line[1:]
 
@@ -136,7 +136,7 @@ def write_help(text: str) -> None:
 def write_page(text: str) -> None:
     """Write a help page: as Markdown to a pipe, laid out for a terminal."""
     if sys.stdout.isatty():
-        from memcli.cli.page_layout import laid_out
+        from memcli.cli.help_text import laid_out
 
         text = laid_out(text, min(terminal().width, 80))
     sys.stdout.write(text)

@@ -54,13 +54,13 @@ class _Group(TyperGroup):
 
         context = {"help_option_names": HELP_NAMES}
         super().__init__(name=name, no_args_is_help=False, context_settings=context)
-        self.commands: Any = _Commands(package.NAMES, build)
+        self.commands: Any = _Commands(package.COMMANDS, build)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Parse with the default command if the line names none."""
         usual, first = self._package.USUAL, args[0] if args else ""
         takes_words = bool(usual) and bool(arguments_of(module_of(str(self.name), usual)))
-        is_other = first not in (*HELP_NAMES, *self._package.NAMES)
+        is_other = first not in (*HELP_NAMES, *self._package.COMMANDS)
         if usual and is_other and (takes_words or first[:1] in ("", "-")):
             args = [usual, *args]
         parsed: list[str] = super().parse_args(ctx, args)

@@ -11,7 +11,8 @@ codex        openai/codex, codex-rs/hooks/schema/generated/*.command.{input,outp
              the same names, no other key allowed, and no `hookSpecificOutput` of PreCompact, Stop.
 gemini       google-gemini/gemini-cli, docs/hooks/reference.md: SessionStart (`source` startup |
              resume | clear) and BeforeAgent (`prompt`) take the context; PreCompress, AfterAgent
-             and SessionEnd take only `systemMessage`.
+             and SessionEnd take only `systemMessage`. `gemini -p` puts the context of SessionStart
+             in front of the first prompt, in <hook_context>.
 cursor       cursor.com/docs/hooks: `conversation_id`, `workspace_roots` and `transcript_path`.
              sessionStart and beforeSubmitPrompt take `additional_context` (of the latter only
              versions from 2026-07 on), preCompact `user_message`. The `followup_message` of stop
@@ -24,6 +25,7 @@ A hook never sends `decision`, `continue` or `reason`: it never stops the agent.
 from __future__ import annotations
 
 import json
+import re
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
@@ -67,6 +69,9 @@ AGENTS: Mapping[str, _Table] = {
 }
 
 
+_HOOK_CONTEXT = re.compile(r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+
+
 class HookEvent(Record):
     """An event that an agent reports; "" for what it does not report."""
 
@@ -98,7 +103,7 @@ def read_event(agent: str, event: str, message: Mapping[str, Any]) -> HookEvent 
         text("conversation_id") or text("session_id"),
         named[0] if named else text("cwd"),
         text("source"),
-        text("prompt"),
+        _HOOK_CONTEXT.sub("", text("prompt"), count=1),
         text("transcript_path"),
     )
 

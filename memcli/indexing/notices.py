@@ -48,6 +48,14 @@ def not_searched(skip: Skip) -> Reason:
     return Reason("too-large", text, "memcli config files.max_bytes")
 
 
+def skipped(skip: Skip) -> Reason:
+    """Return the message for a skipped file."""
+    if skip.reason == "too-large":
+        return not_searched(skip)
+    detail = f" ({skip.detail})" if skip.detail else ""
+    return Reason(skip.reason, f"skipped {shown(skip.source, skip.path)}: {skip.reason}{detail}")
+
+
 def remedy(detail: str) -> str:
     """Say how to search a file that is too large, or how to stop the warning."""
     hide = "add it to .memcliignore to leave it out silently"

@@ -82,7 +82,7 @@ _PHRASES = {
 _CHINESE = {
     GONE: """
     停止 终止 结束 淘汰 关闭 离开 跳槽 不再 取代 代替 取消 停用 不用了 放弃 戒 退掉 退了
-    辞职 离职 退租 拆了 停了 戒了 卖掉 送给 不做了 没空 调去 调走 调岗 到期 关门 倒闭 卖了
+    辞职 离职 退租 拆了 停了 戒了 卖掉 送人 送走 不做了 没空 调去 调走 调岗 到期 关门 倒闭 卖了
     废弃 下线 撤销 已经不 退休 没有了 关了 弃用""",
     NOT: """
     不是 从""",
@@ -152,9 +152,10 @@ def cues(text: str) -> list[Cue]:
 def chinese_cues(text: str) -> list[Cue]:
     """Find the words of change in a Chinese text."""
     found = [Cue(kind, at, at + len(sign)) for kind, sign in _SIGNS if (at := text.find(sign)) >= 0]
-    no, end = text.find("不"), text.rfind("了")
-    if 0 <= no < end <= no + _FAR:  # as in `不去健身房了`
-        found.append(Cue(GONE, no, no + 1))
+    end = text.rfind("了")
+    for sign in ("不", "送给"):  # as in `不去健身房了`, `吉他送给邻居了`; a gift alone ends nothing
+        if 0 <= (at := text.find(sign)) < end <= at + _FAR:
+            found.append(Cue(GONE, at, at + len(sign)))
     return found
 
 

@@ -111,7 +111,7 @@ class Contradictions:
             def is_newer(place: int, day: str = older.date or "") -> bool:
                 return (statements[place].date or "") > day
 
-            found = [statements[place] for place, _ in claims.correcting(older.text, is_newer)]
+            found = [statements[place] for place in claims.correcting(older.text, is_newer)]
             if found:
                 newest = max(found, key=lambda each: each.date or "")
                 what = f"a note of {newest.date} says that this has changed"

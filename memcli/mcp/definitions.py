@@ -12,7 +12,7 @@ from memcli.language.tokens import estimate
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 SEARCH_BUDGET = 1500  # tokens
@@ -226,9 +226,36 @@ def _value(name: str, argument: Argument, value: object) -> object:
                 f"{name} needs {argument.name}", hint=f"{name} with {argument.name} set"
             )
         return argument.default
-    if argument.kind == "integer":
-        return _number(argument, value)
-    return _flag(argument, value) if argument.kind == "boolean" else _text(argument, value)
+    read_as, what, example = _KINDS[argument.kind]
+    meant = read_as(value)
+    if meant is None:
+        raise UsageError(
+            f"{argument.name} must be {what}, not {value!r:.80}",
+            hint=f"{argument.name}: {argument.default or example}",
+        )
+    if isinstance(meant, int) and argument.kind == "integer":
+        meant = max(argument.least, min(meant, argument.most or meant))
+    return meant
+
+
+def _number(value: object) -> int | None:
+    if isinstance(value, str):
+        return int(value) if value.strip().isdecimal() and len(value) < 12 else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    # nan, inf and fractions are not equal.
+    return int(value) if is_number and value == value // 1 else None  # type: ignore[operator]
+
+
+# How a value of each kind is read (None: it is of another kind), what it must be, and an example.
+_KINDS: Mapping[str, tuple[Callable[[object], object], str, str]] = {
+    "string": (lambda value: value if isinstance(value, str) else None, "a text", '"..."'),
+    "integer": (_number, "a whole number", "2000"),
+    "boolean": (
+        lambda value: {"true": True, "false": False, "1": True, "0": False}.get(str(value).lower()),
+        "true or false",
+        "true",
+    ),
+}
 
 
 def _unknown(name: str, argument: str, known: Sequence[str]) -> UsageError:
@@ -240,36 +267,3 @@ def _unknown(name: str, argument: str, known: Sequence[str]) -> UsageError:
         f"{name} has no argument {argument!r:.80}; it takes {', '.join(known)}",
         hint=f"{name} with {nearest(argument, known)}",
     )
-
-
-def _flag(argument: Argument, value: object) -> bool:
-    if isinstance(value, str) and value.lower() in ("true", "false"):
-        return value.lower() == "true"
-    if value not in (True, False):  # 1 and 0 too
-        raise UsageError(
-            f"{argument.name} must be true or false, not {value!r:.80}",
-            hint=f"{argument.name}: true",
-        )
-    return bool(value)
-
-
-def _text(argument: Argument, value: object) -> str:
-    if not isinstance(value, str):
-        raise UsageError(
-            f"{argument.name} must be a text, not {value!r:.80}", hint=f'{argument.name}: "..."'
-        )
-    return value
-
-
-def _number(argument: Argument, value: object) -> int:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and value != value // 1:  # type: ignore[operator]  # nan, inf and fractions
-        is_number = False
-    is_written = isinstance(value, str) and value.strip().isdecimal() and len(value) < 12
-    if not (is_number or is_written):
-        raise UsageError(
-            f"{argument.name} must be a whole number, not {value!r:.80}",
-            hint=f"{argument.name}: {argument.default or 2000}",
-        )
-    number: int = max(argument.least, int(value))  # type: ignore[call-overload]
-    return min(number, argument.most) if argument.most else number

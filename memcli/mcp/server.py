@@ -12,39 +12,12 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import anyio
+import mcp_types as types
 from anyio import to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    CallToolRequestParams,
-    CallToolResult,
-    ErrorData,
-    GetPromptRequestParams,
-    GetPromptResult,
-    JSONRPCError,
-    ListPromptsResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    Prompt,
-    PromptArgument,
-    PromptMessage,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    Resource,
-    ResourceTemplate,
-    TextContent,
-    TextResourceContents,
-    Tool,
-    ToolAnnotations,
-)
 from pydantic import ValidationError
 
 from memcli import __version__
@@ -57,6 +30,8 @@ from memcli.mcp.shared_memory import is_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
     from memcli.mcp.pipes import Pipes
     from memcli.mcp.shared_memory import SharedMemory
 
@@ -64,9 +39,20 @@ THREADS = 4  # calls that run at once; others wait
 REPORT_SECONDS = 0.1  # between two reports of progress
 ROOTS_SECONDS = 5.0  # that a client may take to name its folders
 _STAGES = {"reading": "files of the memory are read", "embedding": "their texts are embedded"}
-_CONTEXT_URI = f"{calls.SCHEME}context"
 _MARKDOWN = "text/markdown"
-_READ_ONLY = ToolAnnotations(
+_CONTEXT = types.Resource(
+    uri=f"{calls.SCHEME}context",
+    name="context",
+    title="The memory for the start of a session",
+    mime_type=_MARKDOWN,
+)
+_DOCUMENT = types.ResourceTemplate(
+    uri_template=f"{calls.SCHEME}{{workspace}}/{{+path}}",
+    name="document",
+    title="A document of the memory",
+    mime_type=_MARKDOWN,
+)
+_READ_ONLY = types.ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 _EFFECTS = {
@@ -107,10 +93,10 @@ class MemoryServer:
         return server
 
     async def _list_tools(
-        self, context: Context, params: PaginatedRequestParams | None
-    ) -> ListToolsResult:
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         self._warm()
-        return ListToolsResult(tools=[_tool(each) for each in self._tools()])
+        return types.ListToolsResult(tools=[_tool(each) for each in self._tools()])
 
     def _tools(self) -> tuple[definitions.ToolDefinition, ...]:
         """Return the tools; if the workspaces cannot be named yet, calls report why."""
@@ -126,55 +112,51 @@ class MemoryServer:
             self._warming = Thread(target=_quietly, args=(self._shared.prepare,), daemon=True)
             self._warming.start()
 
-    async def _call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def _call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         tools = self._tools()
         tool = next((each for each in tools if each.name == params.name), None)
         if tool is None:
             names = ", ".join(each.name for each in tools)
             raise MCPError(
-                INVALID_PARAMS, f"there is no tool {params.name!r:.80}; there are {names}"
+                types.INVALID_PARAMS, f"there is no tool {params.name!r:.80}; there are {names}"
             )
         try:
             given = definitions.read(tool.name, tool.arguments, params.arguments or {})
             told = await self._answer(calls.CALLS[tool.name], given, context)
         except MemcliError as error:
-            return CallToolResult(content=[_text(answers.of_error(error))], is_error=True)
+            return types.CallToolResult(content=[_text(answers.of_error(error))], is_error=True)
         record = _sendable(told.record()) if self._structured else None
-        return CallToolResult(content=[_text(told.text)], structured_content=record)
+        return types.CallToolResult(content=[_text(told.text)], structured_content=record)
 
     async def _answer(
         self, call: Callable[..., ToolResult], arguments: Mapping[str, Any], context: Context
     ) -> ToolResult:
-        """Answer in a thread, and report the progress of a first index if the client wants it."""
+        """Answer in a thread, which stops if the request is cancelled; report progress if asked."""
         await self._take_folders(context, arguments.get("workspace"))
-        if not (context.meta and "progress_token" in context.meta):
-            return await self._in_thread(call, arguments)
-        error: MemcliError | None = None
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._report, context)
-            try:
-                told = await self._in_thread(call, arguments)
-            except MemcliError as raised:  # a group would wrap it
-                error = raised
-            group.cancel_scope.cancel()
-        if error is not None:
-            raise error
-        return told
-
-    async def _in_thread(
-        self, call: Callable[..., ToolResult], arguments: Mapping[str, Any]
-    ) -> ToolResult:
-        """Answer in a thread, which stops if the request is cancelled."""
         stopped = Event()
 
-        def answer() -> ToolResult:
-            with self._shared.call():
-                return call(self._shared, arguments, stopped.is_set)
+        def answer() -> ToolResult | Exception:
+            try:
+                with self._shared.call():
+                    return call(self._shared, arguments, stopped.is_set)
+            except Exception as error:  # a task group would wrap it
+                return error
 
-        try:
-            return await to_thread.run_sync(answer, abandon_on_cancel=True, limiter=self._limiter)
-        finally:
-            stopped.set()
+        async with anyio.create_task_group() as group:
+            if context.meta and "progress_token" in context.meta:
+                group.start_soon(self._report, context)
+            try:
+                told = await to_thread.run_sync(
+                    answer, abandon_on_cancel=True, limiter=self._limiter
+                )
+            finally:
+                stopped.set()
+            group.cancel_scope.cancel()
+        if isinstance(told, Exception):
+            raise told
+        return told
 
     async def _take_folders(self, context: Context, workspace: str | None) -> None:
         """Ask a client once for its folders, if the server does not know where the notes are."""
@@ -214,69 +196,53 @@ class MemoryServer:
                 await context.session.report_progress(last, now.total, message)
 
     async def _list_resources(
-        self, context: Context, params: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
-        return ListResourcesResult(
-            resources=[
-                Resource(
-                    uri=_CONTEXT_URI,
-                    name="context",
-                    title="The memory for the start of a session",
-                    mime_type=_MARKDOWN,
-                )
-            ]
-        )
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[_CONTEXT])
 
     async def _list_templates(
-        self, context: Context, params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(
-            resource_templates=[
-                ResourceTemplate(
-                    uri_template=f"{calls.SCHEME}{{workspace}}/{{+path}}",
-                    name="document",
-                    title="A document of the memory",
-                    mime_type=_MARKDOWN,
-                )
-            ]
-        )
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[_DOCUMENT])
 
     async def _read_resource(
-        self, context: Context, params: ReadResourceRequestParams
-    ) -> ReadResourceResult:
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         given = {"query": None, "budget": None, "uri": params.uri}
-        call = calls.call_context if params.uri == _CONTEXT_URI else calls.read_document
+        call = calls.call_context if params.uri == _CONTEXT.uri else calls.read_document
         try:
             told = await self._answer(call, given, context)
         except MemcliError as error:
             data = {"uri": params.uri}
-            raise MCPError(INVALID_PARAMS, answers.of_error(error), data) from None
+            raise MCPError(types.INVALID_PARAMS, answers.of_error(error), data) from None
         meta = told.record() if call is calls.read_document else None
-        text = TextResourceContents(
+        text = types.TextResourceContents(
             uri=params.uri, mime_type=_MARKDOWN, text=_clean(told.text), _meta=meta
         )
-        return ReadResourceResult(contents=[text])
+        return types.ReadResourceResult(contents=[text])
 
     async def _list_prompts(
-        self, context: Context, params: PaginatedRequestParams | None
-    ) -> ListPromptsResult:
-        return ListPromptsResult(prompts=[_prompt(each) for each in definitions.PROMPTS])
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[_prompt(each) for each in definitions.PROMPTS])
 
     async def _get_prompt(
-        self, context: Context, params: GetPromptRequestParams
-    ) -> GetPromptResult:
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
         prompt = next((each for each in definitions.PROMPTS if each.name == params.name), None)
         if prompt is None:
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name!r:.80}")
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r:.80}")
         try:
             given = definitions.read(prompt.name, prompt.arguments, params.arguments or {})
             given = {"query": None, "budget": None, **given}
             told = await self._answer(calls.call_context, given, context)
         except MemcliError as error:
-            raise MCPError(INVALID_PARAMS, answers.of_error(error)) from None
+            raise MCPError(types.INVALID_PARAMS, answers.of_error(error)) from None
         query = given["query"]
         text = f"{query}\n\n{told.text}" if query else told.text
-        return GetPromptResult(messages=[PromptMessage(role="user", content=_text(text))])
+        return types.GetPromptResult(
+            messages=[types.PromptMessage(role="user", content=_text(text))]
+        )
 
 
 def serve(shared: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool) -> None:
@@ -287,51 +253,67 @@ def serve(shared: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool)
 async def _serve(memory: MemoryServer, pipes: Pipes) -> None:
     server = memory.protocol()
     behind, messages = anyio.create_memory_object_stream[Any]()
+    outgoing, answers = anyio.create_memory_object_stream[SessionMessage]()
     try:
-        async with (
-            stdio_server(anyio.wrap_file(pipes.incoming), anyio.wrap_file(pipes.outgoing)) as (
-                incoming,
-                outgoing,
-            ),
-            anyio.create_task_group() as group,
-        ):
-            group.start_soon(_refuse_malformed, incoming, behind, outgoing)
+        async with anyio.create_task_group() as group:
+            group.start_soon(_receive, anyio.wrap_file(pipes.incoming), behind, outgoing)
+            group.start_soon(_send, answers, anyio.wrap_file(pipes.outgoing))
             await server.run(messages, outgoing, server.create_initialization_options())
-            group.cancel_scope.cancel()
     except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass  # nobody reads any more
 
 
-async def _refuse_malformed(incoming: Any, behind: Any, outgoing: Any) -> None:  # noqa: ANN401  # streams of the SDK
+async def _receive(
+    lines: anyio.AsyncFile[str],
+    behind: MemoryObjectSendStream[Any],
+    outgoing: MemoryObjectSendStream[SessionMessage],
+) -> None:
     """Pass messages on, and answer a line that is none: the SDK would drop it in silence."""
     async with behind:
-        async for item in incoming:
-            if not isinstance(item, ValidationError):
-                await behind.send(item)
-            elif error := _error_of(item):
+        async for line in lines:
+            message: types.JSONRPCMessage | None = None
+            with suppress(ValidationError):
+                message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            # To the SDK, a request with the id 1.5 is a notification.
+            is_doubtful = isinstance(message, types.JSONRPCNotification) and '"id"' in line
+            error = _error_of(line) if message is None or is_doubtful else None
+            if error is not None:
                 await outgoing.send(SessionMessage(error))
+            elif message is not None:
+                await behind.send(SessionMessage(message))
 
 
-def _error_of(invalid: ValidationError) -> JSONRPCError | None:
+async def _send(
+    answers: MemoryObjectReceiveStream[SessionMessage], file: anyio.AsyncFile[str]
+) -> None:
+    async for each in answers:
+        await file.write(each.message.model_dump_json(by_alias=True, exclude_unset=True) + "\n")
+        await file.flush()
+
+
+def _error_of(line: str) -> types.JSONRPCError | None:
     """Return the error for a line that is not a message, with its id.
 
-    None for a blank line, and for a response, which is never answered.
+    None for a blank line, for a notification, and for a response, which is never answered.
     """
-    found = invalid.errors(include_url=False, include_context=False)
-    if found[0]["type"] == "json_invalid":
-        if not str(found[0]["input"]).strip():
+    number = None
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        if not line.strip():
             return None
-        error = ErrorData(code=PARSE_ERROR, message="the line is not JSON")
-        return JSONRPCError(jsonrpc="2.0", id=None, error=error)
-    message = "the line is not a message of JSON-RPC 2.0"
-    error = ErrorData(code=INVALID_REQUEST, message=message)
-    # An object is the input of the error that names a key it lacks.
-    objects = [each["input"] for each in found if isinstance(each["input"], dict)]
-    if any("result" in each or "error" in each for each in objects):
-        return None
-    number = next((each["id"] for each in objects if "id" in each), None)
+        error = types.ErrorData(code=types.PARSE_ERROR, message="the line is not JSON")
+    else:
+        if isinstance(found, dict):
+            if "result" in found or "error" in found:
+                return None
+            if found.get("jsonrpc") == "2.0" and "id" not in found and "method" in found:
+                return None
+            number = found.get("id")
+        message = "the line is not a message of JSON-RPC 2.0"
+        error = types.ErrorData(code=types.INVALID_REQUEST, message=message)
     is_id = isinstance(number, str) or type(number) is int
-    return JSONRPCError(jsonrpc="2.0", id=number if is_id else None, error=error)
+    return types.JSONRPCError(jsonrpc="2.0", id=number if is_id else None, error=error)
 
 
 def _quietly(work: Callable[[], object]) -> None:
@@ -340,8 +322,8 @@ def _quietly(work: Callable[[], object]) -> None:
         work()
 
 
-def _tool(tool: definitions.ToolDefinition) -> Tool:
-    return Tool(
+def _tool(tool: definitions.ToolDefinition) -> types.Tool:
+    return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.help,
@@ -350,18 +332,18 @@ def _tool(tool: definitions.ToolDefinition) -> Tool:
     )
 
 
-def _prompt(prompt: definitions.PromptDefinition) -> Prompt:
+def _prompt(prompt: definitions.PromptDefinition) -> types.Prompt:
     arguments = [
-        PromptArgument(name=each.name, description=each.help, required=each.required)
+        types.PromptArgument(name=each.name, description=each.help, required=each.required)
         for each in prompt.arguments
     ]
-    return Prompt(
+    return types.Prompt(
         name=prompt.name, title=prompt.title, description=prompt.help, arguments=arguments
     )
 
 
-def _text(text: str) -> TextContent:
-    return TextContent(text=_clean(text))
+def _text(text: str) -> types.TextContent:
+    return types.TextContent(text=_clean(text))
 
 
 def _clean(text: str) -> str:

@@ -58,6 +58,7 @@ class SimilarLine(Record):
     text: str
     cosine: float | None = None  # to the note; None if no model has compared them
     is_private: bool = False
+    is_heading: bool = False
 
     @property
     def citation(self) -> str:
@@ -241,7 +242,7 @@ def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
     found = []
     for each, other in compared:
         strength = corrects(text, each.text)
-        if strength or _is_near(each, facets, other):
+        if strength or (not each.is_heading and _is_near(each, facets, other)):
             shown = "" if each.is_private else each.text
             line = OlderLine(each.citation, shown, differs=strength > 0)
             found.append((strength, _likeness(facets, other, each), line))

@@ -24,6 +24,7 @@ TYPES = ("user", "feedback", "project", "reference")
 # A line that begins a block of its own and is not running text.
 _STRUCTURE = re.compile(r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||```|~~~|<|---|\s{4})")
 _ITEM = re.compile(r"\A[-*+]\s+")
+_BOX = re.compile(r"\[[ xX]\]\s")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _SENTINEL = "behind"
@@ -69,6 +70,8 @@ def worded(note: Note) -> str:
     lines = text.split("\n")
     if len(lines) == 1:
         lines = [_ITEM.sub("", lines[0].strip(), count=1)]
+        if _BOX.match(lines[0]):  # a task; with a time before its box it would be none
+            return f"- {lines[0]}"
     if any(not line.strip() or _STRUCTURE.match(line) for line in lines):
         return text
     told = " ".join(filter(None, (note.time, f"({note.type})" if note.type else "")))

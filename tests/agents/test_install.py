@@ -158,7 +158,7 @@ def test_hooks_are_lines_of_a_shell_which_every_version_takes(site: Site) -> Non
     assert ran == {"type": "command", "command": f"{program} hook prompt --for codex", "timeout": 5}
     gemini = json.loads((site.home / ".gemini/settings.json").read_text())["hooks"]
     assert [(event, each[0]["hooks"][0]["timeout"]) for event, each in gemini.items()] == [
-        ("SessionStart", 5000), ("BeforeAgent", 5000), ("PreCompress", 5000), ("AfterAgent", 5000)
+        ("SessionStart", 5000), ("BeforeAgent", 5000), ("AfterAgent", 5000)
     ]  # fmt: skip
 
 

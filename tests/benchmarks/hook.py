@@ -1,6 +1,6 @@
 """What `memcli hook prompt` is worth: what it gives, to whom it is of use; not part of the suite.
 
-    python -m tests.benchmarks.hook FOLDER [FOLDER...] [--stores FOLDER] [--cost]
+    python -m tests.benchmarks.hook FOLDER [FOLDER...] [--stores FOLDER] [--mode MODE] [--cost]
 
 Each FOLDER holds sets at any depth: `queries.jsonl` beside `workspace/`, and where it has them
 `queries_abstention.jsonl` and `queries_adversarial.jsonl`, questions that have no answer. Each is
@@ -19,6 +19,7 @@ With `--cost` it is asked instead what a hook costs in each of the FOLDERs, work
 time beside that of `python -c pass` and of `memcli search`, the least of eleven, in turns.
 
 `by match` are the same where every strong match is believed. A session has one prompt here.
+`--mode keyword` asks without vectors.
 """
 
 from __future__ import annotations
@@ -73,16 +74,19 @@ class Given(NamedTuple):
     half: int
     tokens: int  # 0: nothing
     has_evidence: bool
-    by_verdict: tuple[int, bool]  # the same, were every good verdict believed
+    by_match: tuple[int, bool]  # the same, were every strong match believed
 
 
-def told(memory: Memory, prompt: str, today: date, query: Query) -> tuple[int, bool, int, bool]:
-    """Give tokens and whether evidence is among them, as the hook decides and by the verdict."""
+def told(
+    memory: Memory, prompt: str, today: date, query: Query, mode: str
+) -> tuple[int, bool, int, bool]:
+    """Give tokens and whether evidence is among them, as the hook decides and by the match."""
     try:
         question = Question.read(query_of(prompt), today)
     except UsageError:
         return 0, False, 0, False
-    answer = ask_as_it_is(memory.workspaces, question, options_of(memory.config, filters=Filters()))
+    options = options_of(memory.config, filters=Filters())._replace(mode=mode)
+    answer = ask_as_it_is(memory.workspaces, question, options)
     good = answer.passages[:PASSAGES] if answer.match == "strong" else ()
     mine = deserved(question, answer) if has_subject(question) else ()
     return (*_worth(mine, query), *_worth(good, query))
@@ -94,7 +98,7 @@ def _worth(passages: Sequence[RankedPassage], query: Query) -> tuple[int, bool]:
     return estimate(block(kept)), any(s.touches(r) for s in shown for r in query.relevant)
 
 
-def asked(folder: Path, store: Path) -> Iterator[Given]:
+def asked(folder: Path, store: Path, mode: str) -> Iterator[Given]:
     """Ask the questions of one set, then the prompts on the day of the last of them."""
     environ = {**os.environ, "MEMCLI_STORE": str(store)}
     today = TODAY
@@ -102,9 +106,9 @@ def asked(folder: Path, store: Path) -> Iterator[Given]:
         sync(memory.workspaces.lead, Job(), Vectors(memory.workspaces.lead))
 
         def given(kind: str, query: Query) -> Given:
-            tokens, passages, *by_verdict = told(memory, query.text, today, query)
+            tokens, passages, *by_match = told(memory, query.text, today, query, mode)
             half = crc32(query.id.encode()) % 2
-            return Given(kind, half, tokens, passages, (by_verdict[0], bool(by_verdict[1])))
+            return Given(kind, half, tokens, passages, (by_match[0], bool(by_match[1])))
 
         for name, kind in QUESTIONS.items():
             if (folder / name).exists():
@@ -117,12 +121,12 @@ def asked(folder: Path, store: Path) -> Iterator[Given]:
 
 
 def rows(title: str, given: Sequence[Given]) -> Iterator[str]:
-    """Write what the two halves got, each as the hook decides and by the verdict alone."""
+    """Write what the two halves got, each as the hook decides and by the match alone."""
     for half, name in enumerate(("chosen on", "other")):
         mine = [each for each in given if each.half == half]
         yield _row(title, name, mine)
-        yield _row(title, f"{name}, by verdict", [
-            each._replace(tokens=each.by_verdict[0], has_evidence=each.by_verdict[1])
+        yield _row(title, f"{name}, by match", [
+            each._replace(tokens=each.by_match[0], has_evidence=each.by_match[1])
             for each in mine
         ])  # fmt: skip
 
@@ -183,6 +187,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--stores", type=Path)
+    parser.add_argument("--mode", choices=("hybrid", "keyword"), default="hybrid")
     parser.add_argument("--cost", action="store_true")
     chosen = parser.parse_args()
     if chosen.cost:
@@ -198,7 +203,9 @@ def main() -> None:
             given = [
                 each
                 for folder in found
-                for each in asked(folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite")
+                for each in asked(
+                    folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", chosen.mode
+                )
             ]
             sys.stdout.writelines(rows(root.name, given))
             sys.stdout.flush()

@@ -28,8 +28,8 @@ from typing import NamedTuple
 from memcli.bench.metrics import mean, paired, score
 from memcli.bench.quality import line_costs, passages
 from memcli.bench.queries import Query, read_queries
+from memcli.cli.bench_quality import Searcher, bring_up_to_date
 from memcli.cli.command_context import command_context
-from memcli.cli.commands.bench.running import Searcher, bring_up_to_date
 from memcli.cli.options import Options
 from memcli.errors import UsageError
 from memcli.language.words import fold

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import memcli
-from memcli.cli.commands.bench import NAMES, speed_copy
+from memcli.cli import bench_speed
 from memcli.cli.main import run
 from memcli.cli.program import page
 from tests.cli import processes
@@ -391,23 +391,10 @@ def test_speed_leaves_out_a_document_that_cannot_be_read(
 
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
     write(bench.notes, "locked.md", "# Locked\n\nx\n")
-    monkeypatch.setattr(speed_copy, "open", locked, raising=False)
+    monkeypatch.setattr(bench_speed, "open", locked, raising=False)
     out, err = bench("speed", "--runs", "2", "--mode", "keyword")
     assert "memcli: locked.md is left out: Permission denied\n" in err
     assert "documents/s by keywords" in out
-
-
-def test_only_the_bench_command_that_is_named_is_imported() -> None:
-    loaded = subprocess.run(
-        [
-            sys.executable, "-c",
-            "import sys; from memcli.cli.main import run; run(['bench', 'compare', '--help']);"
-            "sys.stderr.write(' '.join(n for n in sys.modules if '.commands.bench.' in n))",
-        ],
-        capture_output=True, text=True, check=True,
-    ).stderr.split()  # fmt: skip
-    assert loaded == ["memcli.cli.commands.bench.compare"]
-    assert len(NAMES) == len(set(NAMES))
 
 
 def test_the_schedules_of_the_page_are_sound() -> None:

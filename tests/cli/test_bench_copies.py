@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.commands.bench.temporary import MARK, PREFIX, sweep, temporary_folder
+from memcli.cli.bench_speed import MARK, PREFIX, sweep, temporary_folder
 from memcli.cli.stopping import Terminated
 from memcli.errors import UsageError
 from tests.cli.processes import run, start

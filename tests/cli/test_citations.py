@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from memcli.api.targets import Target, _readings
 from memcli.cli.main import run
 from memcli.cli.terminal import Terminal
-from memcli.cli.watch_output import Log
+from memcli.cli.watch import Log
 from memcli.indexing.indexer import Report
 from memcli.types import MEMORY_SOURCE, Skip, cite, shown, split_name
 from tests.commands import printed, record

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.config_file import commented
+from memcli.cli.commands.config_command import commented
 from memcli.config.settings import KEYS, load, user_file
 from tests.commands import checked
 from tests.commands import run_here as run

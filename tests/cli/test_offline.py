@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.command_tree import command_tree
-from memcli.cli.commands import store
+from memcli.cli.commands import store_command
 from tests.cli.processes import COMMAND, run
 from tests.namespace import has_namespaces, run_inside
 
@@ -68,7 +68,7 @@ COMMANDS = (
     "bench compare quality.json quality.json", "bench init", "help ranking", "--version", "--help",
 )  # fmt: skip
 # What goes on until it is stopped, needs a person, or is about a server: by tests of their own.
-ELSEWHERE = {"mcp", *(f"store {name}" for name in store.NAMES)}
+ELSEWHERE = {"mcp", *(f"store {name}" for name in store_command.COMMANDS)}
 # What comes into the folder of the notes, by `memcli help files`, and what takes it out again.
 WRITTEN = {
     "config set search.limit 5": "memcli.toml",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,7 +28,7 @@ Values = dict[str, Any]
 ClickException: Any = typer.BadParameter.__mro__[2]
 NAMES = [
     *((name,) for name in TOP if name not in GROUPS),
-    *((group, name) for group in GROUPS for name in module_of(group).NAMES),
+    *((group, name) for group in GROUPS for name in module_of(group).COMMANDS),
 ]
 COMMANDS = {" ".join(name): module_of(*name) for name in NAMES}
 
@@ -179,7 +180,7 @@ def test_a_line_that_is_plainly_right_is_never_left_to_typer(drawn: tuple[str, l
 def test_a_command_reads_only_values_that_its_table_has(name: str) -> None:
     """A misspelt name would be seen only by the line that uses it."""
     module = COMMANDS[name]
-    tree = ast.parse(Path(module.__file__).read_text("utf-8"))
+    tree = ast.parse(inspect.getsource(module if inspect.ismodule(module) else module.run))
     read = {
         node.attr
         for node in ast.walk(tree)

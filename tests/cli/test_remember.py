@@ -102,6 +102,22 @@ def test_another_number_is_another_fact_and_the_older_note_is_named(notes: Path)
     assert {**line, "differs": False} in record["older"]
 
 
+def test_a_correction_in_the_text_is_checked_and_a_heading_is_no_older_note(notes: Path) -> None:
+    code, out, err = _told("remember", "The pool is 60 (corrects MEMORY.md:3)", *NOW)
+    assert (code, out, err) == (0, f"{LOG}:3\n", "An older note differs: MEMORY.md:3\n")
+    code, out, err = _told("remember", "The pool is 70 (corrects memory/nope.md:3)", *NOW)
+    assert (code, out) == (0, f"{LOG}:4\n")
+    assert "the note corrects a line that memcli does not find: " in err
+    assert "memory/nope.md" in err
+    (notes / "docs.md").write_text("# Memory of the gizmo\n\nNothing yet.\n", "utf-8")
+    assert _told("remember", "Test the gizmo's memory", *NOW) == (0, f"{LOG}:5\n", "")
+
+
+def test_a_task_is_open_until_it_is_done(notes: Path) -> None:
+    assert _told("remember", "- [ ] water the ficus", *NOW)[0] == 0
+    assert "- [ ] water the ficus" in _told("context")[1]
+
+
 def test_force_keeps_a_note_and_says_what_spoke_against_it(notes: Path) -> None:
     text = "The pool of api-7 holds 40 connections."
     code, out, err = _told("remember", text, "--force", *NOW)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import ValidationError
 
-from memcli.cli.context_output import WRITERS as CONTEXT_WRITERS
+from memcli.cli.commands.context_command import WRITERS as CONTEXT_WRITERS
 from memcli.cli.options import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS

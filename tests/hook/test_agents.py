@@ -63,6 +63,13 @@ def test_cursor_names_a_conversation_and_its_folders(roots: object) -> None:
     )
 
 
+def test_a_prompt_is_read_without_the_context_of_a_hook() -> None:
+    sent = {"prompt": "<hook_context>when a &lt;b&gt;\nsaid</hook_context>\n\nwhy did it fail"}
+    found = read_event("gemini", "prompt", sent)
+    assert found is not None
+    assert found.prompt == "why did it fail"
+
+
 def test_half_a_pair_of_surrogates_is_replaced() -> None:
     found = read_event("codex", "prompt", {})
     assert found is not None

@@ -253,6 +253,8 @@ NO_MESSAGES = (
     ("{}", -32600, None),
     ('{"id": 5, "method": "tools/list"}', -32600, 5),
     ('{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": []}', -32600, "a"),
+    ('{"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}', -32600, None),
+    ('{"jsonrpc": "2.0", "id": null, "method": "tools/list"}', -32600, None),
 )
 
 

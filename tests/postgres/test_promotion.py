@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,16 @@ def test_a_standby_answers_and_takes_over(
     expected = memcli(ASK, notes)
     assert expected.code == 0
     catch_up(primary, standby)
+    several = os.environ["MEMCLI_STORE_URL"]
+    monkeypatch.setenv("MEMCLI_STORE_URL", f"{several}?target_session_attrs=prefer-standby")
+    assert json.loads(memcli("store status --json", notes).out)["standby"] is True
+    assert memcli(ASK, notes) == expected
+    write(notes, "more.md", "# More\n\nread here, written there\n")
+    assert memcli("index", notes).code == 0
+    catch_up(primary, standby)
+    assert json.loads(memcli("search written --json", notes).out)["results"][0]["path"] == "more.md"
+    monkeypatch.setenv("MEMCLI_STORE_URL", several)
+    expected = memcli(ASK, notes)
     primary.stop(signal.SIGKILL)
 
     assert memcli(ASK, notes) == expected

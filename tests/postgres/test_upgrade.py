@@ -1,21 +1,27 @@
-"""Tables of the first form are read, and upgraded while they are read."""
+"""Older tables are read, and upgraded while others read and write them."""
 
 from __future__ import annotations
 
 import json
+import os
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from memcli import Memory
 from memcli.store.postgres import schema
-from memcli.store.postgres.libpq import Connection, ServerError
+from memcli.store.postgres.libpq import Connection
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.server import let_in, server
 from tests.support import write
 
 FIRST = (Path(__file__).parent / "first_form.sql").read_text()
 ASK = "search pool --json --no-sync --now 2025-03-01"
+NOW = datetime(2025, 3, 1, tzinfo=UTC)
 # What a memcli of the first form asks before it reads, and what it reads.
 OLD_ASKS = (
     "select w.id, w.tenant, w.name, w.origin, w.holder, w.epoch, w.revision, w.next_id, w.chunks,"
@@ -23,6 +29,32 @@ OLD_ASKS = (
     " from memcli.version v) from (select 1) one left join memcli.workspaces w"
     " on w.tenant = 'default' and w.name = 'ops' and w.beside_of is null"
 )
+# What it asks before each change, and what it changes.
+OLD_LEASE = (
+    "update memcli.workspaces set holder = 'elsewhere boot 7', epoch = epoch + 1, lease_until ="
+    " now() + '60 seconds' where name = 'ops' returning id, epoch"
+)
+OLD_LOCKS = (
+    "select w.id from memcli.workspaces w where w.id = $1 and w.epoch = $2 for no key update"
+)
+OLD_PUTS = (
+    "insert into memcli.documents select $1, -$2::bigint, 'memory', 'old-' || $2, '', 1, 1, 1, 1,"
+    " 1, 'Old', null, null, 'note', 'shared', 'memory', 'untrusted', null, null, false, false,"
+    " '{}', ''"
+)
+OLD_SETTLES = (
+    "update memcli.workspaces set revision = revision + 1, changed_at = now() where id = $1"
+)
+# The tables of the second form differ from the present ones only in these.
+SECOND = """
+alter table memcli.workspaces drop constraint workspaces_meta;
+alter table memcli.chunks drop constraint chunks_lists;
+drop function memcli.count_rows();
+create function memcli.count_rows() returns void language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $$ begin null; end $$;
+grant execute on function memcli.count_rows() to memcli_agents;
+update memcli.version set version = 2
+"""
 PLANTED = (
     "insert into memcli.documents select 77, 1, 'memory', 'planted.md', '', 1, 1, 1, 1, 1, 'Rules',"
     " null, null, 'note', 'shared', 'memory', 'trusted', null, null, true, false, '{}', '';"
@@ -71,8 +103,11 @@ def first_form(partitions: int) -> str:
     return made
 
 
-def go_back(url: str, partitions: int = 0) -> None:
-    """Put all that is stored into tables of the first form."""
+def go_back(url: str, form: int = 1, partitions: int = 0) -> None:
+    """Put all that is stored into tables of an older form."""
+    if form > 1:
+        sql(url, SECOND)
+        return
     sql(url, "alter schema memcli rename to newer")
     sql(url, first_form(partitions))
     for table in ("workspaces", "members", *schema.BOTTOM_UP[::-1]):
@@ -85,17 +120,17 @@ def go_back(url: str, partitions: int = 0) -> None:
     sql(url, "drop schema newer cascade")
 
 
-@pytest.fixture
-def first(memcli: Memcli, url: str, notes: Path) -> str:
-    """The URL of a shared index of the first form, in which a folder has its index."""
+@pytest.fixture(params=[1, 2])
+def older(memcli: Memcli, url: str, notes: Path, request: pytest.FixtureRequest) -> tuple[str, int]:
+    """The URL of a shared index of an older form, in which a folder has its index, and the form."""
     assert memcli("store attach ops", notes).code == 0
     assert memcli("index", notes).code == 0
-    go_back(url)
-    return url
+    go_back(url, request.param)
+    return url, request.param
 
 
-def test_tables_of_the_first_form_are_read_and_not_written(
-    memcli: Memcli, first: str, notes: Path, tmp_path: Path
+def test_older_tables_are_read_and_not_written(
+    memcli: Memcli, older: tuple[str, int], notes: Path, tmp_path: Path
 ) -> None:
     told = memcli("search pool --json --now 2025-03-01", notes)
     assert told.code == 0, told.err
@@ -108,47 +143,101 @@ def test_tables_of_the_first_form_are_read_and_not_written(
     for line in ("index", "index --full", "store attach other", "store delete ops --apply"):
         told = memcli(line, notes if "attach" not in line else make_notes(tmp_path / "new"))
         assert told.code == 4, line
-        assert "has the tables of an older memcli (1)" in told.err
+        assert f"has the tables of an older memcli ({older[1]})" in told.err
         assert told.err.endswith("Try: let the owner of the tables run: memcli store upgrade\n")
 
 
-def test_an_upgrade_does_not_stop_readers(
-    memcli: Memcli, first: str, notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sql(first, PLANTED)
-    expected = memcli(ASK, notes).out
-    assert memcli("store upgrade", notes).code == 4  # not as a role that only writes
-    over, faults, answers = threading.Event(), [], []
+class Others:
+    """Readers and a writer of an older memcli, and a reader of this one, each with its thread."""
 
-    def read() -> None:
-        connection = Connection([("dbname", first)])
-        while not over.is_set():
-            try:
+    def __init__(self, url: str) -> None:
+        """Start them; all have worked once when this returns."""
+        self.faults: list[Exception] = []
+        self.answers: set[str] = set()
+        self.written, self.is_fenced = 0, False
+        self._url, self._over = url, threading.Event()
+        rounds = (self._old_reads, self._old_reads, self._new_reads, self._old_writes)
+        self._began = threading.Barrier(len(rounds) + 1)
+        self._threads = [
+            threading.Thread(target=self._loop, args=(each,), daemon=True) for each in rounds
+        ]
+        for thread in self._threads:
+            thread.start()
+        self._began.wait(timeout=30)
+
+    def end(self) -> None:
+        """Let each work once more, and end."""
+        self._over.set()
+        for thread in self._threads:
+            thread.join(timeout=30)
+        assert not any(thread.is_alive() for thread in self._threads)
+
+    def _loop(self, works: Callable[[], Iterator[None]]) -> None:
+        try:
+            rounds = works()
+            next(rounds)
+            self._began.wait(timeout=30)
+            while not self._over.is_set():
+                next(rounds)
+            next(rounds)
+        except Exception as error:
+            self.faults.append(error)
+
+    def _old_reads(self) -> Iterator[None]:
+        with closing(Connection([("dbname", self._url)])) as connection:
+            while True:
                 connection.run("begin isolation level repeatable read, read only")
-                answers.append(connection.run(f"{OLD_ASKS}")[0][0])
+                assert connection.run(OLD_ASKS)
                 connection.run("select count(*) from memcli.chunks; commit")
-            except ServerError as error:
-                faults.append(error)
-        connection.close()
+                yield
 
-    readers = [threading.Thread(target=read, daemon=True) for _ in range(3)]
-    for reader in readers:
-        reader.start()
-    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(first)))
+    def _new_reads(self) -> Iterator[None]:
+        memory = Memory.open(shared="ops", environ={**os.environ, "MEMCLI_STORE_URL": self._url})
+        while True:
+            found = memory.search("pool", now=NOW).results
+            self.answers.add(" ".join(each.citation for each in found))
+            yield
+
+    def _old_writes(self) -> Iterator[None]:
+        with closing(Connection([("dbname", self._url)])) as connection:
+            ((number, epoch),) = connection.run(OLD_LEASE)
+            while True:
+                connection.run("begin")
+                self.is_fenced = not connection.rows(OLD_LOCKS, (number, epoch))
+                if not self.is_fenced:
+                    connection.rows(OLD_PUTS, (number, self.written + 1))
+                    connection.rows(OLD_SETTLES, (number,))
+                connection.run("commit")
+                self.written += not self.is_fenced
+                yield
+
+
+def test_an_upgrade_stops_no_reader_and_a_writer_only_if_it_must(
+    memcli: Memcli, older: tuple[str, int], notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, form = older
+    if form == 1:
+        sql(url, PLANTED)
+    expected = json.loads(memcli(ASK, notes).out)["results"]
+    assert memcli("store upgrade", notes).code == 4  # not as a role that only writes
+    others = Others(url)
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url)))
     told = memcli("store upgrade --json", notes)
-    over.set()
-    for reader in readers:
-        reader.join(timeout=30)
+    others.end()
     assert (told.code, json.loads(told.out)["changed"]) == (0, True)
-    assert faults == []
-    assert len(set(answers)) == 1
+    assert others.faults == []
+    assert len(others.answers) == 1
+    assert others.is_fenced == (form < schema.LEAST_WRITER)
+    stored = sql(url, "select count(*) from memcli.documents where path like 'old-%'")
+    assert (int(stored), others.written > 1) == (others.written, True)
     assert json.loads(memcli("store upgrade --json", notes).out)["changed"] is False
-    monkeypatch.setenv("MEMCLI_STORE_URL", first)
-    assert memcli(ASK, notes).out == expected
+    monkeypatch.setenv("MEMCLI_STORE_URL", url)
+    assert json.loads(memcli(ASK, notes).out)["results"] == expected
     assert "planted" not in memcli("context pool --workspace-name ops", notes).out
     for table in schema.TABLES:
         strange = f"select count(*) from memcli.{table} where workspace not in"
-        assert sql(first, f"{strange} (select id from memcli.workspaces)") == "0", table
+        assert sql(url, f"{strange} (select id from memcli.workspaces)") == "0", table
+    sql(url, "update memcli.workspaces set lease_until = now()")  # of the old writer, which ended
     write(notes, "new.md", "# New\n\nunheard of\n")
     for line in ("index", "index --full"):
         assert memcli(line, notes).code == 0
@@ -157,15 +246,16 @@ def test_an_upgrade_does_not_stop_readers(
     assert json.loads(memcli("status --deep --json", notes).out)["store"]["integrity"] == "ok"
 
 
-@pytest.mark.parametrize("partitions", [0, 2])
+@pytest.mark.parametrize(("form", "partitions"), [(1, 0), (1, 2), (2, 2)])
 def test_upgraded_tables_are_those_that_init_makes(
-    memcli: Memcli, empty: str, notes: Path, partitions: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    memcli: Memcli, empty: str, notes: Path, form: int, partitions: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     monkeypatch.setenv("MEMCLI_STORE_URL", empty)
     assert memcli(f"store init --partitions {partitions}", notes).code == 0
     let_in(server(), database(empty))
     expected = catalog(empty)
-    go_back(empty, partitions)
+    go_back(empty, form, partitions)
     assert catalog(empty) != expected
     assert memcli("store upgrade", notes).code == 0
     found = catalog(empty)

@@ -84,6 +84,9 @@ def test_a_note_with_controls_is_no_text(text: str) -> None:
     [
         (Note("one"), "- one"),
         (Note("- one", time="09:00"), "- 09:00 one"),
+        (Note("- [ ] one", time="09:00"), "- [ ] one"),
+        (Note("[x] one", time="09:00", type="user"), "- [x] one"),
+        (Note("# One", time="09:00"), "- 09:00 **One**"),
         (Note("- 5 - 3 * 2 + 1 is no list"), "- 5 - 3 * 2 + 1 is no list"),
         (Note("go on - all of it", time="09:00"), "- 09:00 go on - all of it"),
         (Note("one\ntwo", type="feedback"), "- (feedback) one\n  two"),

@@ -47,15 +47,21 @@ def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
 def test_it_stays_behind_what_is_newer_undated_or_about_something_else() -> None:
     assert order(OLD, passage(2, 0.6, NEW.text, "2025-01-01")) == [1, 2]
     assert order(OLD._replace(candidate=candidate(1)), NEW) == [1, 2]
-    assert order(
-        OLD, passage(2, 0.6, "Invoices moved from MySQL to PostgreSQL.", "2025-08-18")
-    ) == [
-        1,
-        2,
-    ]
+    text = "Invoices moved from MySQL to PostgreSQL."
+    assert order(OLD, passage(2, 0.6, text, "2025-08-18", coverage=0.2)) == [1, 2]
     assert order(OLD, passage(2, 0.7, "Orders are kept in PostgreSQL.", "2025-08-18")) == [2, 1]
     untrusted = NEW.about._replace(trust="untrusted")
     assert order(OLD, NEW._replace(candidate=NEW.candidate._replace(about=untrusted))) == [1, 2]
+
+
+def test_words_of_the_question_count_for_the_order_and_not_for_a_mark() -> None:
+    old = passage(1, 0.7, "We heat the spare room to 18 degrees.", "2024-03-03")
+    text = "Spare room radiator stays off since the insulation was done."
+    for coverage, expected in ((1.0, [2, 1]), (0.1, [1, 2])):
+        assert order(old, passage(2, 0.6, text, "2025-08-18", coverage=coverage)) == expected
+    new = passage(2, 0.6, text, "2025-08-18")
+    newer = Corrections([Quotation(new.about, text)], {})
+    assert not with_corrections([old], newer)[0].corrected_by
 
 
 def test_a_sentence_of_a_long_turn_is_its_speaker_s() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import command_context
 from memcli.cli.options import (
     CHANGES_FORMATS,
@@ -17,7 +22,18 @@ from memcli.cli.options import (
     check,
 )
 from memcli.errors import ExitCode
-from memcli.types import AGENT
+from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED
+from memcli.record import Record
+from memcli.render.sanitize import fence_for
+from memcli.types import AGENT, lines_of, shown
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.api.changes import ChangeList, LearnedThatDay, RankedChange
+    from memcli.cli.command_context import CommandContext
+    from memcli.history.differences import MemoryChange, MemoryPassage
+
 
 ARGUMENTS = (CommandArgument("query", "[QUERY]", "Rank the changes by this text.", list),)
 OPTIONS = (
@@ -45,7 +61,6 @@ def run(options: Options) -> int:
     command = command_context(options)
 
     from memcli.api.changes import changes
-    from memcli.cli import changes_output
     from memcli.search.question import redacted_question
 
     text = redacted_question(" ".join(options.query or ()), command.config)
@@ -53,5 +68,196 @@ def run(options: Options) -> int:
         command.memory, text,
         since=options.since, until=options.until, by=options.by, now=command.moment,
     )  # fmt: skip
-    changes_output.write(found, command, form=wanted, question=text, limit=options.limit)
+    write(found, command, form=wanted, question=text, limit=options.limit)
     return ExitCode.OK
+
+
+SHOWN, RANKED = 6, 10  # changes of a section, and of a question
+_MARK = re.compile(r"\A(?:[-*+]|\d{1,9}[.)]) +")
+LONGEST, LEAD = 240, 40  # characters of a passage, and of the text before a difference
+
+
+class Section(Record):
+    """The changes in one section of a document on one day."""
+
+    where: str
+    headings: str
+    lines: tuple[str, ...]  # each with its sign
+
+
+def write(
+    changes: ChangeList, command: CommandContext, *, form: str, question: str, limit: int | None
+) -> None:
+    """Write the changes to stdout, then their source and warnings to stderr."""
+    WRITERS[form](changes, command, question, limit)
+    terminal = command.terminal
+    terminal.flush()
+    for notice in changes.notices:
+        terminal.advise(notice)
+    if question and not changes.ranked and changes.days:
+        terminal.say(
+            f"Nothing of {changes.since} to {changes.until} contains a word of the question."
+        )
+
+
+def _write_text(
+    changes: ChangeList, command: CommandContext, question: str, limit: int | None
+) -> None:
+    terminal, style = command.terminal, command.terminal.style
+    for number, (head, moves, sections) in enumerate(_parts(changes, question, limit)):
+        gap = "\n" if number else ""
+        terminal.write(f"{gap}{style.path}{terminal.safe_line(head)}{style.end}\n")
+        for move in moves:
+            terminal.write(f"  {terminal.safe_line(move)}\n")
+        for section in sections:
+            heading = f"  {style.heading}{terminal.safe_line(section.headings)}{style.end}"
+            where = terminal.safe_line(section.where)
+            terminal.write(f"  {where}{heading if section.headings else ''}\n")
+            for line in section.lines:
+                terminal.write(f"    {terminal.safe_line(line)}\n")
+
+
+def _write_markdown(
+    changes: ChangeList, command: CommandContext, question: str, limit: int | None
+) -> None:
+    terminal = command.terminal
+    if changes.days:
+        terminal.write(f"# What the memory learned, {changes.since} to {changes.until}\n")
+    for head, moves, sections in _parts(changes, question, limit):
+        terminal.write(f"\n## {terminal.safe_line(head)}\n")
+        if moves:
+            terminal.write("\n" + "".join(f"- {terminal.safe_line(each)}\n" for each in moves))
+        for section in sections:
+            title = ", ".join(filter(None, (section.where, section.headings)))
+            text = "\n".join(section.lines)
+            fence = fence_for(text)
+            block = f"{fence}diff\n{terminal.safe(text)}\n{fence}\n"
+            terminal.write(f"\n### {terminal.safe_line(title)}\n\n{block}")
+
+
+def _parts(
+    changes: ChangeList, question: str, limit: int | None
+) -> Iterator[tuple[str, Sequence[str], Sequence[Section]]]:
+    """Return the lines below each headline: moved files, and sections."""
+    if question:
+        for ranked in changes.ranked[: limit or RANKED]:
+            yield ranked.day, (), _sections([ranked.change], 1)
+        return
+    for day in changes.days:
+        commits = f" ({', '.join(reversed(day.commits))})" if day.commits else ""
+        moves = [f"{shown(*each.old)} is now {shown(*each.new)}" for each in day.learned.moves]
+        yield day.day + commits, moves, _sections(day.learned.changes, limit or SHOWN)
+
+
+def _sections(changes: Sequence[MemoryChange], most: int) -> list[Section]:
+    found = []
+    for (name, headings), group in groupby(
+        changes, key=lambda change: (change.place.name, change.place.headings)
+    ):
+        told = list(group)
+        now = [change.new for change in told if change.new]
+        where = shown(*name)
+        if now:
+            first, last = now[0].start_line, max(each.end_line for each in now)
+            where += f":{lines_of(first, last)}"
+        lines = [line for change in told[:most] for line in _lines(change)]
+        if len(told) > most:
+            lines.append(f"… and {len(told) - most} more")
+        found.append(Section(where, " > ".join(headings), tuple(lines)))
+    return found
+
+
+def _lines(change: MemoryChange) -> Iterator[str]:
+    old, new = (each and _MARK.sub("", each.key) for each in (change.old, change.new))
+    if change.kind == MOVED and change.old and new:
+        more = f" (and {change.more} more)" if change.more else ""
+        names = shown(*change.old.name), " > ".join(change.old.headings)
+        place = ", ".join(filter(None, names))
+        yield f"> {_shortened(new, 0)}{more}, moved here from {place}"
+        return
+    at = max(0, _first_difference(old, new) - LEAD) if old and new else 0
+    if max(len(old or ""), len(new or "")) <= LONGEST:
+        at = 0
+    for sign, text in (("-", old), ("+", new)):
+        if text:
+            yield f"{sign} {_shortened(text, at)}"
+
+
+def _first_difference(old: str, new: str) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
+
+
+def _shortened(text: str, start: int) -> str:
+    """Return the text of a passage from a place on, cut to the available width."""
+    begin, end = ("…" if start else ""), ("…" if start + LONGEST < len(text) else "")
+    return f"{begin}{text[start : start + LONGEST]}{end}"
+
+
+def _write_json(
+    changes: ChangeList, command: CommandContext, question: str, limit: int | None
+) -> None:
+    from memcli.render.jsonio import reason
+
+    record: dict[str, Any] = {
+        "schema": "memcli.changes/1",
+        "by": changes.by,
+        "since": changes.since,
+        "until": changes.until,
+    }
+    if question:
+        record |= {"query": question, "ranked": [_ranked(r) for r in changes.ranked[:limit]]}
+    else:
+        record["days"] = [_day(each) for each in changes.days]
+    record["notices"] = [reason(each) for each in changes.notices]
+    command.terminal.write_json(record)
+
+
+def _day(day: LearnedThatDay) -> dict[str, Any]:
+    moves = [{"from": shown(*m.old), "to": shown(*m.new)} for m in day.learned.moves]
+    changes = [_change(each) for each in day.learned.changes]
+    counts = {
+        kind: sum(each["kind"] == kind for each in changes)
+        for kind in (ADDED, CHANGED, REMOVED, MOVED)
+    }
+    return {
+        "day": day.day,
+        "commits": list(day.commits),
+        "before": day.before,
+        "counts": counts,
+        "moves": moves,
+        "changes": changes,
+    }
+
+
+def _ranked(ranked: RankedChange) -> dict[str, Any]:
+    return {"day": ranked.day, "score": ranked.score, **_change(ranked.change)}
+
+
+def _change(change: MemoryChange) -> dict[str, Any]:
+    record: dict[str, Any] = {"kind": change.kind}
+    for side, told in (("old", change.old), ("new", change.new)):
+        if told is not None:
+            record[side] = _passage_record(told)
+    return {**record, **({"more": change.more} if change.more else {})}
+
+
+def _passage_record(passage: MemoryPassage) -> dict[str, Any]:
+    from memcli.render.jsonio import source_of
+
+    return {
+        **source_of(passage.name[0]),
+        "path": passage.name[1],
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        "heading_path": list(passage.headings),
+        "citation": passage.citation,
+        "text": passage.text,
+    }
+
+
+WRITERS: Mapping[str, Callable[[ChangeList, CommandContext, str, int | None], None]] = {
+    "text": _write_text,
+    "json": _write_json,
+    "markdown": _write_markdown,
+}

@@ -7,10 +7,9 @@ import os
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import (
-    COMMON,
-    JSON,
     NOW,
     ONE_WORKSPACE,
+    STANDARD,
     SUMMARIZERS,
     Option,
     Options,
@@ -46,7 +45,7 @@ OPTIONS = (
     Option("--cluster", "Entries per summary.", "COUNT", int, setting="compact.cluster"),
     Option("--ratio", "Length of a summary, as a share of its lines.", "SHARE", float,
         setting="compact.ratio"),
-    SUMMARIZER, JSON, ONE_WORKSPACE, *COMMON,
+    SUMMARIZER, *STANDARD,
 )  # fmt: skip
 
 NORMAL = "normal"
@@ -92,16 +91,16 @@ def _compact(options: Options, command: CommandContext) -> int:
 def _recall(command: CommandContext, *, silent: bool) -> SummaryRecall | None:
     """Ask the workspace's own questions, if it has any, of logs and of summaries."""
     from memcli.api.compact import measure_recall
-    from memcli.cli.commands.bench import running
+    from memcli.cli import bench_quality
 
     try:
-        if not os.path.exists(own_file(running.QUESTIONS, command)):
+        if not os.path.exists(own_file(bench_quality.QUESTIONS, command)):
             return None
-        _, queries = running.questions(None, command, silent=silent)
+        _, queries = bench_quality.questions(None, command, silent=silent)
         judged = [query for query in queries if query.relevant]
         if not judged:
             return None
-        running.bring_up_to_date(command, silent=silent)
+        bench_quality.bring_up_to_date(command, silent=silent)
         return measure_recall(command.workspace, judged, command.today)
     except MemcliError as error:  # the summaries are written all the same
         command.terminal.warn(f"their recall is not measured: {error}")

@@ -41,9 +41,8 @@ def run(options: Options) -> int:
 
 
 def _print_manual() -> None:
-    from memcli.cli.command_tree import command_tree
-    from memcli.cli.manual import manual
-    from memcli.cli.page_layout import laid_out
+    from memcli.cli.command_tree import command_tree, manual
+    from memcli.cli.help_text import laid_out
 
     pages = [(name, laid_out(page(name), 78)) for name in topics()]
     sys.stdout.write(manual(command_tree(), pages))

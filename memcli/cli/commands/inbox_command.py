@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
+from memcli.cli.options import STANDARD, Option, Options
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _ALL = "all"
 OPTIONS = (
     Option("--keep", "Move these lines to today's log: 1,3 or all.", "NUMBERS", default=""),
     Option("--drop", "Delete these lines: 2,4 or all.", "NUMBERS", default=""),
-    JSON, ONE_WORKSPACE, *COMMON,
+    *STANDARD,
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import os
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import COMMON, JSON, ONE_WORKSPACE, Option, Options
+from memcli.cli.options import STANDARD, Option, Options
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import WORKSPACE_FILE, user_file
 from memcli.errors import ExitCode, UsageError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 OPTIONS = (
     Option("--user", "Write your own configuration file instead."),
-    JSON, ONE_WORKSPACE, *COMMON,
+    *STANDARD,
 )  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def run(options: Options) -> int:
 
     Examples: memcli init      memcli init --user
     """
-    from memcli.cli.config_file import write_new
+    from memcli.cli.commands.config_command import write_new
     from memcli.workspace.locate import ENV_NAME, mark_of
 
     if options.user:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memcli.api.listing import MOST_LISTED, Catalogue, DocumentCount, counted, counts
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import command_context, progress_of
 from memcli.cli.filters import bounds_of, filters_of, sync_of
 from memcli.cli.options import (
@@ -33,7 +35,18 @@ from memcli.cli.options import (
     Options,
     check,
 )
+from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.errors import ExitCode, UsageError
+from memcli.render.reasons import sentence
+from memcli.types import EMPTY, named_days, shown
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.api.records import DocumentEntry
+    from memcli.cli.command_context import CommandContext
+    from memcli.cli.search_form import Shape
+
 
 ARGUMENTS = (
     CommandArgument(
@@ -86,7 +99,6 @@ def run(options: Options) -> int:
     filters = filters_of(command, options, bounds)
 
     from memcli.api.listing import catalogue
-    from memcli.cli import listing_output
 
     with progress_of(command):
         found = catalogue(
@@ -98,9 +110,7 @@ def run(options: Options) -> int:
             sync=wanted_sync,
         )
     shape = shape._replace(filters=bounds)
-    listing_output.write(
-        found, command, shape, count=options.count, limit=options.limit, every=options.all
-    )
+    write(found, command, shape, count=options.count, limit=options.limit, every=options.all)
     return ExitCode.OK
 
 
@@ -108,3 +118,137 @@ def _keys() -> Sequence[str]:
     from memcli.api.records import DocumentEntry
 
     return ("name", "file", *DocumentEntry._fields)
+
+
+MONTH, WIDE = len("2025-06"), len("2025-06 to 2025-07")
+
+
+def write(
+    catalogue: Catalogue,
+    command: CommandContext,
+    shape: Shape,
+    *,
+    count: str | None,
+    limit: int | None,
+    every: bool = False,
+) -> None:
+    """Write the list to stdout, the first `limit` of it, then the messages to stderr.
+
+    In a pipe a long list is a count by folder and months, unless `every` document is wanted.
+    """
+    terminal, form = command.terminal, shape.form
+    is_long = len(catalogue.documents) > MOST_LISTED and not (every or limit)
+    by_value = counts(catalogue.documents, count) if count is not None else []
+    more = max(0, (len(by_value) or catalogue.total) - limit) if limit else 0
+    shown = catalogue._replace(documents=catalogue.documents[:limit])
+    if form in ("json", "jsonl"):
+        listed = _counted(by_value[:limit]) if count is not None else _records(shown, command)
+        _write_json(shown, command, shape, listed, is_counted=count is not None, more=more)
+    elif form in ("paths", "paths0"):
+        is_exact = form == "paths0" and not terminal.out_is_terminal
+        for document in shown.documents:
+            name = command.name(document.source, document.path)
+            terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
+    elif shape.template is not None:
+        for record in _records(shown, command):
+            terminal.write(shape.template.filled(record, terminal.safe_line))
+    elif count is not None:
+        for value, documents in by_value[:limit]:
+            terminal.write(f"{documents:>6}  {terminal.safe_line(value)}\n")
+    elif is_long and not terminal.out_is_terminal:
+        rows = counted(catalogue)
+        is_wide = any(row.first != row.last for row in rows)
+        for row in rows:
+            terminal.write(_count(row, command, width=WIDE if is_wide else MONTH))
+        terminal.say(
+            f"{len(catalogue.documents)} documents, counted by folder and month; --all lists them."
+        )
+    else:
+        _write_text(shown, command)
+    terminal.flush()
+    _say(catalogue, command, shape, more)
+
+
+def _count(row: DocumentCount, command: CommandContext, *, width: int) -> str:
+    names = f"  {row.names}" if row.names else ""
+    text = command.terminal.safe_line(f"{row.folder}{names}")
+    return f"{row.number:>6}  {row.months or '-':{width}}  {text}\n"
+
+
+def _write_text(catalogue: Catalogue, command: CommandContext) -> None:
+    from memcli.render import listing
+
+    terminal = command.terminal
+    width = terminal.width if terminal.out_is_terminal else None
+    kinds = max((len(document.kind) for document in catalogue.documents), default=0)
+    for d in catalogue.documents:
+        days = named_days((d.date_from or d.date, d.date)) if d.date else None
+        row = listing.DocumentRow(days, d.kind, command.name(d.source, d.path), d.title, d.tags)
+        terminal.write(
+            listing.line(row, kinds, width, style=terminal.style, safe=terminal.safe_line)
+        )
+
+
+def _write_json(
+    catalogue: Catalogue,
+    command: CommandContext,
+    shape: Shape,
+    listed: list[dict[str, Any]],
+    *,
+    is_counted: bool,
+    more: int,
+) -> None:
+    from memcli.render import jsonio
+
+    if shape.form == "json":
+        whole: dict[str, Any] = {
+            "schema": "memcli.ls/1",
+            "dates": jsonio.dates_of(shape.filters),
+            "freshness": jsonio.freshness_of(catalogue.freshness),
+            **jsonio.workspaces_of(catalogue.freshness),
+            "counts" if is_counted else "documents": listed,
+        }
+        if more:
+            whole["more"] = more
+        if catalogue.empty_reason is not None:
+            whole["empty_reason"] = jsonio.reason(catalogue.empty_reason)
+        listed = [whole]
+    for line in listed:
+        command.terminal.write_json(line)
+
+
+def _counted(counted: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"value": value, "documents": number} for value, number in counted]
+
+
+def _records(catalogue: Catalogue, command: CommandContext) -> list[dict[str, Any]]:
+    return [_record(document, command) for document in catalogue.documents]
+
+
+def _record(document: DocumentEntry, command: CommandContext) -> dict[str, Any]:
+    from memcli.render.jsonio import source_of
+
+    source, path = document.source, document.path
+    file = None if command.file_of(source, path) is None else command.name(source, path)
+    whole = {"name": shown(source, path), "file": file, **document._asdict()}
+    record = {**whole, **source_of(source)}
+    if document.date_from is None:
+        del record["date_from"]
+    return record
+
+
+def _say(catalogue: Catalogue, command: CommandContext, shape: Shape, more: int) -> None:
+    terminal = command.terminal
+    if not say_freshness(catalogue.freshness, terminal, "this list"):
+        if catalogue.freshness.state == EMPTY:
+            terminal.say(sentence(NO_DOCUMENTS))
+        return
+    say_dates(shape.filters, terminal)
+    if catalogue.empty_reason is not None:
+        terminal.say("No documents.")
+        terminal.advise(catalogue.empty_reason)
+    elif more:
+        terminal.say(f"{more} more {'is' if more == 1 else 'are'} not listed.")
+    elif terminal.verbose:
+        number = len(catalogue.documents)
+        terminal.say("1 document" if number == 1 else f"{number} documents")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memcli.api.ask import SearchResult
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import command_context, progress_of
 from memcli.cli.filters import filters_of, sync_of
 from memcli.cli.options import (
@@ -28,7 +30,18 @@ from memcli.cli.options import (
     Options,
     related_keys,
 )
+from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
 from memcli.errors import ExitCode, UsageError
+from memcli.search.pipeline import NOTHING
+from memcli.search.question import Question
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.api.related import Likenesses
+    from memcli.cli.command_context import CommandContext
+    from memcli.cli.search_form import Shape
+
 
 ARGUMENTS = (
     CommandArgument(
@@ -67,7 +80,6 @@ def run(options: Options) -> int:
     command = command_context(options)
 
     from memcli.api.related import likenesses
-    from memcli.cli import related_output
     from memcli.search.options import options_of
 
     filters = filters_of(command, options)._replace(view=command.config("search.view"))
@@ -76,5 +88,80 @@ def run(options: Options) -> int:
         found = likenesses(
             command.memory, options.place, wanted, sync=wanted_sync, here=command.here
         )
-    related_output.write(found, command, shape)
+    write(found, command, shape)
     return ExitCode.OK
+
+
+def write(likenesses: Likenesses, command: CommandContext, shape: Shape) -> None:
+    """Write the passages to stdout, then the messages to stderr."""
+    terminal = command.terminal
+    if shape.form in ("json", "jsonl"):
+        _write_json(likenesses, command, shape)
+    elif shape.template is not None:
+        for record in _results(likenesses, command, shape):
+            terminal.write(shape.template.filled(record, terminal.safe_line))
+    else:
+        answer = NOTHING._replace(passages=likenesses.alike.passages)
+        question = Question(likenesses.citation, command.today, (), likenesses.alike.query)
+        WRITERS[shape.form](SearchResult(question, likenesses.freshness, answer), command, shape)
+    terminal.flush()
+    _say(likenesses, command)
+
+
+def _write_json(likenesses: Likenesses, command: CommandContext, shape: Shape) -> None:
+    from memcli.render import jsonio
+
+    alike, lines = likenesses.alike, _results(likenesses, command, shape)
+    if shape.form == "json":
+        whole: dict[str, Any] = {
+            "schema": "memcli.related/1",
+            "place": {
+                "citation": likenesses.citation,
+                **jsonio.source_of(likenesses.source),
+                "path": likenesses.path,
+                "start_line": likenesses.start_line,
+                "end_line": likenesses.end_line,
+            },
+            "freshness": jsonio.freshness_of(likenesses.freshness),
+            **jsonio.workspaces_of(likenesses.freshness),
+            "retrievers": jsonio.retrievers(
+                NOTHING._replace(keyword=alike.keyword, semantic=alike.semantic)
+            ),
+            "results": lines,
+        }
+        if shape.fields:
+            whole["fields"] = list(shape.fields)
+        if likenesses.empty_reason is not None:
+            whole["empty_reason"] = jsonio.reason(likenesses.empty_reason)
+        lines = [whole]
+    for line in lines:
+        command.terminal.write_json(line)
+
+
+def _results(likenesses: Likenesses, command: CommandContext, shape: Shape) -> list[dict[str, Any]]:
+    """Describe each passage as search does, with the parts of its score instead of a confidence."""
+    from memcli.render import jsonio
+    from memcli.search.passages import passages_of
+
+    passages, keys, made = likenesses.alike.passages, shape.fields, []
+    for passage, public in zip(passages, passages_of(passages), strict=True):
+        source, path = passage.about.document
+        file = None if command.file_of(source, path) is None else command.name(source, path)
+        record = jsonio.result(public, file, full="text" in keys, explain=False)
+        del record["confidence"]
+        record |= {"cosine": passage.cosine, "coverage": passage.coverage}
+        made.append({key: record[key] for key in keys or record if key in record})
+    return made
+
+
+def _say(likenesses: Likenesses, command: CommandContext) -> None:
+    terminal, alike = command.terminal, likenesses.alike
+    if not say_freshness(likenesses.freshness, terminal):
+        return
+    say_semantic(alike.semantic, command, likenesses.freshness)
+    if not alike.passages:
+        terminal.say("No passages found.")
+    if likenesses.empty_reason is not None:
+        terminal.advise(likenesses.empty_reason)
+    if terminal.verbose:
+        terminal.say(f"compared with {likenesses.citation}, {alike.candidates} candidates")

@@ -8,11 +8,9 @@ import sys
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import (
-    COMMON,
     DOCUMENTS,
     FILES,
-    JSON,
-    ONE_WORKSPACE,
+    STANDARD,
     CommandArgument,
     Option,
     Options,
@@ -43,7 +41,7 @@ OPTIONS = (
     Option("--dry-run", "Show the note and write nothing."),
     Option("--explain", "Print the result of every rule."),
     Option("--undo", "Remove the last note, if nobody changed it."),
-    JSON, ONE_WORKSPACE, *COMMON,
+    *STANDARD,
 )  # fmt: skip
 
 

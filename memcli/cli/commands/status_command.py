@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context, timed
+from memcli.cli.commands.index_command import change_names
 from memcli.cli.options import (
     AGENT_MEMORIES,
     COMMON,
@@ -15,9 +18,13 @@ from memcli.cli.options import (
     Option,
     Options,
 )
-from memcli.errors import ExitCode
+from memcli.errors import AwayError, ExitCode, IndexMissingError
+from memcli.indexing.notices import remedy
+from memcli.types import MEMORY_SOURCE, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, shown
+from memcli.workspace.locate import ENV_NAME
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 
@@ -72,7 +79,159 @@ def show(
     status = record(found, warnings)
     told = plain(status)
     if not as_json and not (check and command.terminal.quiet):
-        from memcli.cli import status_output
-
-        status_output.write(told, command)
+        write(told, command)
     return told, ExitCode.NEGATIVE if check and status.is_behind else ExitCode.OK
+
+
+INDENT = 11  # columns of the word in front
+SHOWN_SKIPS = 10
+STATES = {UP_TO_DATE: "up to date", OUT_OF_DATE: "out of date"}
+LONGEST_LOG_DAYS = 31  # the date of this month's log is the last day of the month
+
+
+def write(record: dict[str, Any], command: CommandContext) -> None:
+    """Write `memcli.status/1` for a person."""
+    lines = [command.terminal.safe_line(line) for line in _lines(record, command)]
+    if command.terminal.out_is_terminal:
+        lines = [folded for line in lines for folded in _folded(line, command.terminal.width)]
+    command.terminal.write("".join(f"{line}\n" for line in lines))
+
+
+def _folded(line: str, width: int) -> list[str]:
+    from memcli.render.width import wrap
+
+    word, text = line[:INDENT], line[INDENT:]
+    spans = wrap(text, width - INDENT)
+    return [
+        (" " * INDENT if number else word) + text[start:end]
+        for number, (start, end) in enumerate(spans)
+    ]
+
+
+def workspace_origin(by: str) -> str:
+    """Return how a workspace was found."""
+    if by.startswith("-") or by == ENV_NAME:
+        return f"named by {by}"
+    return f"marked by {by}" if by else "not marked; memcli init marks it"
+
+
+def _watcher_line(watcher: dict[str, Any]) -> str:
+    since = f" since {watcher['since']}" if watcher["since"] else ""
+    synced = f", last sync {watcher['last_sync']}" if watcher["last_sync"] else ", no sync yet"
+    mode = ", polling" if watcher["mode"] == "polling" else ""
+    return f"watcher    pid {watcher['pid']}{since}{synced}, backlog {watcher['backlog']}{mode}"
+
+
+def _days(command: CommandContext) -> list[str]:
+    """Draw the days covered, for a person."""
+    if not command.terminal.out_is_terminal:
+        return []
+    from memcli.render.dates import chart
+    from memcli.store.documents import documents_by_day
+    from memcli.store.records import Scope
+
+    days: Mapping[str, int] = {}
+    with suppress(IndexMissingError, AwayError), command.workspace.store.snapshot() as snapshot:
+        days = documents_by_day(snapshot.documents(Scope()))
+    if not days:
+        return []
+    columns = max(1, command.terminal.width - INDENT - 2 * len("2025-01-01 "))
+    return [f"days       {min(days)} {chart(days, columns)} {max(days)}"]
+
+
+def _state(record: dict[str, Any], command: CommandContext) -> str:
+    state: str = record["state"]
+    if state == REMOTE and (stored := command.workspace.provenance()):
+        return stored.text
+    if state == NOT_INDEXED:
+        return "not built yet"
+    text = STATES.get(state, state)
+    is_partial = state == UP_TO_DATE and record["unlisted"]
+    return f"{text} as far as files can be read" if is_partial else text
+
+
+def _size(store: dict[str, Any]) -> str:
+    """Write how large the index is, and the vectors that other folders use too."""
+    if not store["bytes"]:
+        return ""
+    shared = store["shared_bytes"]
+    more = f"; {shared / 1e6:.1f} MB of vectors for all your folders" if shared else ""
+    return f" ({store['bytes'] / 1e6:.1f} MB{more})"
+
+
+def _dates(first: str | None, last: str | None, command: CommandContext) -> str:
+    if first is None or last is None:
+        return ""
+    is_ahead = command.age_days(last) < -LONGEST_LOG_DAYS
+    return f", {' to '.join(dict.fromkeys((first, last)))}{' (to come)' if is_ahead else ''}"
+
+
+def _away(record: dict[str, Any]) -> set[str]:
+    """Return the sources with a folder that cannot be listed."""
+    skips = ((skip["source"], skip["path"]) for skip in record["skipped"])
+    unlisted = record["unlisted"]
+    return {source for source, path in skips if shown(source, path or ".") in unlisted}
+
+
+def _sources(record: dict[str, Any], command: CommandContext) -> Iterator[str]:
+    """Yield one line per source."""
+    away = _away(record)
+    for source in record["sources"]:
+        dates = _dates(source["first_date"], source["last_date"], command)
+        there = f"{source['documents']} of {source['files']} files"
+        if source["name"] in away:  # their indexed documents stay
+            there = f"{source['documents']} files, {source['files']} of them readable now"
+        if record["state"] == REMOTE:
+            there = "1 document" if source["documents"] == 1 else f"{source['documents']} documents"
+        chunks = "1 chunk" if source["chunks"] == 1 else f"{source['chunks']} chunks"
+        is_elsewhere = source["path"] and source["name"] != MEMORY_SOURCE
+        where = f", in {source['path']}" if is_elsewhere else ""
+        yield f"source     {source['name']}: {there}, {chunks}{dates}{where}"
+
+
+def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
+    from memcli.embedding.models import model_name
+
+    store, vectors = record["store"], record["vectors"]
+    lines = [
+        f"workspace  {record['workspace']} ({workspace_origin(record['workspace_origin'])})",
+        f"index      {store['path']}{_size(store)}, {_state(record, command)}",
+    ]
+    if store["writer_pid"] is not None:
+        lines.append(f"writer     pid {store['writer_pid']}")
+    if record["watcher"] is not None:
+        lines.append(_watcher_line(record["watcher"]))
+    if store["integrity"] is not None:
+        lines.append(f"integrity  {store['integrity']}")
+    lines += _sources(record, command)
+    if any(record["summaries"].values()):
+        counts = (
+            f"{count} {state.replace('_', ' ')}"
+            for state, count in record["summaries"].items()
+            if count
+        )
+        lines.append(f"summaries  {', '.join(counts)}")
+    lines.append(
+        f"vectors    {vectors['embedded']} of {vectors['segments']} segments, "
+        + (f"{vectors['omitted']} in scripts it cannot read, " if vectors["omitted"] else "")
+        + vectors["encoder"]
+        + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")
+        + ("" if vectors["exact"] else ", searched by coarse codes, the best rescored")
+    )
+    lines += _days(command)
+    for what, names in change_names(record["changes"]):
+        for name in names[:SHOWN_SKIPS]:
+            lines.append(f"{what:<10} {name}")
+        if len(names) > SHOWN_SKIPS:
+            lines.append(f"{what:<10} and {len(names) - SHOWN_SKIPS} more")
+    skips = record["skipped"]
+    most = len(skips) if command.terminal.verbose else SHOWN_SKIPS
+    for skip in skips[:most]:
+        detail = f" ({skip['detail']})" if skip["detail"] else ""
+        name = shown(skip["source"], skip["path"])
+        change = f"; {remedy(skip['detail'])}" if skip["reason"] == "too-large" else ""
+        lines.append(f"skipped    {name}: {skip['reason']}{detail}{change}")
+    if len(skips) > most:
+        lines.append(f"skipped    and {len(skips) - most} more; memcli status -v lists them")
+    lines += [f"warning    {warning}" for warning in record["warnings"]]
+    return lines

@@ -57,13 +57,15 @@ class Address(Record):
         return all(_LOOPBACK.fullmatch(host) for value in named for host in value.split(","))
 
     def parameters(self, *, write: bool) -> Sequence[tuple[str, str]]:
-        """Return the parameters for a writer or a reader; later ones override earlier ones."""
-        wanted = "read-write" if write else "any"
+        """Return the parameters for a writer or a reader; later ones override earlier ones.
+
+        The URL may say which servers a reader prefers. A writer needs one that accepts writes.
+        """
         strict = () if self.is_loopback else (("sslmode", STRICT),)
         return (
             *_DEFAULTS,
-            ("target_session_attrs", wanted),
             ("dbname", self.url),
+            *((("target_session_attrs", "read-write"),) if write else ()),
             *strict,
             ("client_encoding", "UTF8"),
             ("application_name", f"memcli {socket.gethostname()}"[:_NAME_BYTES]),

@@ -293,5 +293,5 @@ def upgrade(address: Address) -> int:
         if version < schema.VERSION:
             from memcli.store.postgres.migration import migrate
 
-            migrate(connection)
+            migrate(connection, version)
         return version

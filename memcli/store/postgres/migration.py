@@ -1,9 +1,9 @@
 """Upgrade the tables of a shared index while it is in use.
 
-Readers are not affected. Writers of an older memcli stop at the first step and must upgrade;
-writers of this one begin after the last step. Each step is a transaction that can run again, so an
-upgrade that was killed continues when you repeat it. If a step needs a table for itself, it waits
-two seconds at most, then lets others pass and tries again.
+Readers are not affected. Writers of an older memcli continue if they may write the new tables;
+otherwise they stop at the first step. Writers of this one begin after the last step. Each step is a
+transaction that can run again, so an upgrade that was killed continues when you repeat it. If a
+step needs a table for itself, it waits two seconds at most, then lets others pass and tries again.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ MOST_TRIES, PAUSE = 60, 1.0
 _BOUNDS = "set local lock_timeout = '2s'; set local statement_timeout = 0"
 
 
-def migrate(connection: Connection, *, sleep: Sleep = time.sleep) -> None:
-    """Run every step; ServerError if the role does not own the tables."""
-    for step in _steps(connection):
+def migrate(connection: Connection, version: int, *, sleep: Sleep = time.sleep) -> None:
+    """Run every step from this version; ServerError if the role does not own the tables."""
+    for step in _steps(connection, version):
         for turn in range(MOST_TRIES):
             try:
                 connection.run("; ".join(("begin", _BOUNDS, *step, "commit")))
@@ -39,12 +39,13 @@ def migrate(connection: Connection, *, sleep: Sleep = time.sleep) -> None:
                 sleep(PAUSE)
 
 
-def _steps(connection: Connection) -> Iterator[Sequence[str]]:
+def _steps(connection: Connection, version: int) -> Iterator[Sequence[str]]:
     known = "(select id from memcli.workspaces)"
-    yield [
-        f"update memcli.version set least_writer = {schema.LEAST_WRITER}",
-        "update memcli.workspaces set epoch = epoch + 1, holder = null, lease_until = null",
-    ]
+    if version < schema.LEAST_WRITER:
+        yield [
+            f"update memcli.version set least_writer = {schema.LEAST_WRITER}",
+            "update memcli.workspaces set epoch = epoch + 1, holder = null, lease_until = null",
+        ]
     yield [
         "delete from memcli.workspaces w where w.beside_of is not null and not exists (select 1"
         " from memcli.workspaces m where m.id = w.beside_of and m.tenant = w.tenant"

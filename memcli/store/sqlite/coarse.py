@@ -52,14 +52,9 @@ class VectorQuery(Record):
     limit: int
     within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
     state: str = ""  # of a large index that the process often queries, or ""
-    # Lists the slots of the nearest codes of a table: connection, table, code, how many.
+    # Lists the rows of the nearest codes of a table: connection, table, code, how many.
     nearest: Callable[[apsw.Connection, str, bytes, int], list[int]] | None = None
     tiers: Sequence[Tier] = ()  # searched first; each has its own codes
-
-
-def is_coarse(table: str) -> bool:
-    """Return whether a vec0 table contains codes instead of vectors."""
-    return table.startswith(PREFIX)
 
 
 def can_code(dimension: int) -> bool:
@@ -104,9 +99,9 @@ def nearest(
 ) -> tuple[int, Sequence[tuple[bytes, float]]]:
     """List the (hash, L2 distance) of nearly the nearest vectors, and all ties with the last.
 
-    `within` selects slots here. Codes with equal distances are all rescored or none, so the answer
-    does not depend on their order in the table. The first value is the number of components that
-    found the list, 0 for all of them.
+    `within` selects rows of `vectors` here. Codes with equal distances are all rescored or none, so
+    the answer does not depend on their order in the table. The first value is the number of
+    components that found the list, 0 for all of them.
     """
     if query.tiers:
         from memcli.store.tiers import first_sure
@@ -125,7 +120,7 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
     code: bytes = rows(connection, f"SELECT {encoded('?1', tier.components)}", (head,))[0][0]
     wanted = max(LEAST_CODES, OVERSAMPLING * query.limit)
     of_tier = tier_table(table, tier.components)
-    found = _read(connection, query, _slots(connection, of_tier, query, code=code, limit=wanted))
+    found = _read(connection, _numbers(connection, of_tier, query, code=code, limit=wanted))
     heads = [vector[: tier.components] for _, vector in found]
     apart = distances_of(connection, head, heads, has_vec=True)
     lengths = distances_of(connection, bytes(len(head)), heads, has_vec=True)
@@ -140,16 +135,16 @@ def _by_all(
     dimension = len(query.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query.vector,))[0][0]
     wanted = max(LEAST_CODES, OVERSAMPLING * query.limit)
-    slots = _from_cache(connection, table, query, code=code, limit=wanted)
-    if slots is None:
-        slots = _slots(connection, table, query, code=code, limit=wanted)
-    return with_ties(_rescored(connection, query, _read(connection, query, slots)), query.limit)
+    numbers = _from_cache(connection, table, query, code=code, limit=wanted)
+    if numbers is None:
+        numbers = _numbers(connection, table, query, code=code, limit=wanted)
+    return with_ties(_rescored(connection, query, _read(connection, numbers)), query.limit)
 
 
 def _from_cache(
     connection: apsw.Connection, table: str, query: VectorQuery, *, code: bytes, limit: int
 ) -> list[int] | None:
-    """List the slots of the nearest codes from memory; None if they are not in memory."""
+    """List the rows of the nearest codes from memory; None if they are not in memory."""
     if query.within is not None:
         return None
     if query.nearest is not None:
@@ -160,13 +155,13 @@ def _from_cache(
 
     found = codes_in_memory.nearest(connection, table, query.state, code, limit)
     # vec0 returns no more than this, whatever ties with the last.
-    return None if found is None else [slot for slot, _ in found[:MOST_NEIGHBOURS]]
+    return None if found is None else [number for number, _ in found[:MOST_NEIGHBOURS]]
 
 
-def _slots(
+def _numbers(
     connection: apsw.Connection, table: str, query: VectorQuery, *, code: bytes, limit: int
 ) -> list[int]:
-    """List the slots of the nearest codes, with all ties with the last, by vec0."""
+    """List the rows of the nearest codes, with all ties with the last, by vec0."""
     bound, most = _bound(connection, table, code, limit), min(2 * limit, MOST_NEIGHBOURS)
     while True:
         found = _coded(connection, table, query, code=code, most=most, bound=bound)
@@ -177,7 +172,7 @@ def _slots(
             break
         else:
             most = min(2 * most, MOST_NEIGHBOURS)
-    return [slot for slot, _ in kept]
+    return [number for number, _ in kept]
 
 
 def with_ties(rows: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[Any, float]]:
@@ -199,7 +194,7 @@ def _coded(
     most: int,
     bound: int,
 ) -> list[tuple[int, float]]:
-    """List the (slot, hamming distance) of the nearest codes."""
+    """List the (row, hamming distance) of the nearest codes."""
     select, values = query.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
     found = rows(
@@ -208,19 +203,15 @@ def _coded(
         f" WHERE embedding MATCH vec_bit(?) AND k = ? AND distance <= ?{within} ORDER BY distance",
         (code, most, bound, *values),
     )
-    return [(slot, distance) for slot, distance in found]
+    return [(number, distance) for number, distance in found]
 
 
-def _read(
-    connection: apsw.Connection, query: VectorQuery, slots: Sequence[int]
-) -> list[tuple[Any, ...]]:
-    """List the (hash, packed vector) of some slots."""
+def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+    """List the (hash, packed vector) of some rows."""
     return rows(
         connection,
-        "SELECT s.hash, v.vector FROM slots s CROSS JOIN vectors v ON v.hash = s.hash"
-        " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?)"
-        f" WHERE s.id IN ({','.join('?' * len(slots))})",
-        (query.fingerprint, *slots),
+        f"SELECT hash, vector FROM vectors WHERE id IN ({','.join('?' * len(numbers))})",
+        numbers,
     )
 
 

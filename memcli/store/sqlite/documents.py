@@ -11,7 +11,16 @@ from memcli.language.words import prepare
 from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, counts_at
 from memcli.store.sqlite import lineage
-from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows
+from memcli.store.sqlite.driver import (
+    BLOB,
+    TEXT,
+    WHOLE,
+    Column,
+    deflated,
+    plain,
+    rows,
+    typed_rows,
+)
 from memcli.types import Chunk, Document, FileStat, KnownFile, Segment
 
 if TYPE_CHECKING:
@@ -100,40 +109,23 @@ def _put_chunk(
             json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
             chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
             chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
-            chunk.text, as_json(chunk.turns), json.dumps(chunk.preferences),
+            deflated(chunk.text), as_json(chunk.turns), json.dumps(chunk.preferences),
             chunk.first_day,
         ),
     )  # fmt: skip
     chunk_id = connection.last_insert_rowid()
     connection.execute(
         "INSERT INTO fts (heading, body, rowid) VALUES (?, ?, ?)",
-        (*_prepared(headings, chunk.text), chunk_id),
+        (prepare(" ".join(headings)), prepare(visible(chunk.text)), chunk_id),
     )
     connection.executemany(
-        'INSERT INTO parts (chunk_id, start_line, end_line, start, "end", prefix, hash)'
-        " VALUES (?,?,?,?,?,?,?)",
+        'INSERT INTO parts (chunk_id, no, start_line, end_line, start, "end", prefix, hash)'
+        " VALUES (?,?,?,?,?,?,?,?)",
         [
-            (chunk_id, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
-            for p in chunk.segments
+            (chunk_id, no, p.start_line, p.end_line, p.start, p.end, deflated(p.prefix), p.hash)
+            for no, p in enumerate(chunk.segments)
         ],
     )
-
-
-def _prepared(headings: Sequence[str], text: str) -> tuple[str, str]:
-    """Return the words of a chunk: of its headings, and of its visible text."""
-    return prepare(" ".join(headings)), prepare(visible(text))
-
-
-def reword(connection: apsw.Connection) -> None:
-    """Write the words of all non-ASCII chunks again, from their stored text."""
-    for chunk_id, heading_path, text in connection.execute(
-        "SELECT id, heading_path, text FROM chunks"
-    ):
-        if not (heading_path.isascii() and text.isascii()):
-            connection.execute(
-                "UPDATE fts SET heading = ?, body = ? WHERE rowid = ?",
-                (*_prepared(json.loads(heading_path), text), chunk_id),
-            )
 
 
 def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[bytes]:
@@ -164,6 +156,9 @@ def drop(connection: apsw.Connection, key: Key) -> None:
     connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
 
 
+_FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
+
+
 def read_counts(connection: apsw.Connection) -> Counts:
     """Count the contents of the index."""
     meta = dict(
@@ -177,7 +172,11 @@ def read_counts(connection: apsw.Connection) -> Counts:
     if told is not None:  # without reading each row
         return told
     documents, chunks, segments, left_out = count_rows(connection)
-    found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
+    found = rows(
+        connection,
+        "SELECT count(*) FROM parts p JOIN vectors v ON v.hash = p.hash"
+        f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})",
+    )
     return Counts(documents, chunks, segments, found[0][0], left_out)
 
 
@@ -187,8 +186,8 @@ def count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
         connection,
         "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
         " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
-        " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash"
-        " WHERE u.fingerprint = (SELECT value FROM meta WHERE key = 'fingerprint'))",
+        " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash WHERE u.encoder ="
+        f" (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT}))",
     )
     return documents, chunks, segments, left_out
 
@@ -251,11 +250,12 @@ _OF_CHUNK = (
 def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     from memcli.store.documents import chunk_of
 
+    columns = ", ".join(plain(name) if name == "text" else name for name in _OF_CHUNK)
     return [
         chunk_of(dict(zip(_OF_CHUNK, row, strict=True)), _segments(connection, chunk_id))
         for chunk_id, *row in rows(
             connection,
-            f"SELECT id, {', '.join(_OF_CHUNK)} FROM chunks WHERE document_id = ? ORDER BY ordinal",
+            f"SELECT id, {columns} FROM chunks WHERE document_id = ? ORDER BY ordinal",
             (document_id,),
         )
     ]
@@ -264,8 +264,8 @@ def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
 def _segments(connection: apsw.Connection, chunk_id: int) -> tuple[Segment, ...]:
     found = rows(
         connection,
-        'SELECT start_line, end_line, start, "end", prefix, hash FROM parts'
-        " WHERE chunk_id = ? ORDER BY id",
+        f'SELECT start_line, end_line, start, "end", {plain("prefix")}, hash FROM parts'
+        " WHERE chunk_id = ? ORDER BY no",
         (chunk_id,),
     )
     return tuple(Segment(*row) for row in found)

@@ -12,6 +12,7 @@ import json
 import os
 import stat
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
@@ -53,6 +54,7 @@ _DEFENCES = (
 )
 
 
+_INFLATE: Any = zlib.decompress  # SQL calls it with bytes and the number that `plain` writes
 MOUNTS = "/proc/self/mounts"  # Linux; elsewhere mounts are unknown and each disk counts as local
 NETWORK_TYPES = {
     "9p", "acfs", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "glusterfs", "gpfs",
@@ -260,7 +262,7 @@ def understood(path: str) -> Iterator[None]:
     with translated(path):
         try:
             yield
-        except (ValueError, TypeError, RecursionError) as error:
+        except (ValueError, TypeError, RecursionError, zlib.error) as error:
             raise _foreign(path, error) from error
 
 
@@ -302,6 +304,7 @@ def _defended(path: str, flags: int) -> apsw.Connection:
         connection.config(option, value)
     connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+    connection.create_scalar_function("inflate", _INFLATE, 2)
     return connection
 
 
@@ -334,6 +337,17 @@ def _load_vec(connection: apsw.Connection) -> str:
     finally:
         connection.enable_load_extension(False)
     return ""
+
+
+def deflated(text: str) -> bytes:
+    """Compress a text as the index stores it: to .43 of its bytes in documentation."""
+    packed = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packed.compress(bytes(text, "utf-8")) + packed.flush()
+
+
+def plain(column: str) -> str:
+    """Write the SQL that reads a text which `deflated` made."""
+    return f"CAST(inflate({column}, {-zlib.MAX_WBITS}) AS TEXT)"
 
 
 def rows(
@@ -387,15 +401,6 @@ def strings(text: str) -> tuple[str, ...]:
     if end != len(text) or type(found) is not list or {*map(type, found)} - {str}:
         raise ValueError("a list of texts is none")
     return tuple(found)
-
-
-def shrink(connection: apsw.Connection) -> None:
-    """Write the file again without its free pages."""
-    most = connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 1)  # for the new file, for SQLite
-    try:
-        connection.execute("VACUUM")
-    finally:
-        connection.limit(apsw.SQLITE_LIMIT_ATTACHED, most)
 
 
 def set_aside(path: str) -> str:

@@ -19,6 +19,7 @@ from memcli.store.sqlite.driver import (
     TEXT,
     WHOLE,
     Column,
+    plain,
     rows,
     strings,
     typed_rows,
@@ -60,7 +61,7 @@ ABOUT = {
     "first_day": Column("c.first_day", MAYBE_TEXT, date.fromisoformat),
 }
 _EXCERPT = {
-    "text": Column("c.text", TEXT),
+    "text": Column(plain("c.text"), TEXT),
     "start_byte": Column("c.start_byte", WHOLE),
     "end_byte": Column("c.end_byte", WHOLE),
     "ordinal": Column("c.ordinal", WHOLE),
@@ -92,7 +93,7 @@ FIRST = {
 # Columns of a chunk that ranking needs, after those that describe it.
 _RANKED = {
     "tokens": Column("c.tokens", WHOLE),
-    "text": Column("c.text", TEXT),
+    "text": Column(plain("c.text"), TEXT),
     "text_hash": Column("c.text_hash", BLOB),
     "authority": Column("d.authority", MAYBE_REAL),
     "importance": Column("d.importance", MAYBE_REAL),
@@ -143,7 +144,7 @@ def chunk_rows(
         _PARTS,
         "FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
         " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?)"
-        f" WHERE p.chunk_id IN ({marks(chunk_ids)}) ORDER BY p.id",
+        f" WHERE p.chunk_id IN ({marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
         (fingerprint, *chunk_ids),
     ):
         segments.setdefault(chunk_id, []).append(segment)

@@ -109,24 +109,24 @@ class IndexCache:
     def nearest(
         self, connection: apsw.Connection, table: str, code: bytes, limit: int
     ) -> list[int]:
-        """List the slots of the nearest codes of a table, with all ties with the last."""
+        """List the rows of the nearest codes of a table, with all ties with the last."""
         if self._codes is None or self._codes[0] != table:
             self._codes = table, *_read_codes(connection, table, len(code))
             self.bytes += CODE_BYTES * len(self._codes[2])
-        _, slots, codes = self._codes
+        _, numbers, codes = self._codes
         asked = int.from_bytes(code, "little")
         distances = [(each ^ asked).bit_count() for each in codes]
         bound = sorted(distances)[min(limit, len(distances)) - 1] if distances else 0
         near = [at for at, distance in enumerate(distances) if distance <= bound]
         near.sort(key=distances.__getitem__)
-        return [slots[at] for at in near[: coarse.MOST_NEIGHBOURS]]
+        return [numbers[at] for at in near[: coarse.MOST_NEIGHBOURS]]
 
 
 def _read_codes(
     connection: apsw.Connection, table: str, length: int
 ) -> tuple[array[int], list[int]]:
-    """Read slots and codes from the blocks in which vec0 stores them."""
-    slots, codes = array("q"), list[int]()
+    """Read rows and codes from the blocks in which vec0 stores them."""
+    found, codes = array("q"), list[int]()
     for validity, ids, blob in connection.execute(
         f"SELECT c.validity, c.rowids, v.vectors FROM {table}_chunks c"
         f" JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id ORDER BY c.chunk_id"
@@ -135,8 +135,8 @@ def _read_codes(
         numbers = array("q", ids)
         if len(blob) != length * len(numbers) or 8 * len(validity) != len(numbers):
             raise ValueError("a block of codes does not tell which of its rows are held")
-        for at, slot in enumerate(numbers):
+        for at, number in enumerate(numbers):
             if held >> at & 1:
-                slots.append(slot)
+                found.append(number)
                 codes.append(int.from_bytes(blob[at * length : (at + 1) * length], "little"))
-    return slots, codes
+    return found, codes

@@ -148,7 +148,7 @@ class Reader:
         from memcli.store.run_records import VectorSearch
 
         table = self._vec_table()
-        is_exact = table is None or not coarse.is_coarse(table)
+        is_exact = table is None
         return VectorSearch(
             "scan" if self.vec_problem else "sqlite-vec", is_exact, self.vec_problem
         )
@@ -221,7 +221,7 @@ class Reader:
             return vectors.nearest(connection, table, of_it, has_vec=not self.vec_problem)
 
         aside = None
-        if table is None or not coarse.is_coarse(table):
+        if table is None:
             pass
         elif not self._has_many():
             asked = asked._replace(nearest=self._cache.nearest if self._cache else None)
@@ -265,7 +265,7 @@ class Reader:
                 self._connection,
                 (Column("p.chunk_id", WHOLE), Column("v.vector", BLOB)),
                 f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
-                f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.id",
+                f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
                 (self.facts.fingerprint, *chunk_ids),
             )
         found: dict[int, list[bytes]] = {}
@@ -349,7 +349,7 @@ class Reader:
 
     def _has_many(self) -> bool:
         """Return whether a search of the codes is worth a second connection."""
-        return bool(self._rows("SELECT 1 FROM slots WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
+        return bool(self._rows("SELECT 1 FROM vectors WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
         with understood(self.path):
@@ -358,7 +358,7 @@ class Reader:
 
     def _clean_tiers(self, table: str | None) -> Sequence[Tier]:
         """List the tiers that have their codes next to a table of codes."""
-        if not self._tiers or table is None or not coarse.is_coarse(table):
+        if not self._tiers or table is None:
             return ()
         with understood(self.path):
             held = vectors.tiers_beside(self._connection, table)

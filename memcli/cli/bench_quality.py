@@ -1,0 +1,436 @@
+"""Measure search on judged questions: one set, several sets, and the history of `bench check`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import side_files
+from memcli.cli.command_context import CommandContext, command_context
+from memcli.cli.options import Options
+from memcli.cli.side_files import own_file, read_text, settings_of
+from memcli.errors import ExitCode, UsageError
+from memcli.record import Record
+from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.bench.ablation import Variant
+    from memcli.bench.gates import Gates
+    from memcli.bench.metrics import LineCosts
+    from memcli.bench.quality import QuestionResult
+    from memcli.bench.queries import Query
+    from memcli.bench.traces import CheckTrace, IndexState, QualityTrace
+    from memcli.search.options import Observer
+    from memcli.search.pipeline import Answer
+
+
+QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
+RUN_DEPTH = 100
+SYNC_WAIT_SECONDS = 60.0
+
+
+def questions(
+    path: str | None, command: CommandContext, *, silent: bool
+) -> tuple[str, list[Query]]:
+    """Read the confirmed questions of a file, by default the workspace's own."""
+    from memcli.bench.queries import confirmed, read_queries
+
+    name = path or own_file(QUESTIONS, command)
+    hint = "memcli bench quality --help" if path else "memcli bench init"
+    sources = [source.name for source in command.config.sources]
+    everything = read_queries(read_text(name, hint).split("\n"), name, sources)
+    kept = confirmed(everything, name)
+    if len(kept) < len(everything) and not silent:
+        drafts = len(everything) - len(kept)
+        command.terminal.say(f"{drafts} of {len(everything)} questions are drafts: not counted.")
+    unanswered = sum(not query.relevant for query in kept)
+    if unanswered and not silent:
+        command.terminal.say(
+            f"{unanswered} of {len(kept)} questions name no lines in 'relevant': not counted."
+        )
+    return name, kept
+
+
+def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]:
+    """Update the index and its vectors, and return the time it took."""
+    from memcli.api.sync import Job, Vectors, sync
+    from memcli.cli.progress import Progress
+    from memcli.indexing.notices import unlisted
+
+    terminal = command.terminal
+    # Keyword search needs no vectors.
+    texts = 0 if command.config("search.mode") == "keyword" else None
+    job = Job(wait_seconds=SYNC_WAIT_SECONDS, texts=texts)
+    with Progress(terminal, command.memory.clock.monotonic) as progress:
+        vectors = Vectors(command.workspace, progress.update)
+        done = sync(command.workspace, job, vectors, on_progress=progress.update)
+    report = done.report
+    for notice in done.notices:
+        terminal.warn(notice)
+    for folder in report.unlisted:
+        terminal.advise(unlisted(folder))
+    counts = {
+        "added": len(report.added),
+        "changed": len(report.changed) + len(report.moved),
+        "removed": len(report.removed),
+        "embedded": done.embedded,
+    }
+    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    if told and not silent:
+        terminal.say(f"Updated the index: {told}.")
+    return counts
+
+
+class Searcher:
+    """Asks questions of the index, to the depth of a run."""
+
+    def __init__(
+        self,
+        command: CommandContext,
+        *,
+        limit: int = RUN_DEPTH,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        """Take the settings; `without` names stages to leave out."""
+        from memcli.search.options import Inner, options_of
+
+        self._command = command
+        self._has_warned = self._has_warned_of_order = False
+        wanted = options_of(command.config, filters=Filters())
+        self.options = wanted._replace(limit=limit, inner=Inner(without=without))
+
+    def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
+        """Answer a question as `search` does, on the day of the question."""
+        from memcli.api.ask import ask_as_it_is
+        from memcli.search.options import unobserved
+        from memcli.search.pipeline import NOTHING
+        from memcli.search.question import Question
+
+        today = date.fromisoformat(day) if day else self._command.today
+        try:
+            question = Question.by(self._command.config, text, today)
+        except UsageError:  # an empty question has no results
+            return NOTHING
+        answer = ask_as_it_is(
+            self._command.memory, question, self.options, observe=observe or unobserved
+        )
+        self._tell(answer)
+        return answer
+
+    def _tell(self, answer: Answer) -> None:
+        """Print once why semantic search or a reranker did not run, although requested."""
+        from memcli.cli.search_output import by_keywords, say_reranked
+        from memcli.search.retrievers import MODE_IS_KEYWORD
+
+        if answer.reranked is not None and not (answer.reranked.ran or self._has_warned_of_order):
+            self._has_warned_of_order = True
+            say_reranked(answer.reranked, self._command.terminal)
+        reason = answer.semantic.reason
+        if self._has_warned or reason is None or reason.code in (MODE_IS_KEYWORD.code, "script"):
+            return
+        self._has_warned = True
+        self._command.terminal.advise(by_keywords(reason))
+
+    def index(self) -> IndexState:
+        """Describe the index that the answers come from."""
+        from memcli.bench.traces import IndexState
+
+        with self._command.workspace.store.snapshot() as snapshot:
+            facts, counts = snapshot.facts, snapshot.counts()
+        size = (counts.documents, counts.chunks, counts.segments, counts.embedded)
+        return IndexState(facts.revision, facts.fingerprint, *size)
+
+
+class Measured(Record):
+    """The figures of a run, and the data behind them."""
+
+    trace: QualityTrace
+    results: list[QuestionResult]
+    line_costs: LineCosts
+    synced: dict[str, int]  # seconds to update the index
+
+
+def measure(
+    queries_file: str | None,
+    command: CommandContext,
+    *,
+    sync: bool,
+    silent: bool,
+    variants: Sequence[Variant] = (),
+) -> Measured:
+    """Ask the questions and describe the run as `memcli.bench-quality/1` does."""
+    from memcli.bench import quality as bench
+    from memcli.bench.rows import row_of
+    from memcli.bench.traces import QUALITY, Latency, QualityTrace, QuestionFile, this_machine
+
+    name, queries = questions(queries_file, command, silent=silent)
+    synced = {}
+    if sync:
+        synced = bring_up_to_date(command, silent=silent)
+    else:
+        _look(command)
+    costs = bench.line_costs(command.workspace.index_settings())
+    search = Searcher(command)
+    asked = bench.ask(queries, search, costs, command.memory.clock.monotonic)
+    index = search.index()
+    rows = tuple(row for row in map(row_of, asked) if row is not None)
+    if not rows:
+        raise UsageError(
+            f"no question of {name} has judged lines", hint='add "relevant": [{"path": "..."}]'
+        )
+    times = [each.milliseconds for each in asked]
+    trace = QualityTrace(
+        schema=QUALITY,
+        now=command.now,
+        questions=QuestionFile(os.path.basename(name), len(rows)),
+        index_=index,
+        settings=settings_of(command),
+        machine=this_machine(),
+        latency_ms=Latency(bench.percentile(times, 0.5), bench.percentile(times, 0.95)),
+        categories=bench.summary(asked),
+        hints=bench.hint_rate(asked),
+        queries=rows,
+        ablation=_ablation(command, variants, asked, costs) if variants else None,
+    )
+    return Measured(trace, asked, costs, synced)
+
+
+def _ablation(
+    command: CommandContext,
+    variants: Sequence[Variant],
+    results: Sequence[QuestionResult],
+    costs: LineCosts,
+) -> tuple[dict[str, object], ...]:
+    """Ask the judged questions again in other ways; the first row is the way it is set."""
+    from memcli.bench.ablation import row
+    from memcli.bench.metrics import score
+    from memcli.bench.quality import passages
+    from memcli.config.settings import Value
+
+    judged = [each for each in results if each.scores is not None]
+    before = [each.scores for each in judged if each.scores is not None]
+    rows = [row("as set", before, before)]
+    for variant in variants:
+        changed = {name: Value(value, variant.name) for name, value in variant.settings.items()}
+        config = command.config._replace(values={**command.config.values, **changed})
+        other = command.of(command.workspace.having(config=config))
+        search = Searcher(other, without=variant.without)
+        scores = [
+            score(query.relevant, passages(search(query.text, query.date)), costs)
+            for query in (each.query for each in judged)
+        ]
+        rows.append(row(variant.name, scores, before))
+    return tuple(rows)
+
+
+def _look(command: CommandContext) -> None:
+    from memcli.cli.search_output import say_freshness
+    from memcli.indexing.freshness import look
+
+    freshness = look(command.workspace.store, command.workspace.index_settings())
+    say_freshness(freshness, command.terminal, "these answers")
+
+
+def _check_sets(files: Sequence[str], options: Options) -> None:
+    """Raise UsageError for options that belong to one file of questions."""
+    if not files:
+        raise UsageError(
+            "--against needs the files of questions",
+            hint=f"memcli bench quality A.jsonl B.jsonl --against {options.against}",
+        )
+    for name in ("baseline", "run", "ablate", "compare"):
+        if getattr(options, name) not in (None, False):
+            beside = "--against" if len(files) == 1 else "several files of questions"
+            raise UsageError(
+                f"--{name} cannot be combined with {beside}", hint="memcli bench quality --help"
+            )
+
+
+def _variants(options: Options) -> tuple[Variant, ...]:
+    """Return the other ways to search that the options ask for."""
+    if not options.ablate and options.compare is None:
+        return ()
+    from memcli.bench.ablation import ABLATIONS, BY_PROFILE
+
+    names = options.compare.split(",") if options.compare is not None else []
+    for name in names:
+        if name not in BY_PROFILE:
+            raise UsageError(
+                f"--compare takes profiles, {', '.join(BY_PROFILE)}, not {name!r}",
+                hint="memcli help ranking",
+            )
+    return (*(ABLATIONS if options.ablate else ()), *(BY_PROFILE[name] for name in names))
+
+
+def run_one(
+    queries_file: str | None, options: Options, command: CommandContext, gates: Gates
+) -> int:
+    """Update the index, ask, score, compare, check the gates."""
+    from memcli.bench import gates as gating
+    from memcli.bench.quality_text import text as text_of
+    from memcli.bench.rows import movement, pairs, read_baseline
+    from memcli.bench.traces import encode
+    from memcli.render.jsonio import dumps
+
+    terminal = command.terminal
+    silent = not gates.is_empty and not terminal.verbose
+    if options.run is not None:
+        side_files.refuse_memory(options.run, command)
+    measured = measure(
+        queries_file,
+        command,
+        sync=not options.no_sync,
+        silent=silent,
+        variants=_variants(options),
+    )
+    if options.run is not None:
+        from memcli.bench.quality import run_line
+
+        lines = "".join(dumps(run_line(each)) + "\n" for each in measured.results)
+        side_files.write_text(options.run, lines, command)
+    before, trace = None, measured.trace
+    baseline = options.baseline
+    if baseline is not None:
+        hint = "memcli bench quality QUERIES.jsonl --json > baseline.json"
+        text = side_files.read_text(baseline, hint)
+        judged = [each.query for each in measured.results]
+        before = read_baseline(text, baseline, judged, measured.line_costs)
+        if not pairs(before, trace.queries):
+            raise UsageError(f"{baseline} has none of these questions", hint=hint)
+    failed = gating.failures(
+        gates, trace.categories["all"], trace.queries, before, trace.latency_ms.p95
+    )
+    if options.json:
+        moved = None if before is None else movement(before, trace.queries)
+        terminal.write_json(encode(trace._replace(baseline=moved, failed=tuple(failed))))
+    elif not silent:
+        terminal.write(terminal.safe(text_of(trace, before)))
+    for line in [] if options.json else failed:
+        terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
+    return ExitCode.NEGATIVE if failed else ExitCode.OK
+
+
+WORKSPACE = "workspace"  # the folder next to a file of questions that the questions are about
+
+
+def run_sets(options: Options, gates: Gates) -> int:
+    """Run every set on its own workspace, pool the figures, check the gates."""
+    from memcli.bench import gates as gating
+    from memcli.bench.pooled import HINT, pooled, read, text
+    from memcli.bench.quality import percentile
+    from memcli.bench.traces import encode
+
+    files, before = options.queries or [], None
+    _check_sets(files, options)
+    if options.against is not None:
+        before = read(side_files.read_text(options.against, HINT), options.against)
+    traces, rows, times = {}, [], []
+    silent = not gates.is_empty and not options.verbose
+    for name, file in zip(_names(files), files, strict=True):
+        command = command_context(
+            options.having(workspace=options.workspace or _workspace_next_to(file))
+        )
+        measured = measure(file, command, sync=not options.no_sync, silent=True)
+        traces[name] = measured.trace
+        rows += [row._replace(id=f"{name} {row.id}") for row in measured.trace.queries]
+        times += [each.milliseconds for each in measured.results]
+        command.memory.close()
+    trace = pooled(traces, before, command.now)
+    means = {name: each.mean for name, each in trace.pooled.metrics.items()}
+    failed = gating.failures(gates, means, rows, None, percentile(times, 0.95))
+    terminal = command.terminal
+    if options.json:
+        terminal.write_json(encode(trace._replace(failed=tuple(failed))))
+    elif not silent:
+        terminal.write(terminal.safe(text(trace)))
+    for line in [] if options.json else failed:
+        terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
+    return ExitCode.NEGATIVE if failed else ExitCode.OK
+
+
+def _workspace_next_to(file: str) -> list[str]:
+    """Return the folder `workspace` next to a file of questions, if there is one."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
+    return [folder] if os.path.isdir(folder) else []
+
+
+def _names(files: Sequence[str]) -> list[str]:
+    """Name sets by the parts in which their paths differ; UsageError for a duplicate.
+
+    Example: a/one/q.jsonl, a/two/q.jsonl -> one, two
+    """
+    paths = [os.path.abspath(file) for file in files]
+    if len(set(paths)) < len(paths):
+        twice = next(file for at, file in enumerate(files) if paths.index(paths[at]) < at)
+        raise UsageError(f"{twice} is given twice", hint="memcli bench quality --help")
+    folders = [os.path.dirname(path) for path in paths]
+    if len(set(folders)) < len(paths):
+        folders = [os.path.splitext(path)[0] for path in paths]
+    if len(paths) == 1:
+        return [os.path.basename(folders[0])]
+    shared = os.path.commonpath(folders)
+    return [os.path.relpath(folder, shared).replace(os.sep, "/") for folder in folders]
+
+
+def history_folder(command: CommandContext) -> str:
+    """Return the folder, which is next to the index file and named after it."""
+    return f"{command.workspace.store.local}.bench"
+
+
+def read_history(folder: str, command: CommandContext) -> list[CheckTrace]:
+    """Read the traces, oldest first; one that cannot be read is named and passed over."""
+    from memcli.bench import traces
+
+    history: list[CheckTrace] = []
+    for name in trace_names(folder):
+        path = os.path.join(folder, name)
+        with suppress(UsageError):
+            trace = traces.read(side_files.read_text(path, ""), traces.CheckTrace)
+            if trace is not None:
+                history.append(trace)
+                continue
+        command.terminal.warn(f"{path} is not a result of bench check and was skipped")
+    return history
+
+
+def trace_names(folder: str) -> list[str]:
+    """List the results files by time; their names are times in UTC."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(e.name for e in entries if e.name.endswith(".json") and e.is_file())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def trace_path(folder: str, now: str) -> str:
+    """Name the results file of a run; runs of one second are numbered."""
+    moment = datetime.fromisoformat(now)
+    with suppress(ValueError, OverflowError):  # no time zone, or the ends of the calendar
+        moment = moment.astimezone(UTC)
+    stem = moment.strftime("%Y%m%dT%H%M%SZ")
+    taken = set(trace_names(folder))
+    free = (f"{stem}_{number:03}.json" for number in range(1000))
+    return os.path.join(folder, next(name for name in free if name not in taken))
+
+
+def add_trace(folder: str, trace: CheckTrace) -> str:
+    """Write a trace that only its owner can read, and drop the oldest above the bound."""
+    from memcli.bench.history import surplus
+    from memcli.bench.traces import encode
+    from memcli.render.jsonio import dumps
+    from memcli.workspace.atomic_write import write_whole
+
+    path = trace_path(folder, trace.now)
+    try:
+        write_whole(path, dumps(encode(trace)) + "\n")
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}", hint="the same command again"
+        ) from error
+    with suppress(OSError):  # the next run drops them
+        for name in surplus(trace_names(folder)):
+            os.unlink(os.path.join(folder, name))
+    return path

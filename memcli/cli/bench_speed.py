@@ -1,0 +1,416 @@
+"""`memcli bench speed`: measure a search, and the limits of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from math import ceil
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import bench_quality
+from memcli.cli.command_context import CommandContext
+from memcli.cli.stopping import ended_by_signals
+from memcli.errors import UsageError
+from memcli.record import Record
+from memcli.system import FOLDER_FLAGS, try_lock
+
+if TYPE_CHECKING:
+    from memcli.bench.speed import InsideFigures, Process
+    from memcli.bench.traces import SpeedTrace
+    from memcli.store.port import Store
+
+
+MEMCLI = "from memcli.cli.main import main; main()"
+SAMPLE_TEXTS = 32  # embedded for the throughput
+COPIED_BYTES = 64 << 20  # copied for the bandwidth, well above the processor's caches
+
+
+def measure(command: CommandContext, *, documents: int | None, runs: int) -> SpeedTrace:
+    """Measure and describe as `memcli.bench-speed/1` does; `runs` are at least LEAST_RUNS."""
+    from memcli.bench.speed import figures
+
+    hybrid = command.config("search.mode") != "keyword" and _has_model(command)
+    with lay_out(command, documents) as place:
+        started = _started(place, runs, hybrid=hybrid)
+        inside = _in_process(command, place, hybrid=hybrid, runs=runs)
+    return figures(started, inside, command.now, documents)
+
+
+def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process]]:
+    """Start every program `runs` times: searches in turns, then commands that change the index."""
+    _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
+    query = ("-q", "--", place.queries[0])  # a heading may begin with a dash
+    keyword = ("search", "--mode", "keyword")
+    programs = {
+        "help": ("--help",),
+        "keyword": (*keyword, *query),
+        "keyword_no_sync": (*keyword, "--no-sync", *query),
+        **({"hybrid": ("search", *query)} if hybrid else {}),
+    }
+    found: dict[str, list[Process]] = {name: [] for name in ("interpreter", *programs)}
+    for _ in range(runs):  # turn by turn, so that other work on the machine hits all alike
+        found["interpreter"] += _launch(place, [sys.executable, "-c", "pass"], 1)
+        for name, arguments in programs.items():
+            found[name] += _run(place, 1, *arguments)
+    plain = ("index", "-q", "--encoder", "none")
+    found["no_change"] = _run(place, runs, *plain)
+    found["one_change"] = [_one_change(place, number) for number in range(runs)]
+    found["index"] = [_fresh(place, number, *plain) for number in range(runs)]
+    return found
+
+
+def _has_model(command: CommandContext) -> bool:
+    from memcli.embedding.registry import configured_fingerprint
+
+    return configured_fingerprint(command.workspace.encoders()) is not None
+
+
+def _launch(place: Place, command: Sequence[str], runs: int) -> list[Process]:
+    from memcli.bench.speed import processes
+    from memcli.cli import launch
+
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", launch.__file__, str(runs), *command],
+        env=dict(place.environ),
+        stdout=subprocess.PIPE,
+        pass_fds=(place.lock,),
+        process_group=0,
+    ) as launcher:
+        try:
+            told, _ = launcher.communicate()
+        except BaseException:
+            os.killpg(launcher.pid, signal.SIGKILL)  # what is measured too: it works in the copy
+            raise
+    if launcher.returncode:
+        raise subprocess.CalledProcessError(launcher.returncode, command)
+    return processes(json.loads(told))
+
+
+def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
+    # -P: the current folder may be a stranger's, and no place to import from.
+    done = _launch(place, [sys.executable, "-P", "-c", MEMCLI, *arguments], runs)
+    failed = [run.exit_code for run in done if run.exit_code]
+    if failed:
+        raise UsageError(
+            f"memcli {' '.join(arguments)} failed with exit code {failed[0]} while it was measured",
+            hint=f"memcli {' '.join(arguments)}",
+        )
+    return done
+
+
+def _fresh(place: Place, number: int, *arguments: str) -> Process:
+    """Run memcli in an index of its own, which is empty."""
+    store = f"{place.store}.fresh{number}"
+    fresh = place._replace(environ={**place.environ, "MEMCLI_STORE": store})
+    return _run(fresh, 1, *arguments)[0]
+
+
+def _one_change(place: Place, number: int) -> Process:
+    with open(os.path.join(place.notes, place.chosen), "a", encoding="utf-8") as file:
+        file.write(f"\nA line that was added, number {number}.\n")
+    return _run(place, 1, "index", "-q", "--encoder", "none")[0]
+
+
+def _in_process(command: CommandContext, place: Place, *, hybrid: bool, runs: int) -> InsideFigures:
+    """Measure warm searches, the model, memory and the walk in this process."""
+    from memcli.bench.speed import InsideFigures
+    from memcli.indexing.planning import plan
+
+    there = _there(command, place)
+    texts = sample(there.workspace.store, SAMPLE_TEXTS, command.memory.clock.sleep)
+    timer = command.memory.clock.monotonic
+
+    def timed(run: Callable[[], object]) -> float:
+        started = timer()
+        run()
+        return timer() - started
+
+    modes = ("keyword", "hybrid") if hybrid else ("keyword",)
+    warm = {mode: _warm(there, place, mode, runs) for mode in modes}
+    with there.workspace.store.snapshot() as snapshot:
+        counts = snapshot.counts()
+    source = command.config.sources[0]._replace(root=place.notes)
+    walked = command.workspace.index_settings()._replace(sources=(source,))
+    files = plan(walked, {}).listing.files
+    block = bytearray(COPIED_BYTES)
+    copied = [timed(lambda: bytes(block)) for _ in range(runs)]
+    walks = [timed(lambda: _walk(place.notes)) for _ in range(runs)]
+    embedding = _embedding(command, texts, timed, runs) if hybrid else {}
+    names = {"encoder": "embedding_texts_per_s", "model": "model_texts_per_s"}
+    return InsideFigures(
+        warm=warm,
+        seconds={"walk": walks, **embedding},
+        rates={
+            # read and written
+            "memory_gb_per_s": [2 * COPIED_BYTES / seconds / 1e9 for seconds in copied],
+            "walk_ms": [1000 * seconds for seconds in walks],
+            **{
+                names[kind]: [len(texts) / each for each in seconds]
+                for kind, seconds in embedding.items()
+            },
+        },
+        counts={
+            "documents": counts.documents,
+            "chunks": counts.chunks,
+            "store_bytes": os.path.getsize(place.store),
+            "notes_bytes": sum(found.size for found in files),
+        },
+    )
+
+
+def _warm(command: CommandContext, place: Place, mode: str, runs: int) -> list[float]:
+    """Search in this process, with store and model open; return the seconds of each search.
+
+    Texts are searched once, and again until there are `runs` times.
+    """
+    values = dict(command.config.values)
+    values["search.mode"] = values["search.mode"]._replace(value=mode)
+    config = command.config._replace(values=values)
+    command = command.of(command.workspace.having(config=config))
+    search = bench_quality.Searcher(command, limit=command.config("search.limit"))
+    seconds = []
+    search(place.queries[0], None)
+    for text in [*place.queries] * ceil(runs / len(place.queries)):
+        started = command.memory.clock.monotonic()
+        search(text, None)
+        seconds.append(command.memory.clock.monotonic() - started)
+    return seconds
+
+
+def _there(command: CommandContext, place: Place) -> CommandContext:
+    """Look at the copy in place of the workspace's own index."""
+    from memcli.store.open import store_at
+
+    store = store_at(place.store, command.memory.clock.now_ns)
+    return command.of(command.workspace.having(store=store))
+
+
+def _embedding(
+    command: CommandContext,
+    texts: Sequence[str],
+    timed: Callable[[Callable[[], object]], float],
+    runs: int,
+) -> dict[str, list[float]]:
+    """Return the seconds of the encoder and of the bare model for some texts, turn by turn."""
+    from memcli.embedding.onnx_c_api import PinnedEncoder
+
+    encoder = command.workspace.open_encoder().encoder
+    if encoder is None or not texts:
+        return {}
+    bare = encoder.bare(texts) if isinstance(encoder, PinnedEncoder) else None
+    encoder.encode(texts[:1])
+    encoded, ran = [], []
+    for _ in range(runs):
+        encoded.append(timed(lambda: encoder.encode(texts)))
+        if bare is not None:
+            ran.append(timed(bare))
+    return {"encoder": encoded, **({"model": ran} if ran else {})}
+
+
+def _walk(folder: str) -> int:
+    """List and stat every file: the least that finding changes can cost."""
+    count, folders = 0, [folder]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    entry.stat(follow_symlinks=False)
+                    count += 1
+    return count
+
+
+WARM_QUERIES = 20
+SEED = 0
+NO_MODEL = "(none)"  # the fingerprint of no vector: every text waits for one
+
+
+class Place(Record):
+    """A copy that may be changed: notes, their index, and the variables that lead there."""
+
+    lock: int  # of the temporary folder; processes that work there inherit it
+    notes: str
+    store: str
+    environ: Mapping[str, str]
+    queries: Sequence[str]
+    chosen: str  # a document that is changed
+
+
+@contextmanager
+def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
+    """Lay out made-up notes, or a copy of the memory with its index, in a temporary folder."""
+    from memcli.bench import synthetic
+
+    if left := sweep():
+        copies = "a copy" if left == 1 else f"{left} copies"
+        command.terminal.warn(
+            f"removed {copies} of notes that runs of bench speed left when killed"
+        )
+    with temporary_folder() as folder:
+        notes, store = os.path.join(folder.path, "notes"), os.path.join(folder.path, "index")
+        os.makedirs(os.path.join(notes, "memory"))
+        environ = {**os.environ, "MEMCLI_STORE": store, "MEMCLI_WORKSPACE": notes}
+        environ.pop("_MEMCLI_COMPLETE", None)
+        queries: Sequence[str]
+        if documents is not None:
+            paths = []
+            for path, text in synthetic.documents(documents, SEED):
+                with open(os.path.join(notes, path), "w", encoding="utf-8") as file:
+                    file.write(text)
+                paths.append(path)
+            queries = synthetic.queries(WARM_QUERIES, SEED)
+        else:
+            paths = _copy(command, notes, store)
+            queries = _headings(notes, paths) or ["what was decided"]
+        yield Place(folder.lock, notes, store, environ, queries, paths[0])
+
+
+def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
+    """Copy the documents of the memory, its settings and its index; give those that are copied."""
+    from shutil import copyfile
+
+    from memcli.config.settings import WORKSPACE_FILE
+    from memcli.indexing.planning import plan
+    from memcli.types import MEMORY_SOURCE
+
+    own = [source for source in command.config.sources if source.name == MEMORY_SOURCE]
+    listing = plan(command.workspace.index_settings()._replace(sources=tuple(own)), {}).listing
+    paths = [
+        found.path for found in listing.files if _copied(command, own[0].root, found.path, notes)
+    ]
+    if not paths:
+        raise UsageError(
+            "there are no notes to measure", hint="memcli bench speed --documents 1000"
+        )
+    settings = os.path.join(command.config.workspace, WORKSPACE_FILE)
+    if len(own) == len(command.config.sources) and os.path.isfile(settings):
+        copyfile(settings, os.path.join(notes, WORKSPACE_FILE))
+    with command.workspace.store.locked(
+        wait_seconds=bench_quality.SYNC_WAIT_SECONDS, sleep=command.memory.clock.sleep
+    ):
+        command.workspace.store.copy_to(store)
+    return paths
+
+
+def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
+    """Copy a document; one that cannot be read is named and left out, as it is by index."""
+    from memcli.workspace import openat
+
+    try:
+        with open(os.path.join(root, path), "rb") as document:
+            text = document.read()
+    except OSError as error:
+        command.terminal.warn(f"{path} is left out: {openat.reason(error)}")
+        return False
+    target = os.path.join(notes, path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "wb") as copy:
+        copy.write(text)
+    return True
+
+
+def _headings(notes: str, paths: Sequence[str]) -> list[str]:
+    """Take headings of the memory as texts to search for."""
+    from functools import partial
+
+    from memcli.indexing.document import made_or_skip
+    from memcli.markdown.parse import parse
+    from memcli.types import MEMORY_SOURCE, Skip
+
+    found: list[str] = []
+    for path in paths:
+        with open(os.path.join(notes, path), encoding="utf-8", errors="replace") as file:
+            parsed = made_or_skip(MEMORY_SOURCE, path, partial(parse, file.read()))
+        if isinstance(parsed, Skip):
+            continue
+        titles = (block.title for block in parsed.blocks if block.kind == "heading")
+        found += [title for title in titles if any(map(str.isalnum, title))]
+        if len(found) >= WARM_QUERIES:
+            break
+    return found[:WARM_QUERIES]
+
+
+def sample(store: Store, count: int, sleep: Callable[[float], None]) -> list[str]:
+    """Take texts of an index as they are embedded."""
+    from memcli.indexing.indexer import text_of
+
+    with store.change(wait_seconds=bench_quality.SYNC_WAIT_SECONDS, sleep=sleep) as change:
+        return [text_of(item) for item in change.pending(NO_MODEL, count)]
+
+
+PREFIX = "memcli-bench-"
+MARK = "made-by-memcli-bench"  # an empty file; the name of the folder proves nothing
+
+
+class LockedFolder(Record):
+    """A temporary folder that is in use."""
+
+    path: str
+    lock: int  # a descriptor; a process that inherits it uses the folder too
+
+
+@contextmanager
+def temporary_folder() -> Iterator[LockedFolder]:
+    """Make a folder that only we can read, and remove it at the end."""
+    with ended_by_signals():
+        try:
+            path = tempfile.mkdtemp(prefix=PREFIX)
+        except FileNotFoundError as error:  # nor does /tmp
+            raise UsageError(
+                f"no temporary folder can be written: {error.strerror}",
+                hint="set TMPDIR to a folder that can be written",
+            ) from error
+        held = os.open(path, FOLDER_FLAGS)
+        try:
+            with suppress(OSError):  # a file system without locks: `sweep` removes nothing there
+                try_lock(held)
+            os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=held))
+            yield LockedFolder(path, held)
+        finally:
+            _remove(path, held)
+            os.close(held)
+
+
+def sweep() -> int:
+    """Remove the folders that runs have left behind; return how many."""
+    found = 0
+    with suppress(OSError):
+        place = tempfile.gettempdir()
+        for name in os.listdir(place):
+            if name.startswith(PREFIX):
+                with suppress(OSError):  # not ours to remove, or just removed by another run
+                    found += _sweep(os.path.join(place, name))
+    return found
+
+
+def _sweep(path: str) -> bool:
+    held = os.open(path, FOLDER_FLAGS)
+    try:
+        mark = os.stat(MARK, dir_fd=held, follow_symlinks=False)
+        if {os.fstat(held).st_uid, mark.st_uid} != {os.geteuid()} or not stat.S_ISREG(mark.st_mode):
+            return False
+        if is_left := try_lock(held):
+            _remove(path, held)
+        return is_left
+    finally:
+        os.close(held)
+
+
+def _remove(path: str, descriptor: int) -> None:
+    """Remove a folder, its mark last, so that the next run continues after a kill."""
+    from shutil import rmtree
+
+    for name in sorted(os.listdir(descriptor), key=MARK.__eq__):
+        if stat.S_ISDIR(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
+            rmtree(name, dir_fd=descriptor)
+        else:
+            os.unlink(name, dir_fd=descriptor)
+    os.rmdir(path)

@@ -1,0 +1,495 @@
+"""`memcli agents`: list the agents of this machine; install memcli into them, or remove it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from contextlib import nullcontext
+from shlex import quote
+
+from memcli.agents import disk, edits, plugin, state
+from memcli.agents.places import Machine
+from memcli.agents.plan import Planner, WiringPlan, carry_out
+from memcli.agents.table import (
+    AGENTS,
+    BY_NAME,
+    MCP,
+    NAMES,
+    PARTS,
+    PROJECT,
+    SCOPES,
+    Agent,
+    PartPlace,
+)
+from memcli.agents.texts import Launcher, entries, quoted, started_by
+from memcli.api.workspace import current_folder
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import agents_output
+from memcli.cli.options import (
+    COMMON,
+    STANDARD,
+    WORKSPACES,
+    CommandArgument,
+    GroupCommand,
+    Option,
+    Options,
+    check,
+)
+from memcli.cli.terminal import Terminal
+from memcli.config.settings import user_file
+from memcli.errors import ExitCode, UsageError, install_extra
+from memcli.record import Record
+from memcli.workspace import atomic_write
+from memcli.workspace.locate import is_everything, is_repository, locate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+
+ABOUT = "List the agents found here, and install memcli into them."
+USUAL = "list"
+
+
+def run_list(options: Options) -> int:
+    """List the agents found here, their notes, and which have memcli installed.
+
+    Examples: memcli agents      memcli agents list --json
+    """
+    from memcli.agents.detect import is_here, wires
+    from memcli.agents.state import load
+
+    terminal = Terminal.of_process(options)
+    machine, path, started = this_machine(), state_path(), launcher(options.workspace)
+    state = load(path)
+    record = {
+        "schema": "memcli.agents/1",
+        "project": machine.project,
+        "state": path,
+        "agents": [
+            {
+                "name": agent.name,
+                "title": agent.title,
+                "here": is_here(agent, machine),
+                "memory": _memory(agent, machine),
+                "wired": [wire._asdict() for wire in wires(agent, machine, state, started)],
+            }
+            for agent in AGENTS
+        ],
+    }
+    if options.json:
+        terminal.write_json(record)
+        return ExitCode.OK
+    from memcli.cli.agents_output import remarks, table
+
+    terminal.write(table(record, terminal))
+    for line in remarks(record):
+        terminal.say(line)
+    return ExitCode.OK
+
+
+def _memory(agent: Agent, machine: Machine) -> list[dict[str, Any]]:
+    """List the memories of an agent that exist here."""
+    from memcli.workspace.agent_memories import find
+    from memcli.workspace.locate import Surroundings
+
+    if not agent.agent_memory:
+        return []
+    root = os.path.realpath(machine.project or machine.home)
+    found = find((agent.agent_memory,), Surroundings(root, machine.home, machine.environ))
+    return [{"name": source.name, "path": source.root} for source in found.sources]
+
+
+# The default: the tools, and the line that makes agents use them. Hooks run at each prompt, and a
+# skill repeats the line, so both are opt-in.
+USUAL_PARTS = ("mcp", "instructions")
+_PACKAGE = "mcp"  # the SDK of the server
+
+
+def run_install(options: Options) -> int:
+    """Install memcli into an agent: show what would change, and write it with --apply.
+
+    With -w the agent always gets that workspace. Otherwise it gets the one of each project.
+
+    Examples: memcli agents install claude-code      memcli agents install codex --apply
+    """
+    agent = named_agent(options.agent, "install")
+    terminal = Terminal.of_process(options)
+    machine, started = this_machine(), launcher(options.workspace)
+    started = started._replace(writes=options.write)
+    scope = options.scope or agent.usual_scope(machine, started.workspace)
+    check("--scope", [scope], SCOPES)
+    if scope == "project" and not machine.project:
+        raise UsageError(
+            "the current folder is your whole home folder, not a project",
+            hint="go to a repository, or leave --scope out",
+        )
+    places = _places(agent, scope, _parts(agent, scope, options.parts, terminal))
+    job = AgentJob(
+        agent,
+        "install",
+        scope,
+        tuple(place.part for place in places),
+        is_applied=options.apply,
+        as_json=options.json,
+        workspace=tuple(options.workspace or ()),
+        writes=options.write,
+    )
+    run_job(job, terminal, lambda planner: planner.install(agent, places, started), machine)
+    return ExitCode.OK
+
+
+def _parts(
+    agent: Agent, scope: str, requested: Sequence[str] | None, terminal: Terminal
+) -> tuple[str, ...]:
+    """Return the requested parts, or by default the usual ones that can be installed."""
+    from importlib.util import find_spec
+
+    has_server = find_spec(_PACKAGE) is not None
+    install = "" if has_server else install_extra("mcp")
+    no_server = UsageError(
+        "the MCP server needs the package mcp, which is not installed", hint=install
+    )
+    if requested is None:
+        usual = [part for part in USUAL_PARTS if agent.place(part, scope)]
+        if not has_server and MCP in usual:
+            if usual == [MCP]:
+                raise no_server
+            terminal.say(f"Without tools, because the package mcp is not installed: {install}")
+            usual.remove(MCP)
+        return tuple(usual)
+    words = [word.strip() for each in requested for word in each.split(",") if word.strip()]
+    check("--with", words or [""], PARTS)
+    if MCP in words and not has_server:
+        raise no_server
+    return tuple(part for part in PARTS if part in words)
+
+
+def _places(agent: Agent, scope: str, parts: Sequence[str]) -> list[PartPlace]:
+    """Return the places of the parts; UsageError if the agent does not have one."""
+    has = [part for part in PARTS if agent.place(part, scope)]
+    missing = [part for part in parts if part not in has]
+    if not missing and parts:
+        return [place for part in parts if (place := agent.place(part, scope))]
+    other = next(each for each in SCOPES if each != scope)
+    elsewhere = [part for part in missing or PARTS if agent.place(part, other)]
+    named = f"{agent.title} has no {' and no '.join(missing) or 'part'} that memcli can wire"
+    line = f"memcli agents install {agent.name}"
+    if elsewhere:
+        hint = f"{line} --scope {other} --with {','.join(elsewhere)}"
+        raise UsageError(f"{named} in the scope {scope}", hint=hint)
+    raise UsageError(f"{named}: it has {', '.join(has)}", hint=f"{line} --with {','.join(has)}")
+
+
+def run_uninstall(options: Options) -> int:
+    """Remove exactly what install wrote. Edited files stay and are listed.
+
+    Examples: memcli agents uninstall codex      memcli agents uninstall zed --apply
+    """
+    agent = named_agent(options.agent, "uninstall")
+    if options.scope is not None:
+        check("--scope", [options.scope], SCOPES)
+    scopes = SCOPES if options.scope is None else (options.scope,)
+    terminal = Terminal.of_process(options)
+    job = AgentJob(
+        agent, "uninstall", options.scope, (), is_applied=options.apply, as_json=options.json
+    )
+    plan = run_job(job, terminal, lambda planner: planner.uninstall(agent, scopes), this_machine())
+    return ExitCode.NEGATIVE if plan.refusals else ExitCode.OK
+
+
+_FENCE = "````"  # longer than those that a file may hold
+
+
+def run_export(options: Options) -> int:
+    """Print the files that install memcli into an agent, or write them as a plugin.
+
+    Examples: memcli agents export codex      memcli agents export claude-code --to plugin
+    """
+    agent = named_agent(options.agent, "export")
+    started = started_by(agent, launcher(), this_machine())._replace(writes=options.write)
+    if options.to is not None:
+        return _write(agent, started, options.to, Terminal.of_process(options))
+    for part in PARTS:
+        found = [place for scope in SCOPES if (place := agent.place(part, scope))]
+        if found:
+            _print(_named(found), _text(agent, found[0], started))
+    if agent.name in plugin.FOR:
+        what = "all but the last" if agent.name == "claude-code" else "hooks and the skill"
+        sys.stdout.write(f"Or {what} as a plugin ({_line(agent, 'FOLDER')}):\n\n")
+        for path, text in _plugin(agent, started).items():
+            _print(path, text)
+    return ExitCode.OK
+
+
+def _named(places: list[PartPlace]) -> str:
+    return ", of a project ".join(place.shown for place in places)
+
+
+def _text(agent: Agent, place: PartPlace, started: Launcher) -> str:
+    """Return a file that has nothing but a part of memcli."""
+    text = None
+    for entry in entries(agent, place, started):
+        text, _ = edits.put(text, entry)
+    return text or ""
+
+
+def _print(name: str, text: str) -> None:
+    sys.stdout.write(f"{name}\n{_FENCE}\n{text}{_FENCE}\n\n")
+
+
+def _plugin(agent: Agent, started: Launcher) -> dict[str, str]:
+    from memcli import __version__
+
+    return plugin.plugin(agent, started, __version__)
+
+
+def _line(agent: Agent, folder: str) -> str:
+    return f"memcli agents export {agent.name} --to {folder}"
+
+
+def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> int:
+    """Write the plugin; a file with another content is never touched."""
+    if agent.name not in plugin.FOR:
+        raise UsageError(
+            f"memcli has no plugin for {agent.title}",
+            hint=f"memcli agents install {agent.name}",
+        )
+    files = _plugin(agent, started)
+    root = os.path.abspath(os.path.expanduser(folder))
+    try:
+        there = {path: _read(os.path.join(root, path)) for path in files}
+        other = [path for path, text in there.items() if text not in (None, files[path])]
+        if other:
+            raise UsageError(
+                f"{os.path.join(root, other[0])} already exists with other content",
+                hint=_line(agent, f"{quote(folder)}-2"),
+            )
+        for path, text in files.items():
+            if there[path] is None:
+                atomic_write.write_new(os.path.join(root, path), text)
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or root} cannot be written: {error.strerror}",
+            hint=_line(agent, "FOLDER"),
+        ) from None
+    terminal.say(f"Wrote the plugin to {root}. To install it:")
+    for line in plugin.installation(agent, quote(root)):
+        terminal.say(f"  {line}")
+    return ExitCode.OK
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+class AgentJob(Record):
+    """The job of a command line."""
+
+    agent: Agent
+    action: str  # install or uninstall
+    scope: str | None  # None for both
+    parts: tuple[str, ...]
+    is_applied: bool
+    as_json: bool
+    workspace: tuple[str, ...] = ()  # as it was named
+    writes: bool = False
+
+    def line(self, parts: Sequence[str]) -> str:
+        """Return the command for some parts, without its last word."""
+        words = ["memcli", "agents", self.action, self.agent.name]
+        contains_text = self.action == "uninstall" or self.agent.folder is not None
+        if self.scope == PROJECT or (self.scope and contains_text):
+            words += ["--scope", self.scope]
+        if parts:
+            words += ["--with", ",".join(parts)]
+        words += ["--write"] * self.writes
+        for folder in self.workspace:
+            words += ["-w", folder]
+        return shlex.join(words)
+
+
+def run_job(
+    job: AgentJob, terminal: Terminal, plan_with: Callable[[Planner], WiringPlan], machine: Machine
+) -> WiringPlan:
+    """Do a job; UsageError, with nothing written, if an installation is refused."""
+    path = state_path()
+    with state.locked(path) if job.is_applied else nullcontext():
+        before = state.load(path)
+        plan = plan_with(Planner(machine, before, disk.look))
+        is_refused = bool(plan.refusals) and job.action == "install"
+        is_applied = job.is_applied and not is_refused
+        _show(job, plan, terminal, is_applied=is_applied)
+        is_needed = bool(plan.changes or plan.folders) or plan.state != before
+        if is_applied and is_needed:
+            carry_out(plan, before, path)
+    if is_refused:
+        raise _refused(job, plan)
+    _tell(job, plan, terminal, is_needed=is_needed)
+    return plan
+
+
+def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bool) -> None:
+    """Write the changes to stdout."""
+    if job.as_json:
+        record = {
+            "schema": "memcli.agents-plan/1",
+            "agent": job.agent.name,
+            "action": job.action,
+            "scope": job.scope,
+            "parts": list(job.parts),
+            "applied": is_applied,
+            **agents_output.plan_record(plan),
+        }
+        terminal.write_json(record)
+    else:
+        terminal.write(agents_output.plan_text(plan, terminal))
+
+
+def _tell(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_needed: bool) -> None:
+    """Print what was done, or what to do."""
+    for note in plan.notes:
+        terminal.say(f"{note}.")
+    for refusal in plan.refusals:
+        terminal.say(f"{refusal.path} ({refusal.part}) {refusal.why}; it is left as it is.")
+    if not is_needed:
+        if not plan.refusals:
+            terminal.say(f"Nothing to {job.action} for {job.agent.title}: everything is in place.")
+    elif not job.is_applied:
+        terminal.say(f"Nothing is written yet. To write it: {job.line(job.parts)} --apply")
+    else:
+        for change in plan.changes:
+            terminal.say(agents_output.done(change))
+        if job.action == "install":
+            for line in agents_output.next_steps(job.agent, job.parts):
+                terminal.say(line)
+
+
+def _refused(job: AgentJob, plan: WiringPlan) -> UsageError:
+    """Print which files cannot be edited, and how to continue without them."""
+    told = "; ".join(f"{refusal.path} ({refusal.part}) {refusal.why}" for refusal in plan.refusals)
+    refused = {refusal.part for refusal in plan.refusals}
+    rest = [part for part in PARTS if part in job.parts and part not in refused]
+    hint = "paste what is shown above into it"
+    if rest:
+        hint += f"; or the rest: {job.line(rest)}"
+    return UsageError(f"{told}; nothing was written", hint=hint)
+
+
+MODULE = "__main__.py"  # run by `python -m memcli`
+
+
+def this_machine() -> Machine:
+    """Describe the machine, and the project of the current folder."""
+    home = os.path.expanduser("~")
+    return Machine(sys.platform, home, os.environ, _project(home))
+
+
+def _project(home: str) -> str:
+    """Find the repository around the current folder, else that folder; "" for all of home."""
+    here = current_folder()
+    if here is None:
+        return ""
+    folder = here = os.path.realpath(here)
+    while not is_repository(folder):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            folder = here
+            break
+        folder = parent
+    return "" if is_everything(folder, home) else folder
+
+
+def state_path() -> str:
+    """Return the path of the record of installed parts."""
+    return os.path.join(os.path.dirname(user_file(os.environ)), state.FILE)
+
+
+def launcher(workspace: Sequence[str] | None = None) -> Launcher:
+    """Return the command that starts this memcli from any folder, for one fixed workspace."""
+    from shutil import which
+
+    program = _whole(which(sys.argv[0]) or sys.argv[0])
+    argv: tuple[str, ...] = (program,)
+    if os.path.basename(program) == MODULE or not os.access(program, os.X_OK):
+        argv = (sys.executable, "-m", "memcli")
+    is_on_path = _whole(which("memcli") or "") == program
+    folder = _workspace(workspace)
+    for word in (*argv, folder):
+        if not word.isprintable():
+            raise UsageError(
+                f"the path {word!r} has characters that settings cannot contain",
+                hint="memcli agents",
+            )
+    return Launcher(argv, "memcli" if is_on_path else quoted(argv), folder)
+
+
+def _whole(path: str) -> str:
+    """Return an absolute path; "" if it is relative and the current folder was deleted."""
+    here = "" if os.path.isabs(path) else current_folder()
+    return "" if here is None else os.path.normpath(os.path.join(here, path))
+
+
+def _workspace(folders: Sequence[str] | None) -> str:
+    """Return the workspace of -w; "" for the workspace of each project."""
+    if not folders:
+        return ""
+    if len(folders) > 1:
+        raise UsageError(
+            f"an agent gets one workspace, but -w names {len(folders)}", hint=f"-w {folders[0]}"
+        )
+    [folder] = folders
+    if folder.startswith("@"):
+        from memcli.config.workspaces import folder_of_name
+
+        folder = folder_of_name(folder, os.environ)
+    return locate(folder, None, current_folder()).root
+
+
+AGENT = CommandArgument(
+    "agent", "AGENT", "An agent, as memcli agents names it.", is_required=True, choices=NAMES
+)
+
+
+def named_agent(name: str, action: str) -> Agent:
+    """Find an agent; UsageError for an unknown one."""
+    if name not in BY_NAME:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.lower(), NAMES, n=1, cutoff=0.5)
+        raise UsageError(
+            f"there is no agent {name!r}; there are {', '.join(NAMES)}",
+            hint=f"memcli agents {action} {near[0]}" if near else "memcli agents",
+        )
+    return BY_NAME[name]
+
+
+COMMANDS = {
+    "list": GroupCommand(run_list, STANDARD),
+    "install": GroupCommand(run_install, (
+        Option("--scope", "Install for user (all projects) or project.", "SCOPE", choices=SCOPES,
+            shown_default="user, or project for Cursor, VS Code and Zed"),
+        Option("--with", "Parts: mcp, hooks, skill, instructions, with commas.", "PARTS", list,
+            shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
+        Option("--write", "Let the agent save, correct and forget notes of its own."),
+        Option("--apply", "Write the changes instead of only showing them."),
+        *STANDARD,
+    ), (AGENT,)),
+    "uninstall": GroupCommand(run_uninstall, (
+        Option("--scope", "Only what install wrote for user or for project.", "SCOPE",
+            shown_default="both", choices=SCOPES),
+        Option("--apply", "Write the changes instead of only showing them."),
+        *STANDARD,
+    ), (AGENT,)),
+    "export": GroupCommand(run_export, (
+        Option("--write", "Let the agent save, correct and forget notes of its own."),
+        Option("--to", "Write a plugin (Claude Code, OpenClaw) to this folder.", "FOLDER",
+            choices=WORKSPACES),
+        *COMMON,
+    ), (AGENT,)),
+}  # fmt: skip

@@ -1,0 +1,535 @@
+"""`memcli bench`: measure search on judged questions, its speed, and what got worse."""
+
+from __future__ import annotations
+
+import os
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import side_files, traces
+from memcli.cli.bench_quality import (
+    QUESTIONS,
+    Searcher,
+    add_trace,
+    bring_up_to_date,
+    history_folder,
+    measure,
+    questions,
+    read_history,
+    run_one,
+    run_sets,
+    trace_path,
+)
+from memcli.cli.command_context import CommandContext, command_context
+from memcli.cli.options import (
+    FILES,
+    STANDARD,
+    CommandArgument,
+    GroupCommand,
+    Option,
+    Options,
+)
+from memcli.cli.terminal import Terminal
+from memcli.errors import ExitCode, NotFoundError, UsageError
+from memcli.types import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memcli.bench.calibration import Sample
+    from memcli.bench.metrics import Range
+    from memcli.bench.queries import Query
+    from memcli.bench.replay import SearchTrace
+    from memcli.bench.traces import CheckTrace
+    from memcli.indexing.freshness import Freshness
+    from memcli.search.ranked import RankedPassage
+
+
+ABOUT = "Measure search on your own questions."
+USUAL = ""
+
+
+def run_quality(options: Options) -> int:
+    """Ask every question as `search` does, and score the passages.
+
+    It updates the index first. With --fail-under, --max-drop or --max-p95-ms it prints nothing if
+    all is well, or one line and exits 1. Several files give one row each and one for all, with 95 %
+    intervals. Without -w, each file is asked of the folder `workspace` next to it.
+
+    Examples: memcli bench quality questions.jsonl      memcli bench quality a.jsonl b.jsonl
+    """
+    from memcli.bench.gates import Gates, parse_gate
+
+    if options.max_drop is not None and options.baseline is None:
+        raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
+    gates = Gates(
+        tuple(map(parse_gate, options.fail_under or ())), options.max_drop, options.max_p95_ms
+    )
+    files = options.queries or []
+    if len(files) > 1 or options.against is not None:
+        return run_sets(options, gates)
+    return run_one(files[0] if files else None, options, command_context(options), gates)
+
+
+DRAFTS = 30
+
+
+def run_init(options: Options) -> int:
+    """Draft questions from headings and decisions. An existing file is never overwritten.
+
+    Each line has "draft": true and does not count until you set it to false. Reword the question
+    as you would ask it, and check the lines that answer it.
+
+    Examples: memcli bench init -w notes      memcli bench init --out questions.jsonl
+    """
+    from memcli.bench import drafts
+
+    if options.limit < 1:
+        raise UsageError(
+            f"--limit counts from 1, not {options.limit}", hint="memcli bench init --help"
+        )
+    command = command_context(options)
+    path = options.out or side_files.own_file(QUESTIONS, command)
+    documents, missed = drafts.documents(command.workspace.index_settings())
+    for skip in missed:
+        why = skip.detail or skip.reason
+        command.terminal.warn(f"cannot draft from {shown(skip.source, skip.path or '.')}: {why}")
+    chosen = drafts.draft(documents, options.limit)
+    if not chosen:
+        raise UsageError(
+            "the memory has no headings or decisions to draft questions from", hint="memcli status"
+        )
+    lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
+    side_files.write_text(path, "".join(lines), command, is_new=True)
+    if options.json:
+        record = {"schema": "memcli.bench-init/1", "file": path, "drafts": len(chosen)}
+        command.terminal.write_json(record)
+    command.terminal.say(f"{len(chosen)} drafts in {path}.")
+    command.terminal.say('Reword each as you would ask it, check its lines, set "draft": false.')
+    return ExitCode.OK
+
+
+def run_compare(options: Options) -> int:
+    """Compare two results of bench quality, speed or check.
+
+    Times are compared only on one machine. Between machines, ratios to a baseline are.
+
+    Examples: memcli bench compare old.json new.json      memcli bench compare a b --json
+    """
+    from memcli.bench import compare
+    from memcli.bench.rows import read_trace
+
+    terminal = Terminal.of_process(options)
+    hint = "memcli bench quality QUERIES.jsonl --json > results.json"
+    old, new = (
+        read_trace(side_files.read_text(name, hint), name)
+        for name in (options.before, options.after)
+    )
+    if options.json:
+        terminal.write_json(compare.compare(old, new))
+    else:
+        terminal.write(terminal.safe(compare.text(old, new)))
+    return ExitCode.OK
+
+
+SPEED_RUNS = 3
+
+
+def run_check(options: Options) -> int:
+    """Measure quality and speed, and print only what got worse.
+
+    It compares the run with the best one since the last --accept. It prints one line and exits 1 if
+    nDCG@10 fell, search is slower, or an important question is no longer answered.
+
+    Examples: memcli bench check -w notes      memcli bench check questions.jsonl --accept
+    """
+    if options.max_drop < 0 or options.max_slower < 1:
+        raise UsageError(
+            "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench check --help"
+        )
+    command = command_context(options)
+    trace = _measured(options, command)
+    if options.json:
+        from memcli.bench.traces import encode
+
+        command.terminal.write_json(encode(trace))
+    else:
+        _speak(trace, command)
+    return ExitCode.NEGATIVE if trace.regressions else ExitCode.OK
+
+
+def _measured(options: Options, command: CommandContext) -> CheckTrace:
+    """Make the trace of this run and put it into the history."""
+    from memcli.bench import history
+    from memcli.bench.rows import worst
+    from memcli.bench.speed import slower
+    from memcli.bench.traces import CHECK, CheckTrace
+
+    folder = history_folder(command)
+    side_files.refuse_memory(trace_path(folder, command.now), command)
+    earlier = read_history(folder, command)
+    before = history.reference(earlier)
+    measured = measure(options.queries, command, sync=True, silent=not command.terminal.verbose)
+    speed = None
+    if not options.no_speed:
+        from memcli.cli.bench_speed import measure as measure_speed
+
+        speed = measure_speed(command, documents=None, runs=SPEED_RUNS)
+    trace = CheckTrace(
+        schema=CHECK,
+        now=command.now,
+        accepted=options.accept,
+        sync=measured.synced,
+        quality=measured.trace,
+        speed=speed,
+        failures=tuple(row.id for row in worst(measured.trace.queries, history.FAILURES)),
+        reference=before.now if before else None,
+        regressions=(),
+    )
+    if not options.accept:
+        lines = []
+        if before is not None:
+            lines = history.regressions(before, trace, options.max_drop)
+            if speed is not None and before.speed is not None:
+                lines += slower(before.speed.ratios, speed.ratios, options.max_slower)
+        lines += history.unaccepted_misses(earlier, before, trace)
+        trace = trace._replace(regressions=tuple(lines))
+    add_trace(folder, trace)
+    return trace
+
+
+def _speak(trace: CheckTrace, command: CommandContext) -> None:
+    terminal, lines = command.terminal, trace.regressions
+    if lines:
+        more = f" (and {len(lines) - 1} more: memcli bench report)" if len(lines) > 1 else ""
+        terminal.write(terminal.safe_line(f"memcli bench check: {lines[0]}{more}") + "\n")
+    elif terminal.verbose:
+        mean = trace.quality.categories["all"]["nDCG@10"]
+        since = f", best since {trace.reference[:10]}" if trace.reference else ""
+        terminal.say(f"nDCG@10 {mean:.3f}; nothing got worse{since}.")
+
+
+def run_report(options: Options) -> int:
+    """Print trends, categories, worst cases and changes.
+
+    Without --html the charts consist of characters. The HTML file loads nothing from the network.
+
+    Examples: memcli bench report      memcli bench report --html report.html
+    """
+    from memcli.bench import report
+    from memcli.bench.rows import read_run
+    from memcli.bench.traces import encode
+
+    command = command_context(options)
+    hint = "memcli bench quality QUERIES.jsonl --json > results.json"
+    if options.runs:
+        history = [read_run(side_files.read_text(name, hint), name) for name in options.runs]
+        history.sort(key=lambda trace: trace.now)
+    else:
+        history = [*read_history(history_folder(command), command)]
+    if not history:
+        raise NotFoundError("bench check has not been run yet", hint="memcli bench check")
+    shown = report.report(history)
+    terminal = command.terminal
+    if options.html is not None:
+        side_files.refuse_memory(options.html, command)
+        from memcli.bench.report_charts import charts
+        from memcli.bench.report_html import page
+
+        side_files.write_text(options.html, page(shown, charts(shown)), command)
+        terminal.say(f"Report of {len(history)} runs in {options.html}.")
+    elif options.json:
+        record = {"schema": "memcli.bench-report/1", "runs": encode(history)}
+        terminal.write_json(record)
+    else:
+        from memcli.bench.report_text import text
+
+        terminal.write(terminal.safe(text(shown)))
+    return ExitCode.OK
+
+
+RUNS = 5  # of each kind, by default
+
+
+def run_speed(options: Options) -> int:
+    """Measure search, sync and indexing, next to the baselines of this machine.
+
+    It works on a copy. Times cannot be compared between machines, but ratios to a baseline can:
+    bench compare compares only those.
+
+    Examples: memcli bench speed      memcli bench speed --documents 1000 --json
+    """
+    from memcli.bench.speed import LEAST_RUNS, text
+    from memcli.bench.traces import encode
+    from memcli.cli.bench_speed import measure as measure_speed
+
+    if os.name != "posix":
+        raise UsageError(
+            "bench speed needs POSIX: elsewhere a process's memory is not reported",
+            hint="memcli bench quality",
+        )
+    if options.documents is not None and options.documents < 1:
+        raise UsageError(
+            f"--documents must be at least 1, not {options.documents}",
+            hint="memcli bench speed --documents 1000",
+        )
+    if options.runs < LEAST_RUNS:
+        raise UsageError(
+            f"--runs must be at least {LEAST_RUNS}, not {options.runs}: a figure needs a"
+            " spread, and one run has none",
+            hint=f"memcli bench speed --runs {RUNS}",
+        )
+    command = command_context(options)
+    if options.documents is None:
+        bring_up_to_date(command, silent=False)
+    trace = measure_speed(command, documents=options.documents, runs=options.runs)
+    if options.json:
+        command.terminal.write_json(encode(trace))
+    else:
+        command.terminal.write(text(trace))
+    return ExitCode.OK
+
+
+def run_replay(options: Options) -> int:
+    """Run the search or context of a trace again, and show what moved.
+
+    Options and filters come from the trace, other settings are of today. It prints what differs,
+    also a new index revision or model.
+
+    Examples: memcli bench replay before.json      memcli bench replay before.json --json
+    """
+    from memcli.bench import replay
+    from memcli.bench.traces import decode
+    from memcli.cli.search_output import say_freshness
+
+    before = replay.read(
+        side_files.read_text(options.trace, "memcli search QUERY --trace FILE"), options.trace
+    )
+    command = command_context(options, before.flags)
+    command.memory.lead.accesses_at = before.accesses
+    again = _context if before.schema == replay.CONTEXT_SCHEMA else _search
+    freshness, made = again(before, command, no_sync=options.no_sync)
+    after = decode(replay.SearchTrace, made)
+    say_freshness(freshness, command.terminal)
+    record = replay.compare(before, after)
+    terminal = command.terminal
+    if options.json:
+        terminal.write_json(record)
+    else:
+        terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in replay.lines(record)))
+    return ExitCode.OK
+
+
+def _search(
+    before: SearchTrace, command: CommandContext, *, no_sync: bool
+) -> tuple[Freshness, object]:
+    from memcli.api.ask import ask
+    from memcli.search.options import options_of
+    from memcli.search.question import Question
+    from memcli.search.trace import filters_of
+
+    expand = before.expanded is not None
+    wanted = options_of(
+        command.config,
+        filters=filters_of(before._asdict()),
+        budget=before.budget,
+        whole=before.whole,
+        sort=before.sort,
+        ends=before.ends,
+        fill=not expand,
+    )
+    question = Question.by(command.config, before.query or "", command.question_time)
+    sync = False if no_sync else None
+    found = ask(command.memory, question, wanted, expand=expand, sync=sync)
+    return found.freshness, traces.make(found, command, wanted, expand=expand)
+
+
+def _context(
+    before: SearchTrace, command: CommandContext, *, no_sync: bool
+) -> tuple[Freshness, object]:
+    from memcli.api.assemble import context_of, sharing_of
+
+    text, wanted = before.query or "", sharing_of(command.config)
+    sync = False if no_sync else None
+    found = context_of(command.memory, text, command.question_time, wanted, sync=sync)
+    return found.freshness, traces.make_of_context(found, command, budget=wanted.budget)
+
+
+ANSWERS = 100  # passages per answer; the lead is measured against the tenth
+
+
+def run_calibrate(options: Options) -> int:
+    """Fit confidence to the model of this index, on your own questions.
+
+    Each question is asked twice, the second time without the lines that answer it. The values are
+    saved next to your configuration, for all workspaces of the model. Delete the file to go back.
+
+    Examples: memcli bench calibrate questions.jsonl      memcli bench calibrate --dry-run
+    """
+    from memcli.bench import calibration
+
+    command = command_context(options)
+    name, asked = questions(options.queries, command, silent=False)
+    judged = [query for query in asked if query.relevant]
+    if not options.no_sync:
+        bring_up_to_date(command, silent=False)
+    fingerprint, samples = _samples(command, judged)
+    fitted = calibration.fit(samples)
+    if fitted is None:
+        right = sum(each.is_right for each in samples)
+        raise UsageError(
+            f"{name} is too little to fit: of {len(judged)} judged questions {right} are answered,"
+            f" and {calibration.LEAST} are needed",
+            hint="memcli bench quality --help" if judged else "memcli bench init",
+        )
+    path = command.workspace.calibration_file
+    if not options.dry_run:
+        from memcli.config.calibration import write
+
+        write(path, {fingerprint: fitted.constants})
+    record = {
+        "schema": "memcli.bench-calibrate/1",
+        "file": path,
+        "written": not options.dry_run,
+        "fingerprint": fingerprint,
+        "questions": os.path.basename(name),
+        "judged": len(judged),
+        "answers": len(samples),
+        "right": sum(each.is_right for each in samples),
+        "area": fitted.area,
+        "by_words": fitted.by_words,
+        "constants": fitted.constants._asdict(),
+    }
+    terminal = command.terminal
+    if options.json:
+        terminal.write_json(record)
+    else:
+        terminal.write(terminal.safe(calibration.text(record, fitted.constants)))
+    model = fingerprint.partition(";")[0] or "keywords only"
+    kept = "Nothing is kept" if options.dry_run else f"Kept in {path}"
+    terminal.say(terminal.safe_line(f"{kept}, for {model}."))
+    return ExitCode.OK
+
+
+def _samples(command: CommandContext, judged: Sequence[Query]) -> tuple[str, list[Sample]]:
+    """Ask all questions in both ways; return the answers and the fingerprint of the vectors.
+
+    Without vectors the fingerprint is "".
+    """
+    search = Searcher(command, limit=ANSWERS)
+    usual = search.options._replace(min_score=0.0)
+    chunks = _chunks(command)
+    told: list[tuple[str, Sample]] = []
+    for query in judged:
+        held = {chunk for at, chunk in chunks if any(at.touches(r) for r in query.relevant)}
+        for outside in (frozenset[int](), frozenset(held)):
+            search.options = usual._replace(inner=usual.inner._replace(outside=outside))
+            told.append(_answered(search, query, is_whole=not outside))
+    by = [fingerprint for fingerprint, _ in told]
+    most = max(by, key=by.count, default="")
+    return most, [sample for fingerprint, sample in told if fingerprint == most]
+
+
+def _answered(search: Searcher, query: Query, *, is_whole: bool) -> tuple[str, Sample]:
+    """Ask one question; an answer without the judged lines is never right."""
+    from memcli.bench.calibration import FIRST, sample_of
+    from memcli.bench.quality import passages
+
+    left: dict[str, Sequence[RankedPassage]] = {}
+    answer = search(query.text, query.date, left.__setitem__)
+    first = passages(answer)[:FIRST]
+    is_right = any(shown.touches(wanted) for shown in first for wanted in query.relevant)
+    sample = sample_of(
+        left.get("threshold", ()),
+        answer.fused,
+        rarity=answer.rarity,
+        is_right=is_right,
+        is_whole=is_whole,
+    )
+    return answer.fingerprint, sample
+
+
+def _chunks(command: CommandContext) -> list[tuple[Range, int]]:
+    """Return the lines of every chunk, with its number."""
+    from memcli.bench.metrics import Range
+    from memcli.store.records import Scope
+
+    with command.workspace.store.snapshot() as snapshot:
+        excerpts = snapshot.excerpts_of(list(snapshot.known()), Scope())
+        abouts = [excerpt.about for excerpt in excerpts]
+    return [(Range(a.path, a.start_line, a.end_line, a.source), a.chunk_id) for a in abouts]
+
+
+NO_SYNC = Option("--no-sync", "Do not update the index.")
+QUERIES = CommandArgument(
+    "queries", "[QUERIES.jsonl]", "Judged questions; see: bench init.", choices=FILES
+)
+COMMANDS = {
+    "quality": GroupCommand(run_quality, (
+        Option("--against", "Earlier results of the same sets to compare with.", "FILE",
+            choices=FILES),
+        Option("--baseline", "Earlier results or another run to compare with.", "FILE",
+            choices=FILES),
+        Option("--fail-under", "Exit 1 if a metric is below X.", "METRIC=X", list),
+        Option("--max-drop", "Exit 1 if nDCG@10 falls by more than X.", "X", float),
+        Option("--max-p95-ms", "Exit 1 if the p95 of a search is above MS.", "MS", float),
+        Option("--run", "Write the passages, 100 per query.", "OUT.jsonl", choices=FILES),
+        Option("--ablate", "Also measure without each retriever and stage."),
+        Option("--compare", "Also measure profiles: classic,convex,two-pass.", "NAMES"),
+        Option("--profile", "Ranking: default, classic, convex or two-pass.",
+            "NAME", setting="search.profile"),
+        Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
+        Option("--fusion", "How scores are combined: scaled, weighted or rrf.",
+            "HOW", setting="search.fusion"),
+        Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
+            setting="search.rerank"),
+        NO_SYNC,
+        *STANDARD,
+    ), (QUERIES._replace(metavar="[QUERIES.jsonl]...", kind=list, choices=()),)),
+    "init": GroupCommand(run_init, (
+        Option("--out", "File for the questions.",
+            "FILE", shown_default=".memcli/questions.jsonl", choices=FILES),
+        Option("-n --limit", "Number of drafts.", "N", int, default=DRAFTS),
+        *STANDARD,
+    )),
+    "compare": GroupCommand(run_compare, STANDARD, (
+        CommandArgument("before", "BEFORE", "A results file.", is_required=True, choices=FILES),
+        CommandArgument("after", "AFTER", "A later results file.", is_required=True, choices=FILES),
+    )),
+    "check": GroupCommand(run_check, (
+        Option("--max-drop", "How far nDCG@10 may fall below the best run.", "X", float,
+            default=0.02),
+        Option("--max-slower", "How much slower than the best run is allowed.", "TIMES", float,
+            default=2.0),
+        Option("--no-speed", "Skip the speed measurement, which takes seconds."),
+        Option("--accept", "Compare later runs with this one."),
+        *STANDARD,
+    ), (QUERIES,)),
+    "report": GroupCommand(run_report, (
+        Option("--html", "Write an HTML file (needs the extra report).", "FILE", choices=FILES),
+        *STANDARD,
+    ), (
+        CommandArgument(
+            "runs", "[FILE]...", "Default: the history of bench check.", list, choices=FILES
+        ),
+    )),
+    "speed": GroupCommand(run_speed, (
+        Option("--documents", "Measure a generated workspace of N files.", "N", int),
+        Option("--runs", "Number of runs, at least 2.", "N", int, default=RUNS),
+        Option("--mode", "Search by: hybrid, or keyword without the model.",
+            "MODE", setting="search.mode"),
+        *STANDARD,
+    )),
+    "replay": GroupCommand(run_replay, (
+        NO_SYNC,
+        *STANDARD,
+    ), (
+        CommandArgument(
+            "trace", "FILE", "A file that --trace wrote.", is_required=True, choices=FILES
+        ),
+    )),
+    "calibrate": GroupCommand(run_calibrate, (
+        Option("--dry-run", "Show the new values without saving them."),
+        NO_SYNC,
+        *STANDARD,
+    ), (QUERIES,)),
+}  # fmt: skip

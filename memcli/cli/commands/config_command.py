@@ -1,0 +1,388 @@
+"""`memcli config`: show the settings and their origins; change one in a configuration file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import textwrap
+from itertools import groupby
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context, marked
+from memcli.cli.options import (
+    SETTINGS,
+    STANDARD,
+    CommandArgument,
+    GroupCommand,
+    Option,
+    Options,
+)
+from memcli.config.settings import (
+    BY_NAME,
+    DEFAULT_ORIGIN,
+    FLAGS,
+    KEYS,
+    WORKSPACE_FILE,
+    Key,
+    user_file,
+)
+from memcli.errors import ExitCode, UsageError
+from memcli.types import Source
+from memcli.workspace import atomic_write
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.config.settings import Config
+
+
+ABOUT = "Show and change settings."
+USUAL = "get"
+
+
+def run_get(options: Options) -> int:
+    """Show every setting, its value and where the value comes from.
+
+    Examples: memcli config get search      memcli config get search.limit --json
+    """
+    keys = named(options.name)
+    command = command_context(options, anywhere=True)
+    print_settings(keys, command, as_json=options.json)
+    if options.name in BY_NAME and not options.json:
+        command.terminal.say(_how_to_change(BY_NAME[options.name]))
+    return ExitCode.OK
+
+
+def print_settings(keys: list[Key], command: CommandContext, *, as_json: bool) -> None:
+    """Print some settings."""
+    if as_json:
+        command.terminal.write_json(_record(keys, command))
+    else:
+        command.terminal.write(_text(keys, command))
+    if BY_NAME["search.half_life_days"] in keys and command.config("search.decay_floor") >= 1:
+        command.terminal.say("search.half_life_days has no effect because search.decay_floor is 1.")
+
+
+def _how_to_change(key: Key) -> str:
+    """Explain a setting and give the command that changes it."""
+    user = " --user" if key.user_only else ""
+    return (
+        f"{key.help} To change it: memcli config set {key.name} VALUE{user}, or set {key.variable}."
+    )
+
+
+def named(name: str | None) -> list[Key]:
+    """Return the setting of that name, the settings of that group, or all."""
+    if name is None:
+        return list(KEYS)
+    found = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
+    if not found:
+        from difflib import get_close_matches
+
+        groups = {key.name.partition(".")[0] for key in KEYS}
+        near = get_close_matches(name, [*BY_NAME, *sorted(groups)], n=1) or [
+            each for each in BY_NAME if name in each.split(".")
+        ]
+        raise UsageError(
+            f"there is no setting {name}",
+            hint=f"memcli config {near[0]}" if near else "memcli config",
+        )
+    return found
+
+
+def _record(keys: list[Key], command: CommandContext) -> dict[str, Any]:
+    config = command.config
+    return {
+        "schema": "memcli.config/1",
+        "workspace": config.workspace,
+        "workspace_origin": config.by,
+        "files": [
+            {"path": path, "exists": os.path.isfile(path)} for path in _files(config.workspace)
+        ],
+        "settings": [
+            {
+                "name": key.name,
+                "value": _shown_value(key, config),
+                "origin": config.values[key.name].origin,
+                "default": key.default,
+                "variable": key.variable,
+                "flag": FLAGS.get(key.name),
+            }
+            for key in keys
+        ],
+        "sources": [_source(source) for source in config.sources],
+    }
+
+
+def _source(source: Source) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "path": source.root,
+        "include": list(source.include),
+        "exclude": list(source.exclude),
+        "scope": source.scope,
+        "source_kind": source.source_kind,
+        "trust": source.trust,
+        "always": list(source.always),
+        "soft": list(source.soft),
+    }
+
+
+def _files(workspace: str) -> tuple[str, str]:
+    return os.path.join(workspace, WORKSPACE_FILE), user_file(os.environ)
+
+
+def _text(keys: list[Key], command: CommandContext) -> str:
+    """Print settings, values and origins in columns; changed settings are highlighted."""
+    config, style, safe = command.config, command.terminal.style, command.terminal.safe_line
+    lines = []
+    if len(keys) == len(KEYS):
+        from memcli.cli.commands.status_command import workspace_origin
+
+        lines.append(f"{'folder':<10} {safe(config.workspace)} ({workspace_origin(config.by)})")
+        for what, path in zip(("workspace", "user"), _files(config.workspace), strict=True):
+            there = "" if os.path.isfile(path) else " (none)"
+            lines.append(f"{what:<10} {safe(path)}{there}")
+        lines += [
+            f"{'source':<10} {safe(source.name)}: {safe(source.root)}, {source.trust}"
+            for source in config.sources
+        ]
+        lines.append("")
+    values = {key.name: _shown(_shown_value(key, config)) for key in keys}
+    names = max(map(len, values))
+    room = min(24, max(map(len, values.values())))
+    for name, value in values.items():
+        origin = config.values[name].origin
+        line = f"{name:<{names}}  {safe(value):<{room}}  {safe(origin)}"
+        lines.append(f"{style.dim}{line}{style.end}" if origin == DEFAULT_ORIGIN else line)
+    return "\n".join(lines) + "\n"
+
+
+def _shown_value(key: Key, config: Config) -> Any:  # noqa: ANN401
+    """Return a value as it may be shown."""
+    value = config(key.name)
+    if key.name.endswith(".url") and value:
+        from memcli.config.masks import masked
+
+        return masked(value)
+    return value
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401
+    return json.dumps(value, ensure_ascii=False)
+
+
+def run_set(options: Options) -> int:
+    """Set one setting in memcli.toml, or in your own file with --user.
+
+    All other lines of the file stay as they are.
+
+    Examples: memcli config set search.limit 5      memcli config set search.limit 5 --user
+    """
+    from shlex import join  # a hint is pasted
+
+    from memcli.config.settings import WORKSPACE_FILE, is_for_user, user_file
+
+    [key, *others] = named(options.name)
+    if others or key.name != options.name:
+        raise UsageError(f"{options.name} is a group of settings", hint=f"memcli config {key.name}")
+    value = _value(key, options.values)
+    if not options.user and is_for_user(key, value):
+        line = join(("memcli", "config", "set", key.name, *options.values, "--user"))
+        raise UsageError(
+            f"only your own configuration may set {key.name} = {' '.join(options.values)}",
+            hint=line,
+        )
+    command = command_context(options, anywhere=options.user)
+    if options.user:
+        path = os.path.realpath(user_file(os.environ))
+    else:
+        path = os.path.join(marked(command).config.workspace, WORKSPACE_FILE)
+    change(path, key, value)
+    command = command_context(options, anywhere=options.user)
+    terminal = command.terminal
+    if options.json:
+        print_settings([key], command, as_json=True)
+    else:
+        terminal.say(f"Set {key.name} in {path}.")
+    origin = command.config.values[key.name].origin
+    if os.path.realpath(origin) != os.path.realpath(path):
+        terminal.say(f"{origin} overrides it.")
+    return ExitCode.OK
+
+
+def _value(key: Key, words: list[str]) -> Any:  # noqa: ANN401
+    from memcli.config.settings import value_of
+
+    if key.type is not list and len(words) > 1:
+        raise UsageError(
+            f"{key.name} takes one value, not {len(words)}", hint=f"memcli config {key.name}"
+        )
+    return value_of(key, words, "config set")
+
+
+_HEAD = """\
+# {what}
+# Remove the # in front of a setting to change its default. Options and MEMCLI_* variables override
+# this file. memcli config shows every value and where it comes from.
+"""
+_SOURCE = """
+# One more folder, next to the memory itself:
+# [[source]]
+# name = "handbook"
+# path = "docs"
+# trust = "trusted"          # or "untrusted", for text that others wrote
+"""
+_WORKSPACE = "Settings of memcli for this workspace."
+_USER = "Your own settings of memcli. The memcli.toml of a workspace overrides them."
+
+
+def commented(*, user: bool) -> str:
+    """Return every setting with its meaning and its default, as a comment.
+
+    A workspace's file leaves out the settings that only the user's file may have.
+    """
+    keys = [key for key in KEYS if user or not key.user_only]
+    sections = groupby(keys, key=lambda key: key.name.partition(".")[0])
+    text = _HEAD.format(what=_USER if user else _WORKSPACE)
+    for section, each in sections:
+        found = list(each)
+        # A key without a table must come before all tables.
+        head = "\n" if found[0].name == section else f"\n[{section}]\n"
+        text += head + "".join(map(_setting, found))
+    return text + _SOURCE
+
+
+def _setting(key: Key) -> str:
+    about = textwrap.fill(
+        f"{key.help} Values: {allowed(key)}.", 98, initial_indent="# ", subsequent_indent="# ",
+        break_on_hyphens=False,
+    )  # fmt: skip
+    return f"{about}\n# {key.name.rpartition('.')[2]} = {shown_default(key)}\n"
+
+
+def write_new(path: str, *, user: bool) -> None:
+    """Write the file; one that exists is never touched."""
+    try:
+        atomic_write.write_new(path, commented(user=user))
+    except FileExistsError:
+        raise UsageError(
+            f"{path} already exists and was not changed", hint="memcli config"
+        ) from None
+    except OSError as error:
+        raise _unwritten(path, error) from None
+
+
+def change(path: str, key: Key, value: Any) -> None:  # noqa: ANN401
+    """Set one setting in a file, creating it if needed; its other lines stay."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+    except FileNotFoundError:
+        text, mode = "", 0o644
+    except OSError as error:
+        raise _unwritten(path, error) from None
+    changed = with_setting(text, key.name, value)
+    if changed is None:
+        raise UsageError(f"the layout of {path} is too unusual to edit", hint=f"edit {path}")
+    try:
+        atomic_write.write_whole(path, changed, mode=mode)
+    except OSError as error:
+        raise _unwritten(path, error) from None
+
+
+def with_setting(text: str, setting: str, value: Any) -> str | None:  # noqa: ANN401
+    """Return a TOML text with one setting changed, or None if its layout does not allow that.
+
+    The text is parsed before and after: nothing except the setting may differ.
+    """
+    import tomllib
+
+    table, _, name = setting.rpartition(".")
+    expected = tomllib.loads(text)
+    try:
+        (expected.setdefault(table, {}) if table else expected)[name] = value
+        changed = _edited(text, table, name, value)
+        return changed if tomllib.loads(changed) == expected else None
+    except (TypeError, ValueError):  # not a table, or cut in the middle of a value
+        return None
+
+
+def _edited(text: str, table: str, name: str, value: Any) -> str:  # noqa: ANN401
+    end = "\r\n" if "\r\n" in text else "\n"
+    line = _line(name, value) + end
+    lines = text.splitlines(keepends=True)
+    heads = [at for at, each in enumerate(lines) if each.lstrip().startswith("[")]
+    head = -1
+    if table:
+        named = re.compile(rf"\s*\[\s*{table}\s*\]\s*(#.*)?")
+        head = next((at for at in heads if named.fullmatch(lines[at].rstrip())), len(lines))
+    if head == len(lines):
+        gap = "" if not text else end if text.endswith("\n") else end * 2
+        return f"{text}{gap}[{table}]{end}{line}"
+    last = next((at for at in heads if at > head), len(lines))
+    setting = re.compile(rf"\s*{name}\s*=")
+    for at in range(head + 1, last):
+        if setting.match(lines[at]):
+            lines[at] = line.rstrip() + _remark(lines[at]) + end
+            return "".join(lines)
+    comment = re.compile(rf"#\s*{name}\s*=")
+    after = next((at for at in range(head + 1, last) if comment.match(lines[at])), head)
+    if after >= 0 and not lines[after].endswith("\n"):
+        lines[after] += end
+    lines.insert(after + 1, line)
+    return "".join(lines)
+
+
+def _remark(line: str) -> str:
+    """Return the comment at the end of a line of TOML, with the space before it."""
+    import tomllib
+
+    for found in re.finditer(r"\s*#", line):
+        try:
+            tomllib.loads(line[: found.start()])
+        except ValueError:  # within a string
+            continue
+        return line[found.start() :].rstrip()
+    return ""
+
+
+def _line(name: str, value: Any) -> str:  # noqa: ANN401
+    return f"{name} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def _unwritten(path: str, error: OSError) -> UsageError:
+    return UsageError(f"{path} cannot be written: {error.strerror}", hint="memcli config")
+
+
+def shown_default(key: Key) -> str:
+    """Write a default as TOML has it, such as true or 30.0."""
+    return json.dumps(key.default)
+
+
+def allowed(key: Key) -> str:
+    """Name the values a setting takes: "1 to 100"."""
+    if key.choices:
+        return ", ".join(key.choices) + (f", or {key.besides}" if key.besides else "")
+    if key.low is None:
+        return {bool: "true, false", list: "list of texts"}.get(key.type, "text")
+    return f"{key.low:g} or more" if key.high is None else f"{key.low:g} to {key.high:g}"
+
+
+COMMANDS = {
+    "get": GroupCommand(run_get, STANDARD, (
+        CommandArgument(
+            "name", "SETTING", "A setting or a group, such as search.", choices=SETTINGS
+        ),
+    )),
+    "set": GroupCommand(run_set, (
+        Option("--user", "Change your own file, for all workspaces."),
+        *STANDARD,
+    ), (
+        CommandArgument("name", "SETTING", "The setting.", is_required=True, choices=SETTINGS),
+        CommandArgument("values", "VALUE...", "The value or values.", list, is_required=True),
+    )),
+}  # fmt: skip

@@ -1,0 +1,320 @@
+"""`memcli store`: a shared index, its server and the workspaces in it."""
+
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context, marked
+from memcli.cli.options import (
+    STANDARD,
+    CommandArgument,
+    GroupCommand,
+    Option,
+    Options,
+)
+from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.api.shared import SharedStatus
+
+
+ABOUT = "Share an index between machines on PostgreSQL."
+USUAL = "status"
+NAME = CommandArgument("name", "NAME", "Its name there, such as ops or team/ops.", is_required=True)
+
+
+def tell(
+    command: CommandContext,
+    text: str,
+    *,
+    as_json: bool,
+    store: str,
+    changed: bool,
+    name: str | None = None,
+) -> None:
+    """Print one line, or write `memcli.store/1`."""
+    if not as_json:
+        command.terminal.say(text)
+        return
+    record = {
+        "schema": "memcli.store/1",
+        "store": store,
+        "workspace": command.config.workspace,
+        "name": name,
+        "changed": changed,
+    }
+    command.terminal.write_json(record)
+
+
+INDENT = 10  # columns of the word in front
+
+
+def run_status(options: Options) -> int:
+    """Show the shared index: its server, and the workspaces that you may see.
+
+    Examples: memcli store status      memcli store status --json
+    """
+    from memcli.api import shared
+
+    command = command_context(options, anywhere=True)
+    found = _record(*shared.look(command.workspace))
+    if options.json:
+        command.terminal.write_json(found)
+    else:
+        lines = (command.terminal.safe_line(line) for line in _lines(found, command))
+        command.terminal.write("".join(f"{line}\n" for line in lines))
+    return ExitCode.OK
+
+
+def _record(look: SharedStatus, attached: str | None) -> dict[str, Any]:
+    """Describe the store as `memcli.store-status/1` does."""
+    return {
+        "schema": "memcli.store-status/1",
+        "store": look.store,
+        "server": look.server,
+        "version": look.version,
+        "pgvector": look.vector,
+        "role": look.role,
+        "standby": look.is_standby,
+        "lag_seconds": look.lag_seconds,
+        "tables": look.tables,
+        "bytes": look.bytes,
+        "attached": attached,
+        "workspaces": [{**each._asdict(), "name": str(each.name)} for each in look.workspaces],
+    }
+
+
+def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
+    kind = "standby" if record["standby"] else "primary"
+    lag = record["lag_seconds"]
+    behind = "" if lag is None else f", replication {lag:.1f} s behind"
+    size = "" if record["bytes"] is None else f", {record['bytes'] / 1e6:.1f} MB"
+    pairs = [
+        ("store", f"{record['store']} (tables {record['tables']}{size})"),
+        ("server", f"{record['server']}, version {record['version']} with pgvector"
+         f" {record['pgvector']}, {kind}{behind}"),
+        ("role", record["role"]),
+        ("here", _here(record["attached"], command)),
+    ]  # fmt: skip
+    for each in record["workspaces"]:
+        changed = f", changed {each['changed_at']}" if each["changed_at"] else ", empty"
+        origin = f", written by {each['origin']}" if each["origin"] else ", written by nobody"
+        writer = f", writing now: {each['writer']}" if each["writer"] else ""
+        counted = f"{each['documents']} documents, {each['chunks']} chunks"
+        pairs.append(("workspace", f"{each['name']}: {counted}{changed}{origin}{writer}"))
+    return [f"{word:<{INDENT}} {text}" for word, text in pairs]
+
+
+def _here(attached: str | None, command: CommandContext) -> str:
+    folder = command.config.workspace
+    return f"{folder} is attached as {attached}" if attached else f"{folder} is not attached"
+
+
+def run_init(options: Options) -> int:
+    """Create the tables of the shared index on the server of store.url. Run it once.
+
+    If you may not create tables, --print-sql prints the statements for an administrator, with a
+    role for agents and the policies that separate tenants.
+
+    Examples: memcli store init      memcli store init --print-sql --partitions 64
+    """
+    from memcli.api import shared
+
+    command = command_context(options, anywhere=True)
+    if options.print_sql:
+        command.terminal.write(shared.script(options.partitions))
+        return ExitCode.OK
+    store, is_new = shared.initialise(command.config, options.partitions)
+    text = f"{store} is set up already; nothing was changed."
+    if is_new:
+        text = f"Set up {store}. Next, in a workspace: memcli store attach NAME"
+    tell(command, text, as_json=options.json, store=store, changed=is_new)
+    return ExitCode.OK
+
+
+def run_grants(options: Options) -> int:
+    """Print the SQL that lets a role use a tenant, or run it with --apply.
+
+    Run it as the owner of the tables. To create a role, the owner needs the right to create roles.
+
+    Examples: memcli store grants --role agent --write --apply
+    memcli store grants --role reader --tenant team
+    """
+    from memcli.api import shared
+
+    command = command_context(options, anywhere=True)
+    if not options.role:
+        raise UsageError("--role is missing", hint="memcli store grants --role agent --write")
+    if options.revoke and options.write:
+        raise UsageError("--revoke and --write contradict each other", hint="leave one out")
+    statements = shared.access_script(
+        options.role, options.of_tenant, writes=options.write, leaves=options.revoke
+    )
+    if not options.apply:
+        command.terminal.write("".join(f"{statement};\n" for statement in statements))
+        return ExitCode.OK
+    store = shared.run(command.config, statements)
+    may = "no longer uses" if options.revoke else "writes" if options.write else "reads"
+    text = f"The role {options.role} {may} the tenant {options.of_tenant} in {store}."
+    tell(command, text, as_json=options.json, store=store, changed=True)
+    return ExitCode.OK
+
+
+def run_members(options: Options) -> int:
+    """List the roles of each tenant. The owner of the tables sees all; a role sees itself.
+
+    Examples: memcli store members      memcli store members --json
+    """
+    from memcli.api import shared
+
+    command = command_context(options, anywhere=True)
+    store, found = shared.members(command.config)
+    if options.json:
+        members = [each._asdict() for each in found]
+        command.terminal.write_json(
+            {"schema": "memcli.store-members/1", "store": store, "members": members}
+        )
+        return ExitCode.OK
+    if not found:
+        command.terminal.say(
+            f"{store} has no members. Next: memcli store grants --role agent --write"
+        )
+    for each in found:
+        may = "writes" if each.writes else "reads"
+        line = command.terminal.safe_line(f"{each.tenant}: {each.role} {may}")
+        command.terminal.write(f"{line}\n")
+    return ExitCode.OK
+
+
+def run_attach(options: Options) -> int:
+    """Keep the index of this workspace on the shared server. This folder writes it.
+
+    One folder on one machine writes a workspace, and every machine may search it. The local
+    index stays as it is, for the time after a detach.
+
+    Examples: memcli store attach team/ops      memcli store attach ops -w notes
+    """
+    from memcli.api import shared
+
+    command = command_context(options)
+    marked(command)
+    store = shared.attach(command.workspace, options.name, take_over=options.take_over)
+    text = f"Attached {command.config.workspace} to {store} as {options.name}. Next: memcli index"
+    tell(command, text, as_json=options.json, store=store, changed=True, name=options.name)
+    return ExitCode.OK
+
+
+def run_detach(options: Options) -> int:
+    """Use the index on this machine again.
+
+    The index on the server stays there. You can attach it to another folder.
+
+    Examples: memcli store detach      memcli store detach -w notes
+    """
+    from memcli.api import shared
+
+    command = command_context(options)
+    done = shared.detach(command.workspace)
+    also = "" if done.was_ours else "; another folder writes it"
+    if done.problem:
+        also = f", on this machine only: {done.problem}"
+    text = f"Detached {command.config.workspace} from {done.name} in {done.store}{also}."
+    tell(command, text, as_json=options.json, store=done.store, changed=True, name=done.name)
+    return ExitCode.OK
+
+
+def run_rename(options: Options) -> int:
+    """Rename a workspace of the shared index, or move it to another tenant.
+
+    You must be allowed to write both tenants. Folders on this machine follow. On another
+    machine, attach the folder again by its new name.
+
+    Examples: memcli store rename team/ops team/operations      memcli store rename ops team/ops
+    """
+    from memcli.api import shared
+
+    command = command_context(options, anywhere=True)
+    store = shared.rename(command.workspace, options.name, options.new)
+    text = f"Renamed {options.name} in {store} to {options.new}."
+    tell(command, text, as_json=options.json, store=store, changed=True, name=options.new)
+    return ExitCode.OK
+
+
+def run_delete(options: Options) -> int:
+    """Show what a workspace contains, and delete it from the shared index with --apply.
+
+    All of its rows go, the vectors too. The files are not touched: attach their folder again to
+    build the index again.
+
+    Examples: memcli store delete team/old      memcli store delete team/old --apply
+    """
+    from memcli.api import shared
+
+    command = command_context(options, anywhere=True)
+    store, found = shared.contents(command.config, options.name)
+    by = f", written by {found.origin}" if found.origin else ""
+    now = f", and now by {found.writer}" if found.writer else ""
+    what = (
+        f"{options.name} in {store}: {found.documents} documents, {found.chunks} chunks and"
+        f" {found.vectors} vectors{by}{now}"
+    )
+    if options.apply:
+        shared.delete(command.workspace, options.name)
+    text = f"Deleted {what}." if options.apply else f"--apply deletes {what}."
+    tell(command, text, as_json=options.json, store=store, changed=options.apply, name=options.name)
+    return ExitCode.OK
+
+
+def run_upgrade(options: Options) -> int:
+    """Upgrade the tables of the shared index to this version of memcli.
+
+    Run it as their owner. Searches go on meanwhile. An older memcli can still search afterwards;
+    if it may not write the new tables, it says so.
+
+    Examples: memcli store upgrade      memcli store upgrade -q
+    """
+    from memcli.api import shared
+
+    command = command_context(options, anywhere=True)
+    store, old, new = shared.upgrade(command.config)
+    text = f"{store} needs no upgrade (tables {old}); nothing was changed."
+    if old != new:
+        text = f"Upgraded the tables of {store} from {old} to {new}."
+    tell(command, text, as_json=options.json, store=store, changed=old != new)
+    return ExitCode.OK
+
+
+COMMANDS = {
+    "status": GroupCommand(run_status, STANDARD),
+    "init": GroupCommand(run_init, (
+        Option("--partitions", "Number of partitions of each table, 0 for none.", "N", int,
+            default=0),
+        Option("--print-sql", "Print the SQL statements without running them."),
+        *STANDARD,
+    )),
+    "grants": GroupCommand(run_grants, (
+        Option("--role", "The role, which is created if it is missing.", "ROLE"),
+        Option("--tenant", "The tenant that it may read.", "TENANT", default="default",
+            attribute="of_tenant"),
+        Option("--write", "Let it write too."),
+        Option("--revoke", "Remove its access to the tenant."),
+        Option("--apply", "Run the SQL statements instead of printing them."),
+        *STANDARD,
+    )),
+    "members": GroupCommand(run_members, STANDARD),
+    "attach": GroupCommand(run_attach, (
+        Option("--take-over", "Attach even if another folder or machine writes it."),
+        *STANDARD,
+    ), (NAME,)),
+    "detach": GroupCommand(run_detach, STANDARD),
+    "rename": GroupCommand(run_rename, STANDARD, (
+        CommandArgument("name", "NAME", "Its name there, such as team/ops.", is_required=True),
+        CommandArgument("new", "NEW", "Its new name, such as team/operations.", is_required=True),
+    )),
+    "delete": GroupCommand(run_delete, (
+        Option("--apply", "Delete it instead of only showing what would go."),
+        *STANDARD,
+    ), (NAME,)),
+    "upgrade": GroupCommand(run_upgrade, STANDARD),
+}  # fmt: skip
