@@ -130,7 +130,7 @@ def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
 
     by_keyword = options.mode == "keyword"
     passages = best_lines(result.answer.passages, result.words, by_keyword=by_keyword)
-    passages = tuple(without_filler(passages, result.words))
+    passages = without_filler(passages, result.words)
     return result._replace(answer=result.answer._replace(passages=passages))
 
 

@@ -39,16 +39,18 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text)
 
 
-def without_filler(passages: Sequence[RankedPassage], words: Sequence[str]) -> list[RankedPassage]:
+def without_filler(
+    passages: Sequence[RankedPassage], words: Sequence[str]
+) -> tuple[RankedPassage, ...]:
     """Mark the gaps of passages of conversations; `words` are those of the question."""
     if not words or is_foreign(words):
-        return list(passages)
-    return [
+        return tuple(passages)
+    return tuple(
         passage
         if passage.is_cut or not passage.turns
         else passage._replace(gaps=_gaps(passage, words))
         for passage in passages
-    ]
+    )
 
 
 def _gaps(passage: RankedPassage, words: Sequence[str]) -> tuple[tuple[int, int], ...]:

@@ -156,10 +156,13 @@ def ended(
 
     `apart` and `is_shared` are those of `worthwhile`.
     """
-    from memcli.search.filler import without_filler
     from memcli.search.reading_value import worthwhile
 
-    every = without_filler(answer.passages, answer.words)
+    every = answer.passages
+    if any(passage.turns for passage in every):
+        from memcli.search.filler import without_filler
+
+        every = without_filler(every, answer.words)
     passages, weaker = worthwhile(
         every,
         matches=not answer.is_doubtful,
