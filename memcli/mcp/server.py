@@ -10,6 +10,7 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import unquote, urlsplit
+from warnings import filterwarnings
 
 import anyio
 import mcp_types as types
@@ -247,6 +248,7 @@ class MemoryServer:
 
 def serve(shared: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool) -> None:
     """Answer until the client closes its end, or is gone."""
+    filterwarnings("ignore", message="The roots capability is deprecated")  # old clients have it
     anyio.run(_serve, MemoryServer(shared, structured=structured, writes=writes), pipes)
 
 
