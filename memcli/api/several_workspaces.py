@@ -58,9 +58,9 @@ class SharedEncoders:
         """Return the encoder of some settings, opened by the first that asks."""
         with self._guard:
             if key not in self._opened:
-                found = open_()
-                encoder = found.encoder and SerialEncoder(found.encoder)
-                self._opened[key] = found._replace(encoder=encoder)
+                opened = open_()
+                encoder = opened.encoder and SerialEncoder(opened.encoder)
+                self._opened[key] = opened._replace(encoder=encoder)
             return self._opened[key]
 
 
@@ -137,14 +137,14 @@ def folders_of(
     folders = {*known.values(), *(folder for _, folder in listed)}
     real_of = {folder: os.path.realpath(folder) for folder in folders}
     names = {real_of[folder]: name for name, folder in reversed(known.items())}
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name, folder in listed:
         real = real_of[folder]
-        if real not in found.values():
-            wanted = name or names.get(real) or _name_of(real)
-            taken = {*found, *known} - {name, names.get(real, "")}
-            found[_free(wanted, taken)] = real
-    return found
+        if real not in by_name.values():
+            proposed = name or names.get(real) or _name_of(real)
+            used = {*by_name, *known} - {name, names.get(real, "")}
+            by_name[_free(proposed, used)] = real
+    return by_name
 
 
 def _located(named: str, cwd: str | None, *, may_miss: bool) -> str:
@@ -160,10 +160,10 @@ def _name_of(folder: str) -> str:
     return name.strip(".-") or "workspace"
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def _free(name: str, used: Collection[str]) -> str:
     """Return an unused name: notes, notes-2, notes-3."""
-    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(taken) + 2))
-    return next(each for each in numbered if each not in taken)
+    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(used) + 2))
+    return next(each for each in numbered if each not in used)
 
 
 def own_first(

@@ -65,7 +65,7 @@ def _left_behind(trail: Trail) -> tuple[float, int]:
 def _gone(place: Range, lines: int) -> str:
     name = shown(*place.document)
     if not lines:
-        return f"{name} is not in the memory"
+        return f"{name} is not in the workspace"
     return f"{name} has {lines} lines, and line {place.start} was judged"
 
 

@@ -70,8 +70,8 @@ def page(report: ReportContents, charts: Mapping[str, str]) -> str:
     parts += [_categories(report), _worst(report), _ablation(report)]
     latency = f"p95 of a warm search in milliseconds, only on {report.machine}."
     parts.append(_figure("Latency", "p95 of a warm search", charts.get("latency"), latency))
-    ratios = "Ratios to a floor of the same run; lower is faster, save for embedding."
-    parts.append(_figure("Speed", "Ratios to the floors", charts.get("ratios"), ratios))
+    ratios = "Ratios to a baseline of the same run; lower is faster, except for embedding."
+    parts.append(_figure("Speed", "Ratios to the baselines", charts.get("ratios"), ratios))
     parts += [_goals(report), _events(report)]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -115,7 +115,7 @@ def _cards(report: ReportContents) -> str:
         cards.append(f"<li><b>{value:.3f}</b><span>{series.name} {delta}</span></li>")
     if report.hints.rate is not None:
         rate = escape(f"{report.hints.mended} of {report.hints.queries}")
-        cards.append(f"<li><b>{rate}</b><span>mended by hints</span></li>")
+        cards.append(f"<li><b>{rate}</b><span>answered only with hints</span></li>")
     return f'<ul class="cards">{"".join(cards)}</ul>\n'
 
 

@@ -55,7 +55,7 @@ GOALS = (
     Goal("help", 9.0, False, "CPU of --help / CPU of a bare interpreter"),
     Goal("keyword", 11.0, False, "CPU of a cold keyword search / CPU of a bare interpreter"),
     Goal("hybrid", 1.8, False, "CPU of a cold hybrid search / CPU of the keyword one"),
-    Goal("embedding", 0.9, True, "texts a second / those of the bare model on the same texts"),
+    Goal("embedding", 0.9, True, "texts per second / those of the bare model on the same texts"),
     Goal("no_change", 3.0, False, "CPU of a no-change index above a --no-sync search / the walk"),
 )
 

@@ -42,16 +42,16 @@ def questions(
     hint = "memcli bench quality --help" if path else "memcli bench init"
     sources = [source.name for source in command.config.sources]
     everything = read_queries(read_text(name, hint).split("\n"), name, sources)
-    kept = confirmed(everything, name)
-    if len(kept) < len(everything) and not silent:
-        drafts = len(everything) - len(kept)
+    queries = confirmed(everything, name)
+    if len(queries) < len(everything) and not silent:
+        drafts = len(everything) - len(queries)
         command.terminal.say(f"{drafts} of {len(everything)} questions are drafts: not counted.")
-    unanswered = sum(not query.relevant for query in kept)
+    unanswered = sum(not query.relevant for query in queries)
     if unanswered and not silent:
         command.terminal.say(
-            f"{unanswered} of {len(kept)} questions name no lines in 'relevant': not counted."
+            f"{unanswered} of {len(queries)} questions name no lines in 'relevant': not counted."
         )
-    return name, kept
+    return name, queries
 
 
 def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]:
@@ -78,9 +78,9 @@ def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]
         "removed": len(report.removed),
         "embedded": done.embedded,
     }
-    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
-    if told and not silent:
-        terminal.say(f"Updated the index: {told}.")
+    text = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    if text and not silent:
+        terminal.say(f"Updated the index: {text}.")
     return counts
 
 
@@ -99,8 +99,8 @@ class Searcher:
 
         self._command = command
         self._has_warned = self._has_warned_of_order = False
-        wanted = options_of(command.config, filters=Filters())
-        self.options = wanted._replace(limit=limit, inner=Inner(without=without))
+        search_options = options_of(command.config, filters=Filters())
+        self.options = search_options._replace(limit=limit, inner=Inner(without=without))
 
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
         """Answer a question as `search` does, on the day of the question."""
@@ -174,14 +174,14 @@ def measure(
         _look(command)
     costs = bench.line_costs(command.workspace.index_settings())
     search = Searcher(command)
-    asked = bench.ask(queries, search, costs, command.memory.clock.monotonic)
+    results = bench.ask(queries, search, costs, command.memory.clock.monotonic)
     index = search.index()
-    rows = tuple(row for row in map(row_of, asked) if row is not None)
+    rows = tuple(row for row in map(row_of, results) if row is not None)
     if not rows:
         raise UsageError(
             f"no question of {name} has judged lines", hint='add "relevant": [{"path": "..."}]'
         )
-    times = [each.milliseconds for each in asked]
+    times = [each.milliseconds for each in results]
     trace = QualityTrace(
         schema=QUALITY,
         now=command.now,
@@ -190,12 +190,12 @@ def measure(
         settings=settings_of(command),
         machine=this_machine(),
         latency_ms=Latency(bench.percentile(times, 0.5), bench.percentile(times, 0.95)),
-        categories=bench.summary(asked),
-        hints=bench.hint_rate(asked),
+        categories=bench.summary(results),
+        hints=bench.hint_rate(results),
         queries=rows,
-        ablation=_ablation(command, variants, asked, costs) if variants else None,
+        ablation=_ablation(command, variants, results, costs) if variants else None,
     )
-    return Measured(trace, asked, costs, synced)
+    return Measured(trace, results, costs, synced)
 
 
 def _ablation(
@@ -411,9 +411,9 @@ def trace_path(folder: str, now: str) -> str:
     with suppress(ValueError, OverflowError):  # no time zone, or beyond the ends of the calendar
         moment = moment.astimezone(UTC)
     stem = moment.strftime("%Y%m%dT%H%M%SZ")
-    taken = set(trace_names(folder))
+    names = set(trace_names(folder))
     free = (f"{stem}_{number:03}.json" for number in range(1000))
-    return os.path.join(folder, next(name for name in free if name not in taken))
+    return os.path.join(folder, next(name for name in free if name not in names))
 
 
 def add_trace(folder: str, trace: CheckTrace) -> str:

@@ -85,12 +85,12 @@ def refuse_memory(path: str, command: CommandContext) -> None:
         inside = os.path.relpath(real, root).replace(os.sep, "/")
         if load_rules(source).accepts(inside):
             raise UsageError(
-                f"{path} would become part of the memory under test",
+                f"{path} would become part of the notes that are measured",
                 hint="name a file outside it, or one in .memcli/",
             )
 
 
 def settings_of(command: CommandContext, *also: str) -> Mapping[str, Any]:
     """Return the settings that affect an answer; `also` adds settings by their beginnings."""
-    values, wanted = command.config.values, (*SETTINGS, *also)
-    return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}
+    values, beginnings = command.config.values, (*SETTINGS, *also)
+    return {name: values[name].value for name in sorted(values) if name.startswith(beginnings)}

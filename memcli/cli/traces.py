@@ -26,7 +26,7 @@ def make(
     settings = side_files.settings_of(command)
     flags = _flags(command, settings)
     question = result.question
-    asked = Inquiry(
+    inquiry = Inquiry(
         question.text,
         command.now,
         options.filters,
@@ -36,7 +36,7 @@ def make(
         _accesses(command),
     )
     return search_trace(
-        asked,
+        inquiry,
         question.query,
         question.dates,
         result.answer,
@@ -57,8 +57,8 @@ def make_of_context(made: Assembly, command: CommandContext, *, budget: int) -> 
     flags = _flags(command, settings)
     question = made.question
     text = question.text if question else ""
-    asked = Inquiry(text, command.now, made.filters, budget, flags, settings, _accesses(command))
-    return context_trace(asked, Made(question, made.answer, made.assembled, made.revision))
+    inquiry = Inquiry(text, command.now, made.filters, budget, flags, settings, _accesses(command))
+    return context_trace(inquiry, Made(question, made.answer, made.assembled, made.revision))
 
 
 def _check(command: CommandContext, name: str) -> None:

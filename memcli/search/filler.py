@@ -70,10 +70,10 @@ def _gaps(passage: RankedPassage, words: Sequence[str]) -> tuple[tuple[int, int]
 
 def _idle(line: str, pattern: re.Pattern[str] | None, *, is_last: bool) -> list[tuple[int, int]]:
     """Return the spans of the sentences of a line that say nothing; a reply needs its question."""
-    ends = [(found.start(), found.end()) for found in _pattern(_SENTENCE_END).finditer(line)]
+    ends = [(match.start(), match.end()) for match in _pattern(_SENTENCE_END).finditer(line)]
     spans = list(zip([0, *(b for _, b in ends)], [*(a for a, _ in ends), len(line)], strict=True))
     held = [
-        len({found[0].casefold() for found in pattern.finditer(line, *span)}) if pattern else 0
+        len({match[0].casefold() for match in pattern.finditer(line, *span)}) if pattern else 0
         for span in spans
     ]
     most = max(held) or 1

@@ -79,7 +79,7 @@ def clipped(line: Snippet, most: int) -> Snippet:
 def marked(text: str, words: Sequence[str]) -> Snippet:
     """Mark words in a text."""
     pattern = pattern_of(tuple(words))
-    return Snippet(text, tuple(found.span() for found in pattern.finditer(text)) if pattern else ())
+    return Snippet(text, tuple(match.span() for match in pattern.finditer(text)) if pattern else ())
 
 
 @lru_cache(maxsize=16)  # for each passage of one question

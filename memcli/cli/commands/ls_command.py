@@ -101,7 +101,7 @@ def run(options: Options) -> int:
     from memcli.api.listing import catalogue
 
     with progress_of(command):
-        found = catalogue(
+        result = catalogue(
             command.memory,
             filters,
             order=options.sort,
@@ -110,7 +110,7 @@ def run(options: Options) -> int:
             sync=wanted_sync,
         )
     shape = shape._replace(filters=bounds)
-    write(found, command, shape, count=options.count, limit=options.limit, every=options.all)
+    write(result, command, shape, count=options.count, limit=options.limit, every=options.all)
     return ExitCode.OK
 
 
