@@ -265,7 +265,7 @@ def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
         known = sorted({document.kind for document in with_chunks(snapshot.documents(Scope()))})
     for kind in kinds:
         if known and kind not in known:
-            from memcli.config.suggestions import nearest
+            from memcli.config.keys import nearest
 
             raise UsageError(
                 f"no document is of the kind {kind!r}; the kinds are {', '.join(known)}",
@@ -417,7 +417,7 @@ def bring_up_to_date(
     is the result of `remembered`; None calls it if texts must be embedded.
     """
     if memory.members:
-        from memcli.api.member_updates import together
+        from memcli.api.several_workspaces import together
 
         return together(memory.members, lambda each: _brought_in(each, None, mode, sync=sync))
     return _brought_in(memory.lead, index, mode, sync=sync)
