@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
     from memcli.types import Encoder
 
-MOST_SPEAKERS = 8  # of an error
+MOST_SPEAKERS = 8  # the code of an error
 WITHOUT_BOUND = 10**9
 INDEX = "memcli index"
 SYNC_WAIT_SECONDS = 60.0
@@ -41,12 +41,12 @@ class SearchResult(Record):
     freshness: Freshness
     answer: Answer
     expanded: tuple[ExpandedLines, ...] = ()
-    empty_reason: Reason | None = None  # why there is no passage, if known
+    empty_reason: Reason | None = None  # why there are no passages, if known
     superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
 
     @property
     def words(self) -> list[str]:
-        """Return the words of the search, as typed and as corrected."""
+        """Return the words of the question, as typed and as corrected."""
         meant = (repair.searched for repair in self.answer.repaired)
         return list(dict.fromkeys([*self.question.words, *meant]))
 
@@ -96,7 +96,7 @@ def _ask(
     if freshness.state == EMPTY:
         return SearchResult(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
-    if index.fingerprint is None and options.mode == "hybrid":  # this search may have indexed
+    if index.fingerprint is None and options.mode == "hybrid":  # it may be new
         now = memory.remembered()
         if now.language.startswith("other"):
             index, vector = now, begin_vector(memory.lead, question, options, now)
@@ -181,7 +181,7 @@ def model_groups(
 ) -> list[ModelGroup]:
     """Group the workspaces by the model of their vectors, if vectors are searched.
 
-    `vector` is that of `begin_vector` for the memory, and `options` are its own.
+    `vector` comes from `begin_vector`; `options` are those of the first workspace.
     """
     from memcli.search.federation import ModelGroup
 
@@ -198,7 +198,7 @@ def model_groups(
 
 
 def _naming_language(memory: Workspaces, index: IndexModel, freshness: Freshness) -> Freshness:
-    """Say what the language of the notes means for the model of a new index."""
+    """Add what the language of the notes changes about the model of a new index."""
     from memcli.embedding.language_choice import announcement
 
     told = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
@@ -206,7 +206,7 @@ def _naming_language(memory: Workspaces, index: IndexModel, freshness: Freshness
 
 
 def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshness:
-    """Say which workspaces use another model than the first, if any."""
+    """Add a notice with the workspaces that use another model than the first."""
     others = [name for group in groups[1:] for name in group.names]
     if not others:
         return freshness
@@ -225,7 +225,7 @@ def _group_of(
     question: Question,
     options: SearchOptions,
 ) -> ModelGroup:
-    """Search with the model of a workspace, as its settings say."""
+    """Search with the model of a workspace, according to its settings."""
     from memcli.search.federation import ModelGroup
 
     index, encoder = workspace.remembered(), workspace.config("embedding.encoder")
@@ -256,7 +256,7 @@ def indexing_of(memory: Workspaces) -> Reason | None:
 
 
 def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
-    """Raise UsageError for a kind that no document is of."""
+    """Raise UsageError for a kind that no document has."""
     from memcli.store.documents import with_chunks
     from memcli.store.records import Scope
 
@@ -355,7 +355,7 @@ def ask_as_it_is(
 
 
 def equipped(memory: Workspaces, options: SearchOptions, index: IndexModel) -> SearchOptions:
-    """Add what is not a setting: a reranker, fitted constants, counts of use."""
+    """Add what is not a setting: the reranker, fitted constants, use counts."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
         from memcli.api.usage_counts import uses
         from memcli.search.two_pass import TwoPass
@@ -389,7 +389,7 @@ def begin_vector(
 ) -> Callable[[str], Vector]:
     """Start to embed a question if its vector is needed, and return a function that waits for it.
 
-    That function takes the final text: words of the question may be corrected meanwhile.
+    The function takes the final text, because words of the question may be corrected meanwhile.
     """
     if options.mode == "keyword":
         return _no_vector
@@ -413,7 +413,7 @@ def bring_up_to_date(
     """Update the index within the configured bounds; report if another index replaces it.
 
     True reads every change and waits for another writer; False leaves the index unchanged. `index`
-    is what `remembered` returns, or None to call it when texts must be embedded.
+    is the result of `remembered`; None calls it if texts must be embedded.
     """
     if memory.members:
         from memcli.api.member_updates import together

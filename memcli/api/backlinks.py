@@ -24,7 +24,7 @@ AT_ONCE = 500  # chunks
 def linking_to(
     snapshot: Snapshot, target: str, documents: Sequence[IndexedDocument], roots: Mapping[str, str]
 ) -> list[IndexedDocument]:
-    """Keep the documents that link to a path or a name, which need not exist."""
+    """Keep the documents that link to a path or a name, even if that does not exist."""
     wanted = _named(snapshot, target, roots)
     called = {folded(target.removesuffix(".md"))}
     for each in wanted.values():

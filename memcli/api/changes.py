@@ -1,4 +1,4 @@
-"""List what a memory has learned: by the commits of its repository, else by dates of logs."""
+"""List what is new in a workspace: from the commits of its repository, or from dated logs."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared
 NOTHING = "nothing"  # code of the notice that no change is within the span
-SHARED = "store.url"  # names the shared index among workspaces
+SHARED = "store.url"  # the name of the shared index in notices
 
 
 class LearnedThatDay(Record):
-    """What changed in one day."""
+    """The changes of one day."""
 
     day: str
     commits: tuple[str, ...]  # shortened hashes, newest first; none for dated logs
@@ -82,12 +82,12 @@ def changes(
 ) -> ChangeList:
     """List what was learned between two days or commits, ranked by the text if there is one.
 
-    `by` keeps the lines of documents with this source_kind, by the dates of their logs: a commit
-    does not say who wrote a line.
+    `by` keeps only lines of documents with this source_kind. They are dated by their logs, because
+    a commit does not say who wrote a line.
 
     A day is written as for `search --since`, and includes its commits. A commit at the start does
-    not belong to the span. Without a repository, the lines of dated logs count as new. Of several
-    workspaces, one that fails is named in the notices, and private notes of others are left out.
+    not belong to the span. Without a repository, the lines of dated logs count as new. If one of
+    several workspaces fails, a notice names it. Private notes of other workspaces are left out.
     """
     asked = ChangeSpan(since, until, now, by)
     found = _of_several(memory, asked) if memory.group else _of_one(memory, asked)
@@ -98,7 +98,7 @@ def changes(
 
 
 class ChangeSpan(Record):
-    """The days or commits of a question, and whose lines it is about."""
+    """The days or commits of a question, and the author of the lines."""
 
     since: str | None
     until: str | None
@@ -114,7 +114,7 @@ def _of_several(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     for name, ask in _parts(memory, request):
         try:
             found.append(ask())
-        except UsageError:  # an error of the command line, not of a workspace
+        except UsageError:  # the command line is wrong, not a workspace
             raise
         except MemcliError as error:
             reasons.append(_left_out(name, error.reason))
@@ -154,7 +154,7 @@ def _left_out(name: str, reason: Reason) -> Reason:
 
 
 def _named(changes: ChangeList, name: str) -> ChangeList:
-    """Put the name of its workspace before each document, as in other answers of several."""
+    """Put the name of its workspace before each document."""
 
     def document(of: Name) -> Name:
         return f"{name}:{of[0]}", of[1]
@@ -174,7 +174,7 @@ def _named(changes: ChangeList, name: str) -> ChangeList:
 
 
 def _merged(lists: Sequence[ChangeList], reasons: Sequence[Reason]) -> ChangeList:
-    """Merge the days of several workspaces; keep a reason for none only if all are empty."""
+    """Merge the days of several workspaces; say why nothing changed only if all are empty."""
     by_day: dict[str, list[LearnedThatDay]] = {}
     for day in chain.from_iterable(each.days for each in lists):
         by_day.setdefault(day.day, []).append(day)
@@ -201,7 +201,7 @@ def _one_day(day: str, each: Sequence[LearnedThatDay]) -> LearnedThatDay:
 
 
 def _of_one(memory: Workspaces, request: ChangeSpan) -> ChangeList:
-    """Ask one workspace, or several that are read from a shared index."""
+    """Ask one workspace, or several from a shared index."""
     workspace = memory.lead
     named = top = ""
     if workspace.has_files and not request.by:
@@ -328,7 +328,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
         prefix = "" if below == "." else f"{below}/"
         try:
             rules.append((source.name, prefix, load_rules(source, at=files)))
-        except OSError:  # without its ignore file, none is shown
+        except OSError:  # without the ignore file, no document is shown
             rules.append((source.name, prefix, Rules(source._replace(include=()))))
     for path in paths:
         for name, prefix, rule in rules:
@@ -338,7 +338,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 
 
 def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
-    """Count the lines of dated logs as learned on those days."""
+    """Count the lines of dated logs as new on those days."""
     since, until, now, by, hides = request
     workspace, settings = memory.lead, memory.index_settings()
     last = _last_day(until, workspace, now) or now.date()
@@ -413,7 +413,7 @@ def _last_day(until: str | None, workspace: Workspace, now: datetime) -> date | 
     return None if until is None else last_day(until, workspace, now)
 
 
-LEAST_STEM = 4  # letters that words have in common, one being the beginning of the other
+LEAST_STEM = 4  # letters that a word needs to match a longer word that begins with it
 
 
 class RankedChange(Record):

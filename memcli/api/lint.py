@@ -1,4 +1,4 @@
-"""Check a memory for bad content, document by document; changes nothing."""
+"""Check a workspace for bad content, document by document, without changing it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class LintReport(Record):
     """The problems in the files."""
 
-    documents: int  # that were read
+    documents: int  # documents that were read
     findings: tuple[Finding, ...]
     skipped: tuple[Reason, ...]  # files that could not be checked
 
@@ -48,7 +48,7 @@ class Inspection:
     """One check of the files on disk, without the index."""
 
     def __init__(self, workspace: Workspace, today: date) -> None:
-        """Take the memory and the day that decides which tasks are old."""
+        """Take the workspaces, and the day that decides which tasks are old."""
         self._workspace, self._today = workspace, today.isoformat()
         self.documents = 0
         self.passed: list[Reason] = []  # files that could not be checked

@@ -51,7 +51,7 @@ def together(
 
 
 def joined(states: Sequence[StoreState]) -> Freshness:
-    """Combine the freshness of several: what is missing in one is missing in all."""
+    """Combine the freshness of several workspaces: what one lacks, the answer lacks."""
     there = [state for state in states if state.state in ANSWERING]
     waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
     left_out = [_left_out(state) for state in waiting if state.reason]
@@ -82,7 +82,7 @@ def joined(states: Sequence[StoreState]) -> Freshness:
 
 
 def as_stored(states: Sequence[StoreState]) -> Reason:
-    """Return the notice that workspaces are read as others have stored them."""
+    """Return the notice that other machines stored these workspaces."""
     first = states[0]
     if len(states) > 1:
         return Reason(REMOTE, f"{len(states)} workspaces are read as they are stored", "")
@@ -99,7 +99,7 @@ def _state(
         return StoreState(name, folder, FAILED, 0, why_not)
     try:
         found = bring_up_to_date(workspace)
-    except UsageError:  # an error of the command line, not of a workspace
+    except UsageError:  # the command line is wrong, not a workspace
         raise
     except (MemcliError, OSError) as error:
         if isinstance(error, StoreError) and workspace.store.stand_in() is not None:
@@ -141,7 +141,7 @@ class SeveralStatus(Record):
 
     @property
     def is_behind(self) -> bool:
-        """Return whether something of any workspace is, or may be, missing in its index."""
+        """Return whether something is, or may be, missing in the index of any workspace."""
         return any(each.status is None or each.status.is_behind for each in self.workspaces)
 
 

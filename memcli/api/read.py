@@ -29,8 +29,8 @@ class Lines(Record):
     total_lines: int
     text: str
     text_hash: str
-    truncated: bool  # more than `count` lines were asked for
-    next_from: int | None  # the line to continue at
+    truncated: bool  # `count` lines were not enough
+    next_from: int | None  # the next line
     expanded: tuple[RawLines, ...] = ()  # source lines of a summary, if requested
     # Newer lines that correct these; `line` of each is the older line.
     corrected_by: tuple[dict[str, str | int], ...] = ()
@@ -54,11 +54,10 @@ def get(
 ) -> Lines:
     """Read what a path, a citation, `path#heading` or a record ref points at.
 
-    It counts as a use of the document, if uses are counted.
-
-    Relative paths start at `here`. `first` and `count` choose other lines, the first being 1, and
-    `around` adds lines above and below. NotFoundError if there is no such document or it
-    is private to another workspace, UsageError if the range ends before it begins.
+    With `access.count`, this is a use of the document. Relative paths start at `here`. `first` and
+    `count` choose other lines (from 1), and `around` adds lines above and below. NotFoundError if
+    there is no such document or it is private to another workspace, UsageError if the range ends
+    before it begins.
     """
     owner = memory.owner_of(target)
     workspace, target, before, _ = owner
@@ -128,7 +127,7 @@ def _named_twice(document: Target, target: str, first: int) -> UsageError:
 
 
 def _backwards(target: Target, start: int, end: int) -> UsageError:
-    from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
+    from shlex import quote  # people paste hints, and a file name may contain `;` or `$(`
 
     return UsageError(
         f"the range {start}-{end} ends before it begins",
@@ -166,13 +165,13 @@ class RawLines(Record):
     citation: str
     text: str
     text_hash: str
-    changed: bool  # since they were summarised
+    changed: bool  # changed since they were summarised
 
 
 def raw_lines(
     file: FileText, lines: Sequence[str] | None, *, settings: Settings, memory: Logs
 ) -> list[RawLines]:
-    """List the lines behind a summary, or behind some of its lines, at their present place.
+    """List the lines behind a summary, or behind some of its lines, at their current place.
 
     Lines that changed since are marked as changed, and those at the old place are shown.
     """
@@ -193,24 +192,24 @@ def raw_lines(
 
 
 class Logs(Record):
-    """The documents of the memory."""
+    """The documents of the workspace."""
 
     read: Callable[[str], FileText]  # by path; NotFoundError if it does not exist
-    paths: Callable[[], Sequence[str]]  # of all there are
+    paths: Callable[[], Sequence[str]]  # all names
 
 
 class Leaf(Record):
-    """Summarised lines of a log, and their present place."""
+    """Summarised lines of a log, and their current place."""
 
     source: SourceLines
-    path: str  # of the log as it is called now
+    path: str  # of the log, under its current name
     text: Sequence[str]  # the lines of that log
-    shift: int  # lines that it has moved down
+    shift: int  # by how many lines they moved down
     changed: bool
 
 
 def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
-    """Go down to the logs, through the summaries below."""
+    """Follow summaries of summaries down to the logs."""
     found: dict[SourceLines, Leaf] = {}
     seen: set[str] = set()
     todo = [lineage]

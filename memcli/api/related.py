@@ -46,7 +46,7 @@ def likenesses(
     sync: bool | None = None,
     here: str | None = None,
 ) -> Likenesses:
-    """Find what is most similar to the chunks at a path, a citation or a record ref.
+    """Find the passages most similar to the chunks at a path, a citation or a record ref.
 
     A whole document is compared with the others. For `sync` see `ask.bring_up_to_date`; relative
     paths start at `here`. NotFoundError if there is nothing at the place.
@@ -92,7 +92,7 @@ def _likenesses(
 
 
 def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:
-    """Choose the chunks that contain some lines, else the next chunk, or the last one.
+    """Choose the chunks that contain some lines, or else the next or the last chunk.
 
     Front matter and blank lines are in no chunk.
     """

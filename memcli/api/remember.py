@@ -1,4 +1,4 @@
-"""Add a note to the memory if it is worth keeping, and take the last one back."""
+"""Add a note if it is worth keeping, and remove notes again."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Wish(Record):
     """How to save a note."""
 
     to: str = TODAY  # today's log, or the path of a file in the workspace
-    heading: str = ""  # of the section that it belongs to
+    heading: str = ""  # heading of its section
     type: str = ""  # user | feedback | project | reference
     dry_run: bool = False  # only report what would be written
-    force: bool = False  # save it even if a check fails; the check is still reported
+    force: bool = False  # save it even if a check fails, and report the check
     gate: bool = False  # refuse notes of little worth, even if gate.least is 0
     was_shown: WasShown | None = None  # whether this session already got a line
     by: str = ""  # the source_kind of the author, such as agent; "" for the owner
     corrects: str = ""  # citation of the older line that the note replaces
     source: str = ""  # the origin of the note, written after it
-    scope: str = ""  # of a new file
+    scope: str = ""  # front matter of a new file
 
 
 class RememberResult(Record):
@@ -57,16 +57,16 @@ class RememberResult(Record):
     start_line: int | None  # None if the note was refused
     end_line: int | None
     text: str  # the note as it is written, or would be
-    made: bool  # the file was made for it
+    made: bool  # a new file
     refusal: Check | None  # the rule that refused it, also if --force saved it
     checks: tuple[Check, ...]  # every rule, in its order
-    worth: float  # 0 to 1
+    score: float  # 0 to 1
     older: tuple[OlderLine, ...]  # lines about the same thing, which it may replace
     notices: tuple[Reason, ...]  # what could not be checked
 
     @property
     def citation(self) -> str | None:
-        """Cite the lines of the note as `get` takes them; None if it was refused."""
+        """Cite the lines of the note for `get`; None if it was refused."""
         if self.start_line is None or self.end_line is None:
             return None
         return cite(MEMORY_SOURCE, self.path, self.start_line, self.end_line)
@@ -91,11 +91,11 @@ class UndoResult(Record):
     path: str | None  # of the file; None if there is no note to remove
     start_line: int = 0
     end_line: int = 0
-    reason: str = ""  # why it was left; empty if it was removed
+    reason: str = ""  # why the note was not removed; "" if it was
 
 
 class _TwiceError(Exception):
-    """The file has these words already; another process may have written them just now."""
+    """The file has these words already, perhaps from another process."""
 
     def __init__(self, first: int, last: int) -> None:
         super().__init__(first, last)
@@ -136,7 +136,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
             made=bool(made and made.is_new),
             refusal=judged.refusal,
             checks=judged.checks,
-            worth=judged.worth.value,
+            score=judged.score.value,
             older=shown_lines(workspace, judged),
             notices=(*similar.notices, *unknown),
         )
@@ -169,10 +169,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
 
 
 def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
-    """Save a correction; the same author may have saved its text before it knew the older line.
-
-    Then that note is removed, and written once more as the correction.
-    """
+    """Save a correction. If the author has saved the text already, remove that note first."""
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
 
@@ -181,14 +178,14 @@ def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -
     if known is None or known.rule != "duplicate" or known.citation is None:
         return noted
     is_correction = f"({CORRECTS} " in get(Workspaces(workspace), known.citation).text
-    with suppress(NotFoundError):  # a note of somebody else
+    with suppress(NotFoundError):  # somebody else's note
         if not is_correction and not forget(workspace, known.citation, by=wish.by).reason:
             return remember(workspace, text, wish._replace(force=True), now)
     return noted
 
 
 def _corrected(workspace: Workspace, citation: str) -> str:
-    """Cite the present lines of the one that a note replaces; NotFoundError if it is gone."""
+    """Cite the current lines of the note that another replaces; NotFoundError if it is gone."""
     if not citation:
         return ""
     from memcli.api.read import get
@@ -256,7 +253,7 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
 
 
 def _removed_before(workspace: Workspace, path: str, line: int) -> UndoResult | None:
-    """Return the removal of the note that was at a line; None if there was none."""
+    """Return the removal of a note that was at this line; None if there was none."""
     for made in _appends(workspace):
         if made.is_removed and made.path == path and made.first_line <= line <= made.last_line:
             return UndoResult(path, made.first_line, made.last_line, "it was removed before")
@@ -299,11 +296,11 @@ def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> 
 
     folder, sleep = workspace.cache_folder, workspace.clock.sleep
     with suppress(OSError):
-        for before in append.appends(folder)[-1:]:  # a removed one has nothing to finish
+        for before in append.appends(folder)[-1:]:  # a removed note has nothing to finish
             append.finish(root, before, sleep=sleep)
 
     def announce(made: AppendedNote) -> None:
-        with suppress(OSError):  # the note is saved, and cannot be undone
+        with suppress(OSError):  # the note is saved, but cannot be undone
             append.keep(folder, made._replace(by=by))
 
     return append.append(root, path, make, announce=announce, sleep=sleep)
@@ -334,7 +331,7 @@ def _note(text: str, wish: Wish, now: datetime) -> Note:
 
 
 def root_of(workspace: Workspace) -> str:
-    """Return the folder that notes are written into."""
+    """Return the folder for notes."""
     return workspace.index_settings().source(MEMORY_SOURCE).root
 
 
@@ -388,8 +385,8 @@ def weigh(
 ) -> tuple[list[ScoredParagraph], tuple[Reason, ...]]:
     """Score each paragraph and item of a text as `remember` would; nothing is written.
 
-    `place` is its (source, path) if it is a document of the memory, so that it is not compared with
-    itself. The second value lists what could not be compared.
+    `place` is its (source, path) if it is a document of the workspace: memcli does not compare it
+    with itself. The second value lists what could not be compared.
     """
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
@@ -416,7 +413,7 @@ def weigh(
 def admission_settings(
     workspace: Workspace, *, is_gated: bool, was_shown: WasShown | None
 ) -> AdmissionSettings:
-    """Return the settings of the rules; `is_gated` refuses notes of little worth in any case."""
+    """Return the settings of the rules; `is_gated` always refuses notes of little worth."""
     from memcli.remember.admission import LEAST_WORTH
 
     config = workspace.config

@@ -1,8 +1,7 @@
-"""Open several workspaces as one memory, and share the encoders that they have in common.
+"""Open several workspaces as one, and share equal encoders.
 
 The primary workspace is that of the current folder, or else the first one. Its settings apply to
-the question, and it wins ties. Every other workspace keeps the settings that its files are read
-with.
+the question, and it wins ties. Every other workspace keeps the settings for reading its files.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def open_several(
     environ: Mapping[str, str],
     clock: Clock,
 ) -> Workspaces:
-    """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
+    """Open workspaces by folder or @name; `everywhere` adds all that have a name.
 
     `settings` override those of each. A workspace that cannot be opened is left out and named, if
     another can be opened. The primary one is that of MEMCLI_WORKSPACE, of `here`, or of the current
@@ -106,7 +105,7 @@ def open_several(
 
 
 def _check_stores(opened: Sequence[Workspace]) -> None:
-    """Raise ConfigError if two workspaces would keep their index in one file."""
+    """Raise ConfigError if two workspaces have the same index file."""
     if len({each.store.local for each in opened}) < len(opened):
         raise ConfigError(
             "store.path is one file, and each of several workspaces needs an index of its own",
@@ -117,9 +116,9 @@ def _check_stores(opened: Sequence[Workspace]) -> None:
 def folders_of(
     named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool, may_miss: bool = False
 ) -> dict[str, str]:
-    """Return the folder of each workspace by its name; a folder that is named twice is one.
+    """Return the folder of each workspace by its name, each folder once.
 
-    The errors are those of `open_several`. A folder that is named `may_miss`.
+    The errors are those of `open_several`. A named folder `may_miss`.
     """
     known = named_workspaces(environ)
     if everywhere and not known:

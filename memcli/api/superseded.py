@@ -1,6 +1,6 @@
 """Find the older lines that a passage corrects, and the newer lines that correct lines of a file.
 
-`superseded_by` and `corrections_in` read the index, also if files have changed since.
+`superseded_by` and `corrections_in` read the index, even if files have changed since.
 
 A line is compared with lines of earlier days that contain most of its words. Only dated lines are
 compared; `language.correction` decides.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 12  # chunks per line
 MOST_LINES = 12  # lines per passage
 MOST_OLDER = 3  # older lines shown per passage
-AT_ONCE = 20  # chunks of a document for which newer lines are looked up together
+AT_ONCE = 20  # chunks of a document that are looked up together
 
 
 class Superseded(Record):
@@ -59,9 +59,9 @@ class Superseded(Record):
 def corrections_in(
     workspace: Workspace, document: Key, lines: range, *, is_own: bool
 ) -> list[tuple[int, Correction]]:
-    """Return the newer lines that correct lines of a document, each after the line it corrects.
+    """Return the newer lines that correct lines of a document, in the order of these lines.
 
-    Without an index there are none. `is_own` says whether private notes may be named.
+    Without an index there are none. With `is_own`, private notes may be named.
     """
     scope = Scope() if is_own else Scope(Filters(scopes=OPEN_SCOPES))
     first: dict[Correction, int] = {}

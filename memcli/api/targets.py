@@ -1,4 +1,4 @@
-"""Read what a user points at: a name, a citation, `path#heading` or a record ref.
+"""Read what a user names: a document, a citation, `path#heading` or a record ref.
 
 Every printed name can be read back (`types.shown`, `types.cite`, `About.ref`, `workspace.names`). A
 name that begins with a source and a colon belongs to that source. A name that begins with `./` or
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from memcli.store.union import UnionStore
     from memcli.types import Excerpt
 
-# `a.md:3-9`, and as other programs write it: `a.md#L3-L9`, `a.md:L3`.
+# `a.md:3-9`, and the forms of other programs: `a.md#L3-L9`, `a.md:L3`.
 _LINES = re.compile(
     r"(?P<path>.+)(?::L?|#L)(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?", re.DOTALL
 )
-MOST_BEFORE = 20  # documents that are searched for the newest log before some days
-_AROUND = " \t\r\n`[]<>"  # characters that a text may have around a citation
+MOST_BEFORE = 20  # documents among which memcli looks for the newest log before some days
+_AROUND = " \t\r\n`[]<>"  # characters that text may have around a citation
 
 
 class Target(Record):
@@ -48,7 +48,7 @@ class Target(Record):
 
     @property
     def name(self) -> str:
-        """Return the name of the document as memcli prints it."""
+        """Return the printed name of the document."""
         return shown(*self.document)
 
     @property
@@ -82,7 +82,7 @@ def resolve_path(source: str, path: str, settings: Settings) -> Target:
 
 
 def readings_of(target: str, sources: Collection[str]) -> list[Target]:
-    """List the documents that a name may mean, the likeliest first."""
+    """List the documents that a name may mean, the most likely first."""
     return _readings(target, sources, lambda name: ())
 
 
@@ -144,7 +144,7 @@ def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
 def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Target | None:
     """Find a document whose name differs only in how its accents are composed.
 
-    Keyboards write one character where some file systems and programs store two.
+    A keyboard writes one character; some file systems and programs store two.
     """
     from unicodedata import normalize
 
@@ -165,10 +165,9 @@ def _readings(
 ) -> list[Target]:
     """List what a target may mean: a whole name, one with lines, one with an anchor.
 
-    A document ends in a Markdown suffix, so that lines or an anchor after it are not part of its
-    name. A bare path belongs to the workspace, else it starts here, else it is of the first other
-    source that has it. Characters around a citation count as part of the name first, and are then
-    left out.
+    The name of a document ends in a Markdown suffix; lines or an anchor follow it. A bare path
+    belongs to the workspace, or else starts here, or else belongs to the first other source that
+    has it. Characters around a citation are first read as part of the name, then left out.
     """
     found = _readings_as_written(target, sources, from_here)
     if bare(target) != target:
@@ -177,7 +176,7 @@ def _readings(
 
 
 def bare(target: str) -> str:
-    """Remove the characters that a text may have around a citation."""
+    """Remove characters around a citation."""
     return target.strip(_AROUND) or target
 
 
@@ -187,11 +186,11 @@ def _readings_as_written(
     from_here: Callable[[str], Sequence[tuple[str, str]]],
 ) -> list[Target]:
     source, rest = split_name(target, sources)
-    if not rest.strip("-0123456789"):  # lines of a document with the name of a source
+    if not rest.strip("-0123456789"):  # lines of a document whose name is like that of a source
         source, rest = MEMORY_SOURCE, target
     path = rest.removeprefix("./")
     named = _forms(source, path)
-    if rest != target:  # with a source
+    if rest != target:  # the name has a source
         return named
     here = [
         [form._replace(source=at[0], path=at[1]) for at in from_here(form.path)] for form in named
@@ -220,9 +219,9 @@ def _forms(source: str, path: str) -> list[Target]:
 
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
-    """Return the command that prints this path of another source, or the most similar document."""
+    """Return a command that prints this path of another source, or the most similar document."""
     from difflib import get_close_matches
-    from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
+    from shlex import quote  # people paste hints, and a file name may contain `;` or `$(`
 
     documents = sorted(known)
     near = [
@@ -297,7 +296,7 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
 def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
     """Find a stored document, and rebuild its text from the stored chunks.
 
-    Lines that are in no chunk, such as blank ones and front matter, are empty.
+    Lines outside chunks, such as front matter, are empty.
     """
     import json
 

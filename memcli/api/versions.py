@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from memcli.history.tree import CommitFiles
     from memcli.indexing.planning import Settings
 
-ALIKE = 0.5  # least share of the lines of an earlier file that the later one has
+ALIKE = 0.5  # least share of the lines of an earlier file in the later one
 
 
 class Version(Record):
     """Lines as a commit changed them."""
 
-    commit: str | None  # shortened hash; None: as they are on disk, and in no commit
+    commit: str | None  # shortened hash; None: on disk, not committed
     day: str | None
     source: str
     path: str
@@ -55,7 +55,7 @@ class _State(Record):
     """A file at a commit, and the place of the lines in it."""
 
     path: str
-    number: int  # of its bytes
+    number: int  # number of its bytes
     lines: tuple[str, ...]
     place: tuple[int, int]
 
@@ -73,7 +73,7 @@ def versions(
     here: str | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Versions:
-    """Follow the lines of `get` along the line of first parents, through renames of the file.
+    """Follow the lines of `get` back along first parents, through renames of the file.
 
     UsageError without a repository, NotFoundError if there is no such document.
     """
@@ -120,7 +120,7 @@ class _Past(Record):
 
 
 def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], list[Reason]]:
-    """Walk back from the newest commit until the lines were not there."""
+    """Go back from the newest commit until the lines are missing."""
     told: list[Version] = []
     newest: Commit | None = None  # None: the file on disk
     state, at = now, head
@@ -147,7 +147,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
 def _before(
     past: _Past, files: CommitFiles, state: _State, newer: CommitFiles | None
 ) -> _State | None:
-    """Find the lines in an earlier state; None if they were not there."""
+    """Find the lines in an earlier state; None if they are missing there."""
     if newer is not None and files.tree == newer.tree:
         return state
     found, path = past.state(files, state.path), state.path
@@ -164,7 +164,7 @@ def _before(
 
 
 def _earlier_name(past: _Past, files: CommitFiles, newer: CommitFiles, state: _State) -> str:
-    """Find the file that was renamed into one, by its lines; "" for none."""
+    """Find the earlier name of a renamed file by its lines; "" if there is none."""
     root = os.path.relpath(past.settings.source(past.source).root, past.workspace)
     prefix = "" if root == "." else f"{root}/".replace(os.sep, "/")
     try:
@@ -204,8 +204,8 @@ def lines_before(
 ) -> tuple[int, int] | None:
     """Find the place of some lines in the version before; None if they are all new.
 
-    If lines replaced as many others, each had the place of the line that it replaced. Otherwise
-    they had the place of all those lines.
+    If lines replaced equally many others, each gets the place of the line that it replaced.
+    Otherwise they get the place of all those lines.
     """
     first, end = lines[0] - 1, lines[1]
     head = _common(old, new)
@@ -234,7 +234,7 @@ def lines_before(
 
 
 def likeness(old: Sequence[str], new: Sequence[str]) -> float:
-    """Return how much of two files is the same, by lines that are not blank."""
+    """Return the share of lines that two files have in common, without blank lines."""
     ours, theirs = ({line.strip() for line in each if line.strip()} for each in (old, new))
     return len(ours & theirs) / max(1, len(ours), len(theirs))
 

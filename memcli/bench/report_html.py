@@ -1,7 +1,7 @@
 """A report as one HTML page without other files; pure.
 
-Note text is escaped, the page's own policy forbids scripts and every fetch, and it is readable in
-light and dark and on paper.
+Note text is escaped. The page's own policy forbids scripts and fetching. It is readable in light
+and dark mode and on paper.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ td.why { color: var(--muted); overflow-wrap: anywhere; }
 
 
 def escape(text: str) -> str:
-    """Make memory text harmless for a page: no markup, no control or bidi characters."""
+    """Make note text harmless for a page: no markup, no control or bidi characters."""
     return escape_markup(visible_line(text))
 
 
@@ -120,11 +120,11 @@ def _cards(report: ReportContents) -> str:
 
 
 def _delta(delta: float) -> str:
-    told = f"{delta:+.3f}"
-    if not float(told):
+    text = f"{delta:+.3f}"
+    if not float(text):
         return "±0"
     kind = "better" if delta > 0 else "worse"
-    return f'<span class="{kind}">{told}</span>'
+    return f'<span class="{kind}">{text}</span>'
 
 
 def _figure(title: str, label: str, svg: str | None, note: str = "") -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
 
 
-QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
+QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden, so memcli never indexes it
 RUN_DEPTH = 100
 SYNC_WAIT_SECONDS = 60.0
 
@@ -85,7 +85,7 @@ def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]
 
 
 class Searcher:
-    """Asks questions of the index, to the depth of a run."""
+    """Asks questions, with enough passages for a run."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Searcher:
         return answer
 
     def _tell(self, answer: Answer) -> None:
-        """Print once why semantic search or a reranker did not run, although requested."""
+        """Print once why a requested semantic search or reranker did not run."""
         from memcli.cli.search_output import by_keywords, say_reranked
         from memcli.search.retrievers import MODE_IS_KEYWORD
 
@@ -204,7 +204,7 @@ def _ablation(
     results: Sequence[QuestionResult],
     costs: LineCosts,
 ) -> tuple[dict[str, object], ...]:
-    """Ask the judged questions again in other ways; the first row is the way it is set."""
+    """Ask the judged questions again in other ways; the first row has the current settings."""
     from memcli.bench.ablation import row
     from memcli.bench.metrics import score
     from memcli.bench.quality import passages
@@ -268,7 +268,7 @@ def _variants(options: Options) -> tuple[Variant, ...]:
 def run_one(
     queries_file: str | None, options: Options, command: CommandContext, gates: Gates
 ) -> int:
-    """Update the index, ask, score, compare, check the gates."""
+    """Update the index, ask, score, compare, check the limits."""
     from memcli.bench import gates as gating
     from memcli.bench.quality_text import text as text_of
     from memcli.bench.rows import movement, pairs, read_baseline
@@ -313,11 +313,11 @@ def run_one(
     return ExitCode.NEGATIVE if failed else ExitCode.OK
 
 
-WORKSPACE = "workspace"  # the folder next to a file of questions that the questions are about
+WORKSPACE = "workspace"  # the workspace next to a file of questions
 
 
 def run_sets(options: Options, gates: Gates) -> int:
-    """Run every set on its own workspace, pool the figures, check the gates."""
+    """Run every set on its own workspace, combine the figures, check the limits."""
     from memcli.bench import gates as gating
     from memcli.bench.pooled import HINT, pooled, read, text
     from memcli.bench.quality import percentile
@@ -381,7 +381,7 @@ def history_folder(command: CommandContext) -> str:
 
 
 def read_history(folder: str, command: CommandContext) -> list[CheckTrace]:
-    """Read the traces, oldest first; one that cannot be read is named and passed over."""
+    """Read the traces, oldest first; report and skip those that cannot be read."""
     from memcli.bench import traces
 
     history: list[CheckTrace] = []
@@ -397,7 +397,7 @@ def read_history(folder: str, command: CommandContext) -> list[CheckTrace]:
 
 
 def trace_names(folder: str) -> list[str]:
-    """List the results files by time; their names are times in UTC."""
+    """List the results files by their names, which are times in UTC."""
     try:
         with os.scandir(folder) as entries:
             return sorted(e.name for e in entries if e.name.endswith(".json") and e.is_file())
@@ -406,9 +406,9 @@ def trace_names(folder: str) -> list[str]:
 
 
 def trace_path(folder: str, now: str) -> str:
-    """Name the results file of a run; runs of one second are numbered."""
+    """Name the results file of a run; runs in the same second get numbers."""
     moment = datetime.fromisoformat(now)
-    with suppress(ValueError, OverflowError):  # no time zone, or the ends of the calendar
+    with suppress(ValueError, OverflowError):  # no time zone, or beyond the ends of the calendar
         moment = moment.astimezone(UTC)
     stem = moment.strftime("%Y%m%dT%H%M%SZ")
     taken = set(trace_names(folder))
@@ -417,7 +417,7 @@ def trace_path(folder: str, now: str) -> str:
 
 
 def add_trace(folder: str, trace: CheckTrace) -> str:
-    """Write a trace that only its owner can read, and drop the oldest above the bound."""
+    """Write a trace that only its owner can read, and delete the oldest above the limit."""
     from memcli.bench.history import surplus
     from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
@@ -430,7 +430,7 @@ def add_trace(folder: str, trace: CheckTrace) -> str:
         raise UsageError(
             f"{path} cannot be written: {error.strerror}", hint="the same command again"
         ) from error
-    with suppress(OSError):  # the next run drops them
+    with suppress(OSError):  # the next run deletes them
         for name in surplus(trace_names(folder)):
             os.unlink(os.path.join(folder, name))
     return path

@@ -22,11 +22,11 @@ def each(
     as_json: bool,
     failed: int | None = None,
 ) -> int:
-    """Work on each workspace, as text below its name; if one fails, the others continue.
+    """Work on each workspace and print its name above its text; if one fails, the others continue.
 
-    `work` gives a record and an exit code; `failed` is the code of one that fails, else the
-    error's own. Of the codes the first that is not 0 counts. As JSON the records are gathered in
-    one of the schema `memcli.WHAT-several/1`.
+    `work` returns a record and an exit code. `failed` replaces the exit code of an error. The first
+    exit code that is not 0 counts. As JSON, it writes one object of `memcli.WHAT-several/1` with
+    all records.
     """
     from memcli.render import jsonio
 

@@ -31,7 +31,7 @@ class Stopwatch:
         self._seconds: dict[str, float] = {}
 
     def mark(self, stage: str) -> None:
-        """Count the time since the last mark for a stage that has just done something."""
+        """Add the time since the last mark to a stage that has just worked."""
         before, self._marked = self._marked, self._clock()
         self._seconds[stage] = self._seconds.get(stage, 0.0) + self._marked - before
 
@@ -57,10 +57,10 @@ class Progress:
         self._started = clock()
         self._bar: object | None = None
         self._stage, self._task = "", 0
-        self._began = (0.0, 0)  # when the stage was first drawn, and how much was done then
+        self._began = (0.0, 0)  # when the stage was first drawn, and how much was done by then
 
     def __enter__(self) -> Progress:
-        """Draw from here on, but not before the run has lasted a moment."""
+        """Start drawing after a moment."""
         return self
 
     def __exit__(
@@ -80,7 +80,7 @@ class Progress:
     def update(self, stage: str, done: int, total: int, *, at: int = 0) -> None:
         """Show the progress of a stage instead of the previous one.
 
-        The counts of several workspaces, each with its number `at`, are added.
+        Counts of several workspaces, each with its number `at`, add up.
         """
         with self._guard:
             self._counts[stage, at] = done, total

@@ -28,8 +28,8 @@ class SearchRequest(Record):
     options: SearchOptions
     shape: Shape
     expand: bool
-    sync: bool | None  # as `sync_of` returns it
-    opened: int | None  # the passage to open instead of writing any
+    sync: bool | None  # the result of `sync_of`
+    opened: int | None  # the passage to open; then none is written
 
     def answer(self, question: Question) -> SearchResult:
         """Answer a question."""
@@ -68,7 +68,7 @@ class SearchRequest(Record):
 def deliver(
     question: Question, request: SearchRequest, *, trace: str | None, require_semantic: bool
 ) -> SearchResult:
-    """Write the trace, then the answer; RetrieverError if vectors had to take part."""
+    """Write the trace, then the answer; RetrieverError if required vectors are missing."""
     found = request.answer(question)
     if trace is not None:
         from memcli.cli import traces

@@ -13,10 +13,9 @@ from memcli.render.sanitize import one_line
 from memcli.render.text import NOTHING_AROUND, Around
 from memcli.search.budget import shortened
 from memcli.search.lines import cut_down
-from memcli.search.ranked import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD
 from memcli.search.snippet import clipped, make_snippet, marked, numbered
-from memcli.types import MEMORY_SOURCE, shown
+from memcli.types import MEMORY_SOURCE, lines_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -299,7 +298,9 @@ def _corrections(
     safe = command.terminal.safe_line
     for newer in passage.corrected_by:
         is_shown = _is_shown(newer, result.answer.passages)
-        yield safe(mark_of((newer,))) + ("" if is_shown else ":"), "" if is_shown else newer.text
+        where = f"{command.name(*newer.document)}:{lines_of(newer.start_line, newer.end_line)}"
+        head = f"corrected by {safe(where)} ({newer.date})"
+        yield (head, "") if is_shown else (f"{head}:", newer.text)
     for each in (result.superseded or {}).get(passage.citation, ()):
         where = f"{command.name(each.source, each.path)}:{each.start_line}"
         yield f"corrects {safe(where)} ({each.date}):", each.text

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def make(
     result: SearchResult, command: CommandContext, options: SearchOptions, *, expand: bool
 ) -> dict[str, Any]:
-    """Describe a search that was answered; with `expand` the lines behind summaries too."""
+    """Describe a search and its answer; with `expand`, also the lines behind summaries."""
     from memcli.search.trace import Inquiry, search_trace
 
     _check(command, "search")
@@ -48,7 +48,7 @@ def make(
 
 
 def make_of_context(made: Assembly, command: CommandContext, *, budget: int) -> dict[str, Any]:
-    """Describe a context that was assembled."""
+    """Describe an assembled context."""
     from memcli.context.trace import Made, context_trace
     from memcli.search.trace import Inquiry
 
@@ -62,7 +62,7 @@ def make_of_context(made: Assembly, command: CommandContext, *, budget: int) -> 
 
 
 def _check(command: CommandContext, name: str) -> None:
-    """Raise UsageError for several workspaces: a trace of several cannot be replayed."""
+    """Raise UsageError for several workspaces, because memcli cannot replay their trace."""
     if command.memory.members:
         raise UsageError(
             "--trace works on one workspace, and this search has several",

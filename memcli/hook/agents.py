@@ -14,8 +14,8 @@ gemini       google-gemini/gemini-cli, docs/hooks/reference.md: SessionStart (`s
              and SessionEnd take only `systemMessage`. `gemini -p` puts the context of SessionStart
              in front of the first prompt, in <hook_context>.
 cursor       cursor.com/docs/hooks: `conversation_id`, `workspace_roots` and `transcript_path`.
-             sessionStart and beforeSubmitPrompt take `additional_context` (of the latter only
-             versions from 2026-07 on), preCompact `user_message`. The `followup_message` of stop
+             sessionStart and beforeSubmitPrompt take `additional_context` (older versions
+             ignore that of the latter), preCompact `user_message`. The `followup_message` of stop
              would be sent as a prompt, so memcli says nothing there.
 opencode, openclaw  the plugins in `memcli.agents.plugin` send and read what Claude Code does.
 

@@ -24,7 +24,7 @@ from memcli.language.facts import (
 )
 from memcli.language.word_order import is_moved
 from memcli.record import Record
-from memcli.remember.note_score import GateWeights, NoteScore, worth_of
+from memcli.remember.note_score import GateWeights, NoteScore, score_of
 from memcli.render.sanitize import broken_up
 from memcli.secrets.finding import find_secrets
 from memcli.secrets.stated import stated_secret
@@ -69,7 +69,7 @@ class SimilarLine(Record):
 class Check(Record):
     """The result of one rule."""
 
-    rule: str  # empty, too-long, secret, instruction, duplicate, near-duplicate, echo or worth
+    rule: str  # empty, too-long, secret, instruction, duplicate, near-duplicate, echo or low-score
     passed: bool
     reason: str
     citation: str | None = None
@@ -84,10 +84,10 @@ class OlderLine(Record):
 
 
 class Judgement(Record):
-    """The results of the rules that were checked, and the worth of the note."""
+    """The results of the rules that were checked, and the score of the note."""
 
     checks: tuple[Check, ...]  # in their order; the last may have refused
-    worth: NoteScore
+    score: NoteScore
     older: tuple[OlderLine, ...] = ()  # MOST_OLDER at most
 
     @property
@@ -100,7 +100,7 @@ class AdmissionSettings(Record):
     """The settings of the rules."""
 
     weights: GateWeights
-    least: float = 0.0  # of the worth; 0 asks for none
+    least: float = 0.0  # score; 0: any
     was_shown: WasShown | None = None
     refuses_orders: bool = False  # texts that tell a model what to do, as an attack does
 
@@ -116,7 +116,7 @@ def judge(
     compared = [(each, facets_of(each.text)) for each in neighbours]
     same = (pair for pair in compared if not _is_another(facets, pair[1]))
     best = max((_likeness(facets, other, each) for each, other in same), default=0.0)
-    worth = worth_of(text, facets, best, settings.weights)
+    score = score_of(text, facets, best, settings.weights)
     checks: list[Check] = []
     for check in (
         _length(text, facets),
@@ -125,12 +125,12 @@ def judge(
         _duplicate(facets, compared),
         _near_duplicate(facets, compared),
         _echo(facets, compared, settings.was_shown),
-        _least_worth(worth, settings.least),
+        _least_score(score, settings.least),
     ):
         checks.append(check)
         if not check.passed:
             break
-    return Judgement(tuple(checks), worth, tuple(_older(text, facets, compared)))
+    return Judgement(tuple(checks), score, tuple(_older(text, facets, compared)))
 
 
 def is_same(a: str, b: str) -> bool:
@@ -227,14 +227,14 @@ def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Che
     return Check("echo", True, "this session was not shown it")
 
 
-def _least_worth(worth: NoteScore, least: float) -> Check:
+def _least_score(score: NoteScore, least: float) -> Check:
     made_of = (
-        f"{worth.value:.2f} = novelty {worth.novelty:.2f}, specificity {worth.specificity:.2f},"
-        f" {worth.kind} {worth.kind_value:.1f}"
+        f"{score.value:.2f} = novelty {score.novelty:.2f}, specificity {score.specificity:.2f},"
+        f" {score.kind} {score.kind_value:.1f}"
     )
-    if worth.value < least:
-        return Check("worth", False, f"it is worth {made_of}; wanted is {least:.2f}")
-    return Check("worth", True, f"it is worth {made_of}")
+    if score.value < least:
+        return Check("low-score", False, f"its score is {made_of}; it must be at least {least:.2f}")
+    return Check("low-score", True, f"its score is {made_of}")
 
 
 def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:

@@ -81,7 +81,7 @@ class SessionFact(Record):
 
     line: int  # of the transcript, from 1
     text: str
-    worth: float  # 0 to 1
+    score: float  # 0 to 1
 
 
 def facts_of(turns: Iterable[TranscriptTurn]) -> list[SessionFact]:
@@ -89,10 +89,10 @@ def facts_of(turns: Iterable[TranscriptTurn]) -> list[SessionFact]:
     found: dict[str, SessionFact] = {}
     for turn in turns:
         for text in _sentences(turn.text):
-            worth = _worth(text, turn.role)
-            if worth:
-                found.setdefault(text.casefold(), SessionFact(turn.line, text, worth))
-    return sorted(found.values(), key=lambda each: -each.worth)
+            score = _score(text, turn.role)
+            if score:
+                found.setdefault(text.casefold(), SessionFact(turn.line, text, score))
+    return sorted(found.values(), key=lambda each: -each.score)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _width(text: str) -> int:
     return len(text) + sum(character >= "\u2e80" for character in text) * 2
 
 
-def _worth(text: str, role: str) -> float:
+def _score(text: str, role: str) -> float:
     """Weigh a sentence; 0 is not worth keeping."""
     if text.endswith(("?", "？", ":", "：")):
         return 0.0

@@ -90,7 +90,7 @@ class GateWeights(Record):
 
 
 class NoteScore(Record):
-    """The worth of a line, and its parts."""
+    """The score of a line, and its parts."""
 
     value: float  # G, 0 to 1
     novelty: float
@@ -99,7 +99,7 @@ class NoteScore(Record):
     kind_value: float
 
 
-def worth_of(text: str, facets: Facets, best: float, weights: GateWeights) -> NoteScore:
+def score_of(text: str, facets: Facets, best: float, weights: GateWeights) -> NoteScore:
     """Weigh a line; `best` is its best cosine to the memory, 0 to 1."""
     novelty = 1.0 - min(1.0, max(0.0, best))
     tokens = max(1, len(facets.sequence))

@@ -51,11 +51,11 @@ def repaired(repairs: Sequence[Repair]) -> str:
 
     Example: `Searched for education instead of educaton.`
     """
-    told = (
+    texts = (
         f"{each.searched} {'instead of' if each.is_instead else 'besides'} {each.typed}"
         for each in repairs
     )
-    return f"Searched for {', '.join(told)}."
+    return f"Searched for {', '.join(texts)}."
 
 
 def doubt(answer: Answer) -> str:

@@ -111,7 +111,7 @@ def run_init(options: Options) -> int:
 def run_compare(options: Options) -> int:
     """Compare two results of bench quality, speed or check.
 
-    Times are compared only on one machine. Between machines, ratios to a baseline are.
+    It compares times only between runs on one machine; otherwise only ratios to a baseline.
 
     Examples: memcli bench compare old.json new.json      memcli bench compare a b --json
     """
@@ -247,7 +247,7 @@ def run_report(options: Options) -> int:
     return ExitCode.OK
 
 
-RUNS = 5  # of each kind, by default
+RUNS = 5  # default number of each kind
 
 
 def run_speed(options: Options) -> int:
@@ -292,8 +292,8 @@ def run_speed(options: Options) -> int:
 def run_replay(options: Options) -> int:
     """Run the search or context of a trace again, and show what moved.
 
-    Options and filters come from the trace, other settings are of today. It prints what differs,
-    also a new index revision or model.
+    Options and filters come from the trace, other settings from today. It also prints whether the
+    index revision or the model has changed.
 
     Examples: memcli bench replay before.json      memcli bench replay before.json --json
     """
@@ -405,7 +405,7 @@ def run_calibrate(options: Options) -> int:
     else:
         terminal.write(terminal.safe(calibration.text(record, fitted.constants)))
     model = fingerprint.partition(";")[0] or "keywords only"
-    kept = "Nothing is kept" if options.dry_run else f"Kept in {path}"
+    kept = "Nothing is written" if options.dry_run else f"Saved in {path}"
     terminal.say(terminal.safe_line(f"{kept}, for {model}."))
     return ExitCode.OK
 

@@ -1,4 +1,4 @@
-"""`memcli changes`: list what is new in the memory, by day and section."""
+"""`memcli changes`: list what is new in the notes, by day and section."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def run(options: Options) -> int:
 
 SHOWN, RANKED = 6, 10  # changes of a section, and of a question
 _MARK = re.compile(r"\A(?:[-*+]|\d{1,9}[.)]) +")
-LONGEST, LEAD = 240, 40  # characters of a passage, and of the text before a difference
+LONGEST, LEAD = 240, 40  # shown characters of a passage, and of the text before a difference
 
 
 class Section(Record):
@@ -189,7 +189,7 @@ def _first_difference(old: str, new: str) -> int:
 
 
 def _shortened(text: str, start: int) -> str:
-    """Return the text of a passage from a place on, cut to the available width."""
+    """Return the text of a passage from a position on, cut to the available width."""
     begin, end = ("…" if start else ""), ("…" if start + LONGEST < len(text) else "")
     return f"{begin}{text[start : start + LONGEST]}{end}"
 

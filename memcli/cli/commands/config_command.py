@@ -135,7 +135,7 @@ def _files(workspace: str) -> tuple[str, str]:
 
 
 def _text(keys: list[Key], command: CommandContext) -> str:
-    """Print settings, values and origins in columns; changed settings are highlighted."""
+    """Print settings, values and origins in columns, with changed settings highlighted."""
     config, style, safe = command.config, command.terminal.style, command.terminal.safe_line
     lines = []
     if len(keys) == len(KEYS):
@@ -161,7 +161,7 @@ def _text(keys: list[Key], command: CommandContext) -> str:
 
 
 def _shown_value(key: Key, config: Config) -> Any:  # noqa: ANN401
-    """Return a value as it may be shown."""
+    """Return a value for display, without secrets."""
     value = config(key.name)
     if key.name.endswith(".url") and value:
         from memcli.config.masks import masked
@@ -181,7 +181,7 @@ def run_set(options: Options) -> int:
 
     Examples: memcli config set search.limit 5      memcli config set search.limit 5 --user
     """
-    from shlex import join  # a hint is pasted
+    from shlex import join  # people paste hints
 
     from memcli.config.settings import WORKSPACE_FILE, is_for_user, user_file
 
@@ -264,7 +264,7 @@ def _setting(key: Key) -> str:
 
 
 def write_new(path: str, *, user: bool) -> None:
-    """Write the file; one that exists is never touched."""
+    """Write a new file; never change an existing one."""
     try:
         atomic_write.write_new(path, commented(user=user))
     except FileExistsError:
@@ -344,7 +344,7 @@ def _remark(line: str) -> str:
     for found in re.finditer(r"\s*#", line):
         try:
             tomllib.loads(line[: found.start()])
-        except ValueError:  # within a string
+        except ValueError:  # inside a string
             continue
         return line[found.start() :].rstrip()
     return ""
@@ -359,12 +359,12 @@ def _unwritten(path: str, error: OSError) -> UsageError:
 
 
 def shown_default(key: Key) -> str:
-    """Write a default as TOML has it, such as true or 30.0."""
+    """Write a default in TOML, such as true or 30.0."""
     return json.dumps(key.default)
 
 
 def allowed(key: Key) -> str:
-    """Name the values a setting takes: "1 to 100"."""
+    """Return the possible values of a setting, such as "1 to 100"."""
     if key.choices:
         return ", ".join(key.choices) + (f", or {key.besides}" if key.besides else "")
     if key.low is None:

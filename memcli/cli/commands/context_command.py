@@ -1,4 +1,4 @@
-"""`memcli context`: the right memory for a prompt, within a budget of tokens."""
+"""`memcli context`: collect notes for a prompt, within a token budget."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def run(options: Options) -> int:
     return ExitCode.OK
 
 
-SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
+SHOWN_LEFT_OUT = 10  # how many --explain names; it counts the rest
 
 
 def write(
@@ -161,7 +161,7 @@ def _brief(part: ContextPart) -> dict[str, Any]:
 
 
 def _reserves(sharing: Sharing) -> list[tuple[str, int | None]]:
-    """Return the reserve of each section; an unused reserve goes to the passages found."""
+    """Return the reserve of each section; passages get what a section does not use."""
     shares = {
         ALWAYS: sharing.always_share,
         SOFT: sharing.soft_share,

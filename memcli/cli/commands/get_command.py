@@ -191,7 +191,7 @@ def _memory_of(target: str, command: CommandContext) -> Workspaces:
 
 
 def _print_several(options: Options, command: CommandContext) -> int:
-    """Print each below its citation; a missing one is reported and changes the exit code."""
+    """Print each target below its citation; report missing ones and change the exit code."""
     code: int = ExitCode.OK
     for target in options.targets:
         try:
@@ -244,7 +244,7 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
 
 
 def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
-    """Report which document a bare name was taken for, if it is ambiguous."""
+    """Print which document an ambiguous name was read as."""
     source, path = lines.source, lines.path
     elsewhere = command.memory.provenance()
     if elsewhere is not None:
@@ -263,7 +263,7 @@ def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
 
 
 def _is_other(path: str, file: str | None) -> bool:
-    """Return whether a path from here names another file than the one found."""
+    """Return whether a path from here is another file than the one found."""
     return os.path.isfile(path) and not (file and os.path.samefile(path, file))
 
 

@@ -1,4 +1,4 @@
-"""`memcli hook`: what an agent runs at the start of a session, at each prompt, and at its ends."""
+"""`memcli hook`: what an agent runs when a session starts, at each prompt, and at the end."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.hook.agents import HookEvent
 
-# What a hook does for the index on its way, at most: a search does more.
+# Limits of the work on the index in a hook; a search does more.
 BOUNDS = {"sync.seconds": 0.3, "sync.segments": 16, "sync.first": 50}
 MOST_TRANSCRIPT = 64 << 20  # characters
-SHOWN_NAME = 40  # characters of an event that is not ours
+SHOWN_NAME = 40  # shown characters of an unknown event
 HOOKS = "hooks"  # the folder of sessions, in the cache
 _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"
 _CUT_OFF = f"memcli hook: cut off after {LIMIT_SECONDS} seconds\n"
@@ -104,16 +104,16 @@ def _no_hook(event: str) -> UsageError:
 
 
 class HookLine(Record):
-    """What the command line of a hook says."""
+    """The command line of a hook."""
 
     agent: str
     options: Options
     budget: int | None
 
     def open(self, event: HookEvent) -> CommandContext:
-        """Open the workspace of a conversation, which does little for its index here.
+        """Open the workspace of a conversation, with little time to update its index.
 
-        It is the one named, else that of the agent's folder, else of its project.
+        It is the named one, or else that of the agent's folder, or of its project.
         """
         here = event.folder if os.path.isabs(event.folder) and os.path.isdir(event.folder) else None
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
@@ -128,7 +128,7 @@ class HookLine(Record):
         return command._replace(memory=memory)
 
     def session(self, event: HookEvent, command: CommandContext) -> SessionFile | None:
-        """Return the file of a conversation; None of one without a name."""
+        """Return the file of a conversation; None if it has no name."""
         if not event.session:
             return None
         folder = os.path.join(cache_folder(os.environ), HOOKS)
@@ -148,12 +148,12 @@ class HookLine(Record):
 
 
 def _bounded(config: Config) -> Config:
-    """Keep to what a hook has time for."""
+    """Limit the work to the time of a hook."""
     return config.having({name: min(config(name), most) for name, most in BOUNDS.items()})
 
 
 def _answer(event: str, line: HookLine) -> Mapping[str, Any]:
-    """Read what has happened, and answer it."""
+    """Read the event and answer it."""
     given = _read(event, line)
     if given is None:
         return SILENCE
@@ -176,7 +176,7 @@ def _read(event: str, line: HookLine) -> HookEvent | None:
 
 
 def _session_start(event: HookEvent, line: HookLine) -> str:
-    """Return the context of a session, once: a resumed session has it already."""
+    """Return the context of a new session; a resumed session has it already."""
     from memcli.api.assemble import session_start, sharing_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
@@ -213,7 +213,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
 
 
 def _prompt(event: HookEvent, line: HookLine) -> str:
-    """Return the notes for a prompt that the memory has a sure answer to."""
+    """Return notes for a prompt that they surely answer."""
     from memcli.hook.prompts import has_subject, is_wish, query_of
 
     text = query_of(event.prompt)
@@ -257,7 +257,7 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
 
 
 def _pre_compact(event: HookEvent, line: HookLine) -> str:
-    """Collect facts before a conversation is shortened, or suggest once a session to do so."""
+    """Collect facts before a conversation is shortened, or suggest it once per session."""
     command = line.open(event)
     session = line.session(event, command)
     if session is None:
@@ -269,7 +269,7 @@ def _pre_compact(event: HookEvent, line: HookLine) -> str:
 
 
 def _stop(event: HookEvent, line: HookLine) -> str:
-    """Collect facts, or suggest once a session to keep what the person has wished for."""
+    """Collect facts, or suggest once per session to save what the person wished for."""
     command = line.open(event)
     session = line.session(event, command)
     if session is None:
@@ -291,7 +291,7 @@ def _captures(event: HookEvent, command: CommandContext) -> bool:
 def _captured(
     event: HookEvent, line: HookLine, command: CommandContext, session: SessionFile
 ) -> str:
-    """Save facts of the lines of the transcript that were not read yet; say where they are."""
+    """Save facts from the new lines of the transcript; return where they are."""
     from memcli.api.capture import INBOX, MOST_PER_SESSION, capture
 
     claimed = session.claimed()

@@ -1,4 +1,4 @@
-"""`memcli inbox`: review what was collected from the sessions of agents."""
+"""`memcli inbox`: review the facts that memcli collected from sessions of agents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(options: Options) -> int:
     if both := {each.number for each in kept} & {each.number for each in dropped}:
         number = min(both)
         raise UsageError(f"line {number} is to be kept and dropped", hint="memcli inbox")
-    # The last lines first, so that the citations of the others stay right.
+    # The last lines first, so that the other lines do not move.
     for each in sorted((*kept, *dropped), key=lambda entry: -entry.number):
         settle(command.workspace, [each], keep=each in kept, now=command.moment)
     left = [each for each in entries if each not in kept and each not in dropped]

@@ -57,7 +57,7 @@ def run(options: Options) -> int:
 
 
 def _record(command: CommandContext, mark: str) -> dict[str, Any]:
-    """Describe what is searched here, and which agents keep notes about it."""
+    """Describe what memcli searches here, and which agents keep notes about it."""
     from memcli.workspace.dating import path_days
     from memcli.workspace.discover import discover
 
@@ -79,7 +79,7 @@ def _record(command: CommandContext, mark: str) -> dict[str, Any]:
 
 
 def _other_memories(root: str, sources: Sequence[Source]) -> list[Source]:
-    """List the memories of other programs that are not searched."""
+    """List the agent memories that memcli does not search."""
     from memcli.workspace.agent_memories import OPEN, find
     from memcli.workspace.locate import Surroundings
 

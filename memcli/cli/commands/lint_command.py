@@ -1,4 +1,4 @@
-"""`memcli lint`: list bad content in the notes with its place; it changes nothing."""
+"""`memcli lint`: list bad content in the notes, with its place, without changing it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 NAMED = 3  # other places that a line names; JSON has all
-SHOWN = 3  # findings of one kind in the same documents; -v and JSON have all
+SHOWN = 3  # shown findings of one kind in the same documents; -v and JSON have all
 
 
 OPTIONS = (
@@ -70,7 +70,7 @@ def run(options: Options) -> int:
 
 
 def _write_all(findings: Sequence[Finding], command: CommandContext) -> None:
-    """Write a line each; of many of one kind in the same documents the first, and how many more."""
+    """Write one line per finding; shorten many findings of one kind in the same documents."""
     kinds = Counter(map(_kind, findings))
     written: Counter[Kind] = Counter()
     for finding in findings:
@@ -127,7 +127,7 @@ def _record(finding: Finding) -> dict[str, Any]:
 
 
 def _summary(documents: int, counts: dict[str, int]) -> Iterator[str]:
-    """Return the counts, the most frequent code first, and what to do."""
+    """Return the counts, most frequent code first, and what to do."""
     from memcli.lint.findings import NEXT
 
     total = sum(counts.values())

@@ -1,4 +1,4 @@
-"""`memcli ls`: list the documents, with kind, date and tags, or count them by those."""
+"""`memcli ls`: list documents with kind, date and tags, or count them."""
 
 from __future__ import annotations
 
@@ -132,9 +132,9 @@ def write(
     limit: int | None,
     every: bool = False,
 ) -> None:
-    """Write the list to stdout, the first `limit` of it, then the messages to stderr.
+    """Write the first `limit` documents to stdout, then the messages to stderr.
 
-    In a pipe a long list is a count by folder and months, unless `every` document is wanted.
+    In a pipe, a long list becomes counts by folder and month, unless `every` document is requested.
     """
     terminal, form = command.terminal, shape.form
     is_long = len(catalogue.documents) > MOST_LISTED and not (every or limit)

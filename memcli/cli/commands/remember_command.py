@@ -142,7 +142,7 @@ def _undo(command: CommandContext, *, as_json: bool) -> int:
     else:
         lines = cite(MEMORY_SOURCE, done.path, done.start_line, done.end_line)
         if is_gone:
-            terminal.say(f"Took back {lines}")
+            terminal.say(f"Removed {lines}")
         else:
             terminal.warn(f"{lines} was left as it is: {done.reason}")
     return ExitCode.OK if is_gone else ExitCode.NEGATIVE
@@ -217,7 +217,7 @@ def _write(file: str, paragraphs: Sequence[ScoredParagraph], command: CommandCon
         older = [] if refusal else [line for line in each.judged.older if line.differs]
         behind = f"  (differs from {older[0].citation})" if older else ""
         text = each.text if len(each.text) <= SHOWN else f"{each.text[: SHOWN - 1]}…"
-        line = f"{each.judged.worth.value:.2f}  {rule}{at}  {where}  {text}{behind}"
+        line = f"{each.judged.score.value:.2f}  {rule}{at}  {where}  {text}{behind}"
         terminal.write_line(terminal.safe_line(line))
     if not paragraphs:
         terminal.say(f"{file} has no paragraphs.")
@@ -229,10 +229,10 @@ def _record(each: ScoredParagraph) -> dict[str, Any]:
         "start_line": each.start_line,
         "end_line": each.end_line,
         "text": each.text,
-        "worth": judged.worth.value,
-        "novelty": judged.worth.novelty,
-        "specificity": judged.worth.specificity,
-        "kind": judged.worth.kind,
+        "score": judged.score.value,
+        "novelty": judged.score.novelty,
+        "specificity": judged.score.specificity,
+        "kind": judged.score.kind,
         "refusal": judged.refusal._asdict() if judged.refusal else None,
         "older": [line._asdict() for line in judged.older],
     }
