@@ -151,8 +151,8 @@ def _share(
 def _notices(report: Report) -> tuple[tuple[str, str], ...]:
     """List what is missing from the commit."""
     unread = [skip for skip in report.skips if skip.reason == "unreadable"]
-    told = [(f"{shown(s.source, s.path or '.')}", s.detail) for s in (*report.unlisted, *unread)]
-    lines = [("unread", f"{name} is left out: {why}") for name, why in told]
+    skipped = [(f"{shown(s.source, s.path or '.')}", s.detail) for s in (*report.unlisted, *unread)]
+    lines = [("unread", f"{name} is left out: {why}") for name, why in skipped]
     if len(lines) > NOTICES:
         return (*lines[:NOTICES], ("unread", f"{len(lines) - NOTICES} more are left out"))
     return tuple(lines)
@@ -218,9 +218,9 @@ def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:
     if below == ".":
         return commit.tree
     with suppress(BrokenObjectError):
-        found = git.info(f"{commit.oid}:{below}")
-        if found is not None and found.kind == "tree":
-            return found.oid
+        tree = git.info(f"{commit.oid}:{below}")
+        if tree is not None and tree.kind == "tree":
+            return tree.oid
     raise NotFoundError(
         f"{below} is not a folder of the repository as of {commit.short} ({commit.day})",
         hint="git log --oneline -- .",
@@ -257,8 +257,8 @@ def _settled(
         own = files.file(name, MOST_BYTES) or b""
         config = configured.load(root, environ, flags, by=today.by, own=own)
     except ConfigError as error:
-        told = f"as of {commit.short} ({commit.day}): {error.message}"
-        raise ConfigError(told, hint="git log --oneline -- memcli.toml") from None
+        text = f"as of {commit.short} ({commit.day}): {error.message}"
+        raise ConfigError(text, hint="git log --oneline -- memcli.toml") from None
     except (OSError, BrokenObjectError) as error:
         raise ConfigError(
             f"{name} as of {commit.short} cannot be read: {error}", hint="git fsck"
@@ -266,8 +266,8 @@ def _settled(
     config = config.having({"terminal.hyperlink": "none"})
     inside = tuple(s for s in config.sources if f"{s.root}/".startswith(os.path.join(root, "")))
     outside = [source.name for source in config.sources if source not in inside]
-    told = f"{', '.join(outside)}: not of this repository, and left out"
-    left_out = (Reason("outside", told),) if outside else ()
+    text = f"{', '.join(outside)}: not of this repository, and left out"
+    left_out = (Reason("outside", text),) if outside else ()
     return config._replace(sources=inside), left_out
 
 
@@ -275,5 +275,5 @@ def _key(config: Config, tree: str) -> str:
     """Name a state by everything that its index depends on."""
     made_by = ("embedding.", "onnx.", "openai.", "chunk.", "files.", "secrets")
     values = sorted((n, repr(v.value)) for n, v in config.values.items() if n.startswith(made_by))
-    told = repr((CHUNKER_VERSION, tree, config.sources, values))
-    return sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    text = repr((CHUNKER_VERSION, tree, config.sources, values))
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:20]

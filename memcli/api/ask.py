@@ -120,8 +120,8 @@ def _ask(
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
     answer = answer._replace(semantic=for_all(memory, answer.semantic))
-    found = SearchResult(question, freshness, answer, tuple(expanded), nothing)
-    return _listed(found, options) if options.lists else found
+    result = SearchResult(question, freshness, answer, tuple(expanded), nothing)
+    return _listed(result, options) if options.lists else result
 
 
 def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
@@ -201,8 +201,8 @@ def _naming_language(memory: Workspaces, index: IndexModel, freshness: Freshness
     """Add what the language of the notes changes about the model of a new index."""
     from memcli.embedding.language_choice import announcement
 
-    told = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
-    return freshness._replace(notices=(*freshness.notices, told)) if told else freshness
+    reason = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
+    return freshness._replace(notices=(*freshness.notices, reason)) if reason else freshness
 
 
 def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshness:
@@ -264,7 +264,7 @@ def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
         known = sorted({document.kind for document in with_chunks(snapshot.documents(Scope()))})
     for kind in kinds:
         if known and kind not in known:
-            from memcli.config.suggestions import nearest
+            from memcli.config.keys import nearest
 
             raise UsageError(
                 f"no document is of the kind {kind!r}; the kinds are {', '.join(known)}",
@@ -278,13 +278,13 @@ def with_speakers(memory: Workspaces, filters: Filters) -> Filters:
 
     with memory.store.snapshot() as snapshot:
         speakers = snapshot.speakers()
-    found: list[str] = []
+    names: list[str] = []
     for name in filters.by:
         labels = labels_of(name, speakers)
         if not labels:
             raise _nobody(name, speakers)
-        found += labels
-    return filters._replace(by=tuple(dict.fromkeys(found)))
+        names += labels
+    return filters._replace(by=tuple(dict.fromkeys(names)))
 
 
 def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
@@ -416,7 +416,7 @@ def bring_up_to_date(
     is the result of `remembered`; None calls it if texts must be embedded.
     """
     if memory.members:
-        from memcli.api.member_updates import together
+        from memcli.api.several_workspaces import together
 
         return together(memory.members, lambda each: _brought_in(each, None, mode, sync=sync))
     return _brought_in(memory.lead, index, mode, sync=sync)
@@ -426,15 +426,15 @@ def _brought_in(
     workspace: Workspace, index: IndexModel | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     if workspace.state is not None:
-        found = workspace.state.freshness(workspace, sync=sync)
+        freshness = workspace.state.freshness(workspace, sync=sync)
     else:
-        found = _freshened(workspace, index, mode, sync=sync)
+        freshness = _freshened(workspace, index, mode, sync=sync)
     mended, workspace.mended = workspace.mended, ()
-    found = found._replace(notices=(*mended, *found.notices))
-    why, behind = workspace.stands_in, found.reason
+    freshness = freshness._replace(notices=(*mended, *freshness.notices))
+    why, behind = workspace.stands_in, freshness.reason
     if why is None:
-        return found
-    return found._replace(
+        return freshness
+    return freshness._replace(
         reason=behind._replace(text=f"{behind.text}; {why.text}") if behind else why
     )
 

@@ -134,7 +134,7 @@ def _of_a_question(
         missing = unmatched(memory.config.sources, snapshot.known)
         fixed = fixed_of(snapshot, sharing, filters)
         groups = model_groups(memory, snapshot, question, options, vector)
-        answer, found = find(
+        answer, parts = find(
             snapshot,
             question,
             options,
@@ -143,7 +143,7 @@ def _of_a_question(
             following=following_of(memory.config),
             observe=observe,
         )
-    assembled = assemble(fixed, found, sharing)
+    assembled = assemble(fixed, parts, sharing)
     answer = answer._replace(semantic=for_all(memory, answer.semantic))
     freshness = naming_models(freshness, groups)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
@@ -174,7 +174,7 @@ def session_start(
     of_all = filters._replace(scopes=OPEN_SCOPES)
     if since_ns is not None:
         sharing = sharing._replace(tail=0, tail_share=0.0)
-    found: Sequence[ContextPart] = ()
+    chosen: Sequence[ContextPart] = ()
     rest = 0
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
@@ -185,7 +185,7 @@ def session_start(
         chunks = snapshot.excerpts_of(sorted(newest), scope_within(snapshot, of_all))
         revision = str(snapshot.facts.revision)
         if since_ns is None:
-            found, rest = rank_all(
+            chosen, rest = rank_all(
                 snapshot,
                 fixed,
                 of_all,
@@ -207,9 +207,9 @@ def session_start(
         parts = packed_in_order(fixed.parts, changed_parts(order, changed), budget=sharing.budget)
         assembled = AssembledContext(parts, (), fixed.warning)
         return Assembly(None, freshness, None, assembled, 0, filters, revision, missing)
-    found = [part for part in found if is_open(part.excerpt.about)]
-    assembled = assemble(fixed, RetrievedPassages(found), sharing)
-    more = max(0, rest - len(found))
+    chosen = [part for part in chosen if is_open(part.excerpt.about)]
+    assembled = assemble(fixed, RetrievedPassages(chosen), sharing)
+    more = max(0, rest - len(chosen))
     return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
 
 

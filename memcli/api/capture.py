@@ -69,8 +69,8 @@ def inbox(workspace: Workspace) -> list[InboxEntry]:
     from memcli.remember.append import read
     from memcli.workspace.reading import decode
 
-    found = decode(read(root_of(workspace), INBOX) or b"")
-    parsed = parse("" if isinstance(found, str) else found[0])
+    text = decode(read(root_of(workspace), INBOX) or b"")
+    parsed = parse("" if isinstance(text, str) else text[0])
     items = [
         unit
         for block in parsed.blocks

@@ -146,13 +146,13 @@ def apply_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRAC
     It makes the plan before it takes the lock, because an encoder may be slow. If another run has
     written summaries meanwhile, it makes the plan again.
     """
-    found = _holdings(workspace)
+    holdings = _holdings(workspace)
     while True:
-        made = _planned(workspace, found, now=now, summarizer=summarizer)
+        made = _planned(workspace, holdings, now=now, summarizer=summarizer)
         with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
-            planned, found = found, _holdings(workspace)
-            if found.summaries == planned.summaries:
-                _refuse_unread(found)
+            planned, holdings = holdings, _holdings(workspace)
+            if holdings.summaries == planned.summaries:
+                _refuse_unread(holdings)
                 folder.write(workspace.config.workspace, made.plan.drafts)
                 return made
 
@@ -179,17 +179,19 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
             day = date.fromisoformat(query.date) if query.date else today
             question = Question.by(workspace.config, query.text, day)
             vector = begin_vector(workspace, question, raw, index)
-            found = search(
+            answer = search(
                 snapshot, question.query, question.dates, raw,
                 embed_query=vector, age_days=question.age_days,
             )  # fmt: skip
-            sums[0] += recall(query.relevant, found.passages)
-            found, behind = search_expanded(
+            sums[0] += recall(query.relevant, answer.passages)
+            answer, behind = search_expanded(
                 snapshot, model_groups(Workspaces(workspace), snapshot, question, active, vector),
                 question.query, question.dates, active,
                 tokens=workspace.config("expand.tokens"), age_days=question.age_days,
             )  # fmt: skip
-            sums[1] += recall(query.relevant, [*found.passages, *(each.passage for each in behind)])
+            sums[1] += recall(
+                query.relevant, [*answer.passages, *(each.passage for each in behind)]
+            )
         tokens = [_tokens(snapshot, view) for view in VIEWS]
     count = len(queries)
     return SummaryRecall(count, sums[0] / count, sums[1] / count, *tokens)
@@ -201,18 +203,18 @@ def _tokens(snapshot: Snapshot, view: str) -> int:
     from memcli.store.records import RetrieverResults
 
     scope = scope_of(Filters(view=view), snapshot.supports())
-    documents = [(found.source, found.path) for found in snapshot.documents(scope)]
+    documents = [(document.source, document.path) for document in snapshot.documents(scope)]
     chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, scope)]
     nothing = RetrieverResults(TermQuery(), (), None, ())
-    return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
+    return sum(candidate.tokens for candidate in snapshot.candidates(chunks, nothing))
 
 
 def check_compaction(workspace: Workspace) -> SummaryCheck:
     """Check every summary against its source lines."""
     from memcli.compaction.summaries import problems
 
-    found = _holdings(workspace)
-    return SummaryCheck(found.summaries, tuple(problems(found.summaries)), _unread(found))
+    holdings = _holdings(workspace)
+    return SummaryCheck(holdings.summaries, tuple(problems(holdings.summaries)), _unread(holdings))
 
 
 def undo_compaction(workspace: Workspace) -> UndoneRun:
@@ -223,10 +225,10 @@ def undo_compaction(workspace: Workspace) -> UndoneRun:
     from memcli.compaction.summaries import last_run
 
     with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
-        found = _holdings(workspace)
-        written = last_run(found.summaries)
+        holdings = _holdings(workspace)
+        written = last_run(holdings.summaries)
         removed = tuple(summary for summary in written if not summary.is_edited)
         folder.remove(workspace.config.workspace, [summary.path for summary in removed])
     edited = tuple(summary for summary in written if summary.is_edited)
-    unread = _unread(found)
-    return UndoneRun(not found.summaries and not unread, removed, edited, unread)
+    unread = _unread(holdings)
+    return UndoneRun(not holdings.summaries and not unread, removed, edited, unread)

@@ -40,8 +40,8 @@ def embed_matches(
 
     Nothing happens if the model is on a server, or while another process writes the index.
     """
-    found = snapshot.by_keyword(query.term_query, BEST_MATCHES, Scope(filters))
-    encoder = workspace.query_encoder.encoder(index) if found else None
+    matches = snapshot.by_keyword(query.term_query, BEST_MATCHES, Scope(filters))
+    encoder = workspace.query_encoder.encoder(index) if matches else None
     if encoder is None:
         return
     fingerprint, clock = encoder.fingerprint, workspace.clock
@@ -55,7 +55,7 @@ def embed_matches(
                 ),
                 query,
             )
-            for ranked in found
+            for ranked in matches
         )
         if texts:
             threads = cores(workspace.config("embedding.threads"))

@@ -40,8 +40,8 @@ def lint(workspace: Workspace, today: date) -> LintReport:
     """Check the files on disk, without the index; `today` decides which tasks are old."""
     workspace.need_files()
     look = Inspection(workspace, today)
-    found = tuple(look.findings())
-    return LintReport(look.documents, found, tuple(look.passed))
+    findings = tuple(look.findings())
+    return LintReport(look.documents, findings, tuple(look.passed))
 
 
 class Inspection:
@@ -78,11 +78,11 @@ class Inspection:
             yield Finding(UNMATCHED_GLOB, None, reason.text)
 
     def _inspected(self, file: FileStat, settings: Settings) -> LintDocument | None:
-        found = read(settings, file.source, file.path)
-        if isinstance(found, Skip):
-            self.passed.append(not_read(found))
+        content = read(settings, file.source, file.path)
+        if isinstance(content, Skip):
+            self.passed.append(not_read(content))
             return None
-        source, text = settings.source(file.source), found.text
+        source, text = settings.source(file.source), content.text
         is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.path)
         made = made_or_skip(
             file.source,

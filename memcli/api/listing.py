@@ -86,8 +86,8 @@ def _catalogue(
             roots = {source.name: source.root for source in memory.index_settings().sources}
             listed = linking_to(snapshot, links_to, listed, roots)
             if not listed:
-                told = Reason("links", f"no document links to {links_to}")
-                return Catalogue(freshness, empty_reason=told)
+                reason = Reason("links", f"no document links to {links_to}")
+                return Catalogue(freshness, empty_reason=reason)
         if listed:
             total = listed[0].total or len(listed)
             chosen = tuple(map(_entry, in_order(listed, order)[:limit]))
@@ -157,8 +157,8 @@ def _of_folder(
 ) -> DocumentCount:
     months = sorted(each.date[:7] for each in documents if each.date) or [""]
     places = {(each.source, each.path) for each in documents}
-    heard = tuple(name for name, where in speakers.items() if not places.isdisjoint(where))
-    return DocumentCount(folder, months[0], months[-1], len(documents), heard)
+    names = tuple(name for name, where in speakers.items() if not places.isdisjoint(where))
+    return DocumentCount(folder, months[0], months[-1], len(documents), names)
 
 
 def counts(documents: Sequence[DocumentEntry], what: str) -> list[tuple[str, int]]:
@@ -186,7 +186,7 @@ def _values(document: DocumentEntry, what: str) -> Iterator[str]:
 
 
 def _entry(listed: IndexedDocument) -> DocumentEntry:
-    said = json.loads(listed.front_matter)
+    matter = json.loads(listed.front_matter)
     return DocumentEntry(
         listed.source,
         listed.path,
@@ -195,7 +195,7 @@ def _entry(listed: IndexedDocument) -> DocumentEntry:
         listed.kind,
         listed.scope,
         listed.trust,
-        tags=tags(said),
-        front_matter=said,
+        tags=tags(matter),
+        front_matter=matter,
         date_from=listed.first_day,
     )

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from memcli.api.compact import Compaction
     from memcli.api.filters import FilterArguments
     from memcli.api.lint import LintReport
-    from memcli.api.member_updates import SeveralRuns, SeveralStatus
     from memcli.api.read import Lines
     from memcli.api.records import (
         ContextBlock,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         SearchResults,
     )
     from memcli.api.remember import RememberResult, ScoredParagraph, UndoResult
+    from memcli.api.several_workspaces import SeveralRuns, SeveralStatus
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun
     from memcli.api.workspaces import Workspaces
@@ -129,7 +129,7 @@ class Memory:
 
         moment = now or self.workspaces.moment()
         config = self.config if limit is None else self.config.having({"search.limit": limit})
-        wanted = options_of(
+        options = options_of(
             config,
             filters=filters_of(self.workspaces, filters, moment.date()),
             budget=budget,
@@ -137,8 +137,8 @@ class Memory:
             ends=not more,
         )
         question = Question.by(config, text, moment)
-        found = ask(self.workspaces, question, wanted, sync=sync)
-        return results_of(found, now=moment.isoformat(timespec="seconds"))
+        result = ask(self.workspaces, question, options, sync=sync)
+        return results_of(result, now=moment.isoformat(timespec="seconds"))
 
     def related(
         self,
@@ -161,14 +161,14 @@ class Memory:
 
         config = self.config if limit is None else self.config.having({"search.limit": limit})
         today = self.workspaces.moment().date()
-        wanted = options_of(config, filters=filters_of(self.workspaces, filters, today))
-        found = likenesses(self.workspaces, target, wanted, sync=sync)
+        options = options_of(config, filters=filters_of(self.workspaces, filters, today))
+        result = likenesses(self.workspaces, target, options, sync=sync)
         return RelatedPassages(
-            place=found.citation,
-            freshness=IndexFreshness(*found.freshness),
-            retrievers=RetrieverStatus(found.alike.keyword, found.alike.semantic),
-            results=passages_of(found.alike.passages),
-            empty_reason=found.empty_reason,
+            place=result.citation,
+            freshness=IndexFreshness(*result.freshness),
+            retrievers=RetrieverStatus(result.alike.keyword, result.alike.semantic),
+            results=passages_of(result.alike.passages),
+            empty_reason=result.empty_reason,
         )
 
     def documents(
@@ -186,9 +186,11 @@ class Memory:
         from memcli.api.listing import catalogue
         from memcli.api.records import DocumentList, IndexFreshness
 
-        wanted = filters_of(self.workspaces, filters, self.workspaces.moment().date())
-        found = catalogue(self.workspaces, wanted, order=order, sync=sync)
-        return DocumentList(IndexFreshness(*found.freshness), found.documents, found.empty_reason)
+        selected = filters_of(self.workspaces, filters, self.workspaces.moment().date())
+        result = catalogue(self.workspaces, selected, order=order, sync=sync)
+        return DocumentList(
+            IndexFreshness(*result.freshness), result.documents, result.empty_reason
+        )
 
     def context(
         self,
@@ -210,8 +212,8 @@ class Memory:
         from memcli.context.parts import markdown
 
         moment = now or self.workspaces.moment()
-        given = {"context.budget": budget, "context.tail": tail}
-        config = self.config.having({name: n for name, n in given.items() if n is not None})
+        values = {"context.budget": budget, "context.tail": tail}
+        config = self.config.having({name: n for name, n in values.items() if n is not None})
         sharing = check_shares(sharing_of(config))
         made = context_of(self.workspaces, text, moment, sharing, sync=sync)
         assembled = made.assembled
@@ -261,8 +263,8 @@ class Memory:
         """
         from memcli.api.read import get, with_corrections
 
-        found = get(self.workspaces, target, first=first, count=count, expand=expand)
-        return with_corrections(self.workspaces, found)
+        lines = get(self.workspaces, target, first=first, count=count, expand=expand)
+        return with_corrections(self.workspaces, lines)
 
     def remember(
         self,
@@ -350,7 +352,7 @@ class Memory:
 
         job = Job(full=full, wait_seconds=wait_seconds)
         if self.workspaces.members:
-            from memcli.api.member_updates import index_each
+            from memcli.api.several_workspaces import index_each
 
             return index_each(self.workspaces, job)
         workspace = self.workspaces.lead
@@ -362,7 +364,7 @@ class Memory:
         With `deep`, it also runs the model and checks the index file.
         """
         if self.workspaces.members:
-            from memcli.api.member_updates import status_of_each
+            from memcli.api.several_workspaces import status_of_each
 
             return status_of_each(self.workspaces, deep=deep)
         from memcli.api.status import status

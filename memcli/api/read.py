@@ -68,32 +68,32 @@ def get(
             " cannot be read",
             hint="memcli search QUERY --expand",
         )
-    found, file = owner.read(here)
-    if first is not None and found.first is not None:
-        raise _named_twice(found, target, first)
+    place, file = owner.read(here)
+    if first is not None and place.first is not None:
+        raise _named_twice(place, target, first)
     lines = file.text.split("\n")
     if lines and lines[-1] == "":
         lines.pop()
     last = max(1, len(lines))
-    start, end = targets.lines_of(found, file, settings)
+    start, end = targets.lines_of(place, file, settings)
     if first is not None and first > last:
-        raise targets.beyond(found.name, first, len(lines))
+        raise targets.beyond(place.name, first, len(lines))
     start = start if first is None else first
     wanted_end = min(end, last) if first is None else last
     if wanted_end < start:
-        raise _backwards(found, start, wanted_end)
+        raise _backwards(place, start, wanted_end)
     end = wanted_end if count is None else min(wanted_end, start + count - 1)
     start, end, wanted_end = max(1, start - around), min(last, end + around), wanted_end + around
     text = "\n".join(lines[start - 1 : end])
-    is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
+    is_whole = (place.first, place.anchor, first, count) == (None, None, None, None)
     chosen = None if is_whole else lines[start - 1 : end]
     if is_use and workspace.config("access.count"):
         from memcli.api.usage_counts import note
 
-        note(workspace, [found.document])
+        note(workspace, [place.document])
     return Lines(
-        source=before + found.source,
-        path=found.path,
+        source=before + place.source,
+        path=place.path,
         start_line=start,
         end_line=end,
         total_lines=len(lines),
@@ -112,8 +112,8 @@ def with_corrections(memory: Workspaces, lines: Lines) -> Lines:
     owner = memory.owner_of(lines.citation)
     document = lines.source.removeprefix(owner.before), lines.path
     there = range(lines.start_line, lines.end_line + 1)
-    found = corrections_in(owner.workspace, document, there, is_own=owner.is_own)
-    named = ((line, each._replace(source=owner.before + each.source)) for line, each in found)
+    corrections = corrections_in(owner.workspace, document, there, is_own=owner.is_own)
+    named = ((line, each._replace(source=owner.before + each.source)) for line, each in corrections)
     return lines._replace(corrected_by=tuple({"line": line, **each.record} for line, each in named))
 
 
@@ -145,10 +145,10 @@ def _behind(
         listed = plan(settings, {}).listing.files
         return [stat.path for stat in listed if stat.source == MEMORY_SOURCE]
 
-    found = raw_lines(file, lines, settings=settings, memory=Logs(read, paths))
+    raw = raw_lines(file, lines, settings=settings, memory=Logs(read, paths))
     if not before:
-        return found
-    named = (each._replace(source=before + each.source) for each in found)
+        return raw
+    named = (each._replace(source=before + each.source) for each in raw)
     return [
         each._replace(citation=cite(each.source, each.path, each.start_line, each.end_line))
         for each in named
@@ -185,8 +185,8 @@ def raw_lines(
             hint=f"memcli get {quote(name)}",
         )
     leaves = _leaves(lineage, settings, memory)
-    wanted = [] if lines is None else list(dict.fromkeys(citations("\n".join(lines))))
-    ranges = [(leaf, *c[1:]) for c in wanted for leaf in leaves if _holds(leaf.source, c)]
+    cites = [] if lines is None else list(dict.fromkeys(citations("\n".join(lines))))
+    ranges = [(leaf, *c[1:]) for c in cites for leaf in leaves if _holds(leaf.source, c)]
     whole = [(leaf, leaf.source.start_line, leaf.source.end_line) for leaf in leaves]
     return [_record(*each) for each in ranges or whole]
 
@@ -210,7 +210,7 @@ class Leaf(Record):
 
 def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
     """Follow summaries of summaries down to the logs."""
-    found: dict[SourceLines, Leaf] = {}
+    leaves: dict[SourceLines, Leaf] = {}
     seen: set[str] = set()
     todo = [lineage]
     while todo:
@@ -223,12 +223,12 @@ def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
             file = _file(path, sources, here, memory)
             under = _lineage(file, settings)
             if under is None:
-                found |= {leaf.source: leaf for leaf in _placed(sources, file)}
+                leaves |= {leaf.source: leaf for leaf in _placed(sources, file)}
             elif path not in seen:
                 seen.add(path)
                 below.append(under)
         todo += reversed(below)
-    return list(found.values())
+    return list(leaves.values())
 
 
 def _file(path: str, sources: Sequence[SourceLines], of: Lineage, memory: Logs) -> FileText:

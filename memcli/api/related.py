@@ -52,11 +52,11 @@ def likenesses(
     paths start at `here`. NotFoundError if there is nothing at the place.
     """
     owner = memory.owner_of(target)
-    found, file = owner.read(here)
-    first, last = targets.lines_of(found, file, owner.workspace.index_settings())
-    found = found._replace(source=owner.before + found.source)
+    place, file = owner.read(here)
+    first, last = targets.lines_of(place, file, owner.workspace.index_settings())
+    place = place._replace(source=owner.before + place.source)
     return memory.answering(
-        lambda each: _likenesses(each, found, (first, last), options, sync=sync),
+        lambda each: _likenesses(each, place, (first, last), options, sync=sync),
         mends=sync is not False,
     )
 

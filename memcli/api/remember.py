@@ -191,16 +191,16 @@ def _corrected(workspace: Workspace, citation: str) -> str:
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
 
-    found = get(Workspaces(workspace), citation)
-    if found.end_line - found.start_line >= MOST_CORRECTED:
+    older = get(Workspaces(workspace), citation)
+    if older.end_line - older.start_line >= MOST_CORRECTED:
         raise UsageError(
-            f"{found.citation} has {found.end_line - found.start_line + 1} lines; a note"
+            f"{older.citation} has {older.end_line - older.start_line + 1} lines; a note"
             f" corrects at most {MOST_CORRECTED}",
-            hint=f"{found.citation.rpartition(':')[0]}:{found.start_line}",
+            hint=f"{older.citation.rpartition(':')[0]}:{older.start_line}",
         )
-    lines = str(found.start_line)
-    lines += f"-{found.end_line}" if found.end_line > found.start_line else ""
-    return f"{shown(found.source, found.path)}:{lines}"
+    lines = str(older.start_line)
+    lines += f"-{older.end_line}" if older.end_line > older.start_line else ""
+    return f"{shown(older.source, older.path)}:{lines}"
 
 
 def _corrected_by_text(workspace: Workspace, text: str) -> tuple[str, tuple[Reason, ...]]:
@@ -227,26 +227,26 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
     from memcli.api.workspaces import Workspaces
 
     try:
-        found = get(Workspaces(workspace), citation)
+        place = get(Workspaces(workspace), citation)
     except NotFoundError:
         path, _, line = citation.rpartition(":")
         if line.isdecimal() and (done := _removed_before(workspace, path, int(line))):
             return done
         raise
-    lines = found.text.encode()
+    lines = place.text.encode()
 
     def is_meant(made: AppendedNote) -> bool:
-        is_there = made.path == found.path and found.source == MEMORY_SOURCE
+        is_there = made.path == place.path and place.source == MEMORY_SOURCE
         return is_there and made.by == by and lines in made.note
 
     done = UndoResult(None)
     if lines.strip():
         done = _take_back(workspace, is_meant, may_follow=True)
     if done.path is None:
-        done = _removed_before(workspace, found.path, found.start_line) or done
+        done = _removed_before(workspace, place.path, place.start_line) or done
     if done.path is None:
         raise NotFoundError(
-            f"{found.citation} is not a note that was saved with these tools",
+            f"{place.citation} is not a note that was saved with these tools",
             hint="memcli changes --by agent",
         )
     return done
@@ -279,8 +279,8 @@ def _take_back(
 ) -> UndoResult:
     from memcli.remember import append
 
-    kept = [each for each in _appends(workspace) if not each.is_removed]
-    made = next((each for each in reversed(kept) if is_meant(each)), None)
+    appends = [each for each in _appends(workspace) if not each.is_removed]
+    made = next((each for each in reversed(appends) if is_meant(each)), None)
     if made is None:
         return UndoResult(None)
     sleep = workspace.clock.sleep
@@ -309,11 +309,11 @@ def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> 
 def _refuse_twice(data: bytes | None, text: str) -> None:
     from memcli.workspace.reading import decode
 
-    found = decode(data) if data else ""
-    if isinstance(found, str):
+    present = decode(data) if data else ""
+    if isinstance(present, str):
         return
     longest = max(re.findall(r"\w+", text), key=len, default="").casefold()
-    for first, last, lines in windows(found[0].split("\n"), length(text)):
+    for first, last, lines in windows(present[0].split("\n"), length(text)):
         if longest in lines.casefold() and is_same(lines, text):
             raise _TwiceError(first, last)
 
@@ -325,8 +325,8 @@ def _note(text: str, wish: Wish, now: datetime) -> Note:
         )
     heading = " ".join(cleaned(wish.heading).split()).lstrip("#").strip()
     time = now.strftime("%H:%M") if wish.to == TODAY else ""
-    told = {"source_kind": wish.by, "scope": wish.scope}
-    metadata = "".join(f"{key}: {value}\n" for key, value in told.items() if value)
+    matter = {"source_kind": wish.by, "scope": wish.scope}
+    metadata = "".join(f"{key}: {value}\n" for key, value in matter.items() if value)
     return Note(text, heading, wish.type, time, metadata)
 
 
@@ -396,7 +396,7 @@ def weigh(
         SimilarLines(workspace),
     )
     parsed = parse(text)
-    found = []
+    result = []
     for block in parsed.blocks:
         if block.kind not in _SAYING:
             continue
@@ -406,8 +406,8 @@ def weigh(
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
             judged = judged._replace(older=shown_lines(workspace, judged))
-            found.append(ScoredParagraph(first, last, shown_text(workspace, line), judged))
-    return found, similar.notices
+            result.append(ScoredParagraph(first, last, shown_text(workspace, line), judged))
+    return result, similar.notices
 
 
 def admission_settings(

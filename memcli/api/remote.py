@@ -142,9 +142,16 @@ def open_everywhere(
     names = [known[each.folder] for each in members if each.folder in known]
     shared_index = open_shared_index(config, config("store.tenant"))
     try:
-        taken = [each.name for each in members]
+        used_names = [each.name for each in members]
         members += _stored_workspaces(
-            shared_index, config, place, environ, clock, by=EVERYWHERE, besides=names, taken=taken
+            shared_index,
+            config,
+            place,
+            environ,
+            clock,
+            by=EVERYWHERE,
+            besides=names,
+            taken=used_names,
         )
     except StoreError as error:
         if local is None:
@@ -176,7 +183,7 @@ def _stored_workspaces(
     taken: Sequence[str] = (),
 ) -> list[NamedWorkspace]:
     """List each workspace of a shared index by its name, except those in `besides`."""
-    found: list[NamedWorkspace] = []
+    result: list[NamedWorkspace] = []
     for each in shared_index.listed():
         if each.name in besides:
             continue
@@ -187,8 +194,8 @@ def _stored_workspaces(
         name = each.whole if each.name in taken else each.name
         store = named_store(config, each.whole, place, clock.now_ns)
         workspace = Workspace(own, store, environ=environ, clock=clock, state=state)
-        found.append(NamedWorkspace(name, each.whole, workspace))
-    return found
+        result.append(NamedWorkspace(name, each.whole, workspace))
+    return result
 
 
 def _as_stored(revision: int, changed_at: str, origin: str) -> Reason:

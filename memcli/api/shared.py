@@ -51,15 +51,15 @@ def upgrade(config: Config) -> tuple[str, int, int]:
 
 def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:
     """Attach the folder of a workspace; return the address of the index."""
-    config, told = workspace.config, attached.named(name)
+    config, key = workspace.config, attached.named(name)
     address = address_of(config)
     before = attached.attached(workspace.environ).get(config.workspace)
-    if before is not None and attached.named(before) != told:
+    if before is not None and attached.named(before) != key:
         raise UsageError(
             f"{config.workspace} is attached as {before} already", hint="memcli store detach"
         )
-    admin.attach(address, Name(*told), origin_of(config.workspace), take_over=take_over)
-    attached.remember(workspace.environ, config.workspace, attached.written(told))
+    admin.attach(address, Name(*key), origin_of(config.workspace), take_over=take_over)
+    attached.remember(workspace.environ, config.workspace, attached.written(key))
     return address.masked
 
 
@@ -112,11 +112,11 @@ def delete(workspace: Workspace, name: str) -> None:
 def rename(workspace: Workspace, name: str, new: str) -> str:
     """Rename a workspace, also for the folders of this machine; return the index's address."""
     address = address_of(workspace.config)
-    old, wanted = attached.named(name), attached.named(new)
-    if old == wanted:  # it would stop a process that is writing
+    old, target = attached.named(name), attached.named(new)
+    if old == target:  # it would stop a process that is writing
         raise UsageError(f"{name} has this name already", hint="memcli store status")
-    admin.rename(address, Name(*old), Name(*wanted))
-    _follow(workspace, old, attached.written(wanted))
+    admin.rename(address, Name(*old), Name(*target))
+    _follow(workspace, old, attached.written(target))
     return address.masked
 
 

@@ -45,8 +45,8 @@ class SimilarLines:
         """Return the lines, those with the most words of the text first."""
         if self._index is None:
             return ()
-        found = _recalled(self._workspace, text, self._index)
-        near = [each for candidate in found for each in _lines_of(candidate, length(text))]
+        chunks = _recalled(self._workspace, text, self._index)
+        near = [each for candidate in chunks for each in _lines_of(candidate, length(text))]
         return _compared(self._workspace, text, near, self._index)
 
 

@@ -191,14 +191,14 @@ def gather(workspace: Workspace, *, deep: bool) -> Findings:
     If the server of the index is away, read the index of this machine. Without files, only describe
     the contents of the index.
     """
-    asked = Workspaces(workspace)
-    return asked.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
+    memory = Workspaces(workspace)
+    return memory.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
 
 
 def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
     store, settings = workspace.store, workspace.index_settings()
-    with ExitStack() as held:
-        snapshot = held.enter_context(store.snapshot()) if store.exists() else None
+    with ExitStack() as stack:
+        snapshot = stack.enter_context(store.snapshot()) if store.exists() else None
         comparison = compare_index(snapshot, settings) if workspace.has_files else AS_STORED
         facts = snapshot.facts if snapshot else Facts()
         index = IndexModel(facts.model, facts.fingerprint, facts.language or "")
@@ -361,8 +361,8 @@ def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
 
 def status(workspace: Workspace, *, deep: bool) -> WorkspaceStatus:
     """Return what is indexed, what is out of date and why."""
-    found = gather(workspace, deep=deep)
-    return record(found, judge(found))
+    findings = gather(workspace, deep=deep)
+    return record(findings, judge(findings))
 
 
 def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
@@ -398,13 +398,13 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
 
 def planned(comparison: IndexComparison) -> PlannedChanges:
     """Describe what a run of `index` would change."""
-    found = comparison.changes
+    changes = comparison.changes
     return PlannedChanges(
-        tuple(found.added),
-        tuple(found.changed),
-        tuple(found.again),
-        tuple(RenamedFile(*pair) for pair in found.moved),
-        tuple(found.removed),
+        tuple(changes.added),
+        tuple(changes.changed),
+        tuple(changes.again),
+        tuple(RenamedFile(*pair) for pair in changes.moved),
+        tuple(changes.removed),
         tuple(comparison.settings),
     )
 

@@ -80,7 +80,7 @@ def corrections_in(
                             first.setdefault(later[-1], line)
     except (IndexMissingError, BusyError, StoreError):
         return []
-    return sorted(((line, found) for found, line in first.items()), key=itemgetter(0))
+    return sorted(((line, correction) for correction, line in first.items()), key=itemgetter(0))
 
 
 def superseded_by(
@@ -88,14 +88,14 @@ def superseded_by(
 ) -> Mapping[str, tuple[Superseded, ...]]:
     """Find the older lines that each passage corrects, by its citation; the surest first."""
     with memory.store.snapshot() as snapshot:
-        found = {
+        by_citation = {
             passage.citation: tuple(_of(snapshot, passage)[:MOST_OLDER]) for passage in passages
         }
-    return {citation: older for citation, older in found.items() if older}
+    return {citation: older for citation, older in by_citation.items() if older}
 
 
 def _of(snapshot: Snapshot, passage: RankedPassage) -> list[Superseded]:
-    told: dict[tuple[str, str, int], tuple[float, Superseded]] = {}
+    result: dict[tuple[str, str, int], tuple[float, Superseded]] = {}
     for line, text, day in _dated(passage):
         query = words_of(text)
         if day is None or query.is_empty:
@@ -108,16 +108,16 @@ def _of(snapshot: Snapshot, passage: RankedPassage) -> list[Superseded]:
         ).candidates:
             about = candidate.about
             for number, other in _lines(candidate.text, about.start_line):
-                held = corrects(text, other)
+                chance = corrects(text, other)
                 key = about.source, about.path, number
-                if held and held > told.get(key, (0.0, None))[0]:
-                    told[key] = (
-                        held,
+                if chance and chance > result.get(key, (0.0, None))[0]:
+                    result[key] = (
+                        chance,
                         Superseded(
                             about.source, about.path, number, number, about.date or "", other, line
                         ),
                     )
-    ordered = sorted(told.values(), key=lambda pair: (-pair[0], pair[1].citation))
+    ordered = sorted(result.values(), key=lambda pair: (-pair[0], pair[1].citation))
     return [older for _, older in ordered]
 
 

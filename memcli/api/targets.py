@@ -128,8 +128,8 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
         raise NotFoundError(
             f"{folder} is a folder, not a document", hint=f"memcli ls {quote(folder)}"
         )
-    told = target or "without a name"
-    raise NotFoundError(f"there is no document {told}", hint=_nearest(target, readings, known))
+    name = target or "without a name"
+    raise NotFoundError(f"there is no document {name}", hint=_nearest(target, readings, known))
 
 
 def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
@@ -152,9 +152,9 @@ def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Tar
     for source, path in known:
         forms.setdefault((source, normalize("NFC", path)), []).append(path)
     for reading in readings:
-        found = forms.get((reading.source, normalize("NFC", reading.path)), [])
-        if len(found) == 1:
-            return reading._replace(path=found[0])
+        matches = forms.get((reading.source, normalize("NFC", reading.path)), [])
+        if len(matches) == 1:
+            return reading._replace(path=matches[0])
     return None
 
 
@@ -169,10 +169,10 @@ def _readings(
     belongs to the workspace, or else starts here, or else belongs to the first other source that
     has it. Characters around a citation are first read as part of the name, then left out.
     """
-    found = _readings_as_written(target, sources, from_here)
+    readings = _readings_as_written(target, sources, from_here)
     if bare(target) != target:
-        found += _readings_as_written(bare(target), sources, from_here)
-    return found
+        readings += _readings_as_written(bare(target), sources, from_here)
+    return readings
 
 
 def bare(target: str) -> str:
@@ -196,26 +196,28 @@ def _readings_as_written(
         [form._replace(source=at[0], path=at[1]) for at in from_here(form.path)] for form in named
     ]
     if path != rest:
-        return [each for form, found in zip(named, here, strict=True) for each in (*found, form)]
+        return [
+            each for form, readings in zip(named, here, strict=True) for each in (*readings, form)
+        ]
     others = [name for name in sources if name != source]
     return [
-        *(each for form, found in zip(named, here, strict=True) for each in (form, *found)),
+        *(each for form, readings in zip(named, here, strict=True) for each in (form, *readings)),
         *(each._replace(source=name) for name in others for each in named),
     ]
 
 
 def _forms(source: str, path: str) -> list[Target]:
     """Read a path as a whole name, and perhaps as a name with lines or an anchor."""
-    found = [Target(source, path)]
+    forms = [Target(source, path)]
     lines = _LINES.fullmatch(path)
     if lines:
         first = int(lines["first"])
         last = int(lines["last"]) if lines["last"] else first
-        found.append(Target(source, lines["path"], None, first, last))
+        forms.append(Target(source, lines["path"], None, first, last))
     head, sign, anchor = path.rpartition("#")
     if sign:
-        found.append(Target(source, head, anchor))
-    return found
+        forms.append(Target(source, head, anchor))
+    return forms
 
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
@@ -277,17 +279,17 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
             f"{target.name} has no headings to find: it is {document.reason} ({document.detail})",
             hint=f"memcli get {quote(target.name)}",
         )
-    wanted = target.anchor or ""
-    exact = [chunk for chunk in document.chunks if chunk.anchor == wanted]
+    anchor = target.anchor or ""
+    exact = [chunk for chunk in document.chunks if chunk.anchor == anchor]
     below = [
         chunk
         for chunk in document.chunks
-        if any(name.casefold() == wanted.casefold() for name in chunk.heading_path)
+        if any(name.casefold() == anchor.casefold() for name in chunk.heading_path)
     ]
     chunks = exact or below
     if not chunks:
         raise NotFoundError(
-            f"{target.name} has no heading or anchor {wanted!r}",
+            f"{target.name} has no heading or anchor {anchor!r}",
             hint=f"memcli get {quote(target.name)}",
         )
     return chunks[0].start_line, chunks[-1].end_line
@@ -306,11 +308,11 @@ def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
         readings = readings_of(target, json.loads(snapshot.facts.sources or "{}"))
         chunks = snapshot.excerpts_of([each.document for each in readings], Scope())
         stored = {(chunk.about.source, chunk.about.path) for chunk in chunks}
-        found = next((each for each in readings if each.document in stored), None)
-        if found is None:  # a document without text, another spelling, or no document
-            found = meant(target, snapshot.known())
-            chunks = snapshot.excerpts_of([found.document], Scope())
-    return found, _text_of(found.document, chunks)
+        document = next((each for each in readings if each.document in stored), None)
+        if document is None:  # a document without text, another spelling, or no document
+            document = meant(target, snapshot.known())
+            chunks = snapshot.excerpts_of([document.document], Scope())
+    return document, _text_of(document.document, chunks)
 
 
 def stored_logs(
@@ -348,10 +350,10 @@ def is_stored_as_private(store: Store, file: FileText) -> bool:
 
     source, path = file.stat.source, file.stat.path
     with store.snapshot() as snapshot:
-        found = with_chunks(snapshot.documents(Scope(Filters(scopes=(PRIVATE,)))))
-        if any((each.source, each.path) == (source, path) for each in found):
+        documents = with_chunks(snapshot.documents(Scope(Filters(scopes=(PRIVATE,)))))
+        if any((each.source, each.path) == (source, path) for each in documents):
             return True
-        logs = (each.path for each in found if is_memory(each.source))
+        logs = (each.path for each in documents if is_memory(each.source))
         return is_memory(source) and path in resting_on(logs, snapshot.supports())
 
 

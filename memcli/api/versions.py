@@ -83,18 +83,18 @@ def versions(
         raise UsageError(
             f"the files of {workspace.config.workspace} are not here", hint="-w FOLDER"
         )
-    found = get(memory, target, first=first, count=count, here=here)
+    lines = get(memory, target, first=first, count=count, here=here)
     settings = workspace.index_settings()
-    file = targets.read(targets.Target(found.source, found.path), settings)
-    now = _State(found.path, file.stat.inode, _lines(file.text), (found.start_line, found.end_line))
+    file = targets.read(targets.Target(lines.source, lines.path), settings)
+    now = _State(lines.path, file.stat.inode, _lines(file.text), (lines.start_line, lines.end_line))
     named, top = repository_of(workspace.config.workspace)
     git = Git(named, environ)
     try:
-        past = _Past(git, top, environ, settings, found.source, workspace.config.workspace)
-        told, notices = _followed(past, now, head_of(git))
+        past = _Past(git, top, environ, settings, lines.source, workspace.config.workspace)
+        result, notices = _followed(past, now, head_of(git))
     finally:
         git.close()
-    return Versions(found, tuple(told), tuple(notices))
+    return Versions(lines, tuple(result), tuple(notices))
 
 
 class _Past(Record):
@@ -121,7 +121,7 @@ class _Past(Record):
 
 def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], list[Reason]]:
     """Go back from the newest commit until the lines are missing."""
-    told: list[Version] = []
+    result: list[Version] = []
     newest: Commit | None = None  # None: the file on disk
     state, at = now, head
     newer: CommitFiles | None = None
@@ -131,7 +131,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
         if earlier is None:
             break
         if earlier.text != state.text:
-            told.append(_version(past, state, newest))
+            result.append(_version(past, state, newest))
         state, newest, newer = earlier, at, files
         if not at.parents:
             break
@@ -139,9 +139,9 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
         if parent is None:
             cut = Reason("history", f"the history here goes back only to {at.short} ({at.day})",
                          "git fetch --unshallow")  # fmt: skip
-            return [*told, _version(past, state, newest)], [cut]
+            return [*result, _version(past, state, newest)], [cut]
         at = parent
-    return [*told, _version(past, state, newest)], []
+    return [*result, _version(past, state, newest)], []
 
 
 def _before(
@@ -150,13 +150,13 @@ def _before(
     """Find the lines in an earlier state; None if they are missing there."""
     if newer is not None and files.tree == newer.tree:
         return state
-    found, path = past.state(files, state.path), state.path
-    if found is None and newer is not None:
+    earlier, path = past.state(files, state.path), state.path
+    if earlier is None and newer is not None:
         path = _earlier_name(past, files, newer, state)
-        found = past.state(files, path) if path else None
-    if found is None:
+        earlier = past.state(files, path) if path else None
+    if earlier is None:
         return None
-    lines, number = found
+    lines, number = earlier
     if number == state.number or lines == state.lines:
         return state._replace(path=path, number=number)
     place = lines_before(lines, state.lines, state.place)
@@ -174,10 +174,10 @@ def _earlier_name(past: _Past, files: CommitFiles, newer: CommitFiles, state: _S
         return ""
     best, name = ALIKE, ""
     for below in (path.removeprefix(prefix) for path in paths):
-        found = past.state(files, below) if rules.accepts(below) else None
-        if found is None or past.state(newer, below) is not None:
+        earlier = past.state(files, below) if rules.accepts(below) else None
+        if earlier is None or past.state(newer, below) is not None:
             continue
-        share = likeness(found[0], state.lines)
+        share = likeness(earlier[0], state.lines)
         if share >= best:
             best, name = share, below
     return name

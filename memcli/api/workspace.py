@@ -225,8 +225,8 @@ class Workspace:
         from memcli.api import targets
 
         settings = self.index_settings()
-        found = targets.resolve(target, settings, here)
-        return found, targets.read(found, settings)
+        place = targets.resolve(target, settings, here)
+        return place, targets.read(place, settings)
 
     def is_private(self, file: FileText) -> bool:
         """Return whether a document, or a source of a summary, is private to its workspace.
@@ -253,8 +253,8 @@ class Workspace:
             for path in {lines.path for lines in rests_on} - seen:
                 seen.add(path)
                 with suppress(NotFoundError):  # a summary may name any path
-                    found = read(settings, MEMORY_SOURCE, path)
-                    waiting += [] if isinstance(found, Skip) else [found]
+                    content = read(settings, MEMORY_SOURCE, path)
+                    waiting += [] if isinstance(content, Skip) else [content]
         return False
 
     def having(
@@ -334,14 +334,14 @@ class Workspace:
 
         environ, variable = self.environ, self.config("rerank.key_variable")
         with self._guard:
-            kept = self._reranker
-            if kept is None or kept.index != index:
-                if kept is not None:
-                    kept.close()
+            shared = self._reranker
+            if shared is None or shared.index != index:
+                if shared is not None:
+                    shared.close()
                 table = self._table("rerank", Reranking._fields)
-                wanted = Reranking(name, key=lambda: environ.get(variable), **table)
-                kept = self._reranker = SharedReranker(wanted, self.encoders(), index)
-            return kept
+                reranking = Reranking(name, key=lambda: environ.get(variable), **table)
+                shared = self._reranker = SharedReranker(reranking, self.encoders(), index)
+            return shared
 
     @property
     def cache_folder(self) -> str:

@@ -124,16 +124,16 @@ class DocumentOwner(Record):
 
         Relative paths start at `here`.
         """
-        found, file = self.workspace.find(self.target, here)
+        place, file = self.workspace.find(self.target, here)
         if self.is_own or not self.workspace.is_private(file):
-            return found, file
+            return place, file
         from shlex import quote
 
         option = "-w" if self.workspace.has_files else "--workspace-name"
         name = quote(self.workspace.config.workspace)
         raise NotFoundError(
-            f"{self.before}{found.name} is private, and only its own workspace may read it",
-            hint=f"memcli get {quote(found.name)} {option} {name}",
+            f"{self.before}{place.name} is private, and only its own workspace may read it",
+            hint=f"memcli get {quote(place.name)} {option} {name}",
         )
 
 
@@ -247,7 +247,7 @@ class Workspaces:
             )
         own = next((each for each in self.members if each.name == name), None)
         if own is None:
-            from memcli.config.suggestions import nearest
+            from memcli.config.keys import nearest
 
             names = [each.name for each in self.members]
             raise UsageError(

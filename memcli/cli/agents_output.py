@@ -143,9 +143,9 @@ def difference(change: FileChange) -> Iterator[str]:
         n=AROUND,
     )
     for line in lines:
-        if found := _HUNK.match(line):
-            old, new = int(found[1]) + skipped, int(found[3]) + skipped
-            line = f"@@ -{old}{found[2]} +{new}{found[4]} @@\n"
+        if match := _HUNK.match(line):
+            old, new = int(match[1]) + skipped, int(match[3]) + skipped
+            line = f"@@ -{old}{match[2]} +{new}{match[4]} @@\n"
         yield line if line.endswith("\n") else f"{line}\n"
 
 

@@ -17,11 +17,10 @@ from memcli.record import Record
 from memcli.types import Filters
 
 if TYPE_CHECKING:
-    from memcli.bench.ablation import Variant
-    from memcli.bench.gates import Gates
     from memcli.bench.metrics import LineCosts
-    from memcli.bench.quality import QuestionResult
+    from memcli.bench.quality import QuestionResult, Variant
     from memcli.bench.queries import Query
+    from memcli.bench.runs import Gates
     from memcli.bench.traces import CheckTrace, IndexState, QualityTrace
     from memcli.search.options import Observer
     from memcli.search.pipeline import Answer
@@ -42,16 +41,16 @@ def questions(
     hint = "memcli bench quality --help" if path else "memcli bench init"
     sources = [source.name for source in command.config.sources]
     everything = read_queries(read_text(name, hint).split("\n"), name, sources)
-    kept = confirmed(everything, name)
-    if len(kept) < len(everything) and not silent:
-        drafts = len(everything) - len(kept)
+    queries = confirmed(everything, name)
+    if len(queries) < len(everything) and not silent:
+        drafts = len(everything) - len(queries)
         command.terminal.say(f"{drafts} of {len(everything)} questions are drafts: not counted.")
-    unanswered = sum(not query.relevant for query in kept)
+    unanswered = sum(not query.relevant for query in queries)
     if unanswered and not silent:
         command.terminal.say(
-            f"{unanswered} of {len(kept)} questions name no lines in 'relevant': not counted."
+            f"{unanswered} of {len(queries)} questions name no lines in 'relevant': not counted."
         )
-    return name, kept
+    return name, queries
 
 
 def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]:
@@ -78,9 +77,9 @@ def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]
         "removed": len(report.removed),
         "embedded": done.embedded,
     }
-    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
-    if told and not silent:
-        terminal.say(f"Updated the index: {told}.")
+    text = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    if text and not silent:
+        terminal.say(f"Updated the index: {text}.")
     return counts
 
 
@@ -99,8 +98,8 @@ class Searcher:
 
         self._command = command
         self._has_warned = self._has_warned_of_order = False
-        wanted = options_of(command.config, filters=Filters())
-        self.options = wanted._replace(limit=limit, inner=Inner(without=without))
+        search_options = options_of(command.config, filters=Filters())
+        self.options = search_options._replace(limit=limit, inner=Inner(without=without))
 
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
         """Answer a question as `search` does, on the day of the question."""
@@ -163,7 +162,7 @@ def measure(
 ) -> Measured:
     """Ask the questions and describe the run as `memcli.bench-quality/1` does."""
     from memcli.bench import quality as bench
-    from memcli.bench.rows import row_of
+    from memcli.bench.runs import row_of
     from memcli.bench.traces import QUALITY, Latency, QualityTrace, QuestionFile, this_machine
 
     name, queries = questions(queries_file, command, silent=silent)
@@ -174,14 +173,14 @@ def measure(
         _look(command)
     costs = bench.line_costs(command.workspace.index_settings())
     search = Searcher(command)
-    asked = bench.ask(queries, search, costs, command.memory.clock.monotonic)
+    results = bench.ask(queries, search, costs, command.memory.clock.monotonic)
     index = search.index()
-    rows = tuple(row for row in map(row_of, asked) if row is not None)
+    rows = tuple(row for row in map(row_of, results) if row is not None)
     if not rows:
         raise UsageError(
             f"no question of {name} has judged lines", hint='add "relevant": [{"path": "..."}]'
         )
-    times = [each.milliseconds for each in asked]
+    times = [each.milliseconds for each in results]
     trace = QualityTrace(
         schema=QUALITY,
         now=command.now,
@@ -190,12 +189,12 @@ def measure(
         settings=settings_of(command),
         machine=this_machine(),
         latency_ms=Latency(bench.percentile(times, 0.5), bench.percentile(times, 0.95)),
-        categories=bench.summary(asked),
-        hints=bench.hint_rate(asked),
+        categories=bench.summary(results),
+        hints=bench.hint_rate(results),
         queries=rows,
-        ablation=_ablation(command, variants, asked, costs) if variants else None,
+        ablation=_ablation(command, variants, results, costs) if variants else None,
     )
-    return Measured(trace, asked, costs, synced)
+    return Measured(trace, results, costs, synced)
 
 
 def _ablation(
@@ -205,9 +204,8 @@ def _ablation(
     costs: LineCosts,
 ) -> tuple[dict[str, object], ...]:
     """Ask the judged questions again in other ways; the first row has the current settings."""
-    from memcli.bench.ablation import row
     from memcli.bench.metrics import score
-    from memcli.bench.quality import passages
+    from memcli.bench.quality import passages, row
     from memcli.config.settings import Value
 
     judged = [each for each in results if each.scores is not None]
@@ -253,7 +251,7 @@ def _variants(options: Options) -> tuple[Variant, ...]:
     """Return the other ways to search that the options ask for."""
     if not options.ablate and options.compare is None:
         return ()
-    from memcli.bench.ablation import ABLATIONS, BY_PROFILE
+    from memcli.bench.quality import ABLATIONS, BY_PROFILE
 
     names = options.compare.split(",") if options.compare is not None else []
     for name in names:
@@ -269,9 +267,9 @@ def run_one(
     queries_file: str | None, options: Options, command: CommandContext, gates: Gates
 ) -> int:
     """Update the index, ask, score, compare, check the limits."""
-    from memcli.bench import gates as gating
+    from memcli.bench import runs as gating
     from memcli.bench.quality_text import text as text_of
-    from memcli.bench.rows import movement, pairs, read_baseline
+    from memcli.bench.runs import movement, pairs, read_baseline
     from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
 
@@ -318,15 +316,15 @@ WORKSPACE = "workspace"  # the workspace next to a file of questions
 
 def run_sets(options: Options, gates: Gates) -> int:
     """Run every set on its own workspace, combine the figures, check the limits."""
-    from memcli.bench import gates as gating
-    from memcli.bench.pooled import HINT, pooled, read, text
+    from memcli.bench import runs as gating
+    from memcli.bench.compare import HINT, pooled, read_sets, sets_text
     from memcli.bench.quality import percentile
     from memcli.bench.traces import encode
 
     files, before = options.queries or [], None
     _check_sets(files, options)
     if options.against is not None:
-        before = read(side_files.read_text(options.against, HINT), options.against)
+        before = read_sets(side_files.read_text(options.against, HINT), options.against)
     traces, rows, times = {}, [], []
     silent = not gates.is_empty and not options.verbose
     for name, file in zip(_names(files), files, strict=True):
@@ -345,7 +343,7 @@ def run_sets(options: Options, gates: Gates) -> int:
     if options.json:
         terminal.write_json(encode(trace._replace(failed=tuple(failed))))
     elif not silent:
-        terminal.write(terminal.safe(text(trace)))
+        terminal.write(terminal.safe(sets_text(trace)))
     for line in [] if options.json else failed:
         terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
     return ExitCode.NEGATIVE if failed else ExitCode.OK
@@ -411,14 +409,14 @@ def trace_path(folder: str, now: str) -> str:
     with suppress(ValueError, OverflowError):  # no time zone, or beyond the ends of the calendar
         moment = moment.astimezone(UTC)
     stem = moment.strftime("%Y%m%dT%H%M%SZ")
-    taken = set(trace_names(folder))
+    names = set(trace_names(folder))
     free = (f"{stem}_{number:03}.json" for number in range(1000))
-    return os.path.join(folder, next(name for name in free if name not in taken))
+    return os.path.join(folder, next(name for name in free if name not in names))
 
 
 def add_trace(folder: str, trace: CheckTrace) -> str:
     """Write a trace that only its owner can read, and delete the oldest above the limit."""
-    from memcli.bench.history import surplus
+    from memcli.bench.runs import surplus
     from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
     from memcli.workspace.atomic_write import write_whole

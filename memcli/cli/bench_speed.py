@@ -54,16 +54,16 @@ def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process
         "keyword_no_sync": (*keyword, "--no-sync", *query),
         **({"hybrid": ("search", *query)} if hybrid else {}),
     }
-    found: dict[str, list[Process]] = {name: [] for name in ("interpreter", *programs)}
+    by_program: dict[str, list[Process]] = {name: [] for name in ("interpreter", *programs)}
     for _ in range(runs):  # in turns, so that other work on the machine affects all equally
-        found["interpreter"] += _launch(place, [sys.executable, "-c", "pass"], 1)
+        by_program["interpreter"] += _launch(place, [sys.executable, "-c", "pass"], 1)
         for name, arguments in programs.items():
-            found[name] += _run(place, 1, *arguments)
+            by_program[name] += _run(place, 1, *arguments)
     plain = ("index", "-q", "--encoder", "none")
-    found["no_change"] = _run(place, runs, *plain)
-    found["one_change"] = [_one_change(place, number) for number in range(runs)]
-    found["index"] = [_fresh(place, number, *plain) for number in range(runs)]
-    return found
+    by_program["no_change"] = _run(place, runs, *plain)
+    by_program["one_change"] = [_one_change(place, number) for number in range(runs)]
+    by_program["index"] = [_fresh(place, number, *plain) for number in range(runs)]
+    return by_program
 
 
 def _has_model(command: CommandContext) -> bool:
@@ -84,13 +84,13 @@ def _launch(place: Place, command: Sequence[str], runs: int) -> list[Process]:
         process_group=0,
     ) as launcher:
         try:
-            told, _ = launcher.communicate()
+            output, _ = launcher.communicate()
         except BaseException:
             os.killpg(launcher.pid, signal.SIGKILL)  # memcli, working in the copy
             raise
     if launcher.returncode:
         raise subprocess.CalledProcessError(launcher.returncode, command)
-    return processes(json.loads(told))
+    return processes(json.loads(output))
 
 
 def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
@@ -160,7 +160,7 @@ def _in_process(command: CommandContext, place: Place, *, hybrid: bool, runs: in
             "documents": counts.documents,
             "chunks": counts.chunks,
             "store_bytes": os.path.getsize(place.store),
-            "notes_bytes": sum(found.size for found in files),
+            "notes_bytes": sum(file.size for file in files),
         },
     )
 
@@ -247,7 +247,7 @@ class Place(Record):
 @contextmanager
 def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
     """Write made-up notes, or a copy of the workspace with its index, into a temporary folder."""
-    from memcli.bench import synthetic
+    from memcli.bench import speed
 
     if left := sweep():
         copies = "a copy" if left == 1 else f"{left} copies"
@@ -262,11 +262,11 @@ def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
         queries: Sequence[str]
         if documents is not None:
             paths = []
-            for path, text in synthetic.documents(documents, SEED):
+            for path, text in speed.documents(documents, SEED):
                 with open(os.path.join(notes, path), "w", encoding="utf-8") as file:
                     file.write(text)
                 paths.append(path)
-            queries = synthetic.queries(WARM_QUERIES, SEED)
+            queries = speed.queries(WARM_QUERIES, SEED)
         else:
             paths = _copy(command, notes, store)
             queries = _headings(notes, paths) or ["what was decided"]
@@ -283,9 +283,7 @@ def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
 
     own = [source for source in command.config.sources if source.name == MEMORY_SOURCE]
     listing = plan(command.workspace.index_settings()._replace(sources=tuple(own)), {}).listing
-    paths = [
-        found.path for found in listing.files if _copied(command, own[0].root, found.path, notes)
-    ]
+    paths = [file.path for file in listing.files if _copied(command, own[0].root, file.path, notes)]
     if not paths:
         raise UsageError(
             "there are no notes to measure", hint="memcli bench speed --documents 1000"
@@ -325,17 +323,17 @@ def _headings(notes: str, paths: Sequence[str]) -> list[str]:
     from memcli.markdown.parse import parse
     from memcli.types import MEMORY_SOURCE, Skip
 
-    found: list[str] = []
+    headings: list[str] = []
     for path in paths:
         with open(os.path.join(notes, path), encoding="utf-8", errors="replace") as file:
             parsed = made_or_skip(MEMORY_SOURCE, path, partial(parse, file.read()))
         if isinstance(parsed, Skip):
             continue
         titles = (block.title for block in parsed.blocks if block.kind == "heading")
-        found += [title for title in titles if any(map(str.isalnum, title))]
-        if len(found) >= WARM_QUERIES:
+        headings += [title for title in titles if any(map(str.isalnum, title))]
+        if len(headings) >= WARM_QUERIES:
             break
-    return found[:WARM_QUERIES]
+    return headings[:WARM_QUERIES]
 
 
 def sample(store: Store, count: int, sleep: Callable[[float], None]) -> list[str]:
@@ -368,40 +366,42 @@ def temporary_folder() -> Iterator[LockedFolder]:
                 f"no temporary folder can be written: {error.strerror}",
                 hint="set TMPDIR to a folder that can be written",
             ) from error
-        held = os.open(path, FOLDER_FLAGS)
+        descriptor = os.open(path, FOLDER_FLAGS)
         try:
             with suppress(OSError):  # a file system without locks: `sweep` removes nothing there
-                try_lock(held)
-            os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=held))
-            yield LockedFolder(path, held)
+                try_lock(descriptor)
+            os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=descriptor))
+            yield LockedFolder(path, descriptor)
         finally:
-            _remove(path, held)
-            os.close(held)
+            _remove(path, descriptor)
+            os.close(descriptor)
 
 
 def sweep() -> int:
     """Remove the folders that runs have left behind; return how many."""
-    found = 0
+    removed = 0
     with suppress(OSError):
         place = tempfile.gettempdir()
         for name in os.listdir(place):
             if name.startswith(PREFIX):
                 with suppress(OSError):  # not ours, or just removed by another run
-                    found += _sweep(os.path.join(place, name))
-    return found
+                    removed += _sweep(os.path.join(place, name))
+    return removed
 
 
 def _sweep(path: str) -> bool:
-    held = os.open(path, FOLDER_FLAGS)
+    descriptor = os.open(path, FOLDER_FLAGS)
     try:
-        mark = os.stat(MARK, dir_fd=held, follow_symlinks=False)
-        if {os.fstat(held).st_uid, mark.st_uid} != {os.geteuid()} or not stat.S_ISREG(mark.st_mode):
+        mark = os.stat(MARK, dir_fd=descriptor, follow_symlinks=False)
+        if {os.fstat(descriptor).st_uid, mark.st_uid} != {os.geteuid()} or not stat.S_ISREG(
+            mark.st_mode
+        ):
             return False
-        if is_left := try_lock(held):
-            _remove(path, held)
+        if is_left := try_lock(descriptor):
+            _remove(path, descriptor)
         return is_left
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def _remove(path: str, descriptor: int) -> None:

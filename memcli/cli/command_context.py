@@ -217,8 +217,8 @@ def _what_is_searched(config: Config) -> str:
     ]
     shown, more = names[:SHOWN_MEMORIES], len(names) - SHOWN_MEMORIES
     last = f"{more} more" if more > 0 else shown.pop() if names else ""
-    told = f"{', '.join(shown)} and {last}" if shown else last
-    memories = f", and the memory of {told}" if names else ""
+    text = f"{', '.join(shown)} and {last}" if shown else last
+    memories = f", and the memory of {text}" if names else ""
     return (
         f"No workspace is marked here: searching {config.workspace}{memories}. "
         "To mark it: memcli init"
@@ -251,8 +251,8 @@ def warn_of_secrets(command: CommandContext, shown: Iterable[tuple[str, str]]) -
 
     for citation, text in shown:
         for secret in find_secrets(text):
-            told = f"{secret.kind} ({secret.fingerprint})"
-            command.terminal.warn(f"{citation} contains a secret: {told}")
+            name = f"{secret.kind} ({secret.fingerprint})"
+            command.terminal.warn(f"{citation} contains a secret: {name}")
 
 
 def is_news(what: str, workspace: str, environ: Mapping[str, str]) -> bool:

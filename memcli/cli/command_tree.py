@@ -100,8 +100,8 @@ def manual(commands: Sequence[Command], topics: Sequence[tuple[str, str]]) -> st
 
 
 def _paragraph(text: str) -> list[str]:
-    _, found, examples = text.partition("Examples:\n")
-    if not found:
+    _, mark, examples = text.partition("Examples:\n")
+    if not mark:
         return [_escaped(line) for line in text.split("\n")]
     each = [line.strip() for line in examples.split("\n")]
     return ["Examples:", ".nf", ".RS 4", *map(_escaped, each), ".RE", ".fi"]

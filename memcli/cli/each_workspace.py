@@ -34,7 +34,7 @@ def each(
     code: int = ExitCode.OK
     terminal = command.terminal
     for place, (name, folder, workspace, why_not) in enumerate(command.memory.members):
-        told: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
+        fields: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
         if not as_json:
             _name(name, terminal, is_first=place == 0, is_data=what != "index")
         error: Reason | None = None
@@ -43,14 +43,14 @@ def each(
             done = int(error_of(error).exit_code)
         else:
             try:
-                told[what], done = work(command.of(workspace))
+                fields[what], done = work(command.of(workspace))
             except MemcliError as raised:
                 error, done = raised.reason, raised.exit_code
         if error is not None:
-            told["error"] = jsonio.reason(error)
+            fields["error"] = jsonio.reason(error)
             terminal.advise(error._replace(text=f"{name}: {error.text}"))
             done = done if failed is None else failed
-        stores.append(told)
+        stores.append(fields)
         code = code or done
     if as_json:
         terminal.write(

@@ -27,10 +27,10 @@ def sync_of(options: Options, command: str) -> bool | None:
 
 def check_as_of(options: Options, others: Mapping[str, object]) -> None:
     """Raise UsageError for an option that `--as-of` does not allow."""
-    given = [option for option, value in others.items() if value is not None]
-    if options.as_of is not None and given:
+    options_set = [option for option, value in others.items() if value is not None]
+    if options.as_of is not None and options_set:
         raise UsageError(
-            f"{given[0]} works on the present files and cannot be combined with --as-of",
+            f"{options_set[0]} works on the present files and cannot be combined with --as-of",
             hint="memcli get CITATION --as-of DATE",
         )
 
@@ -40,15 +40,15 @@ def filters_of(
 ) -> Filters:
     """Read the filter options of a command; UsageError for an unknown tag, source or heading."""
     values = vars(options)
-    given = {each.name: values.get(each.name) for each in FILTER_OPTIONS}
-    check("--source", given.get("sources") or (), [each.name for each in command.config.sources])
-    check("--scope", given.get("scopes") or (), SCOPES)
-    check("--trust", given.get("trusts") or (), TRUSTS)
+    typed = {each.name: values.get(each.name) for each in FILTER_OPTIONS}
+    check("--source", typed.get("sources") or (), [each.name for each in command.config.sources])
+    check("--scope", typed.get("scopes") or (), SCOPES)
+    check("--trust", typed.get("trusts") or (), TRUSTS)
     first, last = span_of(bounds)
-    read: dict[str, Any] = {name: tuple(texts or ()) for name, texts in given.items()}
-    read["paths"] = _paths_of(given.get("paths"), command)
-    read["tags"] = _tags_of(given.get("tags"))
-    read["where"] = _where_of(given.get("where"))
+    read: dict[str, Any] = {name: tuple(texts or ()) for name, texts in typed.items()}
+    read["paths"] = _paths_of(typed.get("paths"), command)
+    read["tags"] = _tags_of(typed.get("tags"))
+    read["where"] = _where_of(typed.get("where"))
     return Filters(since=first, until=last, undated=values.get("undated", False), **read)
 
 

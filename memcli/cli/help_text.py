@@ -106,8 +106,8 @@ def _page_blocks(text: str) -> Iterator[list[str]]:
             yield block
             block = []
         block.append(line)
-        if found := _FENCE.match(line):
-            fence = found[0]
+        if match := _FENCE.match(line):
+            fence = match[0]
     yield block
 
 

@@ -208,8 +208,8 @@ def _complete(arguments: Sequence[str]) -> int:
     from memcli.api.workspace import current_folder
     from memcli.cli.commands.completion_command import words
 
-    found = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, current_folder())
-    sys.stdout.write("".join(f"{word}\n" for word in found))
+    candidates = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, current_folder())
+    sys.stdout.write("".join(f"{word}\n" for word in candidates))
     return ExitCode.OK
 
 
@@ -258,8 +258,8 @@ def _short_of_memory(*, as_json: bool) -> int:
     """Report the shortage without imports, which could fail too."""
     text = f"memcli: the system reports: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
     if as_json:
-        told = f'"message": "the system reports: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
-        text = f'{{"schema": "{ERROR_SCHEMA}", "code": "system", {told}}}\n'
+        fields = f'"message": "the system reports: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
+        text = f'{{"schema": "{ERROR_SCHEMA}", "code": "system", {fields}}}\n'
     with suppress(MemoryError):
         _say(text)
     return ExitCode.USAGE

@@ -58,12 +58,12 @@ def choose(
     chosen = _chosen(question, request, options, repeated)
     if chosen is None:
         return ExitCode.NEGATIVE
-    found, rank = chosen
+    result, rank = chosen
     if shape.form == "text":
-        editor.open_passage(found, rank, command)
+        editor.open_passage(result, rank, command)
         return ExitCode.OK
-    editor.numbered_passage(found, rank)  # notes may have changed since the list was shown
-    record = described(found, command, shape)[rank - 1]
+    editor.numbered_passage(result, rank)  # notes may have changed since the list was shown
+    record = described(result, command, shape)[rank - 1]
     if shape.template:
         command.terminal.write(shape.template.filled(record, command.terminal.safe_line))
     else:
@@ -90,14 +90,14 @@ def _chosen(
             text, rank = typed
             return request.answer(Question.by(command.config, text, command.question_time)), rank
         question = Question.by(command.config, _read("Question: ", command), command.question_time)
-    found = request.answer(question)
-    say_match(found.answer, command.terminal)
-    say(found, command, Shape("text"))
-    records = described(found, command, Shape("json", fields=KEYS))
+    result = request.answer(question)
+    say_match(result.answer, command.terminal)
+    say(result, command, Shape("text"))
+    records = described(result, command, Shape("json", fields=KEYS))
     if not records:
         return None
     number = _by_fzf(fzf, records, options) if fzf else _by_number(records, command)
-    return (found, number) if number else None
+    return (result, number) if number else None
 
 
 def _by_fzf(program: str, records: Sequence[Mapping[str, Any]], options: Options) -> int | None:

@@ -18,7 +18,7 @@ SHOW_AFTER_SECONDS = 0.3
 SAY_AFTER_SECONDS = 10.0  # if stderr is not a terminal
 WAITING = "waiting for another memcli, which is reading the notes for the first time"
 LEAST_BAR, MOST_BAR = 4, 40  # columns
-BESIDE_BAR = len("embedding  100000/100000 0:00:00 left 100 a second ")
+BESIDE_BAR = len("embedding  100000/100000 0:00:00 left 100 per second ")
 
 
 class Stopwatch:
@@ -38,8 +38,8 @@ class Stopwatch:
     def line(self) -> str:
         """Return the time of the run so far, and of each stage."""
         stages = ", ".join(f"{stage} {spent:.3f}" for stage, spent in self._seconds.items())
-        told = f"Took {self._clock() - self._started:.3f} s"
-        return f"{told}: {stages}" if stages else told
+        text = f"Took {self._clock() - self._started:.3f} s"
+        return f"{text}: {stages}" if stages else text
 
 
 class Progress:
@@ -135,4 +135,4 @@ class Progress:
         if done <= before or seconds < SHOW_AFTER_SECONDS:
             return ""
         pace = (done - before) / seconds
-        return f"{pace:.{0 if pace >= 10 else 1}f} a second"
+        return f"{pace:.{0 if pace >= 10 else 1}f} per second"

@@ -60,17 +60,17 @@ def shape_of(
     from memcli.render import template
 
     known = keys()
-    wanted = tuple(key for each in fields for key in each.split(","))
-    check("--fields", wanted, known)
+    requested = tuple(key for each in fields for key in each.split(","))
+    check("--fields", requested, known)
     if form not in forms and "{" in form:
         read = template.parse(form, known)
-        form, told = TEMPLATE, Shape(TEMPLATE, fields=read.keys, template=read)
+        form, shape = TEMPLATE, Shape(TEMPLATE, fields=read.keys, template=read)
     else:
         check("--format", [form], forms)
-        told = Shape(form, fields=wanted)
-    if wanted and form not in ("json", "jsonl"):
+        shape = Shape(form, fields=requested)
+    if requested and form not in ("json", "jsonl"):
         raise UsageError(
             "--fields chooses keys of JSON; use a template for other forms",
-            hint=f"--format '{''.join(f'{{{key}}} ' for key in wanted).strip()}'",
+            hint=f"--format '{''.join(f'{{{key}}} ' for key in requested).strip()}'",
         )
-    return told
+    return shape

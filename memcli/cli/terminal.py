@@ -48,7 +48,7 @@ class Terminal:
     ) -> None:
         """Decide on colour for stdout and stderr separately; `named` completes a hint."""
         if color not in WHEN:
-            from memcli.config.suggestions import nearest
+            from memcli.config.keys import nearest
 
             raise UsageError(
                 f"--color must be auto, always or never, not {color!r}",
@@ -92,11 +92,11 @@ class Terminal:
     def _size(self, variable: str) -> int:
         """Read COLUMNS or LINES, or else ask the terminal; 0 if unknown."""
         try:
-            given = int(self._environ.get(variable) or 0)
+            number = int(self._environ.get(variable) or 0)
         except ValueError:
-            given = 0
-        if given > 0:
-            return given
+            number = 0
+        if number > 0:
+            return number
         try:
             size = os.get_terminal_size(self._out.fileno())
         except (OSError, ValueError):  # no descriptor, or not a terminal
@@ -155,8 +155,8 @@ class Terminal:
         if self.quiet:
             return
         try:
-            told, mark, hint = text.partition(TRY)
-            text = f"{told}{mark}{self._named(hint)}"
+            message, mark, hint = text.partition(TRY)
+            text = f"{message}{mark}{self._named(hint)}"
             self._err.write("\n".join(self._message(visible_line(text))) + "\n")
         except BrokenPipeError:
             raise
@@ -170,8 +170,8 @@ class Terminal:
         """
         if not (self.err_is_terminal and self.out_is_terminal) or len(text) <= self.width:
             return [text]
-        told, mark, command = text.partition(TRY)
-        return [*_folded(told, self.width), *([f"{TRY.lstrip()}{command}"] if mark else [])]
+        message, mark, command = text.partition(TRY)
+        return [*_folded(message, self.width), *([f"{TRY.lstrip()}{command}"] if mark else [])]
 
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""

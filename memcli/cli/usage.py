@@ -128,8 +128,8 @@ class _Line:
                 f"{name} must be at least {least}, not {typed}", hint=f"{name} {least}"
             )
         typed = message.partition(" is not a valid")[0]
-        wanted = _NUMBERS[parameter.type.name]
-        return UsageError(f"{name} takes {wanted}, not {typed}", hint=self._example(parameter))
+        kind = _NUMBERS[parameter.type.name]
+        return UsageError(f"{name} takes {kind}, not {typed}", hint=self._example(parameter))
 
     def no_child(self, names: Sequence[str]) -> UsageError:
         """Return the error for a group without a command, or with an unknown one."""

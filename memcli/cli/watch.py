@@ -363,11 +363,11 @@ class Log:
         """Report a run; one without changes is reported only at the start or with -v."""
         recovered = bool(self._failure)
         self._failure = self._last_message = ""
-        told = _changes(report)
-        if told or embedded or recovered or reason == "start" or self._terminal.verbose:
+        changes = _changes(report)
+        if changes or embedded or recovered or reason == "start" or self._terminal.verbose:
             done = "built again" if is_new else "up to date"
-            text = told or ("embedded" if embedded else f"{done}, {report.unchanged} files")
-            if reason == "sweep" and told:
+            text = changes or ("embedded" if embedded else f"{done}, {report.unchanged} files")
+            if reason == "sweep" and changes:
                 text = f"found without an event: {text}"
             text += f" ({_texts(embedded, pending)}{seconds:.1f} s)"
             self._line(
@@ -390,8 +390,8 @@ class Log:
     def vectors(self, opened: OpenedEncoder | None) -> None:
         """Report once why there are no vectors or another encoder is used, and when that ends."""
         reason = without_vectors(opened) if opened else None
-        told, self._vector_reason = self._vector_reason, reason
-        if reason == told:
+        before, self._vector_reason = self._vector_reason, reason
+        if reason == before:
             return
         if reason is not None:
             self.advise(reason)
@@ -402,9 +402,9 @@ class Log:
         """Report why a run failed, once per reason."""
         reason = _why(error)
         is_busy = reason.code == BusyError.code
-        told, self._failure = self._last_message, reason.text
+        before, self._failure = self._last_message, reason.text
         self._last_message = reason.code if is_busy else reason.text  # the other process
-        if told == self._last_message:
+        if before == self._last_message:
             return
         what = "waiting" if is_busy else "failed"
         text = f"{what}: {reason.text}; trying again in {retry_seconds:g} s"
@@ -494,8 +494,8 @@ def _changes(report: Report) -> str:
 
 
 def _texts(embedded: int, pending: int) -> str:
-    told = f"{_count(embedded)} embedded, " if embedded else ""
-    return told + (f"{_count(pending)} still without a vector, " if pending else "")
+    text = f"{_count(embedded)} embedded, " if embedded else ""
+    return text + (f"{_count(pending)} still without a vector, " if pending else "")
 
 
 def _count(texts: int) -> str:

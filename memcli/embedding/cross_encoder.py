@@ -63,7 +63,7 @@ class CrossEncoder:
         numbers = np.asarray(result, dtype=np.float64).ravel()
         if numbers.size not in (1, 2):
             raise RetrieverError(
-                f"{self._folder}: the model gives {numbers.size} numbers a pair, "
+                f"{self._folder}: the model gives {numbers.size} numbers per pair, "
                 "and a cross-encoder gives 1 or 2",
                 hint=HINT,
             )

@@ -133,7 +133,7 @@ class EndpointEncoder:
                     vectors.append(mean(self._embed(prefix, parts), [float(len(p)) for p in parts]))
                 else:
                     raise RetrieverError(
-                        f"{self._where.netloc} finds a single letter too large: {error}",
+                        f"{self._where.netloc} rejects a single letter as too large: {error}",
                         hint="memcli status --deep",
                     ) from error
         return vectors
@@ -159,7 +159,7 @@ class EndpointEncoder:
             if reply.status != 429 and reply.status < 500:
                 raise self._server.refused(reply, reason)
             self._wait(reply, attempt, reason)
-        raise AssertionError("the last attempt waits in vain")
+        raise AssertionError("the last attempt must not wait")
 
     def _post(self, body: bytes, most: int) -> Reply:
         """Send on a connection that no other thread is using."""

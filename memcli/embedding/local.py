@@ -157,7 +157,7 @@ class LocalEncoder:
         for entry in self._session.get_outputs():
             if len(entry.shape) == rank:
                 return str(entry.name)
-        shape = "one vector a text" if rank == 2 else "a vector a token"
+        shape = "one vector per text" if rank == 2 else "one vector per token"
         other = 'mean" or "cls' if rank == 2 else "model"
         raise RetrieverError(
             f"{model} has no output of {shape}", hint=f'set onnx.pooling = "{other}"'

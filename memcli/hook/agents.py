@@ -141,15 +141,15 @@ def read_object(read: Callable[[int], bytes]) -> dict[str, Any]:
             raise _malformed(f"more than {MOST_BYTES >> 20} MiB")
         if not _may_end_in(block, len(data)):
             continue
-        found = object_in(bytes(data))
-        if found is not None:
-            return found
+        record = object_in(bytes(data))
+        if record is not None:
+            return record
     if not data.strip():
         return {}
-    found = object_in(bytes(data))
-    if found is None:
+    record = object_in(bytes(data))
+    if record is None:
         raise _malformed("half an object")
-    return found
+    return record
 
 
 def _may_end_in(block: bytes, length: int) -> bool:
@@ -168,12 +168,12 @@ def object_in(data: bytes) -> dict[str, Any] | None:
     if text and text[0] != "{":
         raise _malformed("no object")
     try:
-        found: dict[str, Any] = _DECODER.raw_decode(text)[0]
+        record: dict[str, Any] = _DECODER.raw_decode(text)[0]
     except RecursionError:
         raise _malformed("an object within too many others") from None
     except ValueError:
         return None
-    return found
+    return record
 
 
 def _malformed(what: str) -> UsageError:

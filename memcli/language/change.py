@@ -164,10 +164,10 @@ def chinese_cues(text: str) -> list[Cue]:
 def speaks_of_change(text: str) -> bool:
     """Return whether a text states that something has changed."""
     words = spaced(text)
-    found = cues(words)
+    marks = cues(words)
     if not words.isascii():
-        found += chinese_cues(words)
-    return any(each.kind != NOT for each in found)
+        marks += chinese_cues(words)
+    return any(each.kind != NOT for each in marks)
 
 
 def spaced(text: str) -> str:

@@ -157,8 +157,8 @@ def _length(text: str, facets: Facets) -> Check:
 
 
 def _secret(text: str) -> Check:
-    found = [f"{each.kind} ({each.fingerprint})" for each in find_secrets(text)]
-    kinds = dict.fromkeys(found or filter(None, [stated_secret(text)]))
+    secrets = [f"{each.kind} ({each.fingerprint})" for each in find_secrets(text)]
+    kinds = dict.fromkeys(secrets or filter(None, [stated_secret(text)]))
     if not kinds:
         return Check("secret", True, "it contains no known secret")
     return Check("secret", False, f"it contains a secret: {', '.join(kinds)}")
@@ -182,8 +182,8 @@ _ORDERS = (
 
 
 def _order(text: str) -> Check:
-    found = re.search(_ORDERS, text) or (broken_up(text) != text)
-    if found:
+    match = re.search(_ORDERS, text) or (broken_up(text) != text)
+    if match:
         return Check("instruction", False, "it tells a model what to do instead of what is true")
     return Check("instruction", True, "it does not address a model")
 
@@ -211,8 +211,8 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
             return Check("near-duplicate", False, f"nearly a duplicate ({shared})", each.citation)
         if max(words, meaning) > nearest:
             nearest, what = max(words, meaning), otherwise
-    told = f"the nearest line is {nearest:.2f} alike" if nearest else "no line is alike"
-    return Check("near-duplicate", True, f"{told}, with {what}" if what else told)
+    detail = f"the nearest line is {nearest:.2f} alike" if nearest else "no line is alike"
+    return Check("near-duplicate", True, f"{detail}, with {what}" if what else detail)
 
 
 def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Check:
@@ -239,15 +239,15 @@ def _least_score(score: NoteScore, least: float) -> Check:
 
 def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
     """List the lines about the same thing: first those that the note corrects, then the nearest."""
-    found = []
+    older = []
     for each, other in compared:
         strength = corrects(text, each.text)
         if strength or (not each.is_heading and _is_near(each, facets, other)):
             shown = "" if each.is_private else each.text
             line = OlderLine(each.citation, shown, differs=strength > 0)
-            found.append((strength, _likeness(facets, other, each), line))
-    found.sort(key=lambda it: it[:2], reverse=True)
-    return [*dict.fromkeys(line for _, _, line in found)][:MOST_OLDER]
+            older.append((strength, _likeness(facets, other, each), line))
+    older.sort(key=lambda it: it[:2], reverse=True)
+    return [*dict.fromkeys(line for _, _, line in older)][:MOST_OLDER]
 
 
 def _is_near(each: SimilarLine, facets: Facets, other: Facets) -> bool:

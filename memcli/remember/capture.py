@@ -86,13 +86,13 @@ class SessionFact(Record):
 
 def facts_of(turns: Iterable[TranscriptTurn]) -> list[SessionFact]:
     """Choose lines, the most valuable first; ties go to the earlier line."""
-    found: dict[str, SessionFact] = {}
+    facts: dict[str, SessionFact] = {}
     for turn in turns:
         for text in _sentences(turn.text):
             score = _score(text, turn.role)
             if score:
-                found.setdefault(text.casefold(), SessionFact(turn.line, text, score))
-    return sorted(found.values(), key=lambda each: -each.score)
+                facts.setdefault(text.casefold(), SessionFact(turn.line, text, score))
+    return sorted(facts.values(), key=lambda each: -each.score)
 
 
 def _sentences(text: str) -> Iterator[str]:

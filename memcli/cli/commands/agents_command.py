@@ -97,8 +97,8 @@ def _memory(agent: Agent, machine: Machine) -> list[dict[str, Any]]:
     if not agent.agent_memory:
         return []
     root = os.path.realpath(machine.project or machine.home)
-    found = find((agent.agent_memory,), Surroundings(root, machine.home, machine.environ))
-    return [{"name": source.name, "path": source.root} for source in found.sources]
+    memories = find((agent.agent_memory,), Surroundings(root, machine.home, machine.environ))
+    return [{"name": source.name, "path": source.root} for source in memories.sources]
 
 
 # The default: the tools, and the line that makes agents use them. Hooks run at each prompt, and a
@@ -212,9 +212,9 @@ def run_export(options: Options) -> int:
     if options.to is not None:
         return _write(agent, started, options.to, Terminal.of_process(options))
     for part in PARTS:
-        found = [place for scope in SCOPES if (place := agent.place(part, scope))]
-        if found:
-            _print(_named(found), _text(agent, found[0], started))
+        places = [place for scope in SCOPES if (place := agent.place(part, scope))]
+        if places:
+            _print(_named(places), _text(agent, places[0], started))
     if agent.name in plugin.FOR:
         what = "all but the last" if agent.name == "claude-code" else "hooks and the skill"
         sys.stdout.write(f"Or {what} as a plugin ({_line(agent, 'FOLDER')}):\n\n")
@@ -372,13 +372,15 @@ def _tell(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_needed: bo
 
 def _refused(job: AgentJob, plan: InstallPlan) -> UsageError:
     """Print which files cannot be edited, and how to continue without them."""
-    told = "; ".join(f"{refusal.path} ({refusal.part}) {refusal.why}" for refusal in plan.refusals)
+    reasons = "; ".join(
+        f"{refusal.path} ({refusal.part}) {refusal.why}" for refusal in plan.refusals
+    )
     refused = {refusal.part for refusal in plan.refusals}
     rest = [part for part in PARTS if part in job.parts and part not in refused]
     hint = "paste what is shown above into it"
     if rest:
         hint += f"; or the rest: {job.line(rest)}"
-    return UsageError(f"{told}; nothing was written", hint=hint)
+    return UsageError(f"{reasons}; nothing was written", hint=hint)
 
 
 MODULE = "__main__.py"  # run by `python -m memcli`

@@ -62,8 +62,8 @@ def run(options: Options) -> int:
 
     Examples: memcli compact      memcli compact --apply
     """
-    asked = [name for name in ("apply", "verify", "undo", "dry_run") if getattr(options, name)]
-    if len(asked) > 1:
+    actions = [name for name in ("apply", "verify", "undo", "dry_run") if getattr(options, name)]
+    if len(actions) > 1:
         raise UsageError(
             "use only one of --apply, --verify, --undo and --dry-run", hint="memcli compact --help"
         )
@@ -123,28 +123,28 @@ def _verify(options: Options, command: CommandContext) -> int:
     from memcli.api.compact import check_compaction
 
     checked = check_compaction(command.workspace)
-    found = (*checked.unread, *checked.problems)
+    faults = (*checked.unread, *checked.problems)
     reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
     if options.json:
         _write(
             command,
             action="verify",
             summaries=[_summary(summary) for summary in checked.summaries],
-            problems=[problem._asdict() for problem in found],
+            problems=[problem._asdict() for problem in faults],
             **({"unchecked": [{"path": p, "detail": d} for p, d in reworded]} if reworded else {}),
         )
     else:
-        for problem in found:
+        for problem in faults:
             where = command.terminal.safe_line(problem.path)
             detail = command.terminal.safe_line(problem.detail)
             command.terminal.write(f"{problem.kind.replace('_', ' '):<11} {where}: {detail}\n")
         for path, line in reworded:
-            told = f"{path}: {line.removeprefix('- ')}"
-            command.terminal.write(f"unchecked   {command.terminal.safe_line(told)}\n")
-        command.terminal.say(_verdict(len(checked.summaries), len(found), len(checked.unread)))
+            text = f"{path}: {line.removeprefix('- ')}"
+            command.terminal.write(f"unchecked   {command.terminal.safe_line(text)}\n")
+        command.terminal.say(_verdict(len(checked.summaries), len(faults), len(checked.unread)))
         if reworded:
             command.terminal.say(_own_words(len(reworded)))
-    return ExitCode.NEGATIVE if found else ExitCode.OK
+    return ExitCode.NEGATIVE if faults else ExitCode.OK
 
 
 def _verdict(summaries: int, problems: int, unread: int) -> str:
@@ -155,9 +155,9 @@ def _verdict(summaries: int, problems: int, unread: int) -> str:
         return f"Checked {checked}: every line is unchanged."
     failed = problems - unread
     does = "1 is not valid; its" if failed == 1 else f"{failed} are not valid; their"
-    told = [f"{does} lines are searched raw"] * (failed > 0)
-    told += [f"{unread} could not be read"] * (unread > 0)
-    return f"Checked {checked}: {', '.join(told)}."
+    parts = [f"{does} lines are searched raw"] * (failed > 0)
+    parts += [f"{unread} could not be read"] * (unread > 0)
+    return f"Checked {checked}: {', '.join(parts)}."
 
 
 def _own_words(count: int) -> str:
@@ -288,16 +288,16 @@ def _diff(draft: SummaryDraft) -> list[str]:
     """List what a summary keeps (+) and leaves out (-), in the order of the logs."""
     from memcli.markdown.lineage import cited
 
-    kept = [(c.path, c.first, "+", line[2:]) for line in draft.body.split("\n")
+    added = [(c.path, c.first, "+", line[2:]) for line in draft.body.split("\n")
             if (c := cited(line))]  # fmt: skip
     left = [(s.path, s.first, "-", f"{s.shown} ({s.citation})") for s in draft.omitted]
     days = {source.path: at for at, source in enumerate(draft.lineage.sources)}
-    rows = sorted((*kept, *left), key=lambda row: (days.get(row[0], -1), row[1]))
-    told = [f"{sign} {text}" for _, _, sign, text in rows]
-    rest = len(told) - MOST_ROWS
+    rows = sorted((*added, *left), key=lambda row: (days.get(row[0], -1), row[1]))
+    lines = [f"{sign} {text}" for _, _, sign, text in rows]
+    rest = len(lines) - MOST_ROWS
     if rest < 2:
-        return told
-    return [*told[:MOST_ROWS], f"... {rest} more lines. --show prints the summary"]
+        return lines
+    return [*lines[:MOST_ROWS], f"... {rest} more lines. --show prints the summary"]
 
 
 def _suggested(plan: CompactionPlan) -> dict[str, int]:
@@ -338,7 +338,7 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
     rest = [f"{waiting} {'waits' if waiting == 1 else 'wait'} until there are {cluster}"]
     newest = "the newest one stays as it is" if tail == 1 else f"the newest {tail} stay as they are"
     rest = [*rest * (waiting > 0), *[newest] * (tail > 0)]
-    told = ", and ".join(rest)
+    remaining = ", and ".join(rest)
     if plan.drafts:
         before, after = plan.tokens
         entries = sum(d.items for d in plan.drafts if d.lineage.level == 1)
@@ -346,7 +346,7 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
         what = _counted(entries, "entry") if entries else "summaries"
         made = f"{what} {done} {_counted(len(plan.drafts), 'summary')}"
         share = f"{before} -> {after} tokens ({plan.ratio:.0%}, compact.ratio asks for {ratio:.0%})"
-        return f"{made}, {share}" + (f"; {told}" if told else "")
+        return f"{made}, {share}" + (f"; {remaining}" if remaining else "")
     if tail == len(plan.entries):
         if tail == 1:
             return "Nothing to compact: there is one entry, and it stays as it is"
@@ -356,13 +356,13 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
         )
     if plan.declined:
         each = "and each further" if plan.covered else "each"
-        told = (
+        remaining = (
             f"{each} summary would save less than {1 - max(WORTH, ratio):.0%} of its tokens,"
             " because these logs consist of facts and decisions"
         )
     covered = f"summaries already cover {_counted(plan.covered, 'entry')}"
-    told = ", ".join([*[covered] * (plan.covered > 0), *[told] * bool(told)])
-    return f"Nothing to compact{f': {told}' if told else ''}"
+    remaining = ", ".join([*[covered] * (plan.covered > 0), *[remaining] * bool(remaining)])
+    return f"Nothing to compact{f': {remaining}' if remaining else ''}"
 
 
 def _counted(count: int, noun: str) -> str:

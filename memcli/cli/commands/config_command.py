@@ -77,8 +77,8 @@ def named(name: str | None) -> list[Key]:
     """Return the setting of that name, the settings of that group, or all."""
     if name is None:
         return list(KEYS)
-    found = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
-    if not found:
+    keys = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
+    if not keys:
         from difflib import get_close_matches
 
         groups = {key.name.partition(".")[0] for key in KEYS}
@@ -89,7 +89,7 @@ def named(name: str | None) -> list[Key]:
             f"there is no setting {name}",
             hint=f"memcli config {near[0]}" if near else "memcli config",
         )
-    return found
+    return keys
 
 
 def _record(keys: list[Key], command: CommandContext) -> dict[str, Any]:
@@ -248,10 +248,10 @@ def commented(*, user: bool) -> str:
     sections = groupby(keys, key=lambda key: key.name.partition(".")[0])
     text = _HEAD.format(what=_USER if user else _WORKSPACE)
     for section, each in sections:
-        found = list(each)
+        own_keys = list(each)
         # A key without a table must come before all tables.
-        head = "\n" if found[0].name == section else f"\n[{section}]\n"
-        text += head + "".join(map(_setting, found))
+        head = "\n" if own_keys[0].name == section else f"\n[{section}]\n"
+        text += head + "".join(map(_setting, own_keys))
     return text + _SOURCE
 
 
@@ -341,12 +341,12 @@ def _remark(line: str) -> str:
     """Return the comment at the end of a line of TOML, with the space before it."""
     import tomllib
 
-    for found in re.finditer(r"\s*#", line):
+    for match in re.finditer(r"\s*#", line):
         try:
-            tomllib.loads(line[: found.start()])
+            tomllib.loads(line[: match.start()])
         except ValueError:  # inside a string
             continue
-        return line[found.start() :].rstrip()
+        return line[match.start() :].rstrip()
     return ""
 
 

@@ -89,19 +89,19 @@ def run(options: Options) -> int:
     sharing = check_shares(sharing_of(command.config))
     text = " ".join(options.query or ())
     with progress_of(command) as observe:
-        found = context_of(
+        assembly = context_of(
             command.memory, text, command.question_time, sharing, sync=wanted_sync, observe=observe
         )
     if options.trace is not None:
-        from memcli.cli import traces
+        from memcli.cli import side_files
 
-        record = traces.make_of_context(found, command, budget=sharing.budget)
-        traces.write(options.trace, record, command)
-    write(found, sharing, command, form=form, explain=options.explain)
+        record = side_files.trace_of_context(assembly, command, budget=sharing.budget)
+        side_files.write_trace(options.trace, record, command)
+    write(assembly, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets
 
-        parts = found.assembled.parts
+        parts = assembly.assembled.parts
         warn_of_secrets(command, ((part.excerpt.about.citation, part.text) for part in parts))
     return ExitCode.OK
 

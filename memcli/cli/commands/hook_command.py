@@ -52,7 +52,7 @@ HOOKS = "hooks"  # the folder of sessions, in the cache
 _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"
 _CUT_OFF = f"memcli hook: cut off after {LIMIT_SECONDS} seconds\n"
 _KEEPS = 'memcli remember "TEXT" keeps it for later sessions.'
-_BEFORE_COMPACTING = f"Is anything of this conversation to outlast it? {_KEEPS}"
+_BEFORE_COMPACTING = f"Should later sessions know anything from this conversation? {_KEEPS}"
 _NO_SESSION = "the agent has not named its session"
 _SUGGESTED_BEFORE = "the session has had its reminder, or the folder is not a workspace"
 _AFTER_A_WISH = f"You have said how you want things done. {_KEEPS}"
@@ -95,7 +95,7 @@ def run(options: Options) -> int:
 
 
 def _no_hook(event: str) -> UsageError:
-    from memcli.config.suggestions import nearest
+    from memcli.config.keys import nearest
 
     return UsageError(
         f"a hook is one of {', '.join(EVENTS)}, not {event!r}",
@@ -154,10 +154,10 @@ def _bounded(config: Config) -> Config:
 
 def _answer(event: str, line: HookLine) -> Mapping[str, Any]:
     """Read the event and answer it."""
-    given = _read(event, line)
-    if given is None:
+    sent = _read(event, line)
+    if sent is None:
         return SILENCE
-    return reply(line.agent, given, ANSWERS[event](given, line))
+    return reply(line.agent, sent, ANSWERS[event](sent, line))
 
 
 def _read(event: str, line: HookLine) -> HookEvent | None:
@@ -165,14 +165,14 @@ def _read(event: str, line: HookLine) -> HookEvent | None:
         if os.isatty(0):
             line.say(_AT_A_TERMINAL)
             return None
-        told = read_object(lambda size: os.read(0, size))
+        record = read_object(lambda size: os.read(0, size))
     except OSError:  # stdin is closed
-        told = {}
-    given = read_event(line.agent, event, told)
-    if given is None:
-        name = told["hook_event_name"][:SHOWN_NAME]
+        record = {}
+    sent = read_event(line.agent, event, record)
+    if sent is None:
+        name = record["hook_event_name"][:SHOWN_NAME]
         line.say(f"{name!r} is not what {line.agent} runs {event} at")
-    return given
+    return sent
 
 
 def _session_start(event: HookEvent, line: HookLine) -> str:
@@ -236,22 +236,24 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
     open_to_all = Filters(view=command.config("search.view"), scopes=OPEN_SCOPES)
     options = options_of(command.config, filters=open_to_all)
     answer = ask(command.memory, question, options).answer
-    found = deserved(question, answer)
-    if not found:
+    worthy = deserved(question, answer)
+    if not worthy:
         return line.nothing(why_nothing(question, answer))
-    if any(passage.about.is_summary for passage in found):
+    if any(passage.about.is_summary for passage in worthy):
         with command.memory.store.snapshot() as snapshot:
             hidden = private_summaries(snapshot)
-        found = [passage for passage in found if memory_path(*passage.about.document) not in hidden]
-        if not found:
+        worthy = [
+            passage for passage in worthy if memory_path(*passage.about.document) not in hidden
+        ]
+        if not worthy:
             return line.nothing("the passages are summaries of private notes")
     claimed = session.claimed() if session else {}
     if claimed is None:
         return line.nothing("the session has been shown too much to keep track of")
-    passages = fitting(found, claimed, budget=line.budget or BUDGET)
+    passages = fitting(worthy, claimed, budget=line.budget or BUDGET)
     if session:
-        wanted = {key for passage in passages for key in keys_of(passage)}
-        lost = wanted - session.claim(wanted - set(claimed))
+        hashes = {key for passage in passages for key in keys_of(passage)}
+        lost = hashes - session.claim(hashes - set(claimed))
         passages = [passage for passage in passages if not is_known(passage, lost)]
     return block(passages) or line.nothing("the session has been shown these passages")
 
@@ -304,13 +306,13 @@ def _captured(
         line.say(f"{event.transcript} cannot be read: {error.strerror}")
         return ""
     read = [int(key.removeprefix(READ)) for key in claimed if key.startswith(READ)]
-    kept = sum(key.startswith(KEPT) for key in claimed)
+    count = sum(key.startswith(KEPT) for key in claimed)
     saved = capture(
         command.workspace,
         text,
         os.path.basename(event.transcript),
         after=max(read, default=0),
-        room=MOST_PER_SESSION - kept,
+        room=MOST_PER_SESSION - count,
         now=command.moment,
     )
     keys = [f"{KEPT}{key}" for noted in saved for key in line_keys("", noted.path, [noted.text])]

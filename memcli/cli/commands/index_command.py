@@ -83,12 +83,12 @@ def _clean(options: Options) -> int:
     from memcli.store.open import orphans, remove_orphan
 
     command = command_context(options, anywhere=True)
-    found = orphans(command.memory.environ)
-    kept = [(orphan, remove_orphan(orphan) if options.apply else "") for orphan in found]
-    record = write_orphans(kept, command.terminal, applied=options.apply, as_json=options.json)
+    indexes = orphans(command.memory.environ)
+    outcomes = [(orphan, remove_orphan(orphan) if options.apply else "") for orphan in indexes]
+    record = write_orphans(outcomes, command.terminal, applied=options.apply, as_json=options.json)
     if options.json:
         command.terminal.write_json(record)
-    return ExitCode.BUSY if any(why for _, why in kept) else ExitCode.OK
+    return ExitCode.BUSY if any(why for _, why in outcomes) else ExitCode.OK
 
 
 def _run_once(options: Options, command: CommandContext) -> int:
@@ -174,12 +174,12 @@ def _warn(report: Report, terminal: Terminal) -> None:
         terminal.advise(unlisted(folder))
     for path in report.damaged:
         terminal.advise(replaced(path))
-    told = [skip for skip in report.skips if terminal.verbose or skip.reason != "ignored"]
-    if terminal.verbose or len(told) <= SHOWN_SKIPS:
-        for skip in told:
+    skips = [skip for skip in report.skips if terminal.verbose or skip.reason != "ignored"]
+    if terminal.verbose or len(skips) <= SHOWN_SKIPS:
+        for skip in skips:
             terminal.advise(skipped(skip))
     else:
-        terminal.warn(f"skipped {len(told)} files; memcli status lists them")
+        terminal.warn(f"skipped {len(skips)} files; memcli status lists them")
 
 
 def _summary(done: RunResult) -> str:

@@ -114,9 +114,9 @@ def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, expla
     if noted.refusal is not None:
         terminal.warn(f"saved anyway: {_why(noted.refusal)}")
     for each in noted.older:
-        told = "An older note differs" if each.differs else "About the same"
+        label = "An older note differs" if each.differs else "About the same"
         text = " ".join(each.text.split())
-        terminal.say(f"{told}: {each.citation}" + (f": {text}" if text else ""))
+        terminal.say(f"{label}: {each.citation}" + (f": {text}" if text else ""))
 
 
 def _verdict(check: Check) -> str:
@@ -158,18 +158,18 @@ def check(options: Options) -> int:
 
     command = command_context(options)
     text = _read(options.check, command)
-    found, notices = weigh(command.workspace, text, place=_place(options.check, command))
+    scored, notices = weigh(command.workspace, text, place=_place(options.check, command))
     for reason in notices:
         command.terminal.advise(reason)
     if options.json:
         record = {
             "schema": "memcli.remember-check/1",
             "file": None if options.check == "-" else options.check,
-            "results": [_record(each) for each in found],
+            "results": [_record(each) for each in scored],
         }
         command.terminal.write_json(record)
     else:
-        _write(options.check, found, command)
+        _write(options.check, scored, command)
     return ExitCode.OK
 
 
