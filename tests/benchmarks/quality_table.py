@@ -1,15 +1,15 @@
 """Write the README's table of judged collections; not part of the suite.
 
-    python -m tests.benchmarks.quality_table ROOT [--stores FOLDER]
+    python -m tests.benchmarks.quality_table ROOT | --fixtures [--stores FOLDER]
         [--encoder NAME | --profiles] [--write PAGE.md]
 
-ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
-`workspace/`. Every set is asked with the default settings and once more by keywords only, as
-`bench quality` does; the questions of a collection count alike. `--stores` keeps the indexes, so
-that the next table embeds nothing anew. `--encoder` is for an extra that is installed, and asks
-only the collections that the bundled model does not read well. `--profiles` asks by each profile
-instead, and tells two figures of each. Prints the table and the settings; `--write` puts them in
-their place.
+ROOT contains a folder for each collection, with sets at any depth below it: `queries.jsonl` next to
+`workspace/`. `--fixtures` asks those of the repository instead. Every set is asked with the default
+settings and once more by keywords only, as `bench quality` does; its questions count
+alike. `--stores` keeps the indexes, so that the next table embeds nothing again. `--encoder` is for
+an extra that is installed, and asks only the collections that the bundled model does not read well.
+`--profiles` asks by each profile instead, and prints two figures of each. Prints the table and the
+settings; `--write` puts them in their place.
 """
 
 from __future__ import annotations
@@ -44,8 +44,12 @@ TITLES = {
     "memdaily-zh": "MemDaily, Chinese",
     "madial-zh": "MADial-Bench, Chinese",
     "cmrc2018": "CMRC 2018, Chinese",
+    "eval/conversations": "`conversations`",
+    "eval/vault": "`vault`",
+    "eval/docs": "`docs`",
 }
 FOREIGN = [TITLES[name] for name in ("xquad/es", "memorybank-zh", "madial-zh", "cmrc2018")]
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
 METRICS = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
            "Recall@2000tok")  # fmt: skip
 HEAD = (
@@ -142,10 +146,10 @@ def rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[st
         return
     words = questions(ask_all(folders, stores, "--mode", "keyword"))
     if hybrid == words:
-        yield row(title, "words", hybrid, first=True), records[0]
+        yield row(title, "keyword", hybrid, first=True), records[0]
     else:
         yield row(title, "hybrid", hybrid, first=True), records[0]
-        yield row(title, "words", words, first=False), records[0]
+        yield row(title, "keyword", words, first=False), records[0]
 
 
 def profile_rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[str, Record]]:
@@ -170,7 +174,8 @@ def told(settings: Mapping[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("root", type=Path)
+    parser.add_argument("root", type=Path, nargs="?", default=FIXTURES)
+    parser.add_argument("--fixtures", action="store_true")
     parser.add_argument("--stores", type=Path)
     parser.add_argument("--encoder")
     parser.add_argument("--profiles", action="store_true")
@@ -191,7 +196,8 @@ def main() -> None:
                 table, settings = table + line, dict(record.settings)
     table += "" if given.profiles else f"\n{told(settings)}"
     sys.stdout.write(table)
-    option = " --encoder" if given.encoder else " --profiles" if given.profiles else ""
+    options = [each for each in ("encoder", "profiles", "fixtures") if getattr(given, each)]
+    option = f" --{options[0]}" if options else ""
     write(given.write, f"quality_table{option}", table)
 
 

@@ -47,15 +47,47 @@ def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
 def test_it_stays_behind_what_is_newer_undated_or_about_something_else() -> None:
     assert order(OLD, passage(2, 0.6, NEW.text, "2025-01-01")) == [1, 2]
     assert order(OLD._replace(candidate=candidate(1)), NEW) == [1, 2]
-    assert order(
-        OLD, passage(2, 0.6, "Invoices moved from MySQL to PostgreSQL.", "2025-08-18")
-    ) == [
-        1,
-        2,
-    ]
+    text = "Invoices moved from MySQL to PostgreSQL."
+    assert order(OLD, passage(2, 0.6, text, "2025-08-18", coverage=0.2)) == [1, 2]
     assert order(OLD, passage(2, 0.7, "Orders are kept in PostgreSQL.", "2025-08-18")) == [2, 1]
     untrusted = NEW.about._replace(trust="untrusted")
     assert order(OLD, NEW._replace(candidate=NEW.candidate._replace(about=untrusted))) == [1, 2]
+
+
+def test_only_the_line_that_answers_lets_its_correction_come_first() -> None:
+    text = (
+        "- Met Torvald, he owns the calibration rig.\n- Calibration of the sensors every 6 weeks."
+    )
+    two = candidate(1, lines=(text,), date="2026-05-06")
+    old = OLD._replace(candidate=two)
+    new = passage(
+        2, 0.6, "We changed the calibration of the sensors: every 12 weeks, not 6.", "2026-08-11"
+    )
+    for question, expected in (
+        ("who owns the calibration rig", [1, 2]),
+        ("how often are the sensors calibrated", [2, 1]),
+    ):
+        moved = newer_first([old, new], turns={}, question=question)
+        assert [each.about.chunk_id for each in moved] == expected
+
+
+def test_a_line_below_its_heading_is_a_line_of_its_own() -> None:
+    old = passage(1, 0.7, "# 2026-05-06\n## Orders\nOrders are kept in MySQL.", "2026-05-06")
+    new = NEW._replace(candidate=candidate(2, lines=(f"## Orders\n{NEW.text}",), date="2026-08-11"))
+    pool = [Quotation(new.about, new.candidate.text)]
+    (marked,) = with_corrections([old], Corrections(pool, {}))
+    (line,) = marked.corrected_by
+    assert line.text == NEW.text
+
+
+def test_words_of_the_question_count_for_the_order_and_not_for_a_mark() -> None:
+    old = passage(1, 0.7, "Miso gets Purina dry food twice a day.", "2024-03-03")
+    text = "The vet took Miso off Purina; she's on kidney food from today."
+    for coverage, expected in ((1.0, [2, 1]), (0.1, [1, 2])):
+        assert order(old, passage(2, 0.6, text, "2025-08-18", coverage=coverage)) == expected
+    new = passage(2, 0.6, text, "2025-08-18")
+    newer = Corrections([Quotation(new.about, text)], {})
+    assert not with_corrections([old], newer)[0].corrected_by
 
 
 def test_a_sentence_of_a_long_turn_is_its_speaker_s() -> None:
