@@ -146,7 +146,7 @@ def with_questions(place: Place) -> None:
 
 
 def short_tail(place: Place) -> None:
-    for name, value in (("TAIL_RECORDS", "0"), ("TAIL_DAYS", "0"), ("CLUSTER", "2")):
+    for name, value in (("TAIL_ENTRIES", "0"), ("TAIL_DAYS", "0"), ("CLUSTER", "2")):
         place.set(f"MEMCLI_COMPACT_{name}", value)
 
 
