@@ -8,13 +8,8 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context, timed
 from memcli.cli.commands.index_command import change_names
 from memcli.cli.options import (
-    AGENT_MEMORIES,
-    COMMON,
-    EVERYWHERE,
     JSON,
-    TENANT,
-    WORKSPACE,
-    WORKSPACE_NAME,
+    SEVERAL,
     Option,
     Options,
 )
@@ -31,7 +26,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option("--check", "Exit 1 if the index is out of date."),
     Option("--deep", "Also run the model and check the index file."),
-    JSON, WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
+    JSON, *SEVERAL,
 )  # fmt: skip
 
 
