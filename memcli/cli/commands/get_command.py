@@ -8,15 +8,7 @@ from collections.abc import Mapping, Sequence
 from memcli.api.workspace import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import (
-    AS_OF,
-    DOCUMENTS,
-    JSON,
-    SEVERAL,
-    CommandArgument,
-    Option,
-    Options,
-)
+from memcli.cli.options import AS_OF, DOCUMENTS, JSON, SEVERAL, CommandArgument, Option, Options
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 

@@ -7,12 +7,7 @@ from contextlib import suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context, timed
 from memcli.cli.commands.index_command import change_names
-from memcli.cli.options import (
-    JSON,
-    SEVERAL,
-    Option,
-    Options,
-)
+from memcli.cli.options import JSON, SEVERAL, Option, Options
 from memcli.errors import AwayError, ExitCode, IndexMissingError
 from memcli.indexing.notices import remedy
 from memcli.types import MEMORY_SOURCE, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, shown
