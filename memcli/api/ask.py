@@ -47,8 +47,7 @@ class SearchResult(Record):
     @property
     def words(self) -> list[str]:
         """Return the words of the question, as typed and as corrected."""
-        meant = (repair.searched for repair in self.answer.repaired)
-        return list(dict.fromkeys([*self.question.words, *meant]))
+        return list(self.answer.words)
 
     @property
     def is_sure(self) -> bool:
@@ -126,10 +125,12 @@ def _ask(
 
 def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
     """Keep only the best line of each passage."""
+    from memcli.search.filler import without_filler
     from memcli.search.reading_value import best_lines
 
     by_keyword = options.mode == "keyword"
     passages = best_lines(result.answer.passages, result.words, by_keyword=by_keyword)
+    passages = without_filler(passages, result.words)
     return result._replace(answer=result.answer._replace(passages=passages))
 
 
