@@ -38,15 +38,16 @@ def dump(path: str) -> dict[str, Any]:
                 connection,
                 "SELECT d.source, d.path, c.ordinal, c.anchor, c.heading_path, c.start_line,"
                 " c.end_line, c.start_byte, c.end_byte, c.tokens, c.text_hash, c.date, c.links,"
-                " c.text, c.first_day FROM chunks c JOIN documents d ON d.id = c.document_id"
+                " CAST(inflate(c.text, -15) AS TEXT), c.first_day FROM chunks c"
+                " JOIN documents d ON d.id = c.document_id"
                 " ORDER BY d.source, d.path, c.ordinal",
             ),
             "parts": rows(
                 connection,
                 "SELECT d.source, d.path, c.ordinal, p.start_line, p.end_line, p.start, p.end,"
-                " p.prefix, p.hash FROM parts p JOIN chunks c ON c.id = p.chunk_id"
+                " inflate(p.prefix, -15), p.hash FROM parts p JOIN chunks c ON c.id = p.chunk_id"
                 " JOIN documents d ON d.id = c.document_id"
-                " ORDER BY d.source, d.path, c.ordinal, p.id",
+                " ORDER BY d.source, d.path, c.ordinal, p.no",
             ),
             "properties": rows(
                 connection,
@@ -55,10 +56,7 @@ def dump(path: str) -> dict[str, Any]:
             ),
             "living": rows(
                 connection,
-                "SELECT s.hash, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
-                " JOIN encoders e ON e.id = v.encoder"
-                " AND e.fingerprint = (SELECT value FROM meta WHERE key = 'fingerprint')"
-                " ORDER BY s.hash",
+                "SELECT hash, vector FROM vectors WHERE unused_since IS NULL ORDER BY hash",
             ),
         }
         for probe in PROBES:
@@ -75,7 +73,7 @@ def dump(path: str) -> dict[str, Any]:
 
 
 def assert_sound(path: str) -> None:
-    """Hold parts, slots, vectors and keyword rows against one another."""
+    """Hold parts, vectors and keyword rows against one another."""
     connection = connect(path, write=False).connection
     try:
         _assert_sound(connection)
@@ -89,14 +87,14 @@ def _assert_sound(connection: apsw.Connection) -> None:
 
     assert column("PRAGMA integrity_check") == ["ok"]
     assert column("SELECT rowid FROM fts ORDER BY 1") == column("SELECT id FROM chunks ORDER BY 1")
-    assert not column("SELECT id FROM parts WHERE chunk_id NOT IN (SELECT id FROM chunks)")
+    assert not column("SELECT no FROM parts WHERE chunk_id NOT IN (SELECT id FROM chunks)")
     assert not column("SELECT id FROM chunks WHERE document_id NOT IN (SELECT id FROM documents)")
     assert not column(
         "SELECT key FROM properties WHERE document_id NOT IN (SELECT id FROM documents)"
     )
     meta = dict(rows(connection, "SELECT key, value FROM meta"))
     if "fingerprint" not in meta:
-        assert not column("SELECT id FROM slots")
+        assert not column("SELECT id FROM vectors WHERE unused_since IS NULL")
         return
     living = set(
         row[0]
@@ -107,7 +105,7 @@ def _assert_sound(connection: apsw.Connection) -> None:
             (meta["fingerprint"],),
         )
     )
-    assert set(column("SELECT hash FROM slots")) == living
+    assert set(column("SELECT hash FROM vectors WHERE unused_since IS NULL")) == living
     if meta.get("vec_behind") == "1":
         return
     tables = set(column("SELECT name FROM sqlite_master WHERE sql GLOB '*USING vec0*'"))
@@ -119,9 +117,7 @@ def _assert_sound(connection: apsw.Connection) -> None:
     assert tables == {*held.values()}
     living_vectors = rows(
         connection,
-        "SELECT s.id, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
-        f" AND v.encoder = {ENCODER} ORDER BY s.id",
-        (meta["fingerprint"],),
+        "SELECT id, vector FROM vectors WHERE unused_since IS NULL ORDER BY id",
     )
     for components, name in held.items():
         code = coarse.stored(components, dimension)

@@ -1,30 +1,47 @@
-"""Open several workspaces as one memory, and share the encoders that they have in common.
+"""Open several workspaces as one, and share equal encoders.
 
 The primary workspace is that of the current folder, or else the first one. Its settings apply to
-the question, and it wins ties. Every other workspace keeps the settings that its files are read
-with.
+the question, and it wins ties. Every other workspace keeps the settings for reading its files.
 """
 
 from __future__ import annotations
 
 import os
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from shlex import quote
 
-from memcli.api.workspace import Clock, Workspace, current_folder, open_workspace
+from memcli.api.workspace import STANDS_IN, Clock, Workspace, current_folder, open_workspace
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, joined
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
-from memcli.errors import ConfigError, MemcliError, Reason, UsageError, error_of
+from memcli.errors import (
+    ConfigError,
+    IndexMissingError,
+    MemcliError,
+    Reason,
+    StoreError,
+    UsageError,
+    error_of,
+)
+from memcli.indexing.freshness import Freshness
+from memcli.record import Record
+from memcli.store.named_errors import FailedStoreError
+from memcli.store.union import StoreState
+from memcli.threads import side_by_side
+from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE
 from memcli.workspace.locate import ENV_NAME, locate
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
 
+    from memcli.api.status import WorkspaceStatus
+    from memcli.api.sync import IndexRun, Job
     from memcli.embedding.encoders import OpenedEncoder
     from memcli.types import Encoder
+
+    Made = TypeVar("Made")
 
 
 class SerialEncoder:
@@ -59,9 +76,9 @@ class SharedEncoders:
         """Return the encoder of some settings, opened by the first that asks."""
         with self._guard:
             if key not in self._opened:
-                found = open_()
-                encoder = found.encoder and SerialEncoder(found.encoder)
-                self._opened[key] = found._replace(encoder=encoder)
+                opened = open_()
+                encoder = opened.encoder and SerialEncoder(opened.encoder)
+                self._opened[key] = opened._replace(encoder=encoder)
             return self._opened[key]
 
 
@@ -71,7 +88,7 @@ def open_several(
     environ: Mapping[str, str],
     clock: Clock,
 ) -> Workspaces:
-    """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
+    """Open workspaces by folder or @name; `everywhere` adds all that have a name.
 
     `settings` override those of each. A workspace that cannot be opened is left out and named, if
     another can be opened. The primary one is that of MEMCLI_WORKSPACE, of `here`, or of the current
@@ -106,7 +123,7 @@ def open_several(
 
 
 def _check_stores(opened: Sequence[Workspace]) -> None:
-    """Raise ConfigError if two workspaces would keep their index in one file."""
+    """Raise ConfigError if two workspaces have the same index file."""
     if len({each.store.local for each in opened}) < len(opened):
         raise ConfigError(
             "store.path is one file, and each of several workspaces needs an index of its own",
@@ -117,9 +134,9 @@ def _check_stores(opened: Sequence[Workspace]) -> None:
 def folders_of(
     named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool, may_miss: bool = False
 ) -> dict[str, str]:
-    """Return the folder of each workspace by its name; a folder that is named twice is one.
+    """Return the folder of each workspace by its name, each folder once.
 
-    The errors are those of `open_several`. A folder that is named `may_miss`.
+    The errors are those of `open_several`. A named folder `may_miss`.
     """
     known = named_workspaces(environ)
     if everywhere and not known:
@@ -138,14 +155,14 @@ def folders_of(
     folders = {*known.values(), *(folder for _, folder in listed)}
     real_of = {folder: os.path.realpath(folder) for folder in folders}
     names = {real_of[folder]: name for name, folder in reversed(known.items())}
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name, folder in listed:
         real = real_of[folder]
-        if real not in found.values():
-            wanted = name or names.get(real) or _name_of(real)
-            taken = {*found, *known} - {name, names.get(real, "")}
-            found[_free(wanted, taken)] = real
-    return found
+        if real not in by_name.values():
+            proposed = name or names.get(real) or _name_of(real)
+            used = {*by_name, *known} - {name, names.get(real, "")}
+            by_name[_free(proposed, used)] = real
+    return by_name
 
 
 def _located(named: str, cwd: str | None, *, may_miss: bool) -> str:
@@ -161,10 +178,10 @@ def _name_of(folder: str) -> str:
     return name.strip(".-") or "workspace"
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def _free(name: str, used: Collection[str]) -> str:
     """Return an unused name: notes, notes-2, notes-3."""
-    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(taken) + 2))
-    return next(each for each in numbered if each not in taken)
+    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(used) + 2))
+    return next(each for each in numbered if each not in used)
 
 
 def own_first(
@@ -178,3 +195,173 @@ def own_first(
     ]  # fmt: skip
     own = max(around, key=len, default="")
     return sorted(folders.items(), key=lambda each: each[1] != own)
+
+
+ANSWERING = (UP_TO_DATE, OUT_OF_DATE, REMOTE)
+
+
+def together(
+    members: Sequence[NamedWorkspace],
+    bring_up_to_date: Callable[[Workspace], Freshness],
+) -> Freshness:
+    """Update each workspace; if one fails, the others answer.
+
+    IndexMissingError if none can answer. FailedStoreError if a server fails and the index of this
+    machine can answer instead.
+    """
+    lost: dict[str, StoreError] = {}
+    states = side_by_side(lambda each: _state(each, bring_up_to_date, lost), members)
+    if lost:
+        raise FailedStoreError([*lost], next(iter(lost.values())))
+    if all(state.state == FAILED for state in states):
+        raise IndexMissingError(
+            f"none of the workspaces can answer: {'; '.join(map(_line, states))}",
+            hint="memcli status --everywhere",
+        )
+    first = states[0]
+    return joined_freshness([first._replace(is_own=first.state != REMOTE), *states[1:]])
+
+
+def joined_freshness(states: Sequence[StoreState]) -> Freshness:
+    """Combine the freshness of several workspaces: what one lacks, the answer lacks."""
+    there = [state for state in states if state.state in ANSWERING]
+    waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
+    left_out = [_left_out(state) for state in waiting if state.reason]
+    own = (notice for state in states for notice in state.notices)
+    notices = [*left_out, *own]
+    if not there:
+        state = NOT_INDEXED if waiting else EMPTY
+        reason = left_out[0] if left_out else next((s.reason for s in states if s.reason), None)
+        return Freshness(state, 0, reason, (), tuple(states))
+    stored = [state for state in there if state.state == REMOTE]
+    behind = [state for state in there if state.reason and state.state != REMOTE]
+    reason = behind[0].reason if behind else None
+    if reason and len(behind) > 1:
+        names = ", ".join(state.name for state in behind)
+        text = f"{names}: {reason.text}" if reason.code == STANDS_IN else f"in {names}"
+        reason = reason._replace(text=text)
+    elif reason:
+        reason = reason._replace(text=f"{behind[0].name}: {reason.text}")
+    if stored:
+        note = as_stored(stored)
+        reason = reason._replace(text=f"{reason.text}; {note.text}") if reason else note
+    own_states = {state.state for state in there}
+    whole = next(state for state in (OUT_OF_DATE, REMOTE, UP_TO_DATE) if state in own_states)
+    pending = sum(state.pending for state in there)
+    missing = [state.missing for state in there if state.missing]
+    named = missing[0] if len(missing) == 1 else ""
+    return Freshness(whole, pending, reason, tuple(notices), tuple(states), named)
+
+
+def as_stored(states: Sequence[StoreState]) -> Reason:
+    """Return the notice that other machines stored these workspaces."""
+    first = states[0]
+    if len(states) > 1:
+        return Reason(REMOTE, f"{len(states)} workspaces are read as they are stored", "")
+    return Reason(REMOTE, f"{first.name}: {first.reason.text if first.reason else REMOTE}", "")
+
+
+def _state(
+    each: NamedWorkspace,
+    bring_up_to_date: Callable[[Workspace], Freshness],
+    lost: dict[str, StoreError],
+) -> StoreState:
+    name, folder, workspace, why_not = each
+    if workspace is None:
+        return StoreState(name, folder, FAILED, 0, why_not)
+    try:
+        freshness = bring_up_to_date(workspace)
+    except UsageError:  # the command line is wrong, not a workspace
+        raise
+    except (MemcliError, OSError) as error:
+        if isinstance(error, StoreError) and workspace.store.stand_in() is not None:
+            lost[name] = error
+        why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
+        return StoreState(name, folder, FAILED, 0, for_folder(why, folder))
+    reason = freshness.reason and for_folder(freshness.reason, folder)
+    own_notices = (for_folder(notice, folder) for notice in freshness.notices)
+    notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in own_notices)
+    return StoreState(
+        name, folder, freshness.state, freshness.pending, reason, notices, missing=freshness.missing
+    )
+
+
+def _left_out(state: StoreState) -> Reason:
+    reason = state.reason or Reason(FAILED, "")
+    return reason._replace(text=f"{_line(state)}; it is left out")
+
+
+def _line(state: StoreState) -> str:
+    return f"{state.name}: {state.reason.text if state.reason else state.state}"
+
+
+class MemberStatus(Record):
+    """The status of one of several workspaces, or its error."""
+
+    name: str
+    path: str
+    primary: bool
+    status: WorkspaceStatus | None
+    error: Reason | None = None
+
+
+class SeveralStatus(Record):
+    """The status of several workspaces: `memcli.status-several/1`."""
+
+    schema: str
+    workspaces: tuple[MemberStatus, ...]
+
+    @property
+    def is_behind(self) -> bool:
+        """Return whether something is, or may be, missing in the index of any workspace."""
+        return any(each.status is None or each.status.is_behind for each in self.workspaces)
+
+
+class MemberRun(Record):
+    """The run of one of several workspaces, or its error."""
+
+    name: str
+    path: str
+    primary: bool
+    index_: IndexRun | None
+    error: Reason | None = None
+
+
+class SeveralRuns(Record):
+    """The runs of several workspaces: `memcli.index-several/1`."""
+
+    schema: str
+    workspaces: tuple[MemberRun, ...]
+
+
+def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
+    """Describe each workspace; if one fails, the others continue."""
+    from memcli.api.status import status
+
+    each = [MemberStatus(*fields) for fields in _each(memory, lambda one: status(one, deep=deep))]
+    return SeveralStatus("memcli.status-several/1", tuple(each))
+
+
+def index_each(memory: Workspaces, job: Job) -> SeveralRuns:
+    """Index each workspace; if one fails, the others continue."""
+    from memcli.api.sync import Vectors, run_record, sync
+
+    def index(one: Workspace) -> IndexRun:
+        return run_record(sync(one, job, Vectors(one)), one)
+
+    return SeveralRuns(
+        "memcli.index-several/1", tuple(MemberRun(*fields) for fields in _each(memory, index))
+    )
+
+
+def _each(
+    memory: Workspaces, work: Callable[[Workspace], Made]
+) -> Iterator[tuple[str, str, bool, Made | None, Reason | None]]:
+    for place, (name, folder, workspace, why_not) in enumerate(memory.members):
+        made, error = None, why_not
+        if workspace is not None:
+            try:
+                made = work(workspace)
+            except MemcliError as raised:
+                error = raised.reason
+        yield name, folder, place == 0, made, error

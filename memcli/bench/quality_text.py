@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill
 from unicodedata import east_asian_width
 
-from memcli.bench import ablation
-from memcli.bench.gates import move_text, row_text
+from memcli.bench import quality
 from memcli.bench.metrics import NAMES
-from memcli.bench.rows import HEADLINE, Move, moves, pairs, worst
+from memcli.bench.runs import HEADLINE, Move, move_text, moves, pairs, row_text, worst
 from memcli.bench.traces import HintRate, QualityTrace, Row
 
 SHOWN = 5
@@ -22,12 +21,12 @@ def shortened(metric: str) -> str:
 
 HEADS = [*map(shortened, NAMES)]
 COLUMNS = 80
-# The metrics of the table, as many as fit; JSON and the HTML report have all.
+# The metrics that fit into the table; JSON and the HTML report have all.
 TABLE_NAMES = ("Hit@1", "Hit@5", "Recall@10", "MRR@10", "nDCG@10", "Recall@1000tok")
 
 
 def table(summaries: Mapping[str, Mapping[str, float]]) -> str:
-    """Draw the summary, a row a category."""
+    """Draw the summary, one row per category."""
     width = max(map(columns, summaries))
     head = f"{'':{width}}  {'n':>5}  " + "  ".join(
         f"{name:>7.7}" for name in map(shortened, TABLE_NAMES)
@@ -60,7 +59,7 @@ def text(trace: QualityTrace, baseline: Sequence[Row] | None) -> str:
     rows = trace.queries
     parts = [table(trace.categories), hints(trace.hints), worst_cases(worst(rows, SHOWN))]
     if trace.ablation is not None:
-        parts.append("\n" + ablation.table(trace.ablation))
+        parts.append("\n" + quality.table(trace.ablation))
     if baseline is not None:
         parts.append(changes(moves(baseline, rows), len(pairs(baseline, rows))))
     return "".join(parts)

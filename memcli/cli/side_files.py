@@ -1,20 +1,23 @@
-"""Files that are not notes: traces, questions, reports. memcli never writes them into a memory."""
+"""Files that are not notes: traces, questions, reports. memcli never writes them among notes."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from typing import Any
-
+    from memcli.api.ask import SearchResult
+    from memcli.api.assemble import Assembly
     from memcli.cli.command_context import CommandContext
+    from memcli.search.options import SearchOptions
 
-MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years has less
-# Settings that an answer depends on.
+
+MOST_CHARS = 64 * 1024 * 1024  # limit for files; a history of several years is smaller
+# Settings that affect an answer.
 SETTINGS = (
     "search.", "convex.", "passes.", "authority.", "embedding.", "chunk.", "rerank.", "expand.",
     "access.", "matryoshka.", "onnx.matryoshka", "openai.matryoshka",
@@ -37,7 +40,7 @@ def read_text(path: str, hint: str) -> str:
 
 
 def own_file(name: str, command: CommandContext) -> str:
-    """Name a file that the workspace may bring along; never one elsewhere, nor a special one."""
+    """Return the path of a regular file inside the workspace; UsageError for any other."""
     root = command.config.workspace
     path = os.path.join(root, name)
     inside = os.path.realpath(path).startswith(root.rstrip(os.sep) + os.sep)
@@ -50,7 +53,7 @@ def own_file(name: str, command: CommandContext) -> str:
 
 
 def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = False) -> None:
-    """Write a file of the bench, but never into the memory that it measures."""
+    """Write a file of the bench, but never into the workspace that it measures."""
     refuse_memory(path, command)
     folder = os.path.dirname(path)
     try:
@@ -74,7 +77,7 @@ def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = 
 
 
 def refuse_memory(path: str, command: CommandContext) -> None:
-    """Refuse a file that discovery would take for a document."""
+    """Refuse a file that memcli would index as a document."""
     from memcli.workspace.ignore import load_rules
 
     real = os.path.realpath(path)
@@ -85,12 +88,87 @@ def refuse_memory(path: str, command: CommandContext) -> None:
         inside = os.path.relpath(real, root).replace(os.sep, "/")
         if load_rules(source).accepts(inside):
             raise UsageError(
-                f"{path} would become part of the memory under test",
+                f"{path} would become part of the notes that are measured",
                 hint="name a file outside it, or one in .memcli/",
             )
 
 
 def settings_of(command: CommandContext, *also: str) -> Mapping[str, Any]:
-    """Return the settings that an answer depends on; `also` names beginnings of more."""
-    values, wanted = command.config.values, (*SETTINGS, *also)
-    return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}
+    """Return the settings that affect an answer; `also` adds settings by their beginnings."""
+    values, beginnings = command.config.values, (*SETTINGS, *also)
+    return {name: values[name].value for name in sorted(values) if name.startswith(beginnings)}
+
+
+def trace_of_search(
+    result: SearchResult, command: CommandContext, options: SearchOptions, *, expand: bool
+) -> dict[str, Any]:
+    """Describe a search and its answer; with `expand`, also the lines behind summaries."""
+    from memcli.search.trace import Inquiry, search_trace
+
+    _check(command, "search")
+    settings = settings_of(command)
+    flags = _flags(command, settings)
+    question = result.question
+    inquiry = Inquiry(
+        question.text,
+        command.now,
+        options.filters,
+        options.budget,
+        flags,
+        settings,
+        _accesses(command),
+    )
+    return search_trace(
+        inquiry,
+        question.query,
+        question.dates,
+        result.answer,
+        whole=options.whole,
+        sort=options.sort,
+        ends=options.ends,
+        expanded=result.expanded if expand else None,
+    )
+
+
+def trace_of_context(made: Assembly, command: CommandContext, *, budget: int) -> dict[str, Any]:
+    """Describe an assembled context."""
+    from memcli.context.trace import Made, context_trace
+    from memcli.search.trace import Inquiry
+
+    _check(command, "context")
+    settings = settings_of(command, "context.")
+    flags = _flags(command, settings)
+    question = made.question
+    text = question.text if question else ""
+    inquiry = Inquiry(text, command.now, made.filters, budget, flags, settings, _accesses(command))
+    return context_trace(inquiry, Made(question, made.answer, made.assembled, made.revision))
+
+
+def _check(command: CommandContext, name: str) -> None:
+    """Raise UsageError for several workspaces, because memcli cannot replay their trace."""
+    if command.memory.members:
+        raise UsageError(
+            "--trace works on one workspace, and this search has several",
+            hint=f"memcli {name} --help",
+        )
+
+
+def _accesses(command: CommandContext) -> int | None:
+    """Return the revision of the usage counts, or None if uses are not counted."""
+    if not command.config("access.count"):
+        return None
+    from memcli.api.usage_counts import uses
+
+    return uses(command.memory).revision
+
+
+def _flags(command: CommandContext, settings: Mapping[str, Any]) -> dict[str, Any]:
+    origins = command.config.values
+    return {name: value for name, value in settings.items() if origins[name].origin == "flag"}
+
+
+def write_trace(path: str, record: dict[str, Any], command: CommandContext) -> None:
+    """Write a trace to a file outside the workspace."""
+    from memcli.render.jsonio import dumps
+
+    write_text(path, dumps(record) + "\n", command)

@@ -201,7 +201,7 @@ KEYS: tuple[Key, ...] = (
         low=0, high=1),
     Key("compact.tail_days", int, 30, "Days before the newest entry that are never summarised.",
         low=0, high=36500),
-    Key("compact.tail_records", int, 5, "Newest entries that are never summarised, at least.",
+    Key("compact.tail_entries", int, 5, "Newest entries that are never summarised, at least.",
         low=0),
     Key("compact.cluster", int, 8, "Entries per summary.", low=2, high=1000),
     Key("compact.ratio", float, 0.35, "Length of a summary, as a share of its lines.",
@@ -256,10 +256,25 @@ FLAGS: Mapping[str, str] = {
     "search.view": "--view",
     "context.budget": "--budget",
     "context.tail": "--tail",
-    "compact.tail_records": "--tail",
+    "compact.tail_entries": "--tail",
     "compact.tail_days": "--tail-days",
     "compact.cluster": "--cluster",
     "compact.ratio": "--ratio",
     "watch.debounce_ms": "--debounce",
     "watch.interval_minutes": "--interval",
 }
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """Name the nearest of the allowed names, if one is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Return the nearest of the allowed names, or the first if none is near."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, names, n=1)), names[0])

@@ -14,8 +14,8 @@ gemini       google-gemini/gemini-cli, docs/hooks/reference.md: SessionStart (`s
              and SessionEnd take only `systemMessage`. `gemini -p` puts the context of SessionStart
              in front of the first prompt, in <hook_context>.
 cursor       cursor.com/docs/hooks: `conversation_id`, `workspace_roots` and `transcript_path`.
-             sessionStart and beforeSubmitPrompt take `additional_context` (of the latter only
-             versions from 2026-07 on), preCompact `user_message`. The `followup_message` of stop
+             sessionStart and beforeSubmitPrompt take `additional_context` (older versions
+             ignore that of the latter), preCompact `user_message`. The `followup_message` of stop
              would be sent as a prompt, so memcli says nothing there.
 opencode, openclaw  the plugins in `memcli.agents.plugin` send and read what Claude Code does.
 
@@ -25,7 +25,6 @@ A hook never sends `decision`, `continue` or `reason`: it never stops the agent.
 from __future__ import annotations
 
 import json
-import re
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
@@ -69,9 +68,6 @@ AGENTS: Mapping[str, _Table] = {
 }
 
 
-_HOOK_CONTEXT = re.compile(r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
-
-
 class HookEvent(Record):
     """An event that an agent reports; "" for what it does not report."""
 
@@ -103,9 +99,17 @@ def read_event(agent: str, event: str, message: Mapping[str, Any]) -> HookEvent 
         text("conversation_id") or text("session_id"),
         named[0] if named else text("cwd"),
         text("source"),
-        _HOOK_CONTEXT.sub("", text("prompt"), count=1),
+        _typed(text("prompt")),
         text("transcript_path"),
     )
+
+
+def _typed(prompt: str) -> str:
+    if "<hook_context>" not in prompt:
+        return prompt
+    from memcli.markdown.transcript import without_hook_context
+
+    return without_hook_context(prompt)
 
 
 def reply(agent: str, of: HookEvent, text: str) -> Mapping[str, Any]:
@@ -137,15 +141,15 @@ def read_object(read: Callable[[int], bytes]) -> dict[str, Any]:
             raise _malformed(f"more than {MOST_BYTES >> 20} MiB")
         if not _may_end_in(block, len(data)):
             continue
-        found = object_in(bytes(data))
-        if found is not None:
-            return found
+        record = object_in(bytes(data))
+        if record is not None:
+            return record
     if not data.strip():
         return {}
-    found = object_in(bytes(data))
-    if found is None:
+    record = object_in(bytes(data))
+    if record is None:
         raise _malformed("half an object")
-    return found
+    return record
 
 
 def _may_end_in(block: bytes, length: int) -> bool:
@@ -164,12 +168,12 @@ def object_in(data: bytes) -> dict[str, Any] | None:
     if text and text[0] != "{":
         raise _malformed("no object")
     try:
-        found: dict[str, Any] = _DECODER.raw_decode(text)[0]
+        record: dict[str, Any] = _DECODER.raw_decode(text)[0]
     except RecursionError:
         raise _malformed("an object within too many others") from None
     except ValueError:
         return None
-    return found
+    return record
 
 
 def _malformed(what: str) -> UsageError:

@@ -127,7 +127,8 @@ class SharedMemory:
         roots = [os.path.realpath(each) for each in self.roots]
         # A server that starts in the home folder is not meant for every folder in it.
         if self._open_folder is None or not any(
-            _is_in(folder, root) and (_is_marked(folder, root) or not _is_home(root))
+            f"{folder}{os.sep}".startswith(root.rstrip(os.sep) + os.sep)
+            and (_is_marked(folder, root) or not _is_home(root))
             for root in roots
         ):
             known = ", ".join(each for each in roots if not _is_home(each))
@@ -195,10 +196,6 @@ def is_path(workspace: str) -> bool:
     return "/" in workspace or os.sep in workspace
 
 
-def _is_in(folder: str, root: str) -> bool:
-    return f"{folder}{os.sep}".startswith(root.rstrip(os.sep) + os.sep)
-
-
 def _is_marked(folder: str, root: str) -> bool:
     """Return whether a folder in a root, or one between them, is a workspace."""
     while folder != root:
@@ -258,10 +255,10 @@ class SeenLines:
 
     def __call__(self, source: str, path: str, line: str) -> bool:
         """Return whether a line was shown, with or without its Markdown marks."""
-        wanted = line.strip()
+        text = line.strip()
         with self._adding:
             return any(
-                wanted in seen and (source, path) == (its_source, its_path)
+                text in seen and (source, path) == (its_source, its_path)
                 for its_source, its_path, seen in self._lines
             )
 

@@ -8,7 +8,7 @@ left.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
@@ -100,6 +100,7 @@ class Answer(Record):
     rarity: float = 0.0  # of the words of the query, see `RecallResult`
     constants: Calibration | None = None  # to judge the model's cosines
     uncalibrated: Reason | None = None  # what replaces confidences, if there are none
+    words: tuple[str, ...] = ()  # of the query, as typed and as corrected
 
     @property
     def is_doubtful(self) -> bool:
@@ -134,6 +135,7 @@ def search(
     newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
     answer = answer._replace(
         passages=tuple(with_corrections(answer.passages, newer)),
+        words=_words_of(query, answer.repaired),
         dates=dates,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=_asks_for_several(gathered.question),
@@ -156,8 +158,13 @@ def ended(
     """
     from memcli.search.reading_value import worthwhile
 
+    every = answer.passages
+    if any(passage.turns for passage in every):
+        from memcli.search.filler import without_filler
+
+        every = without_filler(every, answer.words)
     passages, weaker = worthwhile(
-        answer.passages,
+        every,
         matches=not answer.is_doubtful,
         is_measured=answer.is_measured,
         is_exact=answer.is_exact,
@@ -166,12 +173,17 @@ def ended(
         is_shared=is_shared,
         apart=apart,
     )
-    idle = (passage for passage in answer.passages if not any(map(passage.contains, passages)))
-    kept, dropped, _ = fit_budget(passages, budget=budget)
-    left = (*passages[len(kept) :], *idle)
+    idle = (passage for passage in every if not any(map(passage.contains, passages)))
+    fitting, dropped, _ = fit_budget(passages, budget=budget)
+    left = (*passages[len(fitting) :], *idle)
     return answer._replace(
-        passages=tuple(kept), left=left, weaker=weaker, omitted_over_budget=dropped
+        passages=tuple(fitting), left=left, weaker=weaker, omitted_over_budget=dropped
     )
+
+
+def _words_of(query: ParsedQuery, repaired: Iterable[Repair]) -> tuple[str, ...]:
+    typed = (term.text for term in query.counted_terms)
+    return tuple(dict.fromkeys([*typed, *(each.searched for each in repaired)]))
 
 
 def _with_ends(
@@ -215,21 +227,21 @@ def _rank(
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda passage: -passage.score)
-    found, reason = _level(gathered, best_first, is_measured=bool(constants))
+    match, reason = _level(gathered, best_first, is_measured=bool(constants))
     lead, is_doubtful, others_lead = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
-    if found == "strong" and is_doubtful:
+    if match == "strong" and is_doubtful:
         reason = Reason("others", f"the best match is not by {' or '.join(named)}")
-    elif found == "strong" and rests_on_one_word(best_first[0], gathered.recalled):
+    elif match == "strong" and rests_on_one_word(best_first[0], gathered.recalled):
         reason = ONE_WORD
-    elif found == "strong":
+    elif match == "strong":
         # A reranker's additions to scores are not on the scale of the lead.
         is_read = reranked is not None and reranked.ran
         led = run_stages(scoring, unread, options, unobserved) if is_read else scored
         reason = _doubt(gathered, options, led)
     return Answer(
         passages=tuple(shown),
-        match="weak" if reason else found,
+        match="weak" if reason else match,
         keyword=gathered.keyword,
         semantic=gathered.semantic,
         candidates=len(gathered.recalled.candidates),
@@ -396,7 +408,7 @@ def _scoring(
 def _ordering(options: SearchOptions, gathered: GatherResult) -> list[StageStep]:
     """List the stages that set the order of passages, after their confidence."""
     return [
-        ("newer", partial(newer_first, turns=gathered.turns)),
+        ("newer", partial(newer_first, turns=gathered.turns, question=gathered.question)),
         ("language", partial(_translated, gathered.question)),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
@@ -448,12 +460,12 @@ def _above_threshold(
         judged = [
             sure_of_its_day(passage) if is_of(passage, days) else passage for passage in judged
         ]
-    kept = apply_threshold(
+    above = apply_threshold(
         judged, min_score=options.min_score, on_score=options.profile.threshold_on_score
     )
     if options.sort == "score" or gathered.dates_alone:
-        return kept
-    return in_time(matching(kept), newest=options.sort == "newest")
+        return above
+    return in_time(matching(above), newest=options.sort == "newest")
 
 
 def _diversified(options: SearchOptions, passages: Sequence[RankedPassage]) -> list[RankedPassage]:

@@ -36,10 +36,10 @@ def packed(vector: bytes) -> bytes:
 
 def unpacked(packed: bytes) -> bytes:
     """Return the float32 of packed vectors."""
-    found = bytearray(4 * len(packed))
+    floats = bytearray(4 * len(packed))
     for at, table in enumerate(_TABLES):
-        found[at::4] = packed.translate(table)
-    return bytes(found)
+        floats[at::4] = packed.translate(table)
+    return bytes(floats)
 
 
 def rounded(vector: bytes) -> bytes:

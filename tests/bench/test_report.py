@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from memcli.bench.quality_text import columns, table
-from memcli.bench.report import report
+from memcli.bench.report import bar, report, sparkline, text
 from memcli.bench.report_html import POLICY, page
-from memcli.bench.report_text import bar, sparkline, text
 from memcli.bench.traces import GoalResult, HintRate, IndexState
 from tests.bench.makers import receipt, row, speed, with_quality
 
@@ -104,7 +103,7 @@ def test_the_page_shows_the_fifteen_worst_and_what_hints_mended() -> None:
     held = with_quality(held, hints=HintRate(4, 2, 1, 0.25))
     made = report([held])
     assert len(made.worst) == 15
-    assert "<li><b>1 of 4</b><span>mended by hints</span></li>" in page(made, {})
+    assert "<li><b>1 of 4</b><span>answered only with hints</span></li>" in page(made, {})
 
 
 def test_columns_line_up_under_wide_signs() -> None:

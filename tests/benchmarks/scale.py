@@ -373,12 +373,10 @@ def recall(index: str, questions: str, readme: Path | None) -> None:
     writer.search_by(fingerprint, int(dimension))
     table, total = writer.fact("vec_table") or "", writer.counts().embedded
     writer.close()
-    assert coarse.is_coarse(table), f"{total} vectors are searched exactly"
+    assert table, f"{total} vectors are searched exactly"
     connection = connect(str(copy), write=False).connection
     cursor = connection.execute(
-        "SELECT s.hash, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
-        f" AND v.encoder = {vectors.ENCODER} ORDER BY s.id",
-        (fingerprint,),
+        "SELECT hash, vector FROM vectors WHERE unused_since IS NULL ORDER BY id"
     )
     held: list[Any] = cursor.fetchall()
     unpacked = b"".join(quantize.unpacked(row[1]) for row in held)

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from memcli.indexing.indexer import GROUP_BYTES, embed, index
 from memcli.store.run_records import AWAITED_SECONDS
 from memcli.store.sqlite.driver import DAMAGED_SUFFIX, NEXT_SUFFIX, connect
-from memcli.store.sqlite.schema import MIGRATIONS, version
+from memcli.store.sqlite.schema import VERSION, version
 from tests.faults.stepping import Job, Stepping
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
@@ -93,7 +93,7 @@ class TwoWriters(RuleBasedStateMachine):
     def look(self) -> None:
         """Whatever a reader sees between two steps is whole."""
         connection = connect(self.store, write=False).connection
-        is_made = version(connection) == len(MIGRATIONS)
+        is_made = version(connection) == VERSION
         connection.close()
         if is_made:
             assert_sound(self.store)

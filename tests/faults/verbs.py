@@ -20,7 +20,6 @@ from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.writer import Writer
 from tests.commands import typed
 from tests.hashing import HashingEncoder
-from tests.store.old_schema import to_first_schema
 from tests.support import FAR_FUTURE_NS, write
 
 NOW = "--now 2026-02-10"
@@ -80,11 +79,11 @@ def unused(base: Path) -> None:
     run("index", base)
 
 
-def first_schema(base: Path) -> None:
-    """Leave an index as the first version made it, behind by some notes."""
+def older(base: Path) -> None:
+    """Leave an index of an older version, behind by some notes."""
     edited(base)
     writer = Writer.open(os.environ["MEMCLI_STORE"], lambda: FAR_FUTURE_NS)
-    to_first_schema(writer.connection)
+    writer.connection.execute("PRAGMA user_version = 1")
     writer.close()
 
 
@@ -128,7 +127,7 @@ VERBS = {
     "edit": Verb("index", edited),
     "full": Verb("index --full", edited),
     "begun": Verb("index", begun),
-    "migrate": Verb("index", first_schema),
+    "migrate": Verb("index", older),
     "prune": Verb("index --prune", unused),
     "remote edit": Verb("index", on_another_host, remote=True),
     "remote full": Verb("index --full", on_another_host, remote=True),

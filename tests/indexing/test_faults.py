@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -128,7 +129,10 @@ def place(tmp_path: Path) -> Place:
 def test_a_full_disk_ends_the_run_and_the_old_index_answers(place: Place) -> None:
     place.write("a", "b")
     assert place.memcli("index").returncode == 0
-    place.write(*(f"n{number}" for number in range(30)), text="fox and many words. " * 300)
+    place.write(
+        *(f"n{number}" for number in range(30)),
+        text=f"fox {random.Random(1).randbytes(6000).hex()}",
+    )
     limit = Path(place.store).stat().st_size + 100_000
     for command in (("index",), ("index", "--full")):
         done = place.memcli(*command, program=LIMITED, limit=limit)

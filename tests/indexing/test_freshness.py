@@ -396,7 +396,7 @@ def test_an_index_that_is_made_meanwhile_is_not_taken_for_another_program(place:
     def between(_: object, sql: str, __: object) -> bool:
         asked.append(sql)
         if len(asked) == 2:
-            schema.migrate(driver.connect(place.path, write=True).connection, place.path)
+            schema.make(driver.connect(place.path, write=True).connection, place.path)
         return True
 
     reader.exec_trace = between

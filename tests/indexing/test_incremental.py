@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from memcli.errors import IncompleteError
 from memcli.indexing.indexer import Report, embed, index
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.writer import Writer
 from memcli.types import Source
 from tests.hashing import HashingEncoder
-from tests.store.old_schema import to_first_schema, widen
-from tests.store_check import assert_sound, dump, frequency, open_writer
+from tests.store_check import assert_sound, dump, open_writer
 from tests.support import FAR_FUTURE_NS, make_settings, touch, write
 
 TEXTS: tuple[str | bytes, ...] = (
@@ -236,44 +237,21 @@ def test_a_switch_that_was_given_up_leaves_nothing_for_ever(place: tuple[Path, P
     assert_sound(str(store))
 
 
-@pytest.mark.parametrize("kept", [0, 1, 2])
-def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kept: int) -> None:
+def test_an_index_of_an_older_memcli_is_built_again(place: tuple[Path, Path]) -> None:
     root, store = place
-    for number in range(kept):
+    for number in range(2):
         write(root, f"{number}.md", f"---\ntags: [a, {number}]\nnumber: {number}\n---\n{number}\n")
     run(root, store)
     before = dump(str(store))
-    assert len(before["properties"]) == 3 * kept
     writer = open_writer(str(store))
-    to_first_schema(writer.connection)
+    writer.connection.execute("DROP TABLE unread; PRAGMA user_version = 1")
+    writer.close()
+    with pytest.raises(IncompleteError, match="was made by an older memcli"):
+        Reader(str(store))
+    writer = Writer.open(str(store), lambda: FAR_FUTURE_NS)
+    assert writer.notices == [f"the index {store} was made by an older memcli and is built again"]
     writer.close()
     report, embedded = run(root, store)
-    assert (report.unchanged, embedded) == (kept, kept)  # vectors were stored in another way
-    assert_sound(str(store))
-    assert dump(str(store)) == before  # without a look into the files
-
-
-def test_words_of_an_older_index_are_written_anew_without_a_look_into_the_files(
-    place: tuple[Path, Path],
-) -> None:
-    root, store = place
-    write(root, "ru.md", "# Настройки\n\nОбновили почтовые серверы.\n")
-    write(root, "en.md", "# Settings\n\nThe mail servers.\n")
-    run(root, store)
-    before = dump(str(store))
-    writer = open_writer(str(store))
-    widen(writer.connection)
-    writer.connection.execute(
-        "UPDATE fts SET heading = 'настройки', body = 'обновили почтовые серверы' WHERE rowid ="
-        " (SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id"
-        " WHERE d.path = 'ru.md'); DROP TABLE unread; ALTER TABLE documents DROP COLUMN first_day;"
-        " ALTER TABLE chunks DROP COLUMN first_day; PRAGMA user_version = 9"
-    )
-    writer.close()
-    report, embedded = run(root, store)
-    assert (report.unchanged, embedded) == (2, 1)
+    assert (report.added, embedded) == (("0.md", "1.md"), 2)
     assert_sound(str(store))
     assert dump(str(store)) == before
-    reader = Reader(str(store))
-    assert [frequency(reader, stem) for stem in ("настройк", "сервер", "настройки")] == [1, 1, 0]
-    reader.close()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.errors import ExitCode
-from memcli.store.sqlite.schema import MIGRATIONS
+from memcli.store.sqlite.schema import VERSION
 from tests.commands import typed
 from tests.support import write
 
@@ -42,7 +42,7 @@ VALUES = {
     "nothing": "NULL",
     "an empty text": "''",
 }
-MOST_VERSION = len(MIGRATIONS)
+MOST_VERSION = VERSION
 PAGE = 4096
 FILLS = {
     "zeros": b"\x00" * PAGE,

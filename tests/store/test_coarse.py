@@ -24,10 +24,10 @@ from memcli.store.sqlite.vectors import (
     SCANNED_BYTES,
     create_table,
     nearest,
-    refresh_slots,
+    refresh,
 )
 from memcli.store.sqlite.vectors import put as fill_cache
-from memcli.store.sqlite.writer import Writer, open_migrated
+from memcli.store.sqlite.writer import Writer, open_made
 from memcli.store.union import Member, Union
 from memcli.types import Chunk, Document, FileStat, Segment, TermQuery
 from tests.store_check import assert_sound, open_writer
@@ -77,17 +77,17 @@ def is_exact(path: str) -> bool:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
-    """Give an index with more vectors than are searched exactly, and its vectors by slot."""
+    """Give an index with more vectors than are searched exactly, and its vectors."""
     path = str(tmp_path_factory.mktemp("coarse") / "index.sqlite")
     big, small = units(BIG, 1), units(SMALL, 2)
     writer = open_writer(path)
     writer.search_by(FINGERPRINT, DIMENSION)
     put(writer, "b", BIG)
     embed(writer, "b", big)
-    assert not coarse.is_coarse(writer.fact("vec_table") or "")
+    assert not writer.fact("vec_table")
     put(writer, "s", SMALL)
     embed(writer, "s", small)
-    assert coarse.is_coarse(writer.fact("vec_table") or "")
+    assert writer.fact("vec_table")
     writer.close()
     return path, np.concatenate([big, small])
 
@@ -313,11 +313,11 @@ def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any
     put(writer, "s", 10)
     put(writer, "t", 30)
     embed(writer, "t", units(30, 4))
-    assert coarse.is_coarse(writer.fact("vec_table") or "")
+    assert writer.fact("vec_table")
     assert_sound(large[0])
     writer.remove(("memory", "b.md"))
     writer.search_by(FINGERPRINT, DIMENSION)
-    assert not coarse.is_coarse(writer.fact("vec_table") or "")
+    assert not writer.fact("vec_table")
     writer.close()
     assert_sound(large[0])
     assert is_exact(large[0])
@@ -331,7 +331,7 @@ def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
     put(writer, "s", 10)
     put(writer, "s", SMALL, first=SMALL - 30)  # their vectors are kept; ten others go
     table = writer.fact("vec_table") or ""
-    assert coarse.is_coarse(table)
+    assert table
     assert rows(writer.connection, f"SELECT count(*) FROM {table}") == [(BIG + 30,)]
     writer.close()
     assert_sound(path)
@@ -345,14 +345,14 @@ def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
 
 def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:
     """Search a table of codes, and the vectors without one, that were filled in an order."""
-    connection = open_migrated(path).connection
+    connection = open_made(path)[0].connection
     create_table(connection, "codes_0", DIMENSION)
     fill_cache(connection, ((FINGERPRINT, hash_, packed(made[hash_]), None) for hash_ in order))
     found = []
     for table in ("codes_0", None):
-        connection.execute("DELETE FROM slots")
+        connection.execute("UPDATE vectors SET unused_since = 0")
         tables = {table: DIMENSION} if table else {}
-        refresh_slots(connection, tables, FINGERPRINT, gone=(), living=order, now=0)
+        refresh(connection, tables, FINGERPRINT, gone=(), living=order, now=0)
         for query in [*made.values()][::500]:
             for limit in (1, 7, 60, 300):
                 _, near = nearest(

@@ -137,7 +137,7 @@ def test_a_span_that_no_note_has_is_not_walked(path: Path) -> None:
 def test_a_row_of_another_hand_is_found_by_the_check(path: Path, statement: str) -> None:
     planted(path, sql(statement))
     reader = Reader(str(path))
-    assert "is not as memcli writes them" in reader.integrity()
+    assert reader.integrity().startswith(("a row of", f"the index {path} has foreign content"))
     reader.close()
 
 

@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from memcli.errors import MORE_FILES, IndexMissingError, StoreError
-from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, set_aside, shrink, translated
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, set_aside, translated
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.store import SqliteStore
 from tests.store.contract.makers import any_of, changing, fill, found, put
@@ -45,9 +45,8 @@ def test_a_connection_that_has_answered_is_kept_for_the_next_question(store: Sql
         assert new not in (first, second)
 
 
-def test_what_is_shrunk_can_have_no_other_file_beside_it(tmp_path: Path) -> None:
+def test_an_index_can_have_no_other_file_beside_it(tmp_path: Path) -> None:
     connection = connect(str(tmp_path / "index.sqlite"), write=True).connection
-    shrink(connection)
     assert connection.limit(apsw.SQLITE_LIMIT_ATTACHED) == 0
     with pytest.raises(apsw.SQLError, match="too many attached"):
         connection.execute("ATTACH ':memory:' AS other")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli import side_files, traces
+from memcli.cli import side_files
 from memcli.cli.bench_quality import (
     QUESTIONS,
     Searcher,
@@ -57,7 +57,7 @@ def run_quality(options: Options) -> int:
 
     Examples: memcli bench quality questions.jsonl      memcli bench quality a.jsonl b.jsonl
     """
-    from memcli.bench.gates import Gates, parse_gate
+    from memcli.bench.runs import Gates, parse_gate
 
     if options.max_drop is not None and options.baseline is None:
         raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
@@ -96,7 +96,7 @@ def run_init(options: Options) -> int:
     chosen = drafts.draft(documents, options.limit)
     if not chosen:
         raise UsageError(
-            "the memory has no headings or decisions to draft questions from", hint="memcli status"
+            "the notes have no headings or decisions to draft questions from", hint="memcli status"
         )
     lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
     side_files.write_text(path, "".join(lines), command, is_new=True)
@@ -111,12 +111,12 @@ def run_init(options: Options) -> int:
 def run_compare(options: Options) -> int:
     """Compare two results of bench quality, speed or check.
 
-    Times are compared only on one machine. Between machines, ratios to a baseline are.
+    It compares times only between runs on one machine; otherwise only ratios to a baseline.
 
     Examples: memcli bench compare old.json new.json      memcli bench compare a b --json
     """
     from memcli.bench import compare
-    from memcli.bench.rows import read_trace
+    from memcli.bench.runs import read_trace
 
     terminal = Terminal.of_process(options)
     hint = "memcli bench quality QUERIES.jsonl --json > results.json"
@@ -159,15 +159,15 @@ def run_check(options: Options) -> int:
 
 def _measured(options: Options, command: CommandContext) -> CheckTrace:
     """Make the trace of this run and put it into the history."""
-    from memcli.bench import history
-    from memcli.bench.rows import worst
+    from memcli.bench import runs
+    from memcli.bench.runs import worst
     from memcli.bench.speed import slower
     from memcli.bench.traces import CHECK, CheckTrace
 
     folder = history_folder(command)
     side_files.refuse_memory(trace_path(folder, command.now), command)
     earlier = read_history(folder, command)
-    before = history.reference(earlier)
+    before = runs.reference(earlier)
     measured = measure(options.queries, command, sync=True, silent=not command.terminal.verbose)
     speed = None
     if not options.no_speed:
@@ -181,17 +181,17 @@ def _measured(options: Options, command: CommandContext) -> CheckTrace:
         sync=measured.synced,
         quality=measured.trace,
         speed=speed,
-        failures=tuple(row.id for row in worst(measured.trace.queries, history.FAILURES)),
+        failures=tuple(row.id for row in worst(measured.trace.queries, runs.FAILURES)),
         reference=before.now if before else None,
         regressions=(),
     )
     if not options.accept:
         lines = []
         if before is not None:
-            lines = history.regressions(before, trace, options.max_drop)
+            lines = runs.regressions(before, trace, options.max_drop)
             if speed is not None and before.speed is not None:
                 lines += slower(before.speed.ratios, speed.ratios, options.max_slower)
-        lines += history.unaccepted_misses(earlier, before, trace)
+        lines += runs.unaccepted_misses(earlier, before, trace)
         trace = trace._replace(regressions=tuple(lines))
     add_trace(folder, trace)
     return trace
@@ -216,7 +216,7 @@ def run_report(options: Options) -> int:
     Examples: memcli bench report      memcli bench report --html report.html
     """
     from memcli.bench import report
-    from memcli.bench.rows import read_run
+    from memcli.bench.runs import read_run
     from memcli.bench.traces import encode
 
     command = command_context(options)
@@ -232,8 +232,7 @@ def run_report(options: Options) -> int:
     terminal = command.terminal
     if options.html is not None:
         side_files.refuse_memory(options.html, command)
-        from memcli.bench.report_charts import charts
-        from memcli.bench.report_html import page
+        from memcli.bench.report_html import charts, page
 
         side_files.write_text(options.html, page(shown, charts(shown)), command)
         terminal.say(f"Report of {len(history)} runs in {options.html}.")
@@ -241,13 +240,13 @@ def run_report(options: Options) -> int:
         record = {"schema": "memcli.bench-report/1", "runs": encode(history)}
         terminal.write_json(record)
     else:
-        from memcli.bench.report_text import text
+        from memcli.bench.report import text
 
         terminal.write(terminal.safe(text(shown)))
     return ExitCode.OK
 
 
-RUNS = 5  # of each kind, by default
+RUNS = 5  # default number of each kind
 
 
 def run_speed(options: Options) -> int:
@@ -292,8 +291,8 @@ def run_speed(options: Options) -> int:
 def run_replay(options: Options) -> int:
     """Run the search or context of a trace again, and show what moved.
 
-    Options and filters come from the trace, other settings are of today. It prints what differs,
-    also a new index revision or model.
+    Options and filters come from the trace, other settings from today. It also prints whether the
+    index revision or the model has changed.
 
     Examples: memcli bench replay before.json      memcli bench replay before.json --json
     """
@@ -328,7 +327,7 @@ def _search(
     from memcli.search.trace import filters_of
 
     expand = before.expanded is not None
-    wanted = options_of(
+    search_options = options_of(
         command.config,
         filters=filters_of(before._asdict()),
         budget=before.budget,
@@ -339,8 +338,10 @@ def _search(
     )
     question = Question.by(command.config, before.query or "", command.question_time)
     sync = False if no_sync else None
-    found = ask(command.memory, question, wanted, expand=expand, sync=sync)
-    return found.freshness, traces.make(found, command, wanted, expand=expand)
+    result = ask(command.memory, question, search_options, expand=expand, sync=sync)
+    return result.freshness, side_files.trace_of_search(
+        result, command, search_options, expand=expand
+    )
 
 
 def _context(
@@ -348,10 +349,10 @@ def _context(
 ) -> tuple[Freshness, object]:
     from memcli.api.assemble import context_of, sharing_of
 
-    text, wanted = before.query or "", sharing_of(command.config)
+    text, sharing = before.query or "", sharing_of(command.config)
     sync = False if no_sync else None
-    found = context_of(command.memory, text, command.question_time, wanted, sync=sync)
-    return found.freshness, traces.make_of_context(found, command, budget=wanted.budget)
+    assembly = context_of(command.memory, text, command.question_time, sharing, sync=sync)
+    return assembly.freshness, side_files.trace_of_context(assembly, command, budget=sharing.budget)
 
 
 ANSWERS = 100  # passages per answer; the lead is measured against the tenth
@@ -368,8 +369,8 @@ def run_calibrate(options: Options) -> int:
     from memcli.bench import calibration
 
     command = command_context(options)
-    name, asked = questions(options.queries, command, silent=False)
-    judged = [query for query in asked if query.relevant]
+    name, queries = questions(options.queries, command, silent=False)
+    judged = [query for query in queries if query.relevant]
     if not options.no_sync:
         bring_up_to_date(command, silent=False)
     fingerprint, samples = _samples(command, judged)
@@ -405,8 +406,8 @@ def run_calibrate(options: Options) -> int:
     else:
         terminal.write(terminal.safe(calibration.text(record, fitted.constants)))
     model = fingerprint.partition(";")[0] or "keywords only"
-    kept = "Nothing is kept" if options.dry_run else f"Kept in {path}"
-    terminal.say(terminal.safe_line(f"{kept}, for {model}."))
+    outcome = "Nothing is written" if options.dry_run else f"Saved in {path}"
+    terminal.say(terminal.safe_line(f"{outcome}, for {model}."))
     return ExitCode.OK
 
 
@@ -418,15 +419,17 @@ def _samples(command: CommandContext, judged: Sequence[Query]) -> tuple[str, lis
     search = Searcher(command, limit=ANSWERS)
     usual = search.options._replace(min_score=0.0)
     chunks = _chunks(command)
-    told: list[tuple[str, Sample]] = []
+    samples: list[tuple[str, Sample]] = []
     for query in judged:
-        held = {chunk for at, chunk in chunks if any(at.touches(r) for r in query.relevant)}
-        for outside in (frozenset[int](), frozenset(held)):
+        chunks_with_answer = {
+            chunk for at, chunk in chunks if any(at.touches(r) for r in query.relevant)
+        }
+        for outside in (frozenset[int](), frozenset(chunks_with_answer)):
             search.options = usual._replace(inner=usual.inner._replace(outside=outside))
-            told.append(_answered(search, query, is_whole=not outside))
-    by = [fingerprint for fingerprint, _ in told]
+            samples.append(_answered(search, query, is_whole=not outside))
+    by = [fingerprint for fingerprint, _ in samples]
     most = max(by, key=by.count, default="")
-    return most, [sample for fingerprint, sample in told if fingerprint == most]
+    return most, [sample for fingerprint, sample in samples if fingerprint == most]
 
 
 def _answered(search: Searcher, query: Query, *, is_whole: bool) -> tuple[str, Sample]:
@@ -437,7 +440,7 @@ def _answered(search: Searcher, query: Query, *, is_whole: bool) -> tuple[str, S
     left: dict[str, Sequence[RankedPassage]] = {}
     answer = search(query.text, query.date, left.__setitem__)
     first = passages(answer)[:FIRST]
-    is_right = any(shown.touches(wanted) for shown in first for wanted in query.relevant)
+    is_right = any(shown.touches(place) for shown in first for place in query.relevant)
     sample = sample_of(
         left.get("threshold", ()),
         answer.fused,

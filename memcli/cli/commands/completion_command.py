@@ -27,12 +27,12 @@ def run(options: Options) -> int:
             hint=f"memcli completion {SHELLS[0]}",
         )
     if options.keys:
-        from memcli.cli.shells.widgets import WIDGETS
+        from memcli.cli.shell_scripts import WIDGETS
 
         sys.stdout.write(WIDGETS[options.shell])
     else:
         from memcli.cli.command_tree import command_tree
-        from memcli.cli.shells import completion_scripts
+        from memcli.cli.shell_scripts import completion_scripts
 
         sys.stdout.write(completion_scripts(command_tree())[options.shell])
     return 0
@@ -41,14 +41,14 @@ def run(options: Options) -> int:
 def words(
     what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: str | None
 ) -> list[str]:
-    """List the documents, sources or workspaces with a prefix; nothing if there is a problem."""
+    """List the documents, sources or workspaces with a prefix; nothing after an error."""
     folder, prefix = (*arguments, "", "")[:2]
     try:
-        found = _all(what, os.path.expanduser(folder) or None, environ, cwd)
+        candidates = _all(what, os.path.expanduser(folder) or None, environ, cwd)
     except MemcliError:  # a message would disturb the person who is typing
         return []
-    # A name with a line end would be two words for the shell.
-    return [word for word in found if word.startswith(prefix) and word.isprintable()]
+    # A shell would read a name with a line end as two words.
+    return [word for word in candidates if word.startswith(prefix) and word.isprintable()]
 
 
 def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str | None) -> list[str]:

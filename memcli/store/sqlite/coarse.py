@@ -52,14 +52,9 @@ class VectorQuery(Record):
     limit: int
     within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
     state: str = ""  # of a large index that the process often queries, or ""
-    # Lists the slots of the nearest codes of a table: connection, table, code, how many.
+    # Lists the rows of the nearest codes of a table: connection, table, code, how many.
     nearest: Callable[[apsw.Connection, str, bytes, int], list[int]] | None = None
     tiers: Sequence[Tier] = ()  # searched first; each has its own codes
-
-
-def is_coarse(table: str) -> bool:
-    """Return whether a vec0 table contains codes instead of vectors."""
-    return table.startswith(PREFIX)
 
 
 def can_code(dimension: int) -> bool:
@@ -104,9 +99,9 @@ def nearest(
 ) -> tuple[int, Sequence[tuple[bytes, float]]]:
     """List the (hash, L2 distance) of nearly the nearest vectors, and all ties with the last.
 
-    `within` selects slots here. Codes with equal distances are all rescored or none, so the answer
-    does not depend on their order in the table. The first value is the number of components that
-    found the list, 0 for all of them.
+    `within` selects rows of `vectors` here. Codes with equal distances are all rescored or none, so
+    the answer does not depend on their order in the table. The first value is the number of
+    components that found the list, 0 for all of them.
     """
     if query.tiers:
         from memcli.store.tiers import first_sure
@@ -123,14 +118,16 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
 
     head = head_of(query.vector, tier.components)
     code: bytes = rows(connection, f"SELECT {encoded('?1', tier.components)}", (head,))[0][0]
-    wanted = max(LEAST_CODES, OVERSAMPLING * query.limit)
+    count = max(LEAST_CODES, OVERSAMPLING * query.limit)
     of_tier = tier_table(table, tier.components)
-    found = _read(connection, query, _slots(connection, of_tier, query, code=code, limit=wanted))
-    heads = [vector[: tier.components] for _, vector in found]
+    neighbours = _read(connection, _numbers(connection, of_tier, query, code=code, limit=count))
+    heads = [vector[: tier.components] for _, vector in neighbours]
     apart = distances_of(connection, head, heads, has_vec=True)
     lengths = distances_of(connection, bytes(len(head)), heads, has_vec=True)
     best = max(map(head_cosine, apart, lengths), default=0.0)
-    return TierResult(best, lambda: with_ties(_rescored(connection, query, found), query.limit))
+    return TierResult(
+        best, lambda: with_ties(_rescored(connection, query, neighbours), query.limit)
+    )
 
 
 def _by_all(
@@ -139,17 +136,17 @@ def _by_all(
     """Search by whole vectors."""
     dimension = len(query.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query.vector,))[0][0]
-    wanted = max(LEAST_CODES, OVERSAMPLING * query.limit)
-    slots = _from_cache(connection, table, query, code=code, limit=wanted)
-    if slots is None:
-        slots = _slots(connection, table, query, code=code, limit=wanted)
-    return with_ties(_rescored(connection, query, _read(connection, query, slots)), query.limit)
+    count = max(LEAST_CODES, OVERSAMPLING * query.limit)
+    numbers = _from_cache(connection, table, query, code=code, limit=count)
+    if numbers is None:
+        numbers = _numbers(connection, table, query, code=code, limit=count)
+    return with_ties(_rescored(connection, query, _read(connection, numbers)), query.limit)
 
 
 def _from_cache(
     connection: apsw.Connection, table: str, query: VectorQuery, *, code: bytes, limit: int
 ) -> list[int] | None:
-    """List the slots of the nearest codes from memory; None if they are not in memory."""
+    """List the rows of the nearest codes from memory; None if they are not in memory."""
     if query.within is not None:
         return None
     if query.nearest is not None:
@@ -158,26 +155,26 @@ def _from_cache(
         return None
     from memcli.store.sqlite import codes_in_memory
 
-    found = codes_in_memory.nearest(connection, table, query.state, code, limit)
+    nearest = codes_in_memory.nearest(connection, table, query.state, code, limit)
     # vec0 returns no more than this, whatever ties with the last.
-    return None if found is None else [slot for slot, _ in found[:MOST_NEIGHBOURS]]
+    return None if nearest is None else [number for number, _ in nearest[:MOST_NEIGHBOURS]]
 
 
-def _slots(
+def _numbers(
     connection: apsw.Connection, table: str, query: VectorQuery, *, code: bytes, limit: int
 ) -> list[int]:
-    """List the slots of the nearest codes, with all ties with the last, by vec0."""
+    """List the rows of the nearest codes, with all ties with the last, by vec0."""
     bound, most = _bound(connection, table, code, limit), min(2 * limit, MOST_NEIGHBOURS)
     while True:
-        found = _coded(connection, table, query, code=code, most=most, bound=bound)
-        kept = with_ties(found, limit)
-        if len(found) < limit and bound < 8 * len(code):
+        coded = _coded(connection, table, query, code=code, most=most, bound=bound)
+        nearest = with_ties(coded, limit)
+        if len(coded) < limit and bound < 8 * len(code):
             bound = 8 * len(code)
-        elif len(kept) < most or most == MOST_NEIGHBOURS:
+        elif len(nearest) < most or most == MOST_NEIGHBOURS:
             break
         else:
             most = min(2 * most, MOST_NEIGHBOURS)
-    return [slot for slot, _ in kept]
+    return [number for number, _ in nearest]
 
 
 def with_ties(rows: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[Any, float]]:
@@ -199,28 +196,24 @@ def _coded(
     most: int,
     bound: int,
 ) -> list[tuple[int, float]]:
-    """List the (slot, hamming distance) of the nearest codes."""
+    """List the (row, hamming distance) of the nearest codes."""
     select, values = query.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
-    found = rows(
+    result = rows(
         connection,
         f"SELECT id, distance FROM {table}"
         f" WHERE embedding MATCH vec_bit(?) AND k = ? AND distance <= ?{within} ORDER BY distance",
         (code, most, bound, *values),
     )
-    return [(slot, distance) for slot, distance in found]
+    return [(number, distance) for number, distance in result]
 
 
-def _read(
-    connection: apsw.Connection, query: VectorQuery, slots: Sequence[int]
-) -> list[tuple[Any, ...]]:
-    """List the (hash, packed vector) of some slots."""
+def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+    """List the (hash, packed vector) of some rows."""
     return rows(
         connection,
-        "SELECT s.hash, v.vector FROM slots s CROSS JOIN vectors v ON v.hash = s.hash"
-        " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?)"
-        f" WHERE s.id IN ({','.join('?' * len(slots))})",
-        (query.fingerprint, *slots),
+        f"SELECT hash, vector FROM vectors WHERE id IN ({','.join('?' * len(numbers))})",
+        numbers,
     )
 
 
@@ -240,20 +233,20 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, limit: int) -> 
         return len(code) * 8
     line_checks = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
     sampled = sorted({1 + number * chunks // line_checks for number in range(line_checks)})
-    asked, length, held = int.from_bytes(code, "little"), len(code), 0
+    bits, length, count = int.from_bytes(code, "little"), len(code), 0
     distances: list[int] = []
     for row in sampled:
         for (blob,) in rows(
             connection, f"SELECT vectors FROM {table}_vector_chunks00 WHERE rowid = ?", (row,)
         ):
-            held += len(blob) // length
+            count += len(blob) // length
             for at in range(0, len(blob), length * SAMPLE_STEP):
-                near = int.from_bytes(blob[at : at + length], "little") ^ asked
+                near = int.from_bytes(blob[at : at + length], "little") ^ bits
                 distances.append(near.bit_count())
-    if not held:
+    if not count:
         return len(code) * 8
     distances.sort()
-    total = chunks * held / len(sampled)
+    total = chunks * count / len(sampled)
     rank = ceil(len(distances) * min(1.0, SAFETY * limit / total)) + SPARE
     return min(distances[min(rank, len(distances) - 1)], len(code) * 8)
 
@@ -276,11 +269,11 @@ def distances_of(
     """
     if {*map(len, vectors)} - {len(query) // 4}:
         raise ValueError("a vector is not of the dimension of the query")
-    found: list[float] = []
+    distances: list[float] = []
     for at in range(0, len(vectors), _MOST_AT_ONCE):
         batch = quantize.unpacked(b"".join(vectors[at : at + _MOST_AT_ONCE]))
-        found += unpacked_distances(connection, query, batch, has_vec=has_vec)
-    return found
+        distances += unpacked_distances(connection, query, batch, has_vec=has_vec)
+    return distances
 
 
 def unpacked_distances(
@@ -288,8 +281,8 @@ def unpacked_distances(
 ) -> list[float]:
     """Return the L2 distances of concatenated vectors to a query, all in float32."""
     if has_vec:
-        found = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
-        return [distance for (distance,) in found]
+        result = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
+        return [distance for (distance,) in result]
     import numpy as np
 
     apart = np.frombuffer(vectors, "<f4").reshape(-1, len(query) // 4) - np.frombuffer(query, "<f4")

@@ -11,7 +11,16 @@ from memcli.language.words import prepare
 from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, counts_at
 from memcli.store.sqlite import lineage
-from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows
+from memcli.store.sqlite.driver import (
+    BLOB,
+    TEXT,
+    WHOLE,
+    Column,
+    deflated,
+    plain,
+    rows,
+    typed_rows,
+)
 from memcli.types import Chunk, Document, FileStat, KnownFile, Segment
 
 if TYPE_CHECKING:
@@ -22,8 +31,8 @@ if TYPE_CHECKING:
 
 def meta(connection: apsw.Connection, key: str) -> str | None:
     """Read a `meta` value."""
-    found = rows(connection, "SELECT value FROM meta WHERE key = ?", (key,))
-    return found[0][0] if found else None
+    result = rows(connection, "SELECT value FROM meta WHERE key = ?", (key,))
+    return result[0][0] if result else None
 
 
 def put_meta(connection: apsw.Connection, key: str, value: str) -> None:
@@ -39,10 +48,10 @@ _META = (Column("key", TEXT), Column("value", TEXT))
 
 def read_facts(connection: apsw.Connection) -> Facts:
     """Read the facts of the index; `meta` contains more, for its own use."""
-    told = dict(typed_rows(connection, _META, "FROM meta"))
-    found = Facts(**{name: told[name] for name in Facts._fields if name in told})
-    dimension = None if found.dimension is None else int(found.dimension)
-    return found._replace(revision=int(found.revision), dimension=dimension)
+    values = dict(typed_rows(connection, _META, "FROM meta"))
+    facts = Facts(**{name: values[name] for name in Facts._fields if name in values})
+    dimension = None if facts.dimension is None else int(facts.dimension)
+    return facts._replace(revision=int(facts.revision), dimension=dimension)
 
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
@@ -72,7 +81,7 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
             document.first_day,
         ),
     )  # fmt: skip
-    found = rows(
+    result = rows(
         connection,
         "SELECT id FROM documents WHERE source = ? AND path = ?",
         (document.source, document.path),
@@ -80,10 +89,10 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
     for chunk in document.chunks:
         named_by = "" if chunk.ordinal else document.front_matter
         headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
-        _put_chunk(connection, found[0][0], chunk, headings)
-    lineage.put(connection, found[0][0], document.lineage)
-    properties.put(connection, found[0][0], document.front_matter)
-    speakers.put(connection, found[0][0], document.chunks)
+        _put_chunk(connection, result[0][0], chunk, headings)
+    lineage.put(connection, result[0][0], document.lineage)
+    properties.put(connection, result[0][0], document.front_matter)
+    speakers.put(connection, result[0][0], document.chunks)
 
 
 def _put_chunk(
@@ -100,40 +109,23 @@ def _put_chunk(
             json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
             chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
             chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
-            chunk.text, as_json(chunk.turns), json.dumps(chunk.preferences),
+            deflated(chunk.text), as_json(chunk.turns), json.dumps(chunk.preferences),
             chunk.first_day,
         ),
     )  # fmt: skip
     chunk_id = connection.last_insert_rowid()
     connection.execute(
         "INSERT INTO fts (heading, body, rowid) VALUES (?, ?, ?)",
-        (*_prepared(headings, chunk.text), chunk_id),
+        (prepare(" ".join(headings)), prepare(visible(chunk.text)), chunk_id),
     )
     connection.executemany(
-        'INSERT INTO parts (chunk_id, start_line, end_line, start, "end", prefix, hash)'
-        " VALUES (?,?,?,?,?,?,?)",
+        'INSERT INTO parts (chunk_id, no, start_line, end_line, start, "end", prefix, hash)'
+        " VALUES (?,?,?,?,?,?,?,?)",
         [
-            (chunk_id, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
-            for p in chunk.segments
+            (chunk_id, no, p.start_line, p.end_line, p.start, p.end, deflated(p.prefix), p.hash)
+            for no, p in enumerate(chunk.segments)
         ],
     )
-
-
-def _prepared(headings: Sequence[str], text: str) -> tuple[str, str]:
-    """Return the words of a chunk: of its headings, and of its visible text."""
-    return prepare(" ".join(headings)), prepare(visible(text))
-
-
-def reword(connection: apsw.Connection) -> None:
-    """Write the words of all non-ASCII chunks again, from their stored text."""
-    for chunk_id, heading_path, text in connection.execute(
-        "SELECT id, heading_path, text FROM chunks"
-    ):
-        if not (heading_path.isascii() and text.isascii()):
-            connection.execute(
-                "UPDATE fts SET heading = ?, body = ? WHERE rowid = ?",
-                (*_prepared(json.loads(heading_path), text), chunk_id),
-            )
 
 
 def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[bytes]:
@@ -164,6 +156,9 @@ def drop(connection: apsw.Connection, key: Key) -> None:
     connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
 
 
+_FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
+
+
 def read_counts(connection: apsw.Connection) -> Counts:
     """Count the contents of the index."""
     meta = dict(
@@ -173,12 +168,16 @@ def read_counts(connection: apsw.Connection) -> Counts:
             (EMBEDDED_AT,),
         )
     )
-    told = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
-    if told is not None:  # without reading each row
-        return told
+    counts = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
+    if counts is not None:  # without reading each row
+        return counts
     documents, chunks, segments, left_out = count_rows(connection)
-    found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
-    return Counts(documents, chunks, segments, found[0][0], left_out)
+    result = rows(
+        connection,
+        "SELECT count(*) FROM parts p JOIN vectors v ON v.hash = p.hash"
+        f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})",
+    )
+    return Counts(documents, chunks, segments, result[0][0], left_out)
 
 
 def count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
@@ -187,8 +186,8 @@ def count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
         connection,
         "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
         " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
-        " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash"
-        " WHERE u.fingerprint = (SELECT value FROM meta WHERE key = 'fingerprint'))",
+        " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash WHERE u.encoder ="
+        f" (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT}))",
     )
     return documents, chunks, segments, left_out
 
@@ -236,10 +235,10 @@ def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stam
         f"SELECT {', '.join(_DOCUMENT)} FROM documents WHERE source = ? AND path = ?",
         key,
     )
-    told = dict(zip(_DOCUMENT, row, strict=True))
-    stat = FileStat(**{name: told[name] for name in FileStat._fields})
-    document = document_of(told, _chunks(connection, told["id"]))
-    return document, Stamp(stat, told["hash"], told["indexed_ns"]), told["skip"]
+    fields = dict(zip(_DOCUMENT, row, strict=True))
+    stat = FileStat(**{name: fields[name] for name in FileStat._fields})
+    document = document_of(fields, _chunks(connection, fields["id"]))
+    return document, Stamp(stat, fields["hash"], fields["indexed_ns"]), fields["skip"]
 
 
 _OF_CHUNK = (
@@ -251,21 +250,22 @@ _OF_CHUNK = (
 def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     from memcli.store.documents import chunk_of
 
+    columns = ", ".join(plain(name) if name == "text" else name for name in _OF_CHUNK)
     return [
         chunk_of(dict(zip(_OF_CHUNK, row, strict=True)), _segments(connection, chunk_id))
         for chunk_id, *row in rows(
             connection,
-            f"SELECT id, {', '.join(_OF_CHUNK)} FROM chunks WHERE document_id = ? ORDER BY ordinal",
+            f"SELECT id, {columns} FROM chunks WHERE document_id = ? ORDER BY ordinal",
             (document_id,),
         )
     ]
 
 
 def _segments(connection: apsw.Connection, chunk_id: int) -> tuple[Segment, ...]:
-    found = rows(
+    result = rows(
         connection,
-        'SELECT start_line, end_line, start, "end", prefix, hash FROM parts'
-        " WHERE chunk_id = ? ORDER BY id",
+        f'SELECT start_line, end_line, start, "end", {plain("prefix")}, hash FROM parts'
+        " WHERE chunk_id = ? ORDER BY no",
         (chunk_id,),
     )
-    return tuple(Segment(*row) for row in found)
+    return tuple(Segment(*row) for row in result)

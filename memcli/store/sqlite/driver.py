@@ -12,6 +12,7 @@ import json
 import os
 import stat
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
@@ -53,6 +54,7 @@ _DEFENCES = (
 )
 
 
+_INFLATE: Any = zlib.decompress  # SQL calls it with bytes and the number that `plain` writes
 MOUNTS = "/proc/self/mounts"  # Linux; elsewhere mounts are unknown and each disk counts as local
 NETWORK_TYPES = {
     "9p", "acfs", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "glusterfs", "gpfs",
@@ -76,15 +78,15 @@ def is_network(folder: str, mounts: str = MOUNTS) -> bool:
 
 def type_of(folder: str, table: str) -> str:
     """Return the mount type of a real path; the last mount of a folder counts."""
-    longest, found = -1, ""
+    longest, kind = -1, ""
     for line in table.splitlines():
         fields = line.split(" ")
         if len(fields) < 3:
             continue
         point = _unescaped(fields[1]).rstrip("/") + "/"
         if f"{folder}/".startswith(point) and len(point) >= longest:
-            longest, found = len(point), fields[2]
-    return found
+            longest, kind = len(point), fields[2]
+    return kind
 
 
 def is_network_type(name: str) -> bool:
@@ -179,16 +181,16 @@ def refuse_others(path: str, mounts: str = MOUNTS) -> None:
     hint, user = "set MEMCLI_STORE to a file in a folder of your own", system.user_id()
     for look in (os.lstat, os.stat):  # for a link, its author chose its target
         try:
-            found = look(path)
+            status = look(path)
         except FileNotFoundError:
             return
         except OSError as error:
             raise StoreError(f"{path} cannot be opened: {error.strerror}", hint=hint) from error
-        if user is not None and found.st_uid not in (user, 0):
-            raise StoreError(f"{path} belongs to another user (uid {found.st_uid})", hint=hint)
-    if not stat.S_ISREG(found.st_mode):
+        if user is not None and status.st_uid not in (user, 0):
+            raise StoreError(f"{path} belongs to another user (uid {status.st_uid})", hint=hint)
+    if not stat.S_ISREG(status.st_mode):
         raise StoreError(f"{path} is not a regular file, so it is not an index", hint=hint)
-    mode = stat.S_IMODE(found.st_mode)
+    mode = stat.S_IMODE(status.st_mode)
     if user is not None and mode & 0o022 and not is_network(os.path.dirname(path), mounts):
         raise StoreError(
             f"{path} is writable by other users (mode {mode:o}), so it may contain anything",
@@ -260,7 +262,7 @@ def understood(path: str) -> Iterator[None]:
     with translated(path):
         try:
             yield
-        except (ValueError, TypeError, RecursionError) as error:
+        except (ValueError, TypeError, RecursionError, zlib.error) as error:
             raise _foreign(path, error) from error
 
 
@@ -302,6 +304,7 @@ def _defended(path: str, flags: int) -> apsw.Connection:
         connection.config(option, value)
     connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+    connection.create_scalar_function("inflate", _INFLATE, 2)
     return connection
 
 
@@ -309,8 +312,8 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
     """Refuse a database that another program made."""
     is_used = bool(rows(connection, "SELECT 1 FROM sqlite_master LIMIT 1"))
     # Read this last: memcli marks a database when it makes the first table, maybe in between.
-    found = connection.pragma("application_id")
-    if found != APPLICATION_ID and (found or is_used):
+    application = connection.pragma("application_id")
+    if application != APPLICATION_ID and (application or is_used):
         raise StoreError(
             f"{path} is a database of another program",
             hint="set MEMCLI_STORE to a file of its own",
@@ -334,6 +337,17 @@ def _load_vec(connection: apsw.Connection) -> str:
     finally:
         connection.enable_load_extension(False)
     return ""
+
+
+def deflated(text: str) -> bytes:
+    """Compress a text as the index stores it: to .43 of its bytes in documentation."""
+    packed = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packed.compress(bytes(text, "utf-8")) + packed.flush()
+
+
+def plain(column: str) -> str:
+    """Write the SQL that reads a text which `deflated` made."""
+    return f"CAST(inflate({column}, {-zlib.MAX_WBITS}) AS TEXT)"
 
 
 def rows(
@@ -362,16 +376,16 @@ def typed_rows(
     bindings: Sequence[Any] = (),
 ) -> list[tuple[Any, ...]]:
     """Select columns; ValueError for a value that memcli never writes."""
-    found = rows(connection, f"SELECT {', '.join(c.sql for c in columns)} {tail}", bindings)
-    for types in {tuple(map(type, row)) for row in found}:
-        for column, held in zip(columns, types, strict=True):
-            if held not in column.types:
-                raise ValueError(f"{column.sql} is of type {held.__name__}")
+    result = rows(connection, f"SELECT {', '.join(c.sql for c in columns)} {tail}", bindings)
+    for types in {tuple(map(type, row)) for row in result}:
+        for column, column_type in zip(columns, types, strict=True):
+            if column_type not in column.types:
+                raise ValueError(f"{column.sql} is of type {column_type.__name__}")
     for at, column in enumerate(columns):
         if column.check is not None:
-            for text in {row[at] for row in found} - {None}:
+            for text in {row[at] for row in result} - {None}:
                 column.check(text)
-    return found
+    return result
 
 
 # `json.loads` takes four times as long, and a search reads hundreds of lists.
@@ -381,21 +395,12 @@ _SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 def strings(text: str) -> tuple[str, ...]:
     """Read a JSON array of strings; ValueError for anything else."""
     try:
-        found, end = _SCAN(text, 0)
+        value, end = _SCAN(text, 0)
     except StopIteration:
         end = -1
-    if end != len(text) or type(found) is not list or {*map(type, found)} - {str}:
+    if end != len(text) or type(value) is not list or {*map(type, value)} - {str}:
         raise ValueError("a list of texts is none")
-    return tuple(found)
-
-
-def shrink(connection: apsw.Connection) -> None:
-    """Write the file again without its free pages."""
-    most = connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 1)  # for the new file, for SQLite
-    try:
-        connection.execute("VACUUM")
-    finally:
-        connection.limit(apsw.SQLITE_LIMIT_ATTACHED, most)
+    return tuple(value)
 
 
 def set_aside(path: str) -> str:

@@ -19,7 +19,7 @@ _ODD = {
     f" OR typeof(mtime_ns) <> 'integer' OR date NOT GLOB '{_DAY}'"
     f" OR first_day NOT GLOB '{_DAY}' OR first_day >= date"
     " OR NOT json_valid(front_matter) OR json_type(front_matter) <> 'object'",
-    "chunks": "typeof(text) <> 'text' OR typeof(start_line) <> 'integer'"
+    "chunks": "typeof(inflate(text, -15)) <> 'blob' OR typeof(start_line) <> 'integer'"
     f" OR typeof(end_line) <> 'integer' OR date NOT GLOB '{_DAY}'"
     f" OR first_day NOT GLOB '{_DAY}' OR first_day >= date"
     " OR NOT json_valid(heading_path) OR json_type(heading_path) <> 'array'"
@@ -28,10 +28,10 @@ _ODD = {
     " OR NOT json_valid(preferences) OR json_type(preferences) <> 'array'",
     "parts": "typeof(start) <> 'integer' OR typeof(\"end\") <> 'integer'"
     " OR typeof(start_line) <> 'integer' OR typeof(end_line) <> 'integer'"
-    " OR typeof(prefix) <> 'text' OR typeof(hash) <> 'blob'",
+    " OR typeof(inflate(prefix, -15)) <> 'blob' OR typeof(hash) <> 'blob'",
     "properties": "typeof(key) <> 'text' OR typeof(value) NOT IN ('text', 'integer', 'real')",
     "speakers": "typeof(name) <> 'text'",
-    "unread": "typeof(fingerprint) <> 'text' OR typeof(hash) <> 'blob'",
+    "unread": "typeof(encoder) <> 'integer' OR typeof(hash) <> 'blob'",
     "encoders": "typeof(fingerprint) <> 'text'",
     "vectors": "typeof(encoder) <> 'integer'"
     " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob'"
@@ -43,9 +43,9 @@ def first_fault(connection: apsw.Connection, path: str) -> str:
     """Return "ok", or the first fault in the pages and rows."""
     try:
         with understood(path):
-            found = str(rows(connection, "PRAGMA integrity_check(1)")[0][0])
-            if found != "ok":
-                return found
+            answer = str(rows(connection, "PRAGMA integrity_check(1)")[0][0])
+            if answer != "ok":
+                return answer
             for table, odd in _ODD.items():
                 if rows(connection, f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1"):
                     return f"a row of {table} is not as memcli writes them"

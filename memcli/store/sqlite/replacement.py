@@ -69,23 +69,20 @@ def sweep(store: str) -> None:
 def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
     """Copy the embedding cache; return the texts of `side` whose vectors are not searched yet.
 
-    `now` is in seconds since 1970. Vectors of an encoder without a valid name are left out.
+    A copy is unused since then, or since `now`, in seconds since 1970. Vectors of an encoder
+    without a valid name are left out.
     """
-    found = main.execute(
+    cursor = main.execute(
         "SELECT CAST(e.fingerprint AS BLOB), v.hash, v.vector,"
-        " CASE WHEN typeof(v.unused_since) = 'integer' THEN v.unused_since END"
-        " FROM vectors v CROSS JOIN encoders e ON e.id = v.encoder ORDER BY v.id"
-    )
-    vectors.put(side, _named(found))
-    side.execute(
-        "UPDATE vectors SET unused_since = ?"
-        " WHERE unused_since IS NULL AND hash NOT IN (SELECT hash FROM parts)",
+        " CASE WHEN typeof(v.unused_since) = 'integer' THEN v.unused_since ELSE ? END"
+        " FROM vectors v CROSS JOIN encoders e ON e.id = v.encoder ORDER BY v.id",
         (now,),
     )
+    vectors.put(side, _named(cursor))
     waiting = rows(
         side,
         "SELECT DISTINCT p.hash FROM parts p JOIN vectors v ON v.hash = p.hash"
-        " LEFT JOIN slots s ON s.hash = p.hash WHERE s.id IS NULL",
+        " WHERE v.unused_since IS NOT NULL",
     )
     return [hash_ for (hash_,) in waiting]
 

@@ -1,14 +1,15 @@
 """Vectors by hash of the embedded text: the cache, the vec0 rows and nearest neighbours.
 
 `vectors` keeps every vector of a fingerprint, as `fixed` packs it, until it is pruned. `encoders`
-numbers the fingerprints, and `slots` lists the hashes in use. The L2 distance d of unit vectors has
-the order of the cosine: cos = 1 - d^2 / 2.
+numbers the fingerprints. A vector is searched while its `unused_since` is NULL; only vectors of
+the encoder in use whose text is in a document are. The L2 distance d of unit vectors has the order
+of the cosine: cos = 1 - d^2 / 2.
 
 If there are few vectors, all are compared, directly from the cache. If there are many, a vec0 table
-contains coarse codes, one row per slot, and the best ones are compared again by their vectors. vec0
-has no upsert, and accepts no code in an UPDATE, because SQLite passes the new value without its
-subtype. It never compacts after deletions; `is_outgrown` returns whether a table has too many freed
-rows.
+contains coarse codes, one row per searched vector, and the best ones are compared again by their
+vectors. vec0 has no upsert, and accepts no code in an UPDATE, because SQLite passes the new value
+without its subtype. It never compacts after deletions; `is_outgrown` returns whether a table has
+too many freed rows.
 """
 
 from __future__ import annotations
@@ -22,13 +23,11 @@ from memcli.checking import TYPE_CHECKING
 from memcli.store import quantize
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.coarse import distances_of, unpacked_distances
-from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.driver import plain, rows
 from memcli.store.sqlite.filters import select_chunks
 from memcli.types import PRIVATE
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.records import Scope
     from memcli.store.sqlite.coarse import VectorQuery
 
@@ -70,25 +69,32 @@ def tiers_beside(connection: apsw.Connection, table: str) -> dict[int, str]:
     has every change of the other table.
     """
     named = coarse.tier_table(table, 0).replace(f"{coarse.PREFIX}0_", f"{coarse.PREFIX}[0-9]*_")
-    found = rows(
+    result = rows(
         connection,
         "SELECT name FROM sqlite_master WHERE name GLOB ? AND sql GLOB '*USING vec0*'",
         (named,),
     )
-    return {int(name.split("_")[1]): name for (name,) in found}
+    return {int(name.split("_")[1]): name for (name,) in result}
 
 
 def keep_tiers(
     connection: apsw.Connection, table: str, fingerprint: str, dimension: int, sizes: Iterable[int]
 ) -> None:
     """Keep the requested tiers next to a table of codes, and no others."""
-    held = tiers_beside(connection, table)
-    for components in held.keys() - sizes:
-        connection.execute(f"DROP TABLE {held[components]}")
-    for components in sorted(set(sizes) - held.keys()):
+    existing = tiers_beside(connection, table)
+    for components in existing.keys() - sizes:
+        connection.execute(f"DROP TABLE {existing[components]}")
+    for components in sorted(set(sizes) - existing.keys()):
         name = coarse.tier_table(table, components)
         create_table(connection, name, components)
         _fill(connection, name, fingerprint, coarse.stored(components, dimension))
+
+
+def encoder_of(connection: apsw.Connection, fingerprint: str) -> int:
+    """Return the number of an encoder, which is a new one if the index has none."""
+    named = (fingerprint,)
+    connection.execute("INSERT OR IGNORE INTO encoders (fingerprint) VALUES (?)", named)
+    return int(rows(connection, f"SELECT {ENCODER}", named)[0][0])
 
 
 def put(connection: apsw.Connection, made: Iterable[Row]) -> None:
@@ -96,9 +102,7 @@ def put(connection: apsw.Connection, made: Iterable[Row]) -> None:
     known: dict[str, int] = {}
     for fingerprint, *row in made:
         if fingerprint not in known:
-            named = (fingerprint,)
-            connection.execute("INSERT OR IGNORE INTO encoders (fingerprint) VALUES (?)", named)
-            known[fingerprint] = rows(connection, f"SELECT {ENCODER}", named)[0][0]
+            known[fingerprint] = encoder_of(connection, fingerprint)
         connection.execute(
             "INSERT OR IGNORE INTO vectors (encoder, hash, vector, unused_since)"
             " VALUES (?, ?, ?, ?)",
@@ -106,7 +110,7 @@ def put(connection: apsw.Connection, made: Iterable[Row]) -> None:
         )
 
 
-def refresh_slots(
+def refresh(
     connection: apsw.Connection,
     tables: Mapping[str, int],
     fingerprint: str,
@@ -115,7 +119,7 @@ def refresh_slots(
     living: Iterable[bytes],
     now: int,
 ) -> None:
-    """Free the slots of hashes that are gone, then assign slots to hashes in use with a vector.
+    """Search no longer by the vectors of hashes that are gone, and by those of living ones.
 
     `tables` contain codes, each of so many first components. `now` is in seconds since 1970.
     """
@@ -123,35 +127,28 @@ def refresh_slots(
         if rows(connection, "SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)):
             continue
         connection.execute("DELETE FROM unread WHERE hash = ?", (hash_,))
-        for slot in rows(connection, "SELECT id FROM slots WHERE hash = ?", (hash_,)):
-            for table in ("slots", *tables):
-                connection.execute(f"DELETE FROM {table} WHERE id = ?", slot)
-        connection.execute(  # those of other encoders are unused already
-            f"UPDATE vectors SET unused_since = ? WHERE encoder = {ENCODER} AND hash = ?",
-            (now, fingerprint, hash_),
-        )
-    for hash_ in dict.fromkeys(living):
-        found = rows(
+        for number in rows(  # those of other encoders are unused already
             connection,
-            "SELECT v.vector, s.id FROM vectors v LEFT JOIN slots s ON s.hash = v.hash "
-            f"WHERE v.encoder = {ENCODER} AND v.hash = ?",
-            (fingerprint, hash_),
-        )
-        if not found or found[0][1] is not None:
-            continue
-        vector = quantize.unpacked(found[0][0])
-        connection.execute(
+            f"UPDATE vectors SET unused_since = ? WHERE encoder = {ENCODER} AND hash = ?"
+            " AND unused_since IS NULL RETURNING id",
+            (now, fingerprint, hash_),
+        ):
+            for table in tables:
+                connection.execute(f"DELETE FROM {table} WHERE id = ?", number)
+    for hash_ in dict.fromkeys(living):
+        for number, packed in rows(
+            connection,
             "UPDATE vectors SET unused_since = NULL"
-            f" WHERE encoder = {ENCODER} AND hash = ? AND unused_since IS NOT NULL",
+            f" WHERE encoder = {ENCODER} AND hash = ? AND unused_since IS NOT NULL"
+            " RETURNING id, vector",
             (fingerprint, hash_),
-        )
-        connection.execute("INSERT INTO slots (hash) VALUES (?)", (hash_,))
-        added = connection.last_insert_rowid()
-        for table, components in tables.items():
-            code = coarse.stored(components, len(vector) // 4)
-            connection.execute(
-                f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})", (vector, added)
-            )
+        ):
+            vector = quantize.unpacked(packed)
+            for table, components in tables.items():
+                code = coarse.stored(components, len(vector) // 4)
+                connection.execute(
+                    f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})", (vector, number)
+                )
 
 
 def switch_cache(connection: apsw.Connection, fingerprint: str | None, now: int) -> None:
@@ -172,16 +169,7 @@ def switch_cache(connection: apsw.Connection, fingerprint: str | None, now: int)
 def rebuild(
     connection: apsw.Connection, number: int, fingerprint: str, dimension: int
 ) -> str | None:
-    """Fill the slots from the cache for every part, and a new vec0 table if there are many.
-
-    Returns the name of the table.
-    """
-    connection.execute("DELETE FROM slots")
-    connection.execute(
-        "INSERT INTO slots (hash) SELECT DISTINCT p.hash FROM parts p "
-        f"JOIN vectors v ON v.hash = p.hash AND v.encoder = {ENCODER} ORDER BY p.id",
-        (fingerprint,),
-    )
+    """Fill a new vec0 table if many vectors are searched, and return its name."""
     if is_scanned(_count(connection), dimension):
         return None
     table = f"{coarse.PREFIX}{number}"
@@ -191,35 +179,36 @@ def rebuild(
 
 
 def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) -> None:
-    """Fill a table with the codes of every slot."""
+    """Fill a table with the codes of every vector that is searched."""
     last = 0
-    while found := rows(
+    while result := rows(
         connection,
-        "SELECT s.id, v.vector FROM slots s"
-        f" CROSS JOIN vectors v ON v.hash = s.hash AND v.encoder = {ENCODER}"
-        " WHERE s.id > ? ORDER BY s.id LIMIT ?",
+        f"SELECT id, vector FROM vectors WHERE +encoder = {ENCODER} AND unused_since IS NULL"
+        " AND id > ? ORDER BY id LIMIT ?",
         (fingerprint, last, CODED_AT_ONCE),
     ):
-        last = found[-1][0]
+        last = result[-1][0]
         connection.executemany(
             f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})",
-            [(quantize.unpacked(vector), slot) for slot, vector in found],
+            [(quantize.unpacked(vector), number) for number, vector in result],
         )
 
 
 def is_outgrown(connection: apsw.Connection, table: str | None, dimension: int) -> bool:
     """Return whether the table has to be made or dropped, or has too many freed rows."""
-    slots = _count(connection)
+    count = _count(connection)
     if table is None:
-        return not is_scanned(slots, dimension)
-    if not coarse.is_coarse(table) or is_scanned(2 * slots, dimension):
+        return not is_scanned(count, dimension)
+    if is_scanned(2 * count, dimension):
         return True
     chunks = int(rows(connection, f"SELECT count(*) FROM {table}_chunks")[0][0])
-    return chunks * VEC_CHUNK_ROWS > CHURN_LIMIT * slots + VEC_CHUNK_ROWS
+    return chunks * VEC_CHUNK_ROWS > CHURN_LIMIT * count + VEC_CHUNK_ROWS
 
 
 def _count(connection: apsw.Connection) -> int:
-    return int(rows(connection, "SELECT count(*) FROM slots")[0][0])
+    """Count the vectors that are searched: all but the unused ones, both by an index."""
+    unused = "SELECT count(*) FROM vectors WHERE unused_since IS NOT NULL"
+    return int(rows(connection, f"SELECT count(*) - ({unused}) FROM vectors")[0][0])
 
 
 def nearest(
@@ -232,38 +221,34 @@ def nearest(
     """
     if query.within is not None:
         select, values = query.within
-        slots = (
-            "SELECT s.id FROM slots s JOIN parts p ON p.hash = s.hash "
-            f"WHERE p.chunk_id IN ({select})"
+        numbers = (
+            f"SELECT w.id FROM parts p JOIN vectors w ON w.encoder = {ENCODER} AND w.hash = p.hash"
+            f" WHERE p.chunk_id IN ({select})"
         )
-        query = query._replace(within=(slots, values))
-    if has_vec and table is not None and coarse.is_coarse(table):
+        query = query._replace(within=(numbers, (query.fingerprint, *values)))
+    if has_vec and table is not None:
         tier, near = coarse.nearest(connection, table, query)
     else:
         tier, near = 0, _compared(connection, query, has_vec=has_vec)
     return tier, [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
 
 
-def _among(query: VectorQuery) -> tuple[str, tuple[Any, ...]]:
-    """Write the vectors v of slots s to compare with a query."""
-    select, values = query.within or ("", ())
-    within = f" AND s.id IN ({select})" if select else ""
-    among = f"FROM vectors v CROSS JOIN slots s ON s.hash = v.hash WHERE +v.encoder = {ENCODER}"
-    if select:
-        among = f"FROM slots s CROSS JOIN vectors v ON v.hash = s.hash WHERE v.encoder = {ENCODER}"
-    return f"{among}{within}", (query.fingerprint, *values)
-
-
 def _compared(
     connection: apsw.Connection, query: VectorQuery, *, has_vec: bool
 ) -> Sequence[tuple[bytes, float]]:
     """Compare with every vector."""
-    among, values = _among(query)
-    found = rows(connection, f"SELECT s.hash, v.vector {among}", values)
-    distances = distances_of(
-        connection, query.vector, [vector for _, vector in found], has_vec=has_vec
+    select, values = query.within or ("", ())
+    within = f" AND id IN ({select})" if select else ""
+    result = rows(
+        connection,
+        f"SELECT hash, vector FROM vectors WHERE +encoder = {ENCODER} AND unused_since IS NULL"
+        f"{within}",
+        (query.fingerprint, *values),
     )
-    ranked = sorted(zip([hash_ for hash_, _ in found], distances, strict=True), key=_distance)
+    distances = distances_of(
+        connection, query.vector, [vector for _, vector in result], has_vec=has_vec
+    )
+    ranked = sorted(zip([hash_ for hash_, _ in result], distances, strict=True), key=_distance)
     return coarse.with_ties(ranked, query.limit)
 
 
@@ -275,15 +260,16 @@ def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes
     """Leave out the texts of private documents and those that contain a secret."""
     from memcli.secrets.finding import find_secrets
 
-    found = rows(
+    result = rows(
         connection,
-        'SELECT p.hash, d.scope, substr(c.text, p.start + 1, p."end" - p.start) FROM parts p'
+        f'SELECT p.hash, d.scope, substr({plain("c.text")}, p.start + 1, p."end" - p.start)'
+        " FROM parts p"
         " JOIN chunks c ON c.id = p.chunk_id JOIN documents d ON d.id = c.document_id"
         f" WHERE p.hash IN ({','.join('?' * len(hashes))})",
         hashes,
     )
-    own = {hash_ for hash_, scope, text in found if scope == PRIVATE or find_secrets(text)}
-    return {hash_ for hash_, *_ in found} - own
+    own = {hash_ for hash_, scope, text in result if scope == PRIVATE or find_secrets(text)}
+    return {hash_ for hash_, *_ in result} - own
 
 
 def owners(
@@ -298,7 +284,7 @@ def owners(
     select, values = select_chunks(scope) or ("", [])
     within = f" AND p.chunk_id IN ({select})" if select else ""
     marks = ",".join("?" * len(hashes))
-    found: dict[bytes, list[int]] = {}
+    by_hash: dict[bytes, list[int]] = {}
     for hash_, chunk_id in rows(
         connection,
         "SELECT p.hash, c.id FROM parts p LEFT JOIN chunks c ON c.id = p.chunk_id"
@@ -308,8 +294,8 @@ def owners(
     ):
         if chunk_id is None:
             raise ValueError("parts.chunk_id is that of no chunk")
-        found.setdefault(hash_, []).append(chunk_id)
-    return {hash_: tuple(dict.fromkeys(chunks)) for hash_, chunks in found.items()}
+        by_hash.setdefault(hash_, []).append(chunk_id)
+    return {hash_: tuple(dict.fromkeys(chunks)) for hash_, chunks in by_hash.items()}
 
 
 def packed_of(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
@@ -322,9 +308,9 @@ def cosines(
     connection: apsw.Connection, query: bytes, numbers: Sequence[int], *, has_vec: bool
 ) -> dict[int | None, float]:
     """Return the cosines of some vectors, by the numbers of their rows."""
-    found = packed_of(connection, numbers)
-    distances = distances_of(connection, query, [*found.values()], has_vec=has_vec)
-    return _cosines(found, distances)
+    vectors = packed_of(connection, numbers)
+    distances = distances_of(connection, query, [*vectors.values()], has_vec=has_vec)
+    return _cosines(vectors, distances)
 
 
 def unpacked_cosines(
@@ -338,5 +324,5 @@ def unpacked_cosines(
 
 
 def _cosines(numbers: Iterable[int], distances: Iterable[float]) -> dict[int | None, float]:
-    found = zip(numbers, distances, strict=True)
-    return {number: 1.0 - distance * distance / 2.0 for number, distance in found}
+    pairs = zip(numbers, distances, strict=True)
+    return {number: 1.0 - distance * distance / 2.0 for number, distance in pairs}

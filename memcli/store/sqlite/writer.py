@@ -21,7 +21,6 @@ from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.quantize import packed
 from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import (
-    coarse,
     documents,
     driver,
     integrity,
@@ -37,6 +36,7 @@ from memcli.store.sqlite.driver import (
     OpenConnection,
     closed_on_failure,
     connect,
+    plain,
     rows,
     set_aside,
     strings,
@@ -57,6 +57,11 @@ if TYPE_CHECKING:
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 BORROWED_AT_ONCE = 4096  # vectors
+_ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?1)"
+_WAITING = (  # the parts p that this encoder can read and has not embedded
+    f" LEFT JOIN vectors v ON v.hash = p.hash AND v.encoder = {_ENCODER} WHERE v.id IS NULL"
+    f" AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.encoder = {_ENCODER})"
+)
 WORDS_LEFT = "words_left"  # meta key: the keyword index still contains words of deleted rows
 
 
@@ -100,12 +105,13 @@ class Writer(BaseChange):
         """
         for _ in range(2):
             try:
-                opened = open_migrated(path, mounts)
-                return cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
+                opened, notices = open_made(path, mounts)
+                return cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared,
+                           notices=notices)  # fmt: skip
             except DamagedError as error:
                 fault = error.message
         notice = _damage_notice(fault, set_aside(path))
-        opened = open_migrated(path, mounts)
+        opened, _ = open_made(path, mounts)
         writer = cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
         writer.notices.append(notice)
         writer._take_over_vectors()
@@ -211,22 +217,20 @@ class Writer(BaseChange):
     ) -> list[Pending]:
         among = "" if within is None else " AND c.id IN (SELECT value FROM json_each(?3))"
         listed = () if within is None else (json.dumps(within),)
-        found = self._rows(
-            'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'
+        text = f'substr({plain("c.text")}, p.start + 1, p."end" - p.start)'
+        result = self._rows(
+            f"SELECT p.hash, {plain('p.prefix')}, {text},"
             " d.title, c.heading_path, coalesce(c.first_day, c.date), c.date,"
             " iif(instr(d.front_matter, '\"description\"'), d.front_matter, '{}')"
             " FROM parts p JOIN chunks c ON c.id = p.chunk_id"
             " JOIN documents d ON d.id = c.document_id"
-            " LEFT JOIN vectors v ON v.hash = p.hash"
-            " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?1)"
-            " WHERE v.id IS NULL"
-            " AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.fingerprint = ?1)"
-            f"{among} ORDER BY d.always DESC, coalesce(d.importance, 0) > {IMPORTANT} DESC,"
-            " d.date IS NOT NULL, d.date DESC, d.path, d.source, p.id LIMIT ?2",
+            f"{_WAITING}{among} ORDER BY d.always DESC,"
+            f" coalesce(d.importance, 0) > {IMPORTANT} DESC, d.date IS NOT NULL, d.date DESC,"
+            " d.path, d.source, p.chunk_id, p.no LIMIT ?2",
             (fingerprint, limit, *listed),
         )
         with understood(self.path):
-            return waiting((*row[:4], strings(row[4]), *row[5:]) for row in found)
+            return waiting((*row[:4], strings(row[4]), *row[5:]) for row in result)
 
     def borrow(self, fingerprint: str) -> int:
         """Copy the vectors of waiting texts from other indexes of this user."""
@@ -235,25 +239,20 @@ class Writer(BaseChange):
         waiting = [hash_ for (hash_,) in self._waiting("DISTINCT p.hash", fingerprint)]
         count = 0
         for at in range(0, len(waiting), BORROWED_AT_ONCE):
-            asked = waiting[at : at + BORROWED_AT_ONCE]
-            found = self.shared.get(fingerprint, asked, self.now)
-            if not found:
+            hashes = waiting[at : at + BORROWED_AT_ONCE]
+            vectors = self.shared.get(fingerprint, hashes, self.now)
+            if not vectors:
                 continue
             with self.transaction():
-                self._put(fingerprint, [*found.items()])
-            count += len(found)
+                self._put(fingerprint, [*vectors.items()])
+            count += len(vectors)
         return count
 
     def _count_waiting(self, fingerprint: str) -> int:
         return int(self._waiting("count(DISTINCT p.hash)", fingerprint)[0][0])
 
     def _waiting(self, columns: str, fingerprint: str) -> list[tuple[Any, ...]]:
-        return self._rows(
-            f"SELECT {columns} FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
-            " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?1) WHERE v.id IS NULL"
-            " AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.fingerprint = ?1)",
-            (fingerprint,),
-        )
+        return self._rows(f"SELECT {columns} FROM parts p{_WAITING}", (fingerprint,))
 
     def _is_searchable(self) -> bool:
         if self.vec_problem:
@@ -268,27 +267,24 @@ class Writer(BaseChange):
 
         Vectors of another encoder than the one in use, and of texts in no document, are unused.
         """
-        kept = [(hash_, packed(vector)) for hash_, vector in made if vector is not None]
+        rows = [(hash_, packed(vector)) for hash_, vector in made if vector is not None]
         with self.transaction():
-            self._put(fingerprint, kept)
-            self.connection.executemany(
-                "INSERT OR IGNORE INTO unread (hash, fingerprint) VALUES (?, ?)",
-                [(hash_, fingerprint) for hash_, vector in made if vector is None],
-            )
+            self._put(fingerprint, rows)
+            if unread := [hash_ for hash_, vector in made if vector is None]:
+                encoder = vector_rows.encoder_of(self.connection, fingerprint)
+                self.connection.executemany(
+                    "INSERT OR IGNORE INTO unread (hash, encoder) VALUES (?, ?)",
+                    [(hash_, encoder) for hash_ in unread],
+                )
         if self.shared is not None:
-            public = vector_rows.shareable(self.connection, [hash_ for hash_, _ in kept])
-            self.shared.put(fingerprint, [pair for pair in kept if pair[0] in public], self.now)
+            public = vector_rows.shareable(self.connection, [hash_ for hash_, _ in rows])
+            self.shared.put(fingerprint, [pair for pair in rows if pair[0] in public], self.now)
 
     def _put(self, fingerprint: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
         """Store packed vectors inside a transaction."""
-        is_own = self.facts.fingerprint == fingerprint
-        living = {hash_ for hash_, _ in vectors if is_own and self._is_used(hash_)}
-        vector_rows.put(
-            self.connection,
-            [(fingerprint, *pair, None if pair[0] in living else self.now) for pair in vectors],
-        )
-        if living:
-            self.refresh((), [hash_ for hash_, _ in vectors if hash_ in living])
+        vector_rows.put(self.connection, [(fingerprint, *pair, self.now) for pair in vectors])
+        if self.facts.fingerprint == fingerprint:
+            self.refresh((), [hash_ for hash_, _ in vectors if self._is_used(hash_)])
 
     def _is_used(self, hash_: bytes) -> bool:
         return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
@@ -318,10 +314,7 @@ class Writer(BaseChange):
             self.put_fact("fingerprint", fingerprint)
             self.put_fact("dimension", str(dimension))
             if self.vec_problem:
-                self.connection.execute("DELETE FROM slots")
                 self.put_fact("vec_behind", "1")
-                living = self._rows("SELECT hash FROM parts")
-                self.refresh((), [hash_ for (hash_,) in living])
                 return
             made = vector_rows.rebuild(self.connection, number, fingerprint, dimension)
             self.connection.execute("DELETE FROM meta WHERE key = 'vec_table'")
@@ -338,16 +331,16 @@ class Writer(BaseChange):
         table = self.fact("vec_table")
         if table and not self.vec_problem and not self._has_its_tiers():
             with self.transaction():
-                wanted = self._tiers_of(dimension)
-                vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, wanted)
+                tiers = self._tiers_of(dimension)
+                vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, tiers)
 
     def _has_its_tiers(self) -> bool:
         table = self.fact("vec_table")
-        if not table or not coarse.is_coarse(table):
+        if not table:
             return True
         with understood(self.path):
-            held = vector_rows.tiers_beside(self.connection, table)
-        return held.keys() == self._tiers_of(self.facts.dimension or 0)
+            existing = vector_rows.tiers_beside(self.connection, table)
+        return existing.keys() == self._tiers_of(self.facts.dimension or 0)
 
     def _tiers_of(self, dimension: int) -> set[int]:
         return {components for components in self.tiers if components < dimension}
@@ -387,7 +380,8 @@ class Writer(BaseChange):
             )
             pruned = self.connection.changes()
             self.connection.execute(
-                "DELETE FROM unread WHERE fingerprint IS NOT ?", (self.facts.fingerprint,)
+                f"DELETE FROM unread WHERE encoder IS NOT {vector_rows.ENCODER}",
+                (self.facts.fingerprint,),
             )
             return pruned
 
@@ -399,14 +393,14 @@ class Writer(BaseChange):
         with suppress(apsw.Error):
             self.connection.close(True)
         with suppress(DamagedError):
-            self.connection, self.vec_problem, self._file = open_migrated(self.path, self.mounts)
+            (self.connection, self.vec_problem, self._file), _ = open_made(self.path, self.mounts)
             if self.integrity() == "ok":
                 self.known()
                 return f"{fault}, but a second check found it intact"
         with suppress(apsw.Error):
             self.connection.close(True)
         path = set_aside(self.path)
-        self.connection, self.vec_problem, self._file = open_migrated(self.path, self.mounts)
+        (self.connection, self.vec_problem, self._file), _ = open_made(self.path, self.mounts)
         self._take_over_vectors()
         return _damage_notice(fault, path)
 
@@ -436,9 +430,7 @@ class Writer(BaseChange):
             if half is None:
                 return
             with closing(half), self.transaction():
-                found = replacement.copy_vectors(self.connection, half.connection, self.now)
-                vector_rows.switch_cache(self.connection, self.facts.fingerprint, self.now)
-                self.refresh((), found)
+                self._copy_vectors(half)
 
     def _sweep(self) -> None:
         """Remove the index next to this one except its vectors, or add a notice.
@@ -449,8 +441,10 @@ class Writer(BaseChange):
         try:
             replacement.sweep(self.path)
         except OSError as error:
-            told = f"{replacement.replacement_path(self.path)} cannot be removed: {error.strerror}"
-            notice = f"{told}; it may contain deleted text"
+            message = (
+                f"{replacement.replacement_path(self.path)} cannot be removed: {error.strerror}"
+            )
+            notice = f"{message}; it may contain deleted text"
             if notice not in self.notices:
                 self.notices.append(notice)
 
@@ -469,27 +463,21 @@ class Writer(BaseChange):
         if fingerprint is None:
             return
         table = self.fact("vec_table")
-        usable = (
-            table is not None
-            and coarse.is_coarse(table)  # an older memcli kept vectors in a table
-            and not self.vec_problem
-            and self.fact("vec_behind") != "1"
-        )
+        usable = not self.vec_problem and self.fact("vec_behind") != "1"
         if table and not usable:
             self.put_fact("vec_behind", "1")
         tables: dict[str, int] = {}
         if table and usable:
-            held = vector_rows.tiers_beside(self.connection, table)
-            tables = {name: components for components, name in held.items()}
+            existing = vector_rows.tiers_beside(self.connection, table)
+            tables = {name: components for components, name in existing.items()}
             tables[table] = self.facts.dimension or 0
-        vector_rows.refresh_slots(
-            self.connection,
-            tables,
-            fingerprint,
-            gone=gone,
-            living=living,
-            now=self.now,
+        vector_rows.refresh(
+            self.connection, tables, fingerprint, gone=gone, living=living, now=self.now
         )
+
+    def _copy_vectors(self, source: Writer) -> None:
+        """Copy the embedding cache of another index inside a transaction, and search by it."""
+        self.refresh((), replacement.copy_vectors(self.connection, source.connection, self.now))
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with understood(self.path):
@@ -507,16 +495,13 @@ def _damage_notice(fault: str, path: str) -> str:
     return f"{fault}; it is kept as {path} and the index is built again"
 
 
-def open_migrated(path: str, mounts: str = MOUNTS) -> OpenConnection:
-    """Open or create an index with the newest tables; DamagedError if it is damaged."""
+def open_made(path: str, mounts: str = MOUNTS) -> tuple[OpenConnection, list[str]]:
+    """Open or create an index, and say if it is begun again; DamagedError if it is damaged."""
     opened = connect(path, write=True, mounts=mounts)
     with understood(path), closed_on_failure(opened.connection):
-        before = schema.version(opened.connection)
-        schema.migrate(opened.connection, path)
-    if 0 < before < schema.PACKED:
-        with suppress(apsw.Error):  # without room for a copy, later rows use the free pages
-            driver.shrink(opened.connection)
-    return opened
+        is_older = schema.make(opened.connection, path)
+    message = f"the index {path} was made by an older memcli and is built again"
+    return opened, [message] if is_older else []
 
 
 class ReplacementIndex(Writer):
@@ -537,8 +522,7 @@ class ReplacementIndex(Writer):
                 document, stamp, skip = documents.read_document(main.connection, key)
             self.put(document, stamp, skip=skip)
         with translated(main.path), self.transaction(revise=False):
-            # A continued copy already searches by some vectors; now it searches by these, too.
-            self.refresh((), replacement.copy_vectors(self.connection, main.connection, self.now))
+            self._copy_vectors(main)  # a continued copy already searches by some
         self._inherit(main.facts)
 
     def publish(self) -> None:
@@ -546,9 +530,9 @@ class ReplacementIndex(Writer):
 
         The revision continues from the larger one, so no earlier answer looks like a current one.
         """
-        main, told = self._main, self.facts
-        revision = 1 + max(told.revision, main.facts.revision)
-        is_embedded = self.is_embedded(told.fingerprint)
+        main, facts = self._main, self.facts
+        revision = 1 + max(facts.revision, main.facts.revision)
+        is_embedded = self.is_embedded(facts.fingerprint)
         with self.transaction(revise=False):
             self.put_fact("revision", str(revision))
             self.put_fact(replacement.PUBLISHED_AS, str(revision))
@@ -585,9 +569,8 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
 
 
 def _open_beside(main: Writer) -> ReplacementIndex:
-    return ReplacementIndex(
-        main, open_migrated(replacement.replacement_path(main.path), main.mounts)
-    )
+    opened, _ = open_made(replacement.replacement_path(main.path), main.mounts)
+    return ReplacementIndex(main, opened)
 
 
 def _usable(main: Writer) -> ReplacementIndex | None:
