@@ -111,10 +111,7 @@ KEYS = ", ".join(RESULT_KEYS)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ("-f", "{cite}"),
-            f"a template takes {KEYS}, not {{cite}}\nTry: --format '{{title}}'",
-        ),
+        (("-f", "{cite}"), f"a template takes {KEYS}, not {{cite}}\nTry: --format '{{title}}'"),
         (
             ("-f", "{citation"),
             "{ is not allowed in a template: write a brace twice; escapes are "
