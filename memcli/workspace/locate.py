@@ -86,7 +86,7 @@ def nothing_in(folder: str) -> NotFoundError:
     """Return the error for a folder without a mark and without Markdown."""
     return NotFoundError(
         f"no workspace at or above {folder}, no Markdown below it, and no agent's memory of it",
-        hint=_HINT,
+        hint="memcli init",
     )
 
 
