@@ -73,9 +73,15 @@ class IndexCache:
         """Return unpacked vectors, by the numbers of their rows."""
         kept = self._vectors
         missing = [number for number in numbers if number not in kept]
-        for number, packed in vectors.packed_of(connection, missing).items():
-            kept[number] = quantize.unpacked(packed)
-            self.bytes += VECTOR_BYTES + len(kept[number])
+        found = vectors.packed_of(connection, missing)
+        sizes = {*map(len, found.values())}
+        if len(sizes) > 1:
+            raise ValueError("vectors of an encoder are of several dimensions")
+        for size in sizes:
+            dimension = quantize.dimension_of(size)
+            joined, step = quantize.unpacked(b"".join(found.values()), dimension), 4 * dimension
+            kept |= {each: joined[at * step : (at + 1) * step] for at, each in enumerate(found)}
+            self.bytes += (VECTOR_BYTES + step) * len(found)
         return {number: kept[number] for number in numbers}
 
     def holders(

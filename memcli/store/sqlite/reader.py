@@ -260,17 +260,19 @@ class Reader:
         return found
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
+        facts = self.facts
         with understood(self.path):
             rows_ = typed_rows(
                 self._connection,
                 (Column("p.chunk_id", WHOLE), Column("v.vector", BLOB)),
                 f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
                 f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
-                (self.facts.fingerprint, *chunk_ids),
+                (facts.fingerprint, *chunk_ids),
             )
         found: dict[int, list[bytes]] = {}
         for chunk_id, vector in rows_:
-            found.setdefault(chunk_id, []).append(quantize.unpacked(vector))
+            whole = quantize.unpacked(vector)[: 4 * (facts.dimension or 0)]
+            found.setdefault(chunk_id, []).append(whole)
         return found
 
     def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
