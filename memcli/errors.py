@@ -55,11 +55,13 @@ def install_extra(name: str) -> str:
         named = [each.partition(";") for each in requires("memcli") or ()]
     except PackageNotFoundError:  # a clone that is run from its folder
         named = [(f".[{name}]", "", f"extra == '{name}'")]
-    wanted = [each for each, _, marker in named if f"extra == '{name}'" in marker.replace('"', "'")]
+    packages = [
+        each for each, _, marker in named if f"extra == '{name}'" in marker.replace('"', "'")
+    ]
     pip = [sys.executable, "-m", "pip", "install"]
     if find_spec("pip") is None:  # uv makes environments without it
         pip = ["uv", "pip", "install", "--python", sys.executable]
-    return join([*pip, *(each.strip() for each in wanted)])
+    return join([*pip, *(each.strip() for each in packages)])
 
 
 class MemcliError(Exception):

@@ -47,8 +47,8 @@ class _Fields(tuple):  # type: ignore[type-arg]
         made = _made[cls] = _made.get(cls, 0) + 1
         rest = cls._fields[len(values) :]
         if made < _MANY and all(name in rest for name in named):
-            given = {**cls._field_defaults, **named}
-            whole = (*values, *[given[name] for name in rest if name in given])
+            all_values = {**cls._field_defaults, **named}
+            whole = (*values, *[all_values[name] for name in rest if name in all_values])
             if len(whole) == len(cls._fields):
                 return tuple.__new__(cls, whole)
         cls.__new__ = _constructor(cls)  # type: ignore[method-assign]

@@ -161,10 +161,10 @@ def memory_left(process: str = _PROCESS) -> int | None:
         if not limit.isdecimal():
             return None
         with open(os.path.join(process, "statm"), encoding="utf-8") as file:
-            taken = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):  # only Linux says it
         return None
-    return max(0, int(limit) - taken)
+    return max(0, int(limit) - used)
 
 
 def is_short_of_memory() -> bool:

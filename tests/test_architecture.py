@@ -47,7 +47,7 @@ SQL_CLOCKS = r"unixepoch|julianday|CURRENT_(?:TIME|DATE)|\('now'"
 # do not say what a thing is, and words with a better one in `help contributing`.
 UNWANTED = {
     "found", "told", "said", "given", "held", "kept", "asked", "sought", "looked", "happening",
-    "standing", "untold", "anew", "wired", "distant", "wanted",
+    "standing", "untold", "anew", "wired", "wiring", "distant", "wanted",
     "leg", "legs", "lexical", "dense", "hit", "hits", "receipt", "receipts", "preset", "presets",
     "skin", "crowd", "reach",
 }  # fmt: skip

@@ -233,7 +233,7 @@ def test_vectors_are_all_compared_up_to_the_number_on_the_page() -> None:
 def test_the_number_of_collections_is_that_of_the_table() -> None:
     number = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     (table,) = (text for name, text in figures.blocks(FIGURES) if name == "quality_table")
-    rows = re.findall(r"^\| [^|]+ \| +\d+ \| (?:hybrid|words) \|", table, re.MULTILINE)
+    rows = re.findall(r"^\| [^|]+ \| +\d+ \| (?:hybrid|keyword) \|", table, re.MULTILINE)
     for pattern, text in (
         (r"over (\w+) published collections", FIGURES),
         (r"all (\w+) collections", README),

@@ -74,9 +74,9 @@ def take(text: str, inside: str, lead: str, comment: Comment) -> str:
 
 def put_table(text: str, inside: str) -> tuple[str, str]:
     """Append a block of TOML to a text; UnfitError unless it adds its tables and nothing else."""
-    wanted = _merged(toml_of(text), toml_of(inside))
+    merged = _merged(toml_of(text), toml_of(inside))
     made, lead = put(text, inside, TOML)
-    if toml_of(made) != wanted:
+    if toml_of(made) != merged:
         raise UnfitError("cannot be edited without changing other content")
     return made, lead
 

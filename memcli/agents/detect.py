@@ -12,15 +12,14 @@ from memcli.agents.table import SCOPES, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries
 from memcli.record import Record
 
-# The states of a part: written by memcli; added by somebody else; written by memcli and edited or
-# removed since; written by a memcli that no longer exists; in a file that cannot be read; none of
-# these.
-WIRED, BY_HAND, EDITED, GONE, STALE, UNREADABLE, ABSENT = (
-    "wired", "by hand", "edited", "gone", "stale", "unreadable", "no",
+# The states of a part: memcli wrote it; somebody else did; edited or removed since memcli wrote it;
+# it starts a memcli that no longer exists; its file cannot be read; it is not there.
+INSTALLED, BY_HAND, EDITED, GONE, OUT_OF_DATE, UNREADABLE, ABSENT = (
+    "installed", "by hand", "edited", "gone", "out of date", "unreadable", "no",
 )  # fmt: skip
-STATES = (WIRED, BY_HAND, EDITED, GONE, STALE, UNREADABLE, ABSENT)
+STATES = (INSTALLED, BY_HAND, EDITED, GONE, OUT_OF_DATE, UNREADABLE, ABSENT)
 # If the entries of a part differ, the first of these describes the part.
-_WORST = (EDITED, STALE, GONE, BY_HAND, WIRED, ABSENT)
+_WORST = (EDITED, OUT_OF_DATE, GONE, BY_HAND, INSTALLED, ABSENT)
 
 
 class PartState(Record):
@@ -41,19 +40,21 @@ def is_here(agent: Agent, machine: Machine) -> bool:
     )
 
 
-def wires(agent: Agent, machine: Machine, state: State, launcher: Launcher) -> list[PartState]:
-    """Yield the state of each part of an agent, per scope."""
+def part_states(
+    agent: Agent, machine: Machine, state: State, launcher: Launcher
+) -> list[PartState]:
+    """Return the state of each part of an agent, per scope."""
     scopes = SCOPES if machine.project else SCOPES[:1]
-    found = []
+    states = []
     for place in agent.places:
         if place.scope in scopes:
             file = place.file(machine, os.path.exists)
             try:
-                what, why = _state(file, agent, place, state, launcher), ""
+                status, why = _state(file, agent, place, state, launcher), ""
             except UnfitError as error:
-                what, why = UNREADABLE, str(error)
-            found.append(PartState(place.part, place.scope, file, what, why))
-    return found
+                status, why = UNREADABLE, str(error)
+            states.append(PartState(place.part, place.scope, file, status, why))
+    return states
 
 
 def _state(file: str, agent: Agent, place: PartPlace, state: State, launcher: Launcher) -> str:
@@ -78,5 +79,5 @@ def _of_ours(text: str | None, written: WrittenEntry) -> str:
     """Return the state of an entry that memcli has written."""
     entry = written.put.entry
     if edits.entry_state(text, entry) == "same":
-        return WIRED if os.path.exists(written.program) else STALE
+        return INSTALLED if os.path.exists(written.program) else OUT_OF_DATE
     return EDITED if edits.is_edited(text, entry) else GONE

@@ -111,15 +111,15 @@ def _stamp(status: os.stat_result) -> tuple[int, ...]:
 
 def missing_folders(path: str) -> tuple[str, ...]:
     """List the folders that have to be made for a file, the outermost first."""
-    found = []
+    missing = []
     folder = os.path.dirname(path)
     try:
         while not _is_there(folder):
-            found.append(folder)
+            missing.append(folder)
             folder = os.path.dirname(folder)
     except OSError as error:
         raise UnfitError(f"cannot be made: {openat.reason(error)}") from None
-    return tuple(reversed(found))
+    return tuple(reversed(missing))
 
 
 def write(snapshot: FileSnapshot, text: str) -> None:

@@ -124,8 +124,8 @@ def by_hand(text: str | None, entry: AgentEntry) -> str:
         if entry.slot.is_item:
             items = json_edit.entries_at(text, path, is_json5=is_json5)
             return ".".join(path) if any(_HOOK.search(each) for _, each in items) else ""
-        found = json_edit.entries_at(text, path[:-1], is_json5=is_json5)
-        return _named(path, ((key, each) for key, each in found if _SERVER.search(each)))
+        listed = json_edit.entries_at(text, path[:-1], is_json5=is_json5)
+        return _named(path, ((key, each) for key, each in listed if _SERVER.search(each)))
     if entry.format == TOML:
         table = blocks.toml_of(text).get(entry.slot.path[0])
         rows = table.items() if isinstance(table, dict) else ()

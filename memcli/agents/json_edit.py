@@ -48,10 +48,10 @@ def entry_state(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
     node, depth = _reached(read(text, is_json5=is_json5), slot.path)
     if depth < len(slot.path):
         return "absent"
-    wanted = content_of(value)
+    content = content_of(value)
     if not slot.is_item:
-        return "same" if node.content == wanted else "other"
-    return "same" if any(each.content == wanted for each in _items(node, slot)) else "absent"
+        return "same" if node.content == content else "other"
+    return "same" if any(each.content == content for each in _items(node, slot)) else "absent"
 
 
 def entries_at(text: str, path: tuple[str, ...], *, is_json5: bool) -> list[tuple[str, str]]:
@@ -90,20 +90,20 @@ def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> 
     way = [root]
     for key in slot.path:
         way.append(_member(way[-1], key))
-    wanted = content_of(value)
+    content = content_of(value)
     if slot.is_item:
-        items = [each for each in _items(way[-1], slot) if each.content == wanted]
+        items = [each for each in _items(way[-1], slot) if each.content == content]
         if not items:
             raise UnfitError(f"has no such entry in {'.'.join(slot.path)}")
         way.append(items[-1])
-    elif way[-1].content != wanted:
+    elif way[-1].content != content:
         raise UnfitError(f"has another entry {'.'.join(slot.path)}")
     at = len(way) - 1
     while at - 1 > trace.depth and len(way[at - 1].children) == 1:
         at -= 1  # remove what was added around it, too
     made = _cut(text, way[at - 1], way[at], trace)
     left = read(made, is_json5=is_json5).content
-    if left != _without(root.content, slot, wanted, at):
+    if left != _without(root.content, slot, content, at):
         raise UnfitError("cannot be edited without changing other content")
     return made
 
@@ -123,10 +123,10 @@ def _reached(root: Piece, path: tuple[str, ...]) -> tuple[Piece, int]:
 
 
 def _member(node: Piece, key: str) -> Piece:
-    found = node.child(key) if node.kind == "object" else None
-    if found is None:
+    child = node.child(key) if node.kind == "object" else None
+    if child is None:
         raise UnfitError(f"has no entry {key} any longer")
-    return found
+    return child
 
 
 def _items(node: Piece, slot: Slot) -> tuple[Piece, ...]:

@@ -65,10 +65,10 @@ class Piece(Record):
 
     def child(self, key: str) -> Piece | None:
         """Find a member; UnfitError if the key occurs more than once."""
-        found = [each for each in self.children if each.key == key]
-        if len(found) > 1:
+        children = [each for each in self.children if each.key == key]
+        if len(children) > 1:
             raise UnfitError(f"has the key {json.dumps(key)} more than once")
-        return found[0] if found else None
+        return children[0] if children else None
 
 
 @lru_cache(maxsize=4)  # one file is read several times, and may have megabytes
@@ -100,8 +100,8 @@ class _Reader:
 
     def skip(self) -> None:
         """Skip space and comments."""
-        found = self.space.match(self.text, self.at)
-        self.at = found.end() if found else self.at
+        match = self.space.match(self.text, self.at)
+        self.at = match.end() if match else self.at
 
     def fail(self) -> NoReturn:
         line = self.text.count("\n", 0, self.at) + 1
@@ -119,12 +119,12 @@ class _Reader:
             self.at += 1
             children = self.children(sign, depth)
             kind = "object" if sign == "{" else "array"
-        elif found := self.string.match(self.text, opening):
-            self.at = found.end()
-            kind, text = "string", self.unquoted(found[0])
-        elif found := self.literal.match(self.text, opening):
-            self.at = found.end()
-            kind, text = "literal", found[0]
+        elif match := self.string.match(self.text, opening):
+            self.at = match.end()
+            kind, text = "string", self.unquoted(match[0])
+        elif match := self.literal.match(self.text, opening):
+            self.at = match.end()
+            kind, text = "literal", match[0]
         else:
             self.fail()
         end, comma = self.at, -1
@@ -137,27 +137,27 @@ class _Reader:
     def children(self, sign: str, depth: int) -> tuple[Piece, ...]:
         """Read the children of an opening bracket, up to the closing one."""
         closing = "}" if sign == "{" else "]"
-        found: list[Piece] = []
+        children: list[Piece] = []
         while True:
             self.skip()
             if self.text[self.at : self.at + 1] == closing:
                 self.at += 1
-                return tuple(found)
-            if found and found[-1].comma < 0:
+                return tuple(children)
+            if children and children[-1].comma < 0:
                 self.fail()
             start = self.at
             key = self.key() if sign == "{" else ""
-            found.append(self.value(start, key, depth + 1))
+            children.append(self.value(start, key, depth + 1))
 
     def key(self) -> str:
         """Read a key and its colon."""
-        if found := self.string.match(self.text, self.at):
-            key = self.unquoted(found[0])
-        elif self.is_json5 and (found := _BARE_KEY.match(self.text, self.at)):
-            key = found[0]
+        if match := self.string.match(self.text, self.at):
+            key = self.unquoted(match[0])
+        elif self.is_json5 and (match := _BARE_KEY.match(self.text, self.at)):
+            key = match[0]
         else:
             self.fail()
-        self.at = found.end()
+        self.at = match.end()
         self.skip()
         if self.text[self.at : self.at + 1] != ":":
             self.fail()

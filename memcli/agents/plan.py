@@ -40,7 +40,7 @@ class Refusal(Record):
     text: str  # the text to add, or that was to be removed
 
 
-class WiringPlan(Record):
+class InstallPlan(Record):
     """The planned changes, and the state after them."""
 
     changes: tuple[FileChange, ...]
@@ -72,7 +72,7 @@ class Planner:
         self._notes: list[str] = []
         self._folders: list[str] = []
 
-    def install(self, agent: Agent, places: Sequence[PartPlace], launcher: Launcher) -> WiringPlan:
+    def install(self, agent: Agent, places: Sequence[PartPlace], launcher: Launcher) -> InstallPlan:
         """Plan to write the parts that belong in some places."""
         launcher = started_by(agent, launcher, self._machine)
         for place in places:
@@ -105,7 +105,7 @@ class Planner:
                 file.parts.append(place.part)
         return self._plan()
 
-    def uninstall(self, agent: Agent, scopes: Sequence[str]) -> WiringPlan:
+    def uninstall(self, agent: Agent, scopes: Sequence[str]) -> InstallPlan:
         """Plan to remove what was written for an agent, the last entry first."""
         for written in reversed(tuple(self._entries)):
             if agent.name not in written.agents or written.scope not in scopes:
@@ -124,7 +124,7 @@ class Planner:
                 self._refusals.append(refusal)
         return self._plan()
 
-    def _plan(self) -> WiringPlan:
+    def _plan(self) -> InstallPlan:
         changes = tuple(
             FileChange(file.snapshot, file.text, tuple(dict.fromkeys(file.parts)))
             for file in self._files.values()
@@ -132,7 +132,7 @@ class Planner:
         )
         state = State(tuple(self._entries), tuple(self._originals))
         notes = tuple(dict.fromkeys(self._notes))
-        return WiringPlan(changes, tuple(self._refusals), notes, tuple(self._folders), state)
+        return InstallPlan(changes, tuple(self._refusals), notes, tuple(self._folders), state)
 
     def _refuse(self, path: str, place: PartPlace, why: str, listed: Sequence[AgentEntry]) -> None:
         text = None
@@ -193,9 +193,9 @@ class Planner:
         for each in reversed(later):
             text = edits.take(text or "", each.put)
         for each in later:
-            wanted = ours if each is there else each
-            text, put = edits.put(text, wanted.put.entry)
-            self._entries[self._entries.index(each)] = wanted._replace(put=put)
+            entry = ours if each is there else each
+            text, put = edits.put(text, entry.put.entry)
+            self._entries[self._entries.index(each)] = entry._replace(put=put)
         file.text = text
 
     def _put(self, file: _File, entry: AgentEntry) -> AddedEntry:
@@ -258,7 +258,7 @@ def _is_same_place(written: WrittenEntry, file: _File, entry: AgentEntry) -> boo
     )
 
 
-def carry_out(plan: WiringPlan, before: State, path: str) -> None:
+def carry_out(plan: InstallPlan, before: State, path: str) -> None:
     """Write the state first, then each file as a whole.
 
     If it is killed, each file is either old or new, and the state lists everything that may have

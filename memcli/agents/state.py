@@ -66,14 +66,14 @@ def load(path: str) -> State:
         text = disk.peek(path)
         if text is None:
             return State()
-        told = json.loads(text)
-        if told["version"] != VERSION:
-            raise ValueError(f"its version is {told['version']}")
+        record = json.loads(text)
+        if record["version"] != VERSION:
+            raise ValueError(f"its version is {record['version']}")
         return State(
-            tuple(_entry_of(each) for each in told["entries"]),
+            tuple(_entry_of(each) for each in record["entries"]),
             tuple(
                 OriginalFile(each["path"], each["before"], tuple(each["folders"]))
-                for each in told["files"]
+                for each in record["files"]
             ),
         )
     except UnfitError as error:
@@ -86,19 +86,19 @@ def load(path: str) -> State:
 
 def save(path: str, state: State) -> None:
     """Write the state, or remove it if it is empty."""
-    found = _look(path)
+    file = _look(path)
     try:
         if state == State():
             disk.remove_unfinished(path)
-            if found.text is not None:
-                disk.remove(found)
+            if file.text is not None:
+                disk.remove(file)
             return
         record = {
             "version": VERSION,
             "entries": [_entry(each) for each in state.entries],
             "files": [each._asdict() for each in state.originals],
         }
-        disk.write(found, json.dumps(record, indent=1) + "\n")
+        disk.write(file, json.dumps(record, indent=1) + "\n")
     except OSError as error:
         raise _unreachable(path, f"cannot be written: {error.strerror}") from None
 

@@ -1,4 +1,4 @@
-"""The agents that memcli can be wired into: which of the four parts each has, and where.
+"""The agents that memcli can be installed in: which of the four parts each has, and where.
 
     mcp           the server `memcli mcp`, in the list of servers
     hooks         `memcli hook`, at the events of a session
@@ -85,8 +85,8 @@ class Agent(Record):
 
     def place(self, part: str, scope: str) -> PartPlace | None:
         """Find the place of a part."""
-        found = (each for each in self.places if (each.part, each.scope) == (part, scope))
-        return next(found, None)
+        places = (each for each in self.places if (each.part, each.scope) == (part, scope))
+        return next(places, None)
 
 
 def _both(

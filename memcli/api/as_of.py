@@ -54,24 +54,24 @@ class PastState(Record):
     """The past state of a workspace."""
 
     commit: Commit
-    moment: datetime  # the default moment of a question
+    moment: datetime  # the moment of questions that name none
     git: Git
     files: CommitFiles
     side: SideIndex
     now: Workspace  # the workspace as it is today
-    left_out: tuple[Reason, ...]  # sources that are not of the repository
+    left_out: tuple[Reason, ...]  # sources outside the repository
 
     def reason(self, store: Store | None = None) -> Reason:
         """Return the notice that names the state."""
         return Reason(AS_OF, f"as of {self.commit.short} ({self.commit.day})")
 
     def close(self) -> None:
-        """Let go of the repository and of the workspace as it is today."""
+        """Close the repository and the workspace as it is today."""
         self.git.close()
         self.now.close()
 
     def freshness(self, workspace: Workspace, *, sync: bool | None) -> Freshness:
-        """Make the side index if it is not there yet; `sync` False leaves that to another run."""
+        """Build the separate index if it is missing; `sync` False leaves that to another run."""
         setting, reason = workspace.config, self.reason()
         wants_vectors = (
             setting("search.mode") != "keyword" and setting("embedding.encoder") != "none"
@@ -82,7 +82,7 @@ class PastState(Record):
                 f"the memory {reason.text} is not indexed, and no index may be made",
                 hint=f"memcli search QUERY --as-of {self.commit.short}",
             )
-        # A missing file may be readable later: git fetches and repairs objects.
+        # A missing file may be readable later, because git fetches and repairs objects.
         is_whole = made and not made.notices and (made.is_embedded or not wants_vectors)
         if made is None or not (is_whole or sync is False):
             made = _make(self, workspace, wants_vectors=wants_vectors)
@@ -104,7 +104,7 @@ def _state(store: Store) -> str:
 def _make(past: PastState, workspace: Workspace, *, wants_vectors: bool) -> SideState:
     """Build the separate index, or continue an interrupted build."""
     sleep, progress = workspace.clock.sleep, workspace.on_progress
-    if not past.now.store.exists():  # its vectors serve the past state, too
+    if not past.now.store.exists():  # the past state uses its vectors too
         bring_up_to_date(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
     past.side.begin(past.now.store, SYNC_WAIT_SECONDS, sleep)
     fresh: list[tuple[str, Sequence[tuple[bytes, bytes]]]] = []
@@ -123,7 +123,7 @@ def _make(past: PastState, workspace: Workspace, *, wants_vectors: bool) -> Side
 
 
 def _drop_unread(store: Store, report: Report, sleep: Sleep) -> None:
-    """Remove files from the copy that cannot be read here: their text is of another day."""
+    """Remove files from the copy that the commit cannot read: their text is from another day."""
     unread = [(s.source, s.path) for s in report.skips if s.reason == "unreadable"]
     if not unread:
         return
@@ -149,10 +149,10 @@ def _share(
 
 
 def _notices(report: Report) -> tuple[tuple[str, str], ...]:
-    """List what is missing of the commit."""
+    """List what is missing from the commit."""
     unread = [skip for skip in report.skips if skip.reason == "unreadable"]
-    told = [(f"{shown(s.source, s.path or '.')}", s.detail) for s in (*report.unlisted, *unread)]
-    lines = [("unread", f"{name} is left out: {why}") for name, why in told]
+    skipped = [(f"{shown(s.source, s.path or '.')}", s.detail) for s in (*report.unlisted, *unread)]
+    lines = [("unread", f"{name} is left out: {why}") for name, why in skipped]
     if len(lines) > NOTICES:
         return (*lines[:NOTICES], ("unread", f"{len(lines) - NOTICES} more are left out"))
     return tuple(lines)
@@ -198,7 +198,7 @@ def commit_meant(
         return commit, commit.moment
     end = datetime.combine(day, time(23, 59, 59), tzinfo=now.tzinfo if now else None)
     end = end if end.tzinfo else local(end)
-    end = end if end.tzinfo else end.replace(tzinfo=UTC)  # the ends of the calendar
+    end = end if end.tzinfo else end.replace(tzinfo=UTC)  # beyond the ends of the calendar
     return commit_at(git, end), end
 
 
@@ -218,9 +218,9 @@ def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:
     if below == ".":
         return commit.tree
     with suppress(BrokenObjectError):
-        found = git.info(f"{commit.oid}:{below}")
-        if found is not None and found.kind == "tree":
-            return found.oid
+        tree = git.info(f"{commit.oid}:{below}")
+        if tree is not None and tree.kind == "tree":
+            return tree.oid
     raise NotFoundError(
         f"{below} is not a folder of the repository as of {commit.short} ({commit.day})",
         hint="git log --oneline -- .",
@@ -230,7 +230,7 @@ def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:
 def files_of(
     git: Git, commit: Commit, root: str, top: str, environ: Mapping[str, str]
 ) -> CommitFiles:
-    """Return the files of a workspace at `root` in a repository at `top`, as a commit has them."""
+    """Return the files of the workspace `root` in a commit of the repository `top`."""
     return CommitFiles(git, _tree_of(git, commit, root, top), root, _opener(root, environ))
 
 
@@ -251,14 +251,14 @@ def _settled(
     environ: Mapping[str, str],
     flags: Mapping[str, Any],
 ) -> tuple[Config, tuple[Reason, ...]]:
-    """Settle the configuration as the commit has it; sources from elsewhere have no commit."""
+    """Read the configuration of the commit; sources from elsewhere have no commit."""
     name, root = configured.WORKSPACE_FILE, today.workspace
     try:
         own = files.file(name, MOST_BYTES) or b""
         config = configured.load(root, environ, flags, by=today.by, own=own)
     except ConfigError as error:
-        told = f"as of {commit.short} ({commit.day}): {error.message}"
-        raise ConfigError(told, hint="git log --oneline -- memcli.toml") from None
+        text = f"as of {commit.short} ({commit.day}): {error.message}"
+        raise ConfigError(text, hint="git log --oneline -- memcli.toml") from None
     except (OSError, BrokenObjectError) as error:
         raise ConfigError(
             f"{name} as of {commit.short} cannot be read: {error}", hint="git fsck"
@@ -266,8 +266,8 @@ def _settled(
     config = config.having({"terminal.hyperlink": "none"})
     inside = tuple(s for s in config.sources if f"{s.root}/".startswith(os.path.join(root, "")))
     outside = [source.name for source in config.sources if source not in inside]
-    told = f"{', '.join(outside)}: not of this repository, and left out"
-    left_out = (Reason("outside", told),) if outside else ()
+    text = f"{', '.join(outside)}: not of this repository, and left out"
+    left_out = (Reason("outside", text),) if outside else ()
     return config._replace(sources=inside), left_out
 
 
@@ -275,5 +275,5 @@ def _key(config: Config, tree: str) -> str:
     """Name a state by everything that its index depends on."""
     made_by = ("embedding.", "onnx.", "openai.", "chunk.", "files.", "secrets")
     values = sorted((n, repr(v.value)) for n, v in config.values.items() if n.startswith(made_by))
-    told = repr((CHUNKER_VERSION, tree, config.sources, values))
-    return sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    text = repr((CHUNKER_VERSION, tree, config.sources, values))
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:20]

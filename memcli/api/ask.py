@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
     from memcli.types import Encoder
 
-MOST_SPEAKERS = 8  # of an error
+MOST_SPEAKERS = 8  # the code of an error
 WITHOUT_BOUND = 10**9
 INDEX = "memcli index"
 SYNC_WAIT_SECONDS = 60.0
@@ -41,12 +41,12 @@ class SearchResult(Record):
     freshness: Freshness
     answer: Answer
     expanded: tuple[ExpandedLines, ...] = ()
-    empty_reason: Reason | None = None  # why there is no passage, if known
+    empty_reason: Reason | None = None  # why there are no passages, if known
     superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
 
     @property
     def words(self) -> list[str]:
-        """Return the words of the search, as typed and as corrected."""
+        """Return the words of the question, as typed and as corrected."""
         meant = (repair.searched for repair in self.answer.repaired)
         return list(dict.fromkeys([*self.question.words, *meant]))
 
@@ -96,7 +96,7 @@ def _ask(
     if freshness.state == EMPTY:
         return SearchResult(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
-    if index.fingerprint is None and options.mode == "hybrid":  # this search may have indexed
+    if index.fingerprint is None and options.mode == "hybrid":  # it may be new
         now = memory.remembered()
         if now.language.startswith("other"):
             index, vector = now, begin_vector(memory.lead, question, options, now)
@@ -120,8 +120,8 @@ def _ask(
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
     answer = answer._replace(semantic=for_all(memory, answer.semantic))
-    found = SearchResult(question, freshness, answer, tuple(expanded), nothing)
-    return _listed(found, options) if options.lists else found
+    result = SearchResult(question, freshness, answer, tuple(expanded), nothing)
+    return _listed(result, options) if options.lists else result
 
 
 def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
@@ -181,7 +181,7 @@ def model_groups(
 ) -> list[ModelGroup]:
     """Group the workspaces by the model of their vectors, if vectors are searched.
 
-    `vector` is that of `begin_vector` for the memory, and `options` are its own.
+    `vector` comes from `begin_vector`; `options` are those of the first workspace.
     """
     from memcli.search.federation import ModelGroup
 
@@ -198,15 +198,15 @@ def model_groups(
 
 
 def _naming_language(memory: Workspaces, index: IndexModel, freshness: Freshness) -> Freshness:
-    """Say what the language of the notes means for the model of a new index."""
+    """Add what the language of the notes changes about the model of a new index."""
     from memcli.embedding.language_choice import announcement
 
-    told = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
-    return freshness._replace(notices=(*freshness.notices, told)) if told else freshness
+    reason = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
+    return freshness._replace(notices=(*freshness.notices, reason)) if reason else freshness
 
 
 def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshness:
-    """Say which workspaces use another model than the first, if any."""
+    """Add a notice with the workspaces that use another model than the first."""
     others = [name for group in groups[1:] for name in group.names]
     if not others:
         return freshness
@@ -225,7 +225,7 @@ def _group_of(
     question: Question,
     options: SearchOptions,
 ) -> ModelGroup:
-    """Search with the model of a workspace, as its settings say."""
+    """Search with the model of a workspace, according to its settings."""
     from memcli.search.federation import ModelGroup
 
     index, encoder = workspace.remembered(), workspace.config("embedding.encoder")
@@ -256,7 +256,7 @@ def indexing_of(memory: Workspaces) -> Reason | None:
 
 
 def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
-    """Raise UsageError for a kind that no document is of."""
+    """Raise UsageError for a kind that no document has."""
     from memcli.store.documents import with_chunks
     from memcli.store.records import Scope
 
@@ -278,13 +278,13 @@ def with_speakers(memory: Workspaces, filters: Filters) -> Filters:
 
     with memory.store.snapshot() as snapshot:
         speakers = snapshot.speakers()
-    found: list[str] = []
+    names: list[str] = []
     for name in filters.by:
         labels = labels_of(name, speakers)
         if not labels:
             raise _nobody(name, speakers)
-        found += labels
-    return filters._replace(by=tuple(dict.fromkeys(found)))
+        names += labels
+    return filters._replace(by=tuple(dict.fromkeys(names)))
 
 
 def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
@@ -355,7 +355,7 @@ def ask_as_it_is(
 
 
 def equipped(memory: Workspaces, options: SearchOptions, index: IndexModel) -> SearchOptions:
-    """Add what is not a setting: a reranker, fitted constants, counts of use."""
+    """Add what is not a setting: the reranker, fitted constants, use counts."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
         from memcli.api.usage_counts import uses
         from memcli.search.two_pass import TwoPass
@@ -389,7 +389,7 @@ def begin_vector(
 ) -> Callable[[str], Vector]:
     """Start to embed a question if its vector is needed, and return a function that waits for it.
 
-    That function takes the final text: words of the question may be corrected meanwhile.
+    The function takes the final text, because words of the question may be corrected meanwhile.
     """
     if options.mode == "keyword":
         return _no_vector
@@ -413,7 +413,7 @@ def bring_up_to_date(
     """Update the index within the configured bounds; report if another index replaces it.
 
     True reads every change and waits for another writer; False leaves the index unchanged. `index`
-    is what `remembered` returns, or None to call it when texts must be embedded.
+    is the result of `remembered`; None calls it if texts must be embedded.
     """
     if memory.members:
         from memcli.api.member_updates import together
@@ -426,15 +426,15 @@ def _brought_in(
     workspace: Workspace, index: IndexModel | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     if workspace.state is not None:
-        found = workspace.state.freshness(workspace, sync=sync)
+        freshness = workspace.state.freshness(workspace, sync=sync)
     else:
-        found = _freshened(workspace, index, mode, sync=sync)
+        freshness = _freshened(workspace, index, mode, sync=sync)
     mended, workspace.mended = workspace.mended, ()
-    found = found._replace(notices=(*mended, *found.notices))
-    why, behind = workspace.stands_in, found.reason
+    freshness = freshness._replace(notices=(*mended, *freshness.notices))
+    why, behind = workspace.stands_in, freshness.reason
     if why is None:
-        return found
-    return found._replace(
+        return freshness
+    return freshness._replace(
         reason=behind._replace(text=f"{behind.text}; {why.text}") if behind else why
     )
 

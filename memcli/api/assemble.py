@@ -1,4 +1,4 @@
-"""Assemble a context: update the index, take the fixed pieces, search for the rest."""
+"""Assemble a context: update the index, read the rules and newest entries, search for the rest."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class Assembly(Record):
 
     question: Question | None
     freshness: Freshness
-    answer: Answer | None  # of the question
+    answer: Answer | None  # in the question
     assembled: AssembledContext
-    more: int  # chunks of the memory that were not ranked for lack of room
+    more: int  # chunks that were not ranked for lack of room
     filters: Filters
     revision: str  # of the index
     unmatched: tuple[Reason, ...]  # globs of rules that match no document
@@ -95,7 +95,7 @@ def context_of(
     sync: bool | None = None,
     observe: Observer = unobserved,
 ) -> Assembly:
-    """Assemble the context of a question, or that for the start of a session.
+    """Assemble the context for a question, or without one for the start of a session.
 
     The question has a day or a moment; for `sync` see `ask.bring_up_to_date`. `observe` gets the
     result of each search stage.
@@ -134,7 +134,7 @@ def _of_a_question(
         missing = unmatched(memory.config.sources, snapshot.known)
         fixed = fixed_of(snapshot, sharing, filters)
         groups = model_groups(memory, snapshot, question, options, vector)
-        answer, found = find(
+        answer, parts = find(
             snapshot,
             question,
             options,
@@ -143,7 +143,7 @@ def _of_a_question(
             following=following_of(memory.config),
             observe=observe,
         )
-    assembled = assemble(fixed, found, sharing)
+    assembled = assemble(fixed, parts, sharing)
     answer = answer._replace(semantic=for_all(memory, answer.semantic))
     freshness = naming_models(freshness, groups)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
@@ -157,9 +157,9 @@ def session_start(
     since_ns: int | None = None,
     sync: bool | None = None,
 ) -> Assembly:
-    """Assemble what a session starts with: rules, open tasks, then what is new.
+    """Assemble the start of a session: rules, open tasks, then what is new.
 
-    `since_ns` is the start of the session before: what has changed since is new. Without it, the
+    `since_ns` is the start of the session before: later changes are new. Without it, the
     newest entries and the most important notes follow. Private notes, and summaries of them, are
     left out; summaries replace the lines they cover.
     """
@@ -174,7 +174,7 @@ def session_start(
     of_all = filters._replace(scopes=OPEN_SCOPES)
     if since_ns is not None:
         sharing = sharing._replace(tail=0, tail_share=0.0)
-    found: Sequence[ContextPart] = ()
+    chosen: Sequence[ContextPart] = ()
     rest = 0
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
@@ -185,7 +185,7 @@ def session_start(
         chunks = snapshot.excerpts_of(sorted(newest), scope_within(snapshot, of_all))
         revision = str(snapshot.facts.revision)
         if since_ns is None:
-            found, rest = rank_all(
+            chosen, rest = rank_all(
                 snapshot,
                 fixed,
                 of_all,
@@ -197,7 +197,7 @@ def session_start(
         each for each in chunks if is_open(each.about) and each.about.document not in fixed.rules
     ]
     order = sorted(own, key=lambda each: newest.index(each.about.document))
-    # Not by the time of writing, which differs in each clone; undated files come first.
+    # Not by time of writing, which differs in each clone; undated files come first.
     dated = sorted(own, key=lambda each: each.about.date or "9999", reverse=True)
     fixed = fixed._replace(
         parts=packed_in_order(fixed.parts, tasks_of(dated), budget=sharing.budget)
@@ -207,14 +207,14 @@ def session_start(
         parts = packed_in_order(fixed.parts, changed_parts(order, changed), budget=sharing.budget)
         assembled = AssembledContext(parts, (), fixed.warning)
         return Assembly(None, freshness, None, assembled, 0, filters, revision, missing)
-    found = [part for part in found if is_open(part.excerpt.about)]
-    assembled = assemble(fixed, RetrievedPassages(found), sharing)
-    more = max(0, rest - len(found))
+    chosen = [part for part in chosen if is_open(part.excerpt.about)]
+    assembled = assemble(fixed, RetrievedPassages(chosen), sharing)
+    more = max(0, rest - len(chosen))
     return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
 
 
 def _openness(snapshot: Snapshot) -> Callable[[About], bool]:
-    """Return a test for excerpts that may be shown unasked: no private notes or their summaries."""
+    """Return a test that accepts excerpts, except private notes and their summaries."""
     hidden = private_summaries(snapshot)
 
     def is_open(about: About) -> bool:

@@ -24,14 +24,18 @@ AT_ONCE = 500  # chunks
 def linking_to(
     snapshot: Snapshot, target: str, documents: Sequence[IndexedDocument], roots: Mapping[str, str]
 ) -> list[IndexedDocument]:
-    """Keep the documents that link to a path or a name, which need not exist."""
-    wanted = _named(snapshot, target, roots)
+    """Keep the documents that link to a path or a name, even if that does not exist."""
+    target_names = _named(snapshot, target, roots)
     called = {folded(target.removesuffix(".md"))}
-    for each in wanted.values():
+    for each in target_names.values():
         called.update(map(folded, names(each.title, each.path, json.loads(each.front_matter))))
     keys = {(document.source, document.path): document for document in documents}
-    found = {key for key, link in _links(snapshot, keys) if _leads(link, wanted, called, roots)}
-    return [document for key, document in keys.items() if key in found and key not in wanted]
+    linking = {
+        key for key, link in _links(snapshot, keys) if _leads(link, target_names, called, roots)
+    }
+    return [
+        document for key, document in keys.items() if key in linking and key not in target_names
+    ]
 
 
 def _named(snapshot: Snapshot, target: str, roots: Mapping[str, str]) -> dict[Key, IndexedDocument]:
@@ -64,6 +68,6 @@ def _links(
 def _leads(
     link: Link, targets: Mapping[Key, IndexedDocument], called: set[str], roots: Mapping[str, str]
 ) -> bool:
-    said = folded(name(link).removesuffix(".md"))
-    is_named = said in called or said.rpartition("/")[2] in called
+    text = folded(name(link).removesuffix(".md"))
+    is_named = text in called or text.rpartition("/")[2] in called
     return is_named or any(place in targets for place in candidates(link, roots))

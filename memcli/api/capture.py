@@ -1,4 +1,4 @@
-"""Save facts from the transcript of a session, and review those that were saved."""
+"""Save facts from the transcript of a session, and review the saved facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TO = {"inbox": INBOX, "direct": TODAY}  # by the setting `capture`
 
 
 class InboxEntry(Record):
-    """A line that waits for a decision of the owner."""
+    """A line about which the owner has not decided yet."""
 
     number: int  # from 1
     citation: str
@@ -37,9 +37,9 @@ def capture(
     room: int,
     now: datetime,
 ) -> list[RememberResult]:
-    """Save what later sessions need of a transcript `after` a line, `room` notes at most.
+    """Save what later sessions need from a transcript `after` a line: at most `room` notes.
 
-    Each passes the rules of `remember`, and cites the transcript by its `name`.
+    Each note passes the rules of `remember`, and cites the transcript by its `name`.
     """
     from memcli.markdown.transcript import read_transcript
     from memcli.remember.capture import facts_of
@@ -69,8 +69,8 @@ def inbox(workspace: Workspace) -> list[InboxEntry]:
     from memcli.remember.append import read
     from memcli.workspace.reading import decode
 
-    found = decode(read(root_of(workspace), INBOX) or b"")
-    parsed = parse("" if isinstance(found, str) else found[0])
+    text = decode(read(root_of(workspace), INBOX) or b"")
+    parsed = parse("" if isinstance(text, str) else text[0])
     items = [
         unit
         for block in parsed.blocks
@@ -88,10 +88,10 @@ def settle(
 ) -> list[RememberResult]:
     """Remove entries from the inbox; those to `keep` go into today's log first.
 
-    UsageError if an entry was edited: then none is removed.
+    If an entry was edited, raises UsageError and removes none.
     """
     saved = []
-    for each in reversed(entries):  # so that the citations of the others stay
+    for each in reversed(entries):  # from the end, so that the lines of the others do not move
         if keep:
             noted = remember(workspace, each.text, Wish(force=True), now)
             saved.append(noted)

@@ -1,4 +1,4 @@
-"""List what a memory has learned: by the commits of its repository, else by dates of logs."""
+"""List what is new in a workspace: from the commits of its repository, or from dated logs."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared
 NOTHING = "nothing"  # code of the notice that no change is within the span
-SHARED = "store.url"  # names the shared index among workspaces
+SHARED = "store.url"  # the name of the shared index in notices
 
 
 class LearnedThatDay(Record):
-    """What changed in one day."""
+    """The changes of one day."""
 
     day: str
     commits: tuple[str, ...]  # shortened hashes, newest first; none for dated logs
@@ -82,23 +82,23 @@ def changes(
 ) -> ChangeList:
     """List what was learned between two days or commits, ranked by the text if there is one.
 
-    `by` keeps the lines of documents with this source_kind, by the dates of their logs: a commit
-    does not say who wrote a line.
+    `by` keeps only lines of documents with this source_kind. They are dated by their logs, because
+    a commit does not say who wrote a line.
 
     A day is written as for `search --since`, and includes its commits. A commit at the start does
-    not belong to the span. Without a repository, the lines of dated logs count as new. Of several
-    workspaces, one that fails is named in the notices, and private notes of others are left out.
+    not belong to the span. Without a repository, the lines of dated logs count as new. If one of
+    several workspaces fails, a notice names it. Private notes of other workspaces are left out.
     """
-    asked = ChangeSpan(since, until, now, by)
-    found = _of_several(memory, asked) if memory.group else _of_one(memory, asked)
+    span = ChangeSpan(since, until, now, by)
+    result = _of_several(memory, span) if memory.group else _of_one(memory, span)
     if not text.strip():
-        return found
-    each = [(day.day, change) for day in found.days for change in day.learned.changes]
-    return found._replace(ranked=ranked_by(text, each))
+        return result
+    each = [(day.day, change) for day in result.days for change in day.learned.changes]
+    return result._replace(ranked=ranked_by(text, each))
 
 
 class ChangeSpan(Record):
-    """The days or commits of a question, and whose lines it is about."""
+    """The days or commits of a question, and the author of the lines."""
 
     since: str | None
     until: str | None
@@ -109,18 +109,18 @@ class ChangeSpan(Record):
 
 def _of_several(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     """Ask the workspaces with files one by one, and those of a shared index together."""
-    found: list[ChangeList] = []
+    lists: list[ChangeList] = []
     reasons: list[Reason] = []
     for name, ask in _parts(memory, request):
         try:
-            found.append(ask())
-        except UsageError:  # an error of the command line, not of a workspace
+            lists.append(ask())
+        except UsageError:  # the command line is wrong, not a workspace
             raise
         except MemcliError as error:
             reasons.append(_left_out(name, error.reason))
-    if not found:
+    if not lists:
         raise error_of(reasons[0])
-    return _merged(found, reasons)
+    return _merged(lists, reasons)
 
 
 def _parts(
@@ -145,8 +145,8 @@ def _of_folder(each: NamedWorkspace, request: ChangeSpan) -> ChangeList:
 
 def _of_stored(memory: Workspaces, *, request: ChangeSpan) -> ChangeList:
     left_out = [_left_out(each.name, each.reason) for each in memory.members if each.reason]
-    found = _of_one(memory, request)
-    return found._replace(notices=(*left_out, *found.notices))
+    result = _of_one(memory, request)
+    return result._replace(notices=(*left_out, *result.notices))
 
 
 def _left_out(name: str, reason: Reason) -> Reason:
@@ -154,7 +154,7 @@ def _left_out(name: str, reason: Reason) -> Reason:
 
 
 def _named(changes: ChangeList, name: str) -> ChangeList:
-    """Put the name of its workspace before each document, as in other answers of several."""
+    """Put the name of its workspace before each document."""
 
     def document(of: Name) -> Name:
         return f"{name}:{of[0]}", of[1]
@@ -174,7 +174,7 @@ def _named(changes: ChangeList, name: str) -> ChangeList:
 
 
 def _merged(lists: Sequence[ChangeList], reasons: Sequence[Reason]) -> ChangeList:
-    """Merge the days of several workspaces; keep a reason for none only if all are empty."""
+    """Merge the days of several workspaces; say why nothing changed only if all are empty."""
     by_day: dict[str, list[LearnedThatDay]] = {}
     for day in chain.from_iterable(each.days for each in lists):
         by_day.setdefault(day.day, []).append(day)
@@ -201,7 +201,7 @@ def _one_day(day: str, each: Sequence[LearnedThatDay]) -> LearnedThatDay:
 
 
 def _of_one(memory: Workspaces, request: ChangeSpan) -> ChangeList:
-    """Ask one workspace, or several that are read from a shared index."""
+    """Ask one workspace, or several from a shared index."""
     workspace = memory.lead
     named = top = ""
     if workspace.has_files and not request.by:
@@ -232,28 +232,28 @@ def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSp
     if start is None:
         end = newest.moment.date() if until is not None else now.date()
         start = _a_week_before(_last_day(until, workspace, now) or end, now)
-    found, cut = days_of(git, newest, start, history=behind)
-    if behind and found and found[-1].before is None and not cut:
+    changed_days, cut = days_of(git, newest, start, history=behind)
+    if behind and changed_days and changed_days[-1].before is None and not cut:
         raise UsageError(
             f"{since} is not on the line of first parents that ends in {newest.short}",
-            hint=f"memcli changes --since {found[-1].day}",
+            hint=f"memcli changes --since {changed_days[-1].day}",
         )
     notices = [Reason("history", cut, "git fetch --unshallow")] if cut else []
     days = []
-    for each in found:
-        learned, told = _of_day(workspace, repository, each, hides=request.hides_private)
-        notices += told
+    for each in changed_days:
+        learned, notes = _of_day(workspace, repository, each, hides=request.hides_private)
+        notices += notes
         if learned.moves or learned.changes:
             commits = tuple(commit.short for commit in each.commits)
             before = each.before.short if each.before else None
             days.append(LearnedThatDay(each.day, commits, before, learned))
-    if not found:
+    if not changed_days:
         text = f"nothing was committed since {since if behind else start.isoformat()}"
         text += f"; the newest commit is of {newest.day}"
         notices.append(Reason(NOTHING, text, f"memcli changes --since {newest.day}"))
     first = start.isoformat()
     if behind:
-        first = found[-1].day if found else newest.day
+        first = changed_days[-1].day if changed_days else newest.day
     return ChangeList(first, newest.day, tuple(days), (), "git", tuple(notices))
 
 
@@ -290,17 +290,17 @@ def _of_day(
         return DayChanges((), ()), [_unread(f"the state of {day.day}", str(error.strerror))]
     sides = []
     for files in (before, after):
-        told: dict[Name, Sequence[MemoryPassage]] = {}
+        by_name: dict[Name, Sequence[MemoryPassage]] = {}
         if files is not None:
             of_state = settings._replace(files=files)
             for name in _documents(files, of_state, names):
                 file = read(of_state, *name)
                 if not isinstance(file, Skip):
                     if not (hides and workspace.is_private(file)):
-                        told[name] = passages(name, file.text)
+                        by_name[name] = passages(name, file.text)
                 elif file.detail != NO_FILE and len(notices) < NAMED:
                     notices.append(_unread(f"{shown(*name)} of {day.day}", file.detail))
-        sides.append(told)
+        sides.append(by_name)
     return compare(*sides), notices
 
 
@@ -328,7 +328,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
         prefix = "" if below == "." else f"{below}/"
         try:
             rules.append((source.name, prefix, load_rules(source, at=files)))
-        except OSError:  # without its ignore file, none is shown
+        except OSError:  # without the ignore file, no document is shown
             rules.append((source.name, prefix, Rules(source._replace(include=()))))
     for path in paths:
         for name, prefix, rule in rules:
@@ -338,7 +338,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 
 
 def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
-    """Count the lines of dated logs as learned on those days."""
+    """Count the lines of dated logs as new on those days."""
     since, until, now, by, hides = request
     workspace, settings = memory.lead, memory.index_settings()
     last = _last_day(until, workspace, now) or now.date()
@@ -374,21 +374,21 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
         if days[1] >= first.isoformat():
             new = passages(name, file.text)
             by_day.setdefault(days[1], []).extend(MemoryChange(ADDED, None, each) for each in new)
-    told = tuple(
+    result = tuple(
         LearnedThatDay(day, (), None, DayChanges((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
     )
     text = f"{_no_repository(memory)}: showing dated logs"
     notices = [] if by else [Reason("logs", text)]
-    if newest and not told:
+    if newest and not result:
         span = f"{first} to {last}" if first <= last else f"{first}, which is in the future"
         text = f"no log has a date from {span}; the newest one before is {newest}"
         notices.append(Reason(NOTHING, text, f"memcli changes --since {newest}"))
-    elif not told:
+    elif not result:
         writer = f" of the {by}" if by else ""
         text = f"no log{writer} here has a date up to {last}"
         notices.append(Reason(NOTHING, text, "memcli help changes"))
-    return ChangeList(first.isoformat(), last.isoformat(), told, (), "logs", tuple(notices))
+    return ChangeList(first.isoformat(), last.isoformat(), result, (), "logs", tuple(notices))
 
 
 def _logs_of_files(settings: Settings) -> Iterator[tuple[Name, Mapping[str, Any], FileText]]:
@@ -413,7 +413,7 @@ def _last_day(until: str | None, workspace: Workspace, now: datetime) -> date | 
     return None if until is None else last_day(until, workspace, now)
 
 
-LEAST_STEM = 4  # letters that words have in common, one being the beginning of the other
+LEAST_STEM = 4  # letters that a word needs to match a longer word that begins with it
 
 
 class RankedChange(Record):
@@ -426,17 +426,17 @@ class RankedChange(Record):
 
 def ranked_by(text: str, each: Sequence[tuple[str, MemoryChange]]) -> tuple[RankedChange, ...]:
     """Order the changes by their share of the question's words, weighted by IDF."""
-    asked = content(text)
+    query_words = content(text)
     weights = idf(change.text for _, change in each)
     most = max(weights.values(), default=1.0)
-    by_word = {word: weights.get(word, most) for word in asked}
+    by_word = {word: weights.get(word, most) for word in query_words}
     whole = fsum(by_word.values()) or 1.0
     ranked = []
     for day, change in each:
-        told = content(f"{' '.join(change.place.headings)} {change.text}")
-        held = fsum(weight for word, weight in by_word.items() if _holds(told, word))
-        if held:
-            ranked.append(RankedChange(day, change, held / whole))
+        change_words = content(f"{' '.join(change.place.headings)} {change.text}")
+        shared = fsum(weight for word, weight in by_word.items() if _holds(change_words, word))
+        if shared:
+            ranked.append(RankedChange(day, change, shared / whole))
     ranked.sort(key=lambda r: (r.change.place.name, r.change.place.start_line))
     ranked.sort(key=lambda r: (r.score, r.day), reverse=True)
     return tuple(ranked)

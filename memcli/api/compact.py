@@ -1,4 +1,4 @@
-"""Plan and write summaries of old logs, check them, and take the last ones back."""
+"""Plan and write summaries of old logs, check them, and remove those of the last run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Compaction(Record):
     """A plan, and the files that could not be read for it."""
 
     plan: CompactionPlan
-    skips: tuple[Skip, ...]  # files that are left out
+    skips: tuple[Skip, ...]  # skipped files
     without_vectors: Reason | None  # why sentences are chosen without vectors
 
 
@@ -51,15 +51,15 @@ class UndoneRun(Record):
 
     is_empty: bool  # there was no run to undo
     removed: tuple[Summary, ...]
-    edited: tuple[Summary, ...]  # left, for a person has changed them
-    unread: tuple[Problem, ...]  # left, for they cannot be read
+    edited: tuple[Summary, ...]  # kept, because a person has changed them
+    unread: tuple[Problem, ...]  # kept, because they cannot be read
 
 
 def plan_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRACTIVE) -> Compaction:
     """Plan the summaries of a run; `now` is its ISO time.
 
-    `summarizer` is EXTRACTIVE or one of `evidence.WORDED`. UsageError if a summary cannot be read,
-    because its lines would be summarised again.
+    `summarizer` is EXTRACTIVE or one of `evidence.WORDED`. UsageError if a summary cannot be read:
+    its lines would be summarised again.
     """
     return _planned(workspace, _holdings(workspace), now=now, summarizer=summarizer)
 
@@ -74,7 +74,7 @@ def _planned(
     _refuse_unread(holdings)
     config = workspace.config
     settings = CompactionSettings(
-        tail_records=config("compact.tail_records"),
+        tail_entries=config("compact.tail_entries"),
         tail_days=config("compact.tail_days"),
         cluster=config("compact.cluster"),
         ratio=config("compact.ratio"),
@@ -94,7 +94,7 @@ def _planned(
 
 
 def _writer(config: Config, summarizer: str) -> Wording | None:
-    """Open the model that writes summaries; None if they quote the logs."""
+    """Open the model that writes summaries; None if summaries quote the logs."""
     if summarizer == EXTRACTIVE:
         return None
     from memcli.compaction.external_summarizer import Wording, program
@@ -114,7 +114,7 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
 
 
 def _holdings(workspace: Workspace) -> folder.Holdings:
-    """Read logs and summaries; the index, if it exists, knows which folders should be there."""
+    """Read logs and summaries; the index, if there is one, knows which folders should exist."""
     known: Mapping[Key, KnownFile] = {}
     mounts = None
     with suppress(MemcliError), workspace.store.snapshot() as snapshot:
@@ -143,22 +143,22 @@ def _unread(holdings: folder.Holdings) -> tuple[Problem, ...]:
 def apply_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRACTIVE) -> Compaction:
     """Write the summaries of a plan while no other run writes.
 
-    The plan is made before the lock is taken, since an encoder may be slow. It is made again if
-    another run has written summaries meanwhile.
+    It makes the plan before it takes the lock, because an encoder may be slow. If another run has
+    written summaries meanwhile, it makes the plan again.
     """
-    found = _holdings(workspace)
+    holdings = _holdings(workspace)
     while True:
-        made = _planned(workspace, found, now=now, summarizer=summarizer)
+        made = _planned(workspace, holdings, now=now, summarizer=summarizer)
         with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
-            planned, found = found, _holdings(workspace)
-            if found.summaries == planned.summaries:
-                _refuse_unread(found)
+            planned, holdings = holdings, _holdings(workspace)
+            if holdings.summaries == planned.summaries:
+                _refuse_unread(holdings)
                 folder.write(workspace.config.workspace, made.plan.drafts)
                 return made
 
 
 def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) -> SummaryRecall:
-    """Ask judged questions of the logs only, and of summaries with the lines behind them.
+    """Answer judged questions from the logs only, and from summaries with the lines behind them.
 
     The index is not updated; `today` is for questions without a day.
     """
@@ -179,54 +179,56 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
             day = date.fromisoformat(query.date) if query.date else today
             question = Question.by(workspace.config, query.text, day)
             vector = begin_vector(workspace, question, raw, index)
-            found = search(
+            answer = search(
                 snapshot, question.query, question.dates, raw,
                 embed_query=vector, age_days=question.age_days,
             )  # fmt: skip
-            sums[0] += recall(query.relevant, found.passages)
-            found, behind = search_expanded(
+            sums[0] += recall(query.relevant, answer.passages)
+            answer, behind = search_expanded(
                 snapshot, model_groups(Workspaces(workspace), snapshot, question, active, vector),
                 question.query, question.dates, active,
                 tokens=workspace.config("expand.tokens"), age_days=question.age_days,
             )  # fmt: skip
-            sums[1] += recall(query.relevant, [*found.passages, *(each.passage for each in behind)])
+            sums[1] += recall(
+                query.relevant, [*answer.passages, *(each.passage for each in behind)]
+            )
         tokens = [_tokens(snapshot, view) for view in VIEWS]
     count = len(queries)
     return SummaryRecall(count, sums[0] / count, sums[1] / count, *tokens)
 
 
 def _tokens(snapshot: Snapshot, view: str) -> int:
-    """Count the tokens of everything that a search with a view can find."""
+    """Count the tokens of everything that a search with this use of summaries can find."""
     from memcli.search.validity import scope_of
     from memcli.store.records import RetrieverResults
 
     scope = scope_of(Filters(view=view), snapshot.supports())
-    documents = [(found.source, found.path) for found in snapshot.documents(scope)]
+    documents = [(document.source, document.path) for document in snapshot.documents(scope)]
     chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, scope)]
     nothing = RetrieverResults(TermQuery(), (), None, ())
-    return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
+    return sum(candidate.tokens for candidate in snapshot.candidates(chunks, nothing))
 
 
 def check_compaction(workspace: Workspace) -> SummaryCheck:
     """Check every summary against its source lines."""
     from memcli.compaction.summaries import problems
 
-    found = _holdings(workspace)
-    return SummaryCheck(found.summaries, tuple(problems(found.summaries)), _unread(found))
+    holdings = _holdings(workspace)
+    return SummaryCheck(holdings.summaries, tuple(problems(holdings.summaries)), _unread(holdings))
 
 
 def undo_compaction(workspace: Workspace) -> UndoneRun:
     """Remove the files of the last run.
 
-    Files that a person edited, and files that cannot be read, are left.
+    It keeps files that a person edited, and files that cannot be read.
     """
     from memcli.compaction.summaries import last_run
 
     with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
-        found = _holdings(workspace)
-        written = last_run(found.summaries)
+        holdings = _holdings(workspace)
+        written = last_run(holdings.summaries)
         removed = tuple(summary for summary in written if not summary.is_edited)
         folder.remove(workspace.config.workspace, [summary.path for summary in removed])
     edited = tuple(summary for summary in written if summary.is_edited)
-    unread = _unread(found)
-    return UndoneRun(not found.summaries and not unread, removed, edited, unread)
+    unread = _unread(holdings)
+    return UndoneRun(not holdings.summaries and not unread, removed, edited, unread)

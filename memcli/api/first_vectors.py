@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memcli.store.run_records import Pending
     from memcli.types import Encoder, Filters
 
-SEGMENTS = 50  # of a chunk, at most
+SEGMENTS = 50  # per chunk, at most
 SECONDS = 0.15  # for embedding
 
 
@@ -36,12 +36,12 @@ def embed_matches(
     filters: Filters,
     index: IndexModel,
 ) -> None:
-    """Embed the likeliest segment of each of the best keyword matches, then their second ones.
+    """Embed the most likely segment of each of the best keyword matches, then the second ones.
 
     Nothing happens if the model is on a server, or while another process writes the index.
     """
-    found = snapshot.by_keyword(query.term_query, BEST_MATCHES, Scope(filters))
-    encoder = workspace.query_encoder.encoder(index) if found else None
+    matches = snapshot.by_keyword(query.term_query, BEST_MATCHES, Scope(filters))
+    encoder = workspace.query_encoder.encoder(index) if matches else None
     if encoder is None:
         return
     fingerprint, clock = encoder.fingerprint, workspace.clock
@@ -55,7 +55,7 @@ def embed_matches(
                 ),
                 query,
             )
-            for ranked in found
+            for ranked in matches
         )
         if texts:
             threads = cores(workspace.config("embedding.threads"))
@@ -71,7 +71,7 @@ def _in_turn(lists: Iterable[Sequence[Pending]]) -> list[Pending]:
 
 
 def _likeliest(waiting: Sequence[Pending], query: ParsedQuery) -> list[Pending]:
-    """Put the texts first that contain most words of the query."""
+    """Put the texts with most words of the query first."""
     words = {term.text.casefold() for term in query.counted_terms}
 
     def matches(item: Pending) -> int:
@@ -88,7 +88,7 @@ def _made(
     end: float,
     monotonic: Callable[[], float],
 ) -> list[tuple[bytes, bytes]]:
-    """Embed until the time is over; return each vector with the hash of its text."""
+    """Embed until the time is up; return each vector with the hash of its text."""
 
     def embed(item: Pending) -> tuple[bytes, bytes] | None:
         if monotonic() >= end:

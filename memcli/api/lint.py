@@ -1,4 +1,4 @@
-"""Check a memory for bad content, document by document; changes nothing."""
+"""Check a workspace for bad content, document by document, without changing it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class LintReport(Record):
     """The problems in the files."""
 
-    documents: int  # that were read
+    documents: int  # documents that were read
     findings: tuple[Finding, ...]
     skipped: tuple[Reason, ...]  # files that could not be checked
 
@@ -40,15 +40,15 @@ def lint(workspace: Workspace, today: date) -> LintReport:
     """Check the files on disk, without the index; `today` decides which tasks are old."""
     workspace.need_files()
     look = Inspection(workspace, today)
-    found = tuple(look.findings())
-    return LintReport(look.documents, found, tuple(look.passed))
+    findings = tuple(look.findings())
+    return LintReport(look.documents, findings, tuple(look.passed))
 
 
 class Inspection:
     """One check of the files on disk, without the index."""
 
     def __init__(self, workspace: Workspace, today: date) -> None:
-        """Take the memory and the day that decides which tasks are old."""
+        """Take the workspaces, and the day that decides which tasks are old."""
         self._workspace, self._today = workspace, today.isoformat()
         self.documents = 0
         self.passed: list[Reason] = []  # files that could not be checked
@@ -78,11 +78,11 @@ class Inspection:
             yield Finding(UNMATCHED_GLOB, None, reason.text)
 
     def _inspected(self, file: FileStat, settings: Settings) -> LintDocument | None:
-        found = read(settings, file.source, file.path)
-        if isinstance(found, Skip):
-            self.passed.append(not_read(found))
+        content = read(settings, file.source, file.path)
+        if isinstance(content, Skip):
+            self.passed.append(not_read(content))
             return None
-        source, text = settings.source(file.source), found.text
+        source, text = settings.source(file.source), content.text
         is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.path)
         made = made_or_skip(
             file.source,

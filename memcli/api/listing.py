@@ -1,4 +1,4 @@
-"""List the documents of a memory, with their properties, and count them."""
+"""List the documents of a workspace, with their properties, and count them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     Place = tuple[str, str]  # the source and the path of a document
 
-MOST_LISTED = 100  # documents that a reader without a screen gets one by one, unless more is wanted
-MOST_MONTHS = 24  # lines of such a reader; more months are one line for each folder
-MOST_SPEAKERS = 30  # of a workspace in which folders name theirs
-MOST_NAMED = 6  # speakers of a folder
+MOST_LISTED = 100  # more documents than this are counted in a pipe, unless the user asks for more
+MOST_MONTHS = 24  # most lines of such counts; if there are more months, one line per folder
+MOST_SPEAKERS = 30  # most speakers of a workspace whose folders are listed with their speakers
+MOST_NAMED = 6  # speakers named per folder
 
 
 class Catalogue(Record):
@@ -35,7 +35,7 @@ class Catalogue(Record):
     freshness: Freshness
     documents: tuple[DocumentEntry, ...] = ()
     total: int = 0  # without the limit
-    speakers: Mapping[str, Collection[Place]] = {}  # of a long list: where each of them speaks
+    speakers: Mapping[str, Collection[Place]] = {}  # of a long list: the documents of each speaker
     empty_reason: Reason | None = None  # which filter excluded everything
 
 
@@ -86,8 +86,8 @@ def _catalogue(
             roots = {source.name: source.root for source in memory.index_settings().sources}
             listed = linking_to(snapshot, links_to, listed, roots)
             if not listed:
-                told = Reason("links", f"no document links to {links_to}")
-                return Catalogue(freshness, empty_reason=told)
+                reason = Reason("links", f"no document links to {links_to}")
+                return Catalogue(freshness, empty_reason=reason)
         if listed:
             total = listed[0].total or len(listed)
             chosen = tuple(map(_entry, in_order(listed, order)[:limit]))
@@ -113,7 +113,7 @@ def _speakers(snapshot: Snapshot, filters: Filters) -> dict[str, Collection[Plac
 
 
 class DocumentCount(Record):
-    """How many documents of a folder are of some months, and who speaks in them."""
+    """The number of documents of a folder in some months, and their speakers."""
 
     folder: str
     first: str  # month; "" if undated
@@ -134,7 +134,7 @@ class DocumentCount(Record):
 
 
 def counted(catalogue: Catalogue) -> list[DocumentCount]:
-    """Count documents by folder and month, in the order of the first of each.
+    """Count documents by folder and month, in order of their first document.
 
     If there are many months in several folders, count by folder and name the speakers of each.
 
@@ -157,8 +157,8 @@ def _of_folder(
 ) -> DocumentCount:
     months = sorted(each.date[:7] for each in documents if each.date) or [""]
     places = {(each.source, each.path) for each in documents}
-    heard = tuple(name for name, where in speakers.items() if not places.isdisjoint(where))
-    return DocumentCount(folder, months[0], months[-1], len(documents), heard)
+    names = tuple(name for name, where in speakers.items() if not places.isdisjoint(where))
+    return DocumentCount(folder, months[0], months[-1], len(documents), names)
 
 
 def counts(documents: Sequence[DocumentEntry], what: str) -> list[tuple[str, int]]:
@@ -186,7 +186,7 @@ def _values(document: DocumentEntry, what: str) -> Iterator[str]:
 
 
 def _entry(listed: IndexedDocument) -> DocumentEntry:
-    said = json.loads(listed.front_matter)
+    matter = json.loads(listed.front_matter)
     return DocumentEntry(
         listed.source,
         listed.path,
@@ -195,7 +195,7 @@ def _entry(listed: IndexedDocument) -> DocumentEntry:
         listed.kind,
         listed.scope,
         listed.trust,
-        tags=tags(said),
-        front_matter=said,
+        tags=tags(matter),
+        front_matter=matter,
         date_from=listed.first_day,
     )

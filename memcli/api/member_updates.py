@@ -51,7 +51,7 @@ def together(
 
 
 def joined(states: Sequence[StoreState]) -> Freshness:
-    """Combine the freshness of several: what is missing in one is missing in all."""
+    """Combine the freshness of several workspaces: what one lacks, the answer lacks."""
     there = [state for state in states if state.state in ANSWERING]
     waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
     left_out = [_left_out(state) for state in waiting if state.reason]
@@ -71,10 +71,10 @@ def joined(states: Sequence[StoreState]) -> Freshness:
     elif reason:
         reason = reason._replace(text=f"{behind[0].name}: {reason.text}")
     if stored:
-        told = as_stored(stored)
-        reason = reason._replace(text=f"{reason.text}; {told.text}") if reason else told
-    found = {state.state for state in there}
-    whole = next(state for state in (OUT_OF_DATE, REMOTE, UP_TO_DATE) if state in found)
+        note = as_stored(stored)
+        reason = reason._replace(text=f"{reason.text}; {note.text}") if reason else note
+    own_states = {state.state for state in there}
+    whole = next(state for state in (OUT_OF_DATE, REMOTE, UP_TO_DATE) if state in own_states)
     pending = sum(state.pending for state in there)
     missing = [state.missing for state in there if state.missing]
     named = missing[0] if len(missing) == 1 else ""
@@ -82,7 +82,7 @@ def joined(states: Sequence[StoreState]) -> Freshness:
 
 
 def as_stored(states: Sequence[StoreState]) -> Reason:
-    """Return the notice that workspaces are read as others have stored them."""
+    """Return the notice that other machines stored these workspaces."""
     first = states[0]
     if len(states) > 1:
         return Reason(REMOTE, f"{len(states)} workspaces are read as they are stored", "")
@@ -98,19 +98,19 @@ def _state(
     if workspace is None:
         return StoreState(name, folder, FAILED, 0, why_not)
     try:
-        found = bring_up_to_date(workspace)
-    except UsageError:  # an error of the command line, not of a workspace
+        freshness = bring_up_to_date(workspace)
+    except UsageError:  # the command line is wrong, not a workspace
         raise
     except (MemcliError, OSError) as error:
         if isinstance(error, StoreError) and workspace.store.stand_in() is not None:
             lost[name] = error
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
         return StoreState(name, folder, FAILED, 0, for_folder(why, folder))
-    reason = found.reason and for_folder(found.reason, folder)
-    told = (for_folder(notice, folder) for notice in found.notices)
-    notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in told)
+    reason = freshness.reason and for_folder(freshness.reason, folder)
+    own_notices = (for_folder(notice, folder) for notice in freshness.notices)
+    notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in own_notices)
     return StoreState(
-        name, folder, found.state, found.pending, reason, notices, missing=found.missing
+        name, folder, freshness.state, freshness.pending, reason, notices, missing=freshness.missing
     )
 
 
@@ -141,7 +141,7 @@ class SeveralStatus(Record):
 
     @property
     def is_behind(self) -> bool:
-        """Return whether something of any workspace is, or may be, missing in its index."""
+        """Return whether something is, or may be, missing in the index of any workspace."""
         return any(each.status is None or each.status.is_behind for each in self.workspaces)
 
 
@@ -166,7 +166,7 @@ def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
     """Describe each workspace; if one fails, the others continue."""
     from memcli.api.status import status
 
-    each = [MemberStatus(*told) for told in _each(memory, lambda one: status(one, deep=deep))]
+    each = [MemberStatus(*fields) for fields in _each(memory, lambda one: status(one, deep=deep))]
     return SeveralStatus("memcli.status-several/1", tuple(each))
 
 
@@ -178,7 +178,7 @@ def index_each(memory: Workspaces, job: Job) -> SeveralRuns:
         return run_record(sync(one, job, Vectors(one)), one)
 
     return SeveralRuns(
-        "memcli.index-several/1", tuple(MemberRun(*told) for told in _each(memory, index))
+        "memcli.index-several/1", tuple(MemberRun(*fields) for fields in _each(memory, index))
     )
 
 

@@ -93,7 +93,7 @@ class Memory:
         self.workspaces.close()
 
     def only(self, name: str) -> Memory:
-        """Return one workspace of several, by its name; an open model serves both.
+        """Return one workspace of several, by its name; both share an open model.
 
         UsageError for an unknown name; for a workspace that cannot be opened, the reason.
         """
@@ -113,11 +113,11 @@ class Memory:
     ) -> SearchResults:
         """Find passages by keyword and by meaning, as `memcli search` does.
 
-        `limit` is search.limit, `budget` the most tokens, and `full` returns whole chunks. Without
-        `full` or `more`, the answer leaves out passages that are not worth their tokens; with
-        `more` it fills the budget. `sync` True reads every change first, False does not update the
-        index, and None keeps to the configured bounds. `now` is the moment of the question; the
-        default is the clock. `filters` are named as the options of the command: since="last week",
+        `limit` is search.limit, `budget` the maximum of tokens, and `full` returns whole chunks.
+        Without `full` or `more`, the answer leaves out passages that are not worth their tokens;
+        with `more` it fills the budget. `sync` True reads every change first, False does not update
+        the index, and None keeps to the configured bounds. `now` is the moment of the question
+        (default: the clock). `filters` have the names of the options: since="last week",
         tags=["x"]. UsageError if the text has nothing to search for, IndexMissingError if there is
         no index and building one would take too long.
         """
@@ -129,7 +129,7 @@ class Memory:
 
         moment = now or self.workspaces.moment()
         config = self.config if limit is None else self.config.having({"search.limit": limit})
-        wanted = options_of(
+        options = options_of(
             config,
             filters=filters_of(self.workspaces, filters, moment.date()),
             budget=budget,
@@ -137,8 +137,8 @@ class Memory:
             ends=not more,
         )
         question = Question.by(config, text, moment)
-        found = ask(self.workspaces, question, wanted, sync=sync)
-        return results_of(found, now=moment.isoformat(timespec="seconds"))
+        result = ask(self.workspaces, question, options, sync=sync)
+        return results_of(result, now=moment.isoformat(timespec="seconds"))
 
     def related(
         self,
@@ -161,14 +161,14 @@ class Memory:
 
         config = self.config if limit is None else self.config.having({"search.limit": limit})
         today = self.workspaces.moment().date()
-        wanted = options_of(config, filters=filters_of(self.workspaces, filters, today))
-        found = likenesses(self.workspaces, target, wanted, sync=sync)
+        options = options_of(config, filters=filters_of(self.workspaces, filters, today))
+        result = likenesses(self.workspaces, target, options, sync=sync)
         return RelatedPassages(
-            place=found.citation,
-            freshness=IndexFreshness(*found.freshness),
-            retrievers=RetrieverStatus(found.alike.keyword, found.alike.semantic),
-            results=passages_of(found.alike.passages),
-            empty_reason=found.empty_reason,
+            place=result.citation,
+            freshness=IndexFreshness(*result.freshness),
+            retrievers=RetrieverStatus(result.alike.keyword, result.alike.semantic),
+            results=passages_of(result.alike.passages),
+            empty_reason=result.empty_reason,
         )
 
     def documents(
@@ -186,9 +186,11 @@ class Memory:
         from memcli.api.listing import catalogue
         from memcli.api.records import DocumentList, IndexFreshness
 
-        wanted = filters_of(self.workspaces, filters, self.workspaces.moment().date())
-        found = catalogue(self.workspaces, wanted, order=order, sync=sync)
-        return DocumentList(IndexFreshness(*found.freshness), found.documents, found.empty_reason)
+        selected = filters_of(self.workspaces, filters, self.workspaces.moment().date())
+        result = catalogue(self.workspaces, selected, order=order, sync=sync)
+        return DocumentList(
+            IndexFreshness(*result.freshness), result.documents, result.empty_reason
+        )
 
     def context(
         self,
@@ -199,9 +201,9 @@ class Memory:
         sync: bool | None = None,
         now: datetime | None = None,
     ) -> ContextBlock:
-        """Assemble the memory for a prompt within a token budget, as `memcli context` does.
+        """Assemble notes for a prompt within a token budget, as `memcli context` does.
 
-        Without a text it is the context for the start of a session. BudgetError if the required
+        Without a text, it is the context for the start of a session. BudgetError if the required
         pieces cost more than the budget.
         """
         from memcli.api.assemble import context_of, sharing_of
@@ -210,8 +212,8 @@ class Memory:
         from memcli.context.parts import markdown
 
         moment = now or self.workspaces.moment()
-        given = {"context.budget": budget, "context.tail": tail}
-        config = self.config.having({name: n for name, n in given.items() if n is not None})
+        values = {"context.budget": budget, "context.tail": tail}
+        config = self.config.having({name: n for name, n in values.items() if n is not None})
         sharing = check_shares(sharing_of(config))
         made = context_of(self.workspaces, text, moment, sharing, sync=sync)
         assembled = made.assembled
@@ -256,13 +258,13 @@ class Memory:
     ) -> Lines:
         """Read lines of a document as they are on disk now, as `memcli get` does.
 
-        `target` is a path, a citation, `path#heading` or a record ref. NotFoundError for no
-        document, UsageError for a range that ends before it begins.
+        `target` is a path, a citation, `path#heading` or a record ref. NotFoundError if there is no
+        such document, UsageError for a range that ends before it begins.
         """
         from memcli.api.read import get, with_corrections
 
-        found = get(self.workspaces, target, first=first, count=count, expand=expand)
-        return with_corrections(self.workspaces, found)
+        lines = get(self.workspaces, target, first=first, count=count, expand=expand)
+        return with_corrections(self.workspaces, lines)
 
     def remember(
         self,
@@ -276,12 +278,12 @@ class Memory:
         was_shown: WasShown | None = None,
         now: datetime | None = None,
     ) -> RememberResult:
-        """Append a note to the memory if it passes the checks, as `memcli remember` does.
+        """Append a note if it passes the checks, as `memcli remember` does.
 
-        `to` is today's log or the path of a file in the workspace, and `heading` a section at its
-        end; `type` is user, feedback, project or reference. `was_shown` returns whether the session
-        already got a line (source, path, text); a note that only repeats such a line is refused. A
-        refusal is not an error: `refusal` says why, and cites the line that the notes already have.
+        `to` is the path of a file in the workspace (default: today's log), and `heading` a section
+        at its end; `type` is user, feedback, project or reference. `was_shown` returns whether the
+        session already got a line (source, path, text): a note that only repeats such a line is
+        refused. A refusal is not an error: `refusal` says why, and cites the existing line.
         UsageError if the file cannot be written, BusyError if it stays locked.
         """
         from memcli.api.remember import Wish, remember
@@ -343,7 +345,7 @@ class Memory:
     def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> IndexRun | SeveralRuns:
         """Update the index and embed what is new, as `memcli index` does.
 
-        Several workspaces are indexed one after the other; if one fails, its `error` says why.
+        It indexes several workspaces one after the other; if one fails, its `error` says why.
         BusyError if another process still writes after `wait_seconds`.
         """
         from memcli.api.sync import Job, Vectors, run_record, sync
@@ -359,7 +361,7 @@ class Memory:
     def status(self, *, deep: bool = False) -> WorkspaceStatus | SeveralStatus:
         """Report what is indexed, what is out of date and why, as `memcli status` does.
 
-        With `deep`, the model is run and the index file is checked, too.
+        With `deep`, it also runs the model and checks the index file.
         """
         if self.workspaces.members:
             from memcli.api.member_updates import status_of_each

@@ -1,4 +1,4 @@
-"""Open the memory that a command line or a program names: the one place that knows all ways."""
+"""Open the workspaces that a command line or a program names, in any of the possible ways."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def open_workspaces(
     environ: Mapping[str, str] | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Workspaces:
-    """Open a memory; `settings` override all others, by name.
+    """Open workspaces; `settings` override all others, by name.
 
     NotFoundError if there is no such workspace, ConfigError if a setting cannot be used,
     IndexMissingError if the shared index does not contain it, UsageError if options cannot be

@@ -29,8 +29,8 @@ class Lines(Record):
     total_lines: int
     text: str
     text_hash: str
-    truncated: bool  # more than `count` lines were asked for
-    next_from: int | None  # the line to continue at
+    truncated: bool  # `count` lines were not enough
+    next_from: int | None  # the next line
     expanded: tuple[RawLines, ...] = ()  # source lines of a summary, if requested
     # Newer lines that correct these; `line` of each is the older line.
     corrected_by: tuple[dict[str, str | int], ...] = ()
@@ -54,11 +54,10 @@ def get(
 ) -> Lines:
     """Read what a path, a citation, `path#heading` or a record ref points at.
 
-    It counts as a use of the document, if uses are counted.
-
-    Relative paths start at `here`. `first` and `count` choose other lines, the first being 1, and
-    `around` adds lines above and below. NotFoundError if there is no such document or it
-    is private to another workspace, UsageError if the range ends before it begins.
+    With `access.count`, this is a use of the document. Relative paths start at `here`. `first` and
+    `count` choose other lines (from 1), and `around` adds lines above and below. NotFoundError if
+    there is no such document or it is private to another workspace, UsageError if the range ends
+    before it begins.
     """
     owner = memory.owner_of(target)
     workspace, target, before, _ = owner
@@ -69,32 +68,32 @@ def get(
             " cannot be read",
             hint="memcli search QUERY --expand",
         )
-    found, file = owner.read(here)
-    if first is not None and found.first is not None:
-        raise _named_twice(found, target, first)
+    place, file = owner.read(here)
+    if first is not None and place.first is not None:
+        raise _named_twice(place, target, first)
     lines = file.text.split("\n")
     if lines and lines[-1] == "":
         lines.pop()
     last = max(1, len(lines))
-    start, end = targets.lines_of(found, file, settings)
+    start, end = targets.lines_of(place, file, settings)
     if first is not None and first > last:
-        raise targets.beyond(found.name, first, len(lines))
+        raise targets.beyond(place.name, first, len(lines))
     start = start if first is None else first
     wanted_end = min(end, last) if first is None else last
     if wanted_end < start:
-        raise _backwards(found, start, wanted_end)
+        raise _backwards(place, start, wanted_end)
     end = wanted_end if count is None else min(wanted_end, start + count - 1)
     start, end, wanted_end = max(1, start - around), min(last, end + around), wanted_end + around
     text = "\n".join(lines[start - 1 : end])
-    is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
+    is_whole = (place.first, place.anchor, first, count) == (None, None, None, None)
     chosen = None if is_whole else lines[start - 1 : end]
     if is_use and workspace.config("access.count"):
         from memcli.api.usage_counts import note
 
-        note(workspace, [found.document])
+        note(workspace, [place.document])
     return Lines(
-        source=before + found.source,
-        path=found.path,
+        source=before + place.source,
+        path=place.path,
         start_line=start,
         end_line=end,
         total_lines=len(lines),
@@ -113,8 +112,8 @@ def with_corrections(memory: Workspaces, lines: Lines) -> Lines:
     owner = memory.owner_of(lines.citation)
     document = lines.source.removeprefix(owner.before), lines.path
     there = range(lines.start_line, lines.end_line + 1)
-    found = corrections_in(owner.workspace, document, there, is_own=owner.is_own)
-    named = ((line, each._replace(source=owner.before + each.source)) for line, each in found)
+    corrections = corrections_in(owner.workspace, document, there, is_own=owner.is_own)
+    named = ((line, each._replace(source=owner.before + each.source)) for line, each in corrections)
     return lines._replace(corrected_by=tuple({"line": line, **each.record} for line, each in named))
 
 
@@ -128,7 +127,7 @@ def _named_twice(document: Target, target: str, first: int) -> UsageError:
 
 
 def _backwards(target: Target, start: int, end: int) -> UsageError:
-    from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
+    from shlex import quote  # people paste hints, and a file name may contain `;` or `$(`
 
     return UsageError(
         f"the range {start}-{end} ends before it begins",
@@ -146,10 +145,10 @@ def _behind(
         listed = plan(settings, {}).listing.files
         return [stat.path for stat in listed if stat.source == MEMORY_SOURCE]
 
-    found = raw_lines(file, lines, settings=settings, memory=Logs(read, paths))
+    raw = raw_lines(file, lines, settings=settings, memory=Logs(read, paths))
     if not before:
-        return found
-    named = (each._replace(source=before + each.source) for each in found)
+        return raw
+    named = (each._replace(source=before + each.source) for each in raw)
     return [
         each._replace(citation=cite(each.source, each.path, each.start_line, each.end_line))
         for each in named
@@ -166,13 +165,13 @@ class RawLines(Record):
     citation: str
     text: str
     text_hash: str
-    changed: bool  # since they were summarised
+    changed: bool  # changed since they were summarised
 
 
 def raw_lines(
     file: FileText, lines: Sequence[str] | None, *, settings: Settings, memory: Logs
 ) -> list[RawLines]:
-    """List the lines behind a summary, or behind some of its lines, at their present place.
+    """List the lines behind a summary, or behind some of its lines, at their current place.
 
     Lines that changed since are marked as changed, and those at the old place are shown.
     """
@@ -186,32 +185,32 @@ def raw_lines(
             hint=f"memcli get {quote(name)}",
         )
     leaves = _leaves(lineage, settings, memory)
-    wanted = [] if lines is None else list(dict.fromkeys(citations("\n".join(lines))))
-    ranges = [(leaf, *c[1:]) for c in wanted for leaf in leaves if _holds(leaf.source, c)]
+    cites = [] if lines is None else list(dict.fromkeys(citations("\n".join(lines))))
+    ranges = [(leaf, *c[1:]) for c in cites for leaf in leaves if _holds(leaf.source, c)]
     whole = [(leaf, leaf.source.start_line, leaf.source.end_line) for leaf in leaves]
     return [_record(*each) for each in ranges or whole]
 
 
 class Logs(Record):
-    """The documents of the memory."""
+    """The documents of the workspace."""
 
     read: Callable[[str], FileText]  # by path; NotFoundError if it does not exist
-    paths: Callable[[], Sequence[str]]  # of all there are
+    paths: Callable[[], Sequence[str]]  # all names
 
 
 class Leaf(Record):
-    """Summarised lines of a log, and their present place."""
+    """Summarised lines of a log, and their current place."""
 
     source: SourceLines
-    path: str  # of the log as it is called now
+    path: str  # of the log, under its current name
     text: Sequence[str]  # the lines of that log
-    shift: int  # lines that it has moved down
+    shift: int  # by how many lines they moved down
     changed: bool
 
 
 def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
-    """Go down to the logs, through the summaries below."""
-    found: dict[SourceLines, Leaf] = {}
+    """Follow summaries of summaries down to the logs."""
+    leaves: dict[SourceLines, Leaf] = {}
     seen: set[str] = set()
     todo = [lineage]
     while todo:
@@ -224,12 +223,12 @@ def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
             file = _file(path, sources, here, memory)
             under = _lineage(file, settings)
             if under is None:
-                found |= {leaf.source: leaf for leaf in _placed(sources, file)}
+                leaves |= {leaf.source: leaf for leaf in _placed(sources, file)}
             elif path not in seen:
                 seen.add(path)
                 below.append(under)
         todo += reversed(below)
-    return list(found.values())
+    return list(leaves.values())
 
 
 def _file(path: str, sources: Sequence[SourceLines], of: Lineage, memory: Logs) -> FileText:

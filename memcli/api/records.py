@@ -27,7 +27,7 @@ class IndexFreshness(Record):
     pending: int  # changed files that are not in the answer
     reason: Reason | None
     notices: tuple[Reason, ...]  # files that cannot be read, and repairs of the index
-    workspaces: tuple[StoreState, ...] = ()  # one per workspace, if there are several
+    workspaces: tuple[StoreState, ...] = ()  # one per workspace, if several were searched
     missing: str = ""  # the pending files by kind and name
 
 
@@ -81,7 +81,7 @@ class ContextPassage(Record):
     text: str
     score: float | None
     via: str | None  # citation of the passage that links here
-    corrected_by: tuple[dict[str, str | int], ...]  # newer lines that replace lines of it
+    corrected_by: tuple[dict[str, str | int], ...]  # newer lines that replace its lines
 
 
 class ContextBlock(Record):

@@ -46,17 +46,17 @@ def likenesses(
     sync: bool | None = None,
     here: str | None = None,
 ) -> Likenesses:
-    """Find what is most similar to the chunks at a path, a citation or a record ref.
+    """Find the passages most similar to the chunks at a path, a citation or a record ref.
 
     A whole document is compared with the others. For `sync` see `ask.bring_up_to_date`; relative
     paths start at `here`. NotFoundError if there is nothing at the place.
     """
     owner = memory.owner_of(target)
-    found, file = owner.read(here)
-    first, last = targets.lines_of(found, file, owner.workspace.index_settings())
-    found = found._replace(source=owner.before + found.source)
+    place, file = owner.read(here)
+    first, last = targets.lines_of(place, file, owner.workspace.index_settings())
+    place = place._replace(source=owner.before + place.source)
     return memory.answering(
-        lambda each: _likenesses(each, found, (first, last), options, sync=sync),
+        lambda each: _likenesses(each, place, (first, last), options, sync=sync),
         mends=sync is not False,
     )
 
@@ -92,7 +92,7 @@ def _likenesses(
 
 
 def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:
-    """Choose the chunks that contain some lines, else the next chunk, or the last one.
+    """Choose the chunks that contain some lines, or else the next or the last chunk.
 
     Front matter and blank lines are in no chunk.
     """

@@ -1,4 +1,4 @@
-"""Add a note to the memory if it is worth keeping, and take the last one back."""
+"""Add a note if it is worth keeping, and remove notes again."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Wish(Record):
     """How to save a note."""
 
     to: str = TODAY  # today's log, or the path of a file in the workspace
-    heading: str = ""  # of the section that it belongs to
+    heading: str = ""  # heading of its section
     type: str = ""  # user | feedback | project | reference
     dry_run: bool = False  # only report what would be written
-    force: bool = False  # save it even if a check fails; the check is still reported
+    force: bool = False  # save it even if a check fails, and report the check
     gate: bool = False  # refuse notes of little worth, even if gate.least is 0
     was_shown: WasShown | None = None  # whether this session already got a line
     by: str = ""  # the source_kind of the author, such as agent; "" for the owner
     corrects: str = ""  # citation of the older line that the note replaces
     source: str = ""  # the origin of the note, written after it
-    scope: str = ""  # of a new file
+    scope: str = ""  # front matter of a new file
 
 
 class RememberResult(Record):
@@ -57,16 +57,16 @@ class RememberResult(Record):
     start_line: int | None  # None if the note was refused
     end_line: int | None
     text: str  # the note as it is written, or would be
-    made: bool  # the file was made for it
+    made: bool  # a new file
     refusal: Check | None  # the rule that refused it, also if --force saved it
     checks: tuple[Check, ...]  # every rule, in its order
-    worth: float  # 0 to 1
+    score: float  # 0 to 1
     older: tuple[OlderLine, ...]  # lines about the same thing, which it may replace
     notices: tuple[Reason, ...]  # what could not be checked
 
     @property
     def citation(self) -> str | None:
-        """Cite the lines of the note as `get` takes them; None if it was refused."""
+        """Cite the lines of the note for `get`; None if it was refused."""
         if self.start_line is None or self.end_line is None:
             return None
         return cite(MEMORY_SOURCE, self.path, self.start_line, self.end_line)
@@ -91,11 +91,11 @@ class UndoResult(Record):
     path: str | None  # of the file; None if there is no note to remove
     start_line: int = 0
     end_line: int = 0
-    reason: str = ""  # why it was left; empty if it was removed
+    reason: str = ""  # why the note was not removed; "" if it was
 
 
 class _TwiceError(Exception):
-    """The file has these words already; another process may have written them just now."""
+    """The file has these words already, perhaps from another process."""
 
     def __init__(self, first: int, last: int) -> None:
         super().__init__(first, last)
@@ -136,7 +136,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
             made=bool(made and made.is_new),
             refusal=judged.refusal,
             checks=judged.checks,
-            worth=judged.worth.value,
+            score=judged.score.value,
             older=shown_lines(workspace, judged),
             notices=(*similar.notices, *unknown),
         )
@@ -169,10 +169,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
 
 
 def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
-    """Save a correction; the same author may have saved its text before it knew the older line.
-
-    Then that note is removed, and written once more as the correction.
-    """
+    """Save a correction. If the author has saved the text already, remove that note first."""
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
 
@@ -181,29 +178,29 @@ def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -
     if known is None or known.rule != "duplicate" or known.citation is None:
         return noted
     is_correction = f"({CORRECTS} " in get(Workspaces(workspace), known.citation).text
-    with suppress(NotFoundError):  # a note of somebody else
+    with suppress(NotFoundError):  # somebody else's note
         if not is_correction and not forget(workspace, known.citation, by=wish.by).reason:
             return remember(workspace, text, wish._replace(force=True), now)
     return noted
 
 
 def _corrected(workspace: Workspace, citation: str) -> str:
-    """Cite the present lines of the one that a note replaces; NotFoundError if it is gone."""
+    """Cite the current lines of the note that another replaces; NotFoundError if it is gone."""
     if not citation:
         return ""
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
 
-    found = get(Workspaces(workspace), citation)
-    if found.end_line - found.start_line >= MOST_CORRECTED:
+    older = get(Workspaces(workspace), citation)
+    if older.end_line - older.start_line >= MOST_CORRECTED:
         raise UsageError(
-            f"{found.citation} has {found.end_line - found.start_line + 1} lines; a note"
+            f"{older.citation} has {older.end_line - older.start_line + 1} lines; a note"
             f" corrects at most {MOST_CORRECTED}",
-            hint=f"{found.citation.rpartition(':')[0]}:{found.start_line}",
+            hint=f"{older.citation.rpartition(':')[0]}:{older.start_line}",
         )
-    lines = str(found.start_line)
-    lines += f"-{found.end_line}" if found.end_line > found.start_line else ""
-    return f"{shown(found.source, found.path)}:{lines}"
+    lines = str(older.start_line)
+    lines += f"-{older.end_line}" if older.end_line > older.start_line else ""
+    return f"{shown(older.source, older.path)}:{lines}"
 
 
 def _corrected_by_text(workspace: Workspace, text: str) -> tuple[str, tuple[Reason, ...]]:
@@ -230,33 +227,33 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
     from memcli.api.workspaces import Workspaces
 
     try:
-        found = get(Workspaces(workspace), citation)
+        place = get(Workspaces(workspace), citation)
     except NotFoundError:
         path, _, line = citation.rpartition(":")
         if line.isdecimal() and (done := _removed_before(workspace, path, int(line))):
             return done
         raise
-    lines = found.text.encode()
+    lines = place.text.encode()
 
     def is_meant(made: AppendedNote) -> bool:
-        is_there = made.path == found.path and found.source == MEMORY_SOURCE
+        is_there = made.path == place.path and place.source == MEMORY_SOURCE
         return is_there and made.by == by and lines in made.note
 
     done = UndoResult(None)
     if lines.strip():
         done = _take_back(workspace, is_meant, may_follow=True)
     if done.path is None:
-        done = _removed_before(workspace, found.path, found.start_line) or done
+        done = _removed_before(workspace, place.path, place.start_line) or done
     if done.path is None:
         raise NotFoundError(
-            f"{found.citation} is not a note that was saved with these tools",
+            f"{place.citation} is not a note that was saved with these tools",
             hint="memcli changes --by agent",
         )
     return done
 
 
 def _removed_before(workspace: Workspace, path: str, line: int) -> UndoResult | None:
-    """Return the removal of the note that was at a line; None if there was none."""
+    """Return the removal of a note that was at this line; None if there was none."""
     for made in _appends(workspace):
         if made.is_removed and made.path == path and made.first_line <= line <= made.last_line:
             return UndoResult(path, made.first_line, made.last_line, "it was removed before")
@@ -282,8 +279,8 @@ def _take_back(
 ) -> UndoResult:
     from memcli.remember import append
 
-    kept = [each for each in _appends(workspace) if not each.is_removed]
-    made = next((each for each in reversed(kept) if is_meant(each)), None)
+    appends = [each for each in _appends(workspace) if not each.is_removed]
+    made = next((each for each in reversed(appends) if is_meant(each)), None)
     if made is None:
         return UndoResult(None)
     sleep = workspace.clock.sleep
@@ -299,11 +296,11 @@ def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> 
 
     folder, sleep = workspace.cache_folder, workspace.clock.sleep
     with suppress(OSError):
-        for before in append.appends(folder)[-1:]:  # a removed one has nothing to finish
+        for before in append.appends(folder)[-1:]:  # a removed note has nothing to finish
             append.finish(root, before, sleep=sleep)
 
     def announce(made: AppendedNote) -> None:
-        with suppress(OSError):  # the note is saved, and cannot be undone
+        with suppress(OSError):  # the note is saved, but cannot be undone
             append.keep(folder, made._replace(by=by))
 
     return append.append(root, path, make, announce=announce, sleep=sleep)
@@ -312,11 +309,11 @@ def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> 
 def _refuse_twice(data: bytes | None, text: str) -> None:
     from memcli.workspace.reading import decode
 
-    found = decode(data) if data else ""
-    if isinstance(found, str):
+    present = decode(data) if data else ""
+    if isinstance(present, str):
         return
     longest = max(re.findall(r"\w+", text), key=len, default="").casefold()
-    for first, last, lines in windows(found[0].split("\n"), length(text)):
+    for first, last, lines in windows(present[0].split("\n"), length(text)):
         if longest in lines.casefold() and is_same(lines, text):
             raise _TwiceError(first, last)
 
@@ -328,13 +325,13 @@ def _note(text: str, wish: Wish, now: datetime) -> Note:
         )
     heading = " ".join(cleaned(wish.heading).split()).lstrip("#").strip()
     time = now.strftime("%H:%M") if wish.to == TODAY else ""
-    told = {"source_kind": wish.by, "scope": wish.scope}
-    metadata = "".join(f"{key}: {value}\n" for key, value in told.items() if value)
+    matter = {"source_kind": wish.by, "scope": wish.scope}
+    metadata = "".join(f"{key}: {value}\n" for key, value in matter.items() if value)
     return Note(text, heading, wish.type, time, metadata)
 
 
 def root_of(workspace: Workspace) -> str:
-    """Return the folder that notes are written into."""
+    """Return the folder for notes."""
     return workspace.index_settings().source(MEMORY_SOURCE).root
 
 
@@ -388,8 +385,8 @@ def weigh(
 ) -> tuple[list[ScoredParagraph], tuple[Reason, ...]]:
     """Score each paragraph and item of a text as `remember` would; nothing is written.
 
-    `place` is its (source, path) if it is a document of the memory, so that it is not compared with
-    itself. The second value lists what could not be compared.
+    `place` is its (source, path) if it is a document of the workspace: memcli does not compare it
+    with itself. The second value lists what could not be compared.
     """
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
@@ -399,7 +396,7 @@ def weigh(
         SimilarLines(workspace),
     )
     parsed = parse(text)
-    found = []
+    result = []
     for block in parsed.blocks:
         if block.kind not in _SAYING:
             continue
@@ -409,14 +406,14 @@ def weigh(
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
             judged = judged._replace(older=shown_lines(workspace, judged))
-            found.append(ScoredParagraph(first, last, shown_text(workspace, line), judged))
-    return found, similar.notices
+            result.append(ScoredParagraph(first, last, shown_text(workspace, line), judged))
+    return result, similar.notices
 
 
 def admission_settings(
     workspace: Workspace, *, is_gated: bool, was_shown: WasShown | None
 ) -> AdmissionSettings:
-    """Return the settings of the rules; `is_gated` refuses notes of little worth in any case."""
+    """Return the settings of the rules; `is_gated` always refuses notes of little worth."""
     from memcli.remember.admission import LEAST_WORTH
 
     config = workspace.config

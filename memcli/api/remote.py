@@ -1,6 +1,6 @@
 """A workspace of the shared index whose files are on another machine; read-only.
 
-An answer names who stored the index and when, because the files may have changed since.
+Each answer names who stored the index and when, because the files may have changed since.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 OPTION = "--workspace-name"
 TENANT = "--tenant"
 EVERYWHERE = "--everywhere"
-SHARED = "store.url"  # names the shared index among folders of this machine
+SHARED = "store.url"  # the name of the shared index next to folders of this machine
 
 
 class StoredState(Record):
-    """A workspace as the shared index stores it; its files are on another machine."""
+    """A workspace in the shared index; its files are on another machine."""
 
     name: str
-    stored: Reason | None = None  # from a listing; None: the index has it
-    named_by: str = ""  # the options that name it on a command line
+    stored: Reason | None = None  # from a listing; None: ask the index
+    named_by: str = ""  # the options that name it in a command
 
     @property
     def files(self) -> None:
@@ -46,7 +46,7 @@ class StoredState(Record):
 
     @property
     def moment(self) -> None:
-        """Return None: questions have the present time."""
+        """Return None: questions use the current time."""
 
     def reason(self, store: Store) -> Reason:
         """Return the notice that names the machine and the time."""
@@ -84,7 +84,7 @@ def open_remote(
     """Open a workspace of the shared index by its name there, such as `team/ops`.
 
     ConfigError if no shared index is configured, IndexMissingError if it does not contain this
-    workspace, or if the user may not read it.
+    workspace or the user may not read it.
     """
     by = f"{OPTION} {name}"
     config, place = _config(by, environ, settings)
@@ -128,8 +128,8 @@ def open_everywhere(
 ) -> Workspaces:
     """Open all named workspaces, and all of the shared index if one is configured.
 
-    A folder that is attached there is searched with its files. If the server does not answer, the
-    folders of this machine do.
+    An attached folder is searched with its files. If the server does not answer, only the folders
+    of this machine do.
     """
     config, place = _config(EVERYWHERE, environ, settings)
     local: Workspaces | None = None
@@ -142,9 +142,16 @@ def open_everywhere(
     names = [known[each.folder] for each in members if each.folder in known]
     shared_index = open_shared_index(config, config("store.tenant"))
     try:
-        taken = [each.name for each in members]
+        used_names = [each.name for each in members]
         members += _stored_workspaces(
-            shared_index, config, place, environ, clock, by=EVERYWHERE, besides=names, taken=taken
+            shared_index,
+            config,
+            place,
+            environ,
+            clock,
+            by=EVERYWHERE,
+            besides=names,
+            taken=used_names,
         )
     except StoreError as error:
         if local is None:
@@ -175,8 +182,8 @@ def _stored_workspaces(
     besides: Sequence[str] = (),
     taken: Sequence[str] = (),
 ) -> list[NamedWorkspace]:
-    """List each workspace of a crowd by its name, except those in `besides`."""
-    found: list[NamedWorkspace] = []
+    """List each workspace of a shared index by its name, except those in `besides`."""
+    result: list[NamedWorkspace] = []
     for each in shared_index.listed():
         if each.name in besides:
             continue
@@ -187,8 +194,8 @@ def _stored_workspaces(
         name = each.whole if each.name in taken else each.name
         store = named_store(config, each.whole, place, clock.now_ns)
         workspace = Workspace(own, store, environ=environ, clock=clock, state=state)
-        found.append(NamedWorkspace(name, each.whole, workspace))
-    return found
+        result.append(NamedWorkspace(name, each.whole, workspace))
+    return result
 
 
 def _as_stored(revision: int, changed_at: str, origin: str) -> Reason:

@@ -1,8 +1,7 @@
-"""Open several workspaces as one memory, and share the encoders that they have in common.
+"""Open several workspaces as one, and share equal encoders.
 
 The primary workspace is that of the current folder, or else the first one. Its settings apply to
-the question, and it wins ties. Every other workspace keeps the settings that its files are read
-with.
+the question, and it wins ties. Every other workspace keeps the settings for reading its files.
 """
 
 from __future__ import annotations
@@ -59,9 +58,9 @@ class SharedEncoders:
         """Return the encoder of some settings, opened by the first that asks."""
         with self._guard:
             if key not in self._opened:
-                found = open_()
-                encoder = found.encoder and SerialEncoder(found.encoder)
-                self._opened[key] = found._replace(encoder=encoder)
+                opened = open_()
+                encoder = opened.encoder and SerialEncoder(opened.encoder)
+                self._opened[key] = opened._replace(encoder=encoder)
             return self._opened[key]
 
 
@@ -71,7 +70,7 @@ def open_several(
     environ: Mapping[str, str],
     clock: Clock,
 ) -> Workspaces:
-    """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
+    """Open workspaces by folder or @name; `everywhere` adds all that have a name.
 
     `settings` override those of each. A workspace that cannot be opened is left out and named, if
     another can be opened. The primary one is that of MEMCLI_WORKSPACE, of `here`, or of the current
@@ -106,7 +105,7 @@ def open_several(
 
 
 def _check_stores(opened: Sequence[Workspace]) -> None:
-    """Raise ConfigError if two workspaces would keep their index in one file."""
+    """Raise ConfigError if two workspaces have the same index file."""
     if len({each.store.local for each in opened}) < len(opened):
         raise ConfigError(
             "store.path is one file, and each of several workspaces needs an index of its own",
@@ -117,9 +116,9 @@ def _check_stores(opened: Sequence[Workspace]) -> None:
 def folders_of(
     named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool, may_miss: bool = False
 ) -> dict[str, str]:
-    """Return the folder of each workspace by its name; a folder that is named twice is one.
+    """Return the folder of each workspace by its name, each folder once.
 
-    The errors are those of `open_several`. A folder that is named `may_miss`.
+    The errors are those of `open_several`. A named folder `may_miss`.
     """
     known = named_workspaces(environ)
     if everywhere and not known:
@@ -138,14 +137,14 @@ def folders_of(
     folders = {*known.values(), *(folder for _, folder in listed)}
     real_of = {folder: os.path.realpath(folder) for folder in folders}
     names = {real_of[folder]: name for name, folder in reversed(known.items())}
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name, folder in listed:
         real = real_of[folder]
-        if real not in found.values():
-            wanted = name or names.get(real) or _name_of(real)
-            taken = {*found, *known} - {name, names.get(real, "")}
-            found[_free(wanted, taken)] = real
-    return found
+        if real not in by_name.values():
+            proposed = name or names.get(real) or _name_of(real)
+            used = {*by_name, *known} - {name, names.get(real, "")}
+            by_name[_free(proposed, used)] = real
+    return by_name
 
 
 def _located(named: str, cwd: str | None, *, may_miss: bool) -> str:
@@ -161,10 +160,10 @@ def _name_of(folder: str) -> str:
     return name.strip(".-") or "workspace"
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def _free(name: str, used: Collection[str]) -> str:
     """Return an unused name: notes, notes-2, notes-3."""
-    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(taken) + 2))
-    return next(each for each in numbered if each not in taken)
+    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(used) + 2))
+    return next(each for each in numbered if each not in used)
 
 
 def own_first(

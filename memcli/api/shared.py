@@ -1,6 +1,6 @@
 """The commands of a shared index, for the folder of an opened workspace.
 
-The notes are in the files: detaching a folder or losing the server loses none of them.
+The notes are in the files, so nobody loses a note if a folder is detached or the server is lost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
     from memcli.config.settings import Config
 
-# PostgreSQL cuts longer names. No sign that ends a name in SQL.
+# PostgreSQL cuts longer names. Without the characters that end a name in SQL.
 _ROLE = re.compile(r"[^\W\d][\w.@-]{0,62}")
 
 
@@ -34,13 +34,13 @@ def script(partitions: int) -> str:
 
 
 def initialise(config: Config, partitions: int) -> tuple[str, bool]:
-    """Create the tables; return the index's address, and whether they were missing."""
+    """Create the tables; return the address of the index, and whether they were missing."""
     address = address_of(config)
     return address.masked, admin.initialise(address, partitions=_checked(partitions))
 
 
 def upgrade(config: Config) -> tuple[str, int, int]:
-    """Bring the tables to the version of this memcli; return the address and both versions.
+    """Upgrade the tables to the version of this memcli; return the address and both versions.
 
     Newer tables stay as they are.
     """
@@ -51,15 +51,15 @@ def upgrade(config: Config) -> tuple[str, int, int]:
 
 def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:
     """Attach the folder of a workspace; return the address of the index."""
-    config, told = workspace.config, attached.named(name)
+    config, key = workspace.config, attached.named(name)
     address = address_of(config)
     before = attached.attached(workspace.environ).get(config.workspace)
-    if before is not None and attached.named(before) != told:
+    if before is not None and attached.named(before) != key:
         raise UsageError(
             f"{config.workspace} is attached as {before} already", hint="memcli store detach"
         )
-    admin.attach(address, Name(*told), origin_of(config.workspace), take_over=take_over)
-    attached.remember(workspace.environ, config.workspace, attached.written(told))
+    admin.attach(address, Name(*key), origin_of(config.workspace), take_over=take_over)
+    attached.remember(workspace.environ, config.workspace, attached.written(key))
     return address.masked
 
 
@@ -69,7 +69,7 @@ class DetachResult(Record):
     store: str
     name: str
     was_ours: bool  # this folder was the writer
-    problem: str  # why the server does not know of it yet; "" if it does
+    problem: str  # why the server does not know it yet; "" if it does
 
 
 def detach(workspace: Workspace) -> DetachResult:
@@ -91,13 +91,13 @@ def detach(workspace: Workspace) -> DetachResult:
 
 
 def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:
-    """Return the status of the shared index, and the folder's name there; None if it has none."""
+    """Return the status of the shared index, and the name of the folder there or None."""
     name = attached.attached(workspace.environ).get(workspace.config.workspace)
     return admin.look(address_of(workspace.config)), name
 
 
 def contents(config: Config, name: str) -> tuple[str, Contents]:
-    """Count what a workspace contains; return the address of the index, too."""
+    """Count what a workspace contains; return the address of the index too."""
     address = address_of(config)
     return address.masked, admin.contents(address, Name(*attached.named(name)))
 
@@ -112,11 +112,11 @@ def delete(workspace: Workspace, name: str) -> None:
 def rename(workspace: Workspace, name: str, new: str) -> str:
     """Rename a workspace, also for the folders of this machine; return the index's address."""
     address = address_of(workspace.config)
-    old, wanted = attached.named(name), attached.named(new)
-    if old == wanted:  # it would stop a process that writes
+    old, target = attached.named(name), attached.named(new)
+    if old == target:  # it would stop a process that is writing
         raise UsageError(f"{name} has this name already", hint="memcli store status")
-    admin.rename(address, Name(*old), Name(*wanted))
-    _follow(workspace, old, attached.written(wanted))
+    admin.rename(address, Name(*old), Name(*target))
+    _follow(workspace, old, attached.written(target))
     return address.masked
 
 
@@ -127,7 +127,7 @@ def _follow(workspace: Workspace, old: tuple[str, str], new: str | None) -> None
 
 
 def access_script(role: str, tenant: str, *, writes: bool, leaves: bool) -> tuple[str, ...]:
-    """Return the SQL that lets a role use a tenant, or that keeps it from it."""
+    """Return the SQL that gives a role access to a tenant, or takes it away."""
     attached.check_tenant(tenant)
     if not _ROLE.fullmatch(role):
         raise UsageError(
@@ -148,7 +148,7 @@ def run(config: Config, statements: Sequence[str]) -> str:
 
 
 def members(config: Config) -> tuple[str, list[TenantRole]]:
-    """List the roles of each tenant; return the address of the index, too."""
+    """List the roles of each tenant; return the address of the index too."""
     address = address_of(config)
     return address.masked, admin.members(address)
 

@@ -1,4 +1,4 @@
-"""Find the lines of the memory that a note may repeat."""
+"""Find the lines that a new note may repeat."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ COMPARED = 8  # lines compared by vectors: about 5 ms each
 
 
 class SimilarLines:
-    """Finds the lines of the memory most similar to a text; updates the index once."""
+    """Finds the lines most similar to a text; updates the index once."""
 
     def __init__(self, workspace: Workspace) -> None:
-        """Update the index as for a search; `notices` name what cannot be compared."""
+        """Update the index as for a search; `notices` list what cannot be compared."""
         from memcli.api.ask import bring_up_to_date
         from memcli.api.workspaces import Workspaces
 
@@ -45,8 +45,8 @@ class SimilarLines:
         """Return the lines, those with the most words of the text first."""
         if self._index is None:
             return ()
-        found = _recalled(self._workspace, text, self._index)
-        near = [each for candidate in found for each in _lines_of(candidate, length(text))]
+        chunks = _recalled(self._workspace, text, self._index)
+        near = [each for candidate in chunks for each in _lines_of(candidate, length(text))]
         return _compared(self._workspace, text, near, self._index)
 
 
@@ -81,7 +81,7 @@ def _reads(workspace: Workspace, text: str, index: IndexModel) -> bool:
 
 
 def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
-    """Yield the items and paragraphs of a chunk, and every run of as many lines as the note has."""
+    """Yield the items and paragraphs of a chunk, and every run of lines as long as the note."""
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
 
@@ -106,7 +106,7 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
 def _compared(
     workspace: Workspace, text: str, lines: Sequence[SimilarLine], index: IndexModel
 ) -> tuple[SimilarLine, ...]:
-    """Order lines by the words they share with a text, the first compared by meaning too."""
+    """Order lines by the words they share with a text; compare the first ones by meaning too."""
     from memcli.language.facts import containment, facets_of, jaccard
 
     own = facets_of(text)
@@ -146,7 +146,7 @@ def _cosine(a: bytes | None, b: bytes | None) -> float | None:
 
 
 def length(text: str) -> int:
-    """Count the lines of a note that are not blank."""
+    """Count the lines of a note, without blank ones."""
     return sum(bool(line.strip()) for line in text.split("\n"))
 
 

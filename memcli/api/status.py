@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
     from memcli.store.port import Snapshot
 
-# A watcher writes its record every 30 seconds, also in the middle of a run.
+# A watcher writes its record every 30 seconds, even during a run.
 SILENT_SECONDS = 120.0
 
 
@@ -60,7 +60,7 @@ class Usability(Record):
 
     is_usable: bool
     fingerprint: str | None
-    reason: Reason | None  # why it cannot
+    reason: Reason | None  # why it cannot be used
 
 
 class IndexContents(Record):
@@ -92,14 +92,14 @@ class Findings(Record):
     store: StoreDescription
     comparison: IndexComparison
     usability: Usability
-    language: Reason | None  # what the language of the notes changes about the model
+    language: Reason | None  # how the language of the notes changes the choice of the model
     holdings: IndexContents
     summaries: Mapping[str, int]  # by their state; those that could not be read are skipped files
     writer: Owner | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
-    stands_in: Reason | None  # why the index of this machine answers
-    orphans: Sequence[Orphan] = ()  # indexes of folders that are gone, each reported once
+    stands_in: Reason | None  # why the index of this machine answers instead of the server
+    orphans: Sequence[Orphan] = ()  # indexes of deleted folders, each reported once
 
     @property
     def has_files(self) -> bool:
@@ -120,7 +120,7 @@ class StoreStatus(Record):
     bytes: int
     shared_bytes: int  # of the vectors that all indexes of the user share
     integrity: str | None  # None: it was not checked
-    writer_pid: int | None  # the process that writes it now
+    writer_pid: int | None  # the process that is writing it
 
 
 class SourceStatus(Record):
@@ -144,7 +144,7 @@ class PlannedChanges(Record):
     reindexed: tuple[str, ...]
     moved: tuple[RenamedFile, ...]
     removed: tuple[str, ...]
-    settings: tuple[str, ...]  # whose values differ from those of the index
+    settings: tuple[str, ...]  # settings with other values than in the index
 
 
 class VectorStatus(Record):
@@ -180,7 +180,7 @@ class WorkspaceStatus(Record):
 
     @property
     def is_behind(self) -> bool:
-        """Return whether something of the memory is, or may be, missing in the index."""
+        """Return whether something is, or may be, missing in the index."""
         is_waiting = self.vectors.pending > 0 and self.vectors.encoder != "none"
         return self.state not in (UP_TO_DATE, EMPTY, REMOTE) or is_waiting or bool(self.unlisted)
 
@@ -188,17 +188,17 @@ class WorkspaceStatus(Record):
 def gather(workspace: Workspace, *, deep: bool) -> Findings:
     """Read files, index and encoder; with `deep` also run the model and check the store.
 
-    If the server of the index is away, read the index of this machine. Without files, only say what
-    the index contains.
+    If the server of the index is away, read the index of this machine. Without files, only describe
+    the contents of the index.
     """
-    asked = Workspaces(workspace)
-    return asked.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
+    memory = Workspaces(workspace)
+    return memory.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
 
 
 def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
     store, settings = workspace.store, workspace.index_settings()
-    with ExitStack() as held:
-        snapshot = held.enter_context(store.snapshot()) if store.exists() else None
+    with ExitStack() as stack:
+        snapshot = stack.enter_context(store.snapshot()) if store.exists() else None
         comparison = compare_index(snapshot, settings) if workspace.has_files else AS_STORED
         facts = snapshot.facts if snapshot else Facts()
         index = IndexModel(facts.model, facts.fingerprint, facts.language or "")
@@ -232,7 +232,7 @@ def _summaries(comparison: IndexComparison, settings: Settings) -> dict[str, int
 
 
 def _usability(workspace: Workspace, index: IndexModel, *, deep: bool) -> Usability:
-    """Look for the model's file, or with `deep` open and run it."""
+    """Look for the model's file; with `deep`, open and run it."""
     choice = settled(workspace.encoders(), index, fingerprint=index.fingerprint)
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
@@ -348,7 +348,7 @@ def _of_orphans(orphans: Sequence[Orphan]) -> Iterator[Reason]:
 
 
 def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
-    """Report a watcher that runs and yet does not do its work."""
+    """Report a watcher that runs but does not do its work."""
     if watcher is None:
         return
     silent = now - datetime.fromisoformat(watcher.beat).timestamp() if watcher.beat else 0.0
@@ -360,9 +360,9 @@ def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
 
 
 def status(workspace: Workspace, *, deep: bool) -> WorkspaceStatus:
-    """Describe what is indexed, what is out of date and why."""
-    found = gather(workspace, deep=deep)
-    return record(found, judge(found))
+    """Return what is indexed, what is out of date and why."""
+    findings = gather(workspace, deep=deep)
+    return record(findings, judge(findings))
 
 
 def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
@@ -398,13 +398,13 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
 
 def planned(comparison: IndexComparison) -> PlannedChanges:
     """Describe what a run of `index` would change."""
-    found = comparison.changes
+    changes = comparison.changes
     return PlannedChanges(
-        tuple(found.added),
-        tuple(found.changed),
-        tuple(found.again),
-        tuple(RenamedFile(*pair) for pair in found.moved),
-        tuple(found.removed),
+        tuple(changes.added),
+        tuple(changes.changed),
+        tuple(changes.again),
+        tuple(RenamedFile(*pair) for pair in changes.moved),
+        tuple(changes.removed),
         tuple(comparison.settings),
     )
 

@@ -1,6 +1,6 @@
 """Find the older lines that a passage corrects, and the newer lines that correct lines of a file.
 
-`superseded_by` and `corrections_in` read the index, also if files have changed since.
+`superseded_by` and `corrections_in` read the index, even if files have changed since.
 
 A line is compared with lines of earlier days that contain most of its words. Only dated lines are
 compared; `language.correction` decides.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 12  # chunks per line
 MOST_LINES = 12  # lines per passage
 MOST_OLDER = 3  # older lines shown per passage
-AT_ONCE = 20  # chunks of a document for which newer lines are looked up together
+AT_ONCE = 20  # chunks of a document that are looked up together
 
 
 class Superseded(Record):
@@ -59,9 +59,9 @@ class Superseded(Record):
 def corrections_in(
     workspace: Workspace, document: Key, lines: range, *, is_own: bool
 ) -> list[tuple[int, Correction]]:
-    """Return the newer lines that correct lines of a document, each after the line it corrects.
+    """Return the newer lines that correct lines of a document, in the order of these lines.
 
-    Without an index there are none. `is_own` says whether private notes may be named.
+    Without an index there are none. With `is_own`, private notes may be named.
     """
     scope = Scope() if is_own else Scope(Filters(scopes=OPEN_SCOPES))
     first: dict[Correction, int] = {}
@@ -80,7 +80,7 @@ def corrections_in(
                             first.setdefault(later[-1], line)
     except (IndexMissingError, BusyError, StoreError):
         return []
-    return sorted(((line, found) for found, line in first.items()), key=itemgetter(0))
+    return sorted(((line, correction) for correction, line in first.items()), key=itemgetter(0))
 
 
 def superseded_by(
@@ -88,14 +88,14 @@ def superseded_by(
 ) -> Mapping[str, tuple[Superseded, ...]]:
     """Find the older lines that each passage corrects, by its citation; the surest first."""
     with memory.store.snapshot() as snapshot:
-        found = {
+        by_citation = {
             passage.citation: tuple(_of(snapshot, passage)[:MOST_OLDER]) for passage in passages
         }
-    return {citation: older for citation, older in found.items() if older}
+    return {citation: older for citation, older in by_citation.items() if older}
 
 
 def _of(snapshot: Snapshot, passage: RankedPassage) -> list[Superseded]:
-    told: dict[tuple[str, str, int], tuple[float, Superseded]] = {}
+    result: dict[tuple[str, str, int], tuple[float, Superseded]] = {}
     for line, text, day in _dated(passage):
         query = words_of(text)
         if day is None or query.is_empty:
@@ -108,16 +108,16 @@ def _of(snapshot: Snapshot, passage: RankedPassage) -> list[Superseded]:
         ).candidates:
             about = candidate.about
             for number, other in _lines(candidate.text, about.start_line):
-                held = corrects(text, other)
+                chance = corrects(text, other)
                 key = about.source, about.path, number
-                if held and held > told.get(key, (0.0, None))[0]:
-                    told[key] = (
-                        held,
+                if chance and chance > result.get(key, (0.0, None))[0]:
+                    result[key] = (
+                        chance,
                         Superseded(
                             about.source, about.path, number, number, about.date or "", other, line
                         ),
                     )
-    ordered = sorted(told.values(), key=lambda pair: (-pair[0], pair[1].citation))
+    ordered = sorted(result.values(), key=lambda pair: (-pair[0], pair[1].citation))
     return [older for _, older in ordered]
 
 

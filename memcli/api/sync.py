@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def unseen(stage: str, done: int, total: int) -> None:
-    """Take no notice of progress."""
+    """Ignore progress."""
 
 
 class Job(Record):
@@ -38,8 +38,8 @@ class Job(Record):
 
     full: bool = False
     prune: bool = False
-    wait_seconds: float = 60.0  # for another writer
-    texts: int | None = None  # most that are embedded; None: all
+    wait_seconds: float = 60.0  # seconds to wait for another writer
+    texts: int | None = None  # maximum of texts to embed; None: all
 
 
 class RenamedFile(Record):
@@ -50,7 +50,7 @@ class RenamedFile(Record):
 
 
 class IndexedFiles(Record):
-    """What a run did with the files."""
+    """The changes of a run to the indexed files."""
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
@@ -69,14 +69,14 @@ class IndexRun(Record):
     files: IndexedFiles
     chunks: int
     embedded: int  # texts
-    vectors_reused: int  # of texts that another workspace has too
+    vectors_reused: int  # vectors from another workspace
     pending: int  # texts without a vector
     pruned: int  # vectors that were deleted
     warnings: tuple[str, ...]
 
 
 def files_of(report: Report) -> IndexedFiles:
-    """Describe what a run did with the files."""
+    """Describe the changes of a run to the indexed files."""
     return IndexedFiles(
         added=tuple(report.added),
         changed=tuple(report.changed),
@@ -119,7 +119,7 @@ class RunResult(Record):
 
 
 class Vectors:
-    """The vectors that runs make; the encoder is opened once, when texts wait for one."""
+    """Makes the vectors of runs; opens the encoder once, when a text needs it."""
 
     def __init__(
         self,
@@ -139,12 +139,12 @@ class Vectors:
         self._workspace = workspace
         self._on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
         self._opened: OpenedEncoder | None = None
-        self.language: Reason | None = None  # what the language of the notes changes
+        self.language: Reason | None = None  # how the notes' language changes the model
         self.made = self.borrowed = 0
 
     @property
     def opened(self) -> OpenedEncoder | None:
-        """Return the encoder or why there is none; None while it was not needed."""
+        """Return the encoder or why there is none; None until it is needed."""
         return self._opened
 
     @property
@@ -154,16 +154,16 @@ class Vectors:
 
     @property
     def may_come_back(self) -> bool:
-        """Return whether a server refuses, or is away: that passes without a change of settings."""
+        """Return whether a server refuses or is away, so that it may work again by itself."""
         from memcli.embedding.registry import may_come_back
 
         return not self.can_embed and may_come_back(self._workspace.encoders())
 
     def make(self, change: Change, most: int | None = None) -> None:
-        """Embed new texts, or record why that is impossible; finished vectors are kept.
+        """Embed new texts, or record why that is impossible. Finished vectors are stored.
 
-        AskedToWaitError if a server wants to be asked again later, MemoryError if there is no room
-        for the modules that embed: Python may end in the middle of an import.
+        AskedToWaitError if a server asks for a later attempt, MemoryError if there is no room for
+        the modules that embed: Python could end in the middle of an import.
         """
         if system.is_short_of_memory():
             raise MemoryError
@@ -220,7 +220,7 @@ class Vectors:
             self._opened = OpenedEncoder(None, error.reason)
 
     def pending(self, change: Change) -> int:
-        """Count the texts that have no vector of the encoder, else of the index's own."""
+        """Count the texts without a vector of the encoder, or else of the index's model."""
         encoder = self._opened and self._opened.encoder
         fingerprint = encoder.fingerprint if encoder else change.facts.fingerprint
         return change.unembedded(fingerprint) if fingerprint else 0
@@ -269,7 +269,7 @@ def sync(
 def embed_next(
     workspace: Workspace, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
 ) -> int:
-    """Embed the next texts while holding the writer lock; return how many to continue with."""
+    """Embed the next texts while holding the writer lock; return how many are left."""
 
     def work(change: Change) -> int:
         vectors.make(change, job.texts)
@@ -281,7 +281,7 @@ def embed_next(
 def _bring_in(
     change: Change, settings: Settings, job: Job, vectors: Vectors, on_progress: Progress
 ) -> Report:
-    """Read what differs, or everything again; a full run makes its vectors before it is visible."""
+    """Read the changed files, or all of them; a full run embeds before its result is visible."""
     from memcli.indexing.indexer import index
     from memcli.indexing.rebuild import rebuild
     from memcli.store.run_records import AWAITED_SECONDS
@@ -294,7 +294,7 @@ def _bring_in(
         try:
             vectors.make(target)
         except RetryLaterError:
-            if target is not change:  # half a new index, which the next attempt continues
+            if target is not change:  # half of a new index; the next attempt continues it
                 raise
 
     return rebuild(change, settings, embed_into=embed_into, on_progress=on_progress)
@@ -309,10 +309,10 @@ def _as_writer(
 ) -> tuple[Made, list[str]]:
     """Do work while holding the writer lock, again after each wait for a server.
 
-    If the store becomes unreachable, the work is done once more, perhaps at another server that is
-    configured. It continues, because whole documents were stored.
+    If the store becomes unreachable, it tries once more, perhaps with another configured server.
+    The work continues, because whole documents were stored.
 
-    Returns the result, and repairs of the index, done or impossible until it was closed.
+    Returns the result and the repairs of the index.
     """
     notices: list[str] = []
     went_away = False
@@ -335,30 +335,30 @@ def _as_writer(
         patience.wait()
 
 
-MOST_WAITS = 4  # without an answer in between
+MOST_WAITS = 4  # without an answer between them
 
 
 class Patience:
     """How often in a row a server has asked to wait, and how long.
 
-    An encoder that has to wait calls `ask` instead of sleeping, and that ends the work. The holder
-    of the writer lock releases it, calls `wait` and does the work again. It continues, because the
+    An encoder that has to wait calls `ask` instead of sleeping, which ends the work. The holder of
+    the writer lock releases it, calls `wait` and repeats the work, which continues because the
     vectors are stored.
     """
 
     def __init__(self, sleep: Callable[[float], None]) -> None:
-        """Take the sleep that is meant."""
+        """Take the function that sleeps."""
         self._sleep = sleep
         self._waits = 0
         self._seconds: float | None = None
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether a server wants to be waited for."""
+        """Return whether a server has asked to wait."""
         return self._seconds is not None
 
     def ask(self, seconds: float) -> NoReturn:
-        """Note the request and leave the work; RetrieverError after too many of them."""
+        """Note the request and stop the work; RetrieverError after too many requests."""
         if self._waits == MOST_WAITS:
             self._waits = 0
             raise RetrieverError(
@@ -375,5 +375,5 @@ class Patience:
         self._sleep(seconds or 0.0)
 
     def rewarded(self) -> None:
-        """Take note that the server has answered."""
+        """Note that the server has answered."""
         self._waits = 0

@@ -1,4 +1,4 @@
-"""Read what a user points at: a name, a citation, `path#heading` or a record ref.
+"""Read what a user names: a document, a citation, `path#heading` or a record ref.
 
 Every printed name can be read back (`types.shown`, `types.cite`, `About.ref`, `workspace.names`). A
 name that begins with a source and a colon belongs to that source. A name that begins with `./` or
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from memcli.store.union import UnionStore
     from memcli.types import Excerpt
 
-# `a.md:3-9`, and as other programs write it: `a.md#L3-L9`, `a.md:L3`.
+# `a.md:3-9`, and the forms of other programs: `a.md#L3-L9`, `a.md:L3`.
 _LINES = re.compile(
     r"(?P<path>.+)(?::L?|#L)(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?", re.DOTALL
 )
-MOST_BEFORE = 20  # documents that are searched for the newest log before some days
-_AROUND = " \t\r\n`[]<>"  # characters that a text may have around a citation
+MOST_BEFORE = 20  # documents among which memcli looks for the newest log before some days
+_AROUND = " \t\r\n`[]<>"  # characters that text may have around a citation
 
 
 class Target(Record):
@@ -48,7 +48,7 @@ class Target(Record):
 
     @property
     def name(self) -> str:
-        """Return the name of the document as memcli prints it."""
+        """Return the printed name of the document."""
         return shown(*self.document)
 
     @property
@@ -82,7 +82,7 @@ def resolve_path(source: str, path: str, settings: Settings) -> Target:
 
 
 def readings_of(target: str, sources: Collection[str]) -> list[Target]:
-    """List the documents that a name may mean, the likeliest first."""
+    """List the documents that a name may mean, the most likely first."""
     return _readings(target, sources, lambda name: ())
 
 
@@ -128,8 +128,8 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
         raise NotFoundError(
             f"{folder} is a folder, not a document", hint=f"memcli ls {quote(folder)}"
         )
-    told = target or "without a name"
-    raise NotFoundError(f"there is no document {told}", hint=_nearest(target, readings, known))
+    name = target or "without a name"
+    raise NotFoundError(f"there is no document {name}", hint=_nearest(target, readings, known))
 
 
 def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
@@ -144,7 +144,7 @@ def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
 def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Target | None:
     """Find a document whose name differs only in how its accents are composed.
 
-    Keyboards write one character where some file systems and programs store two.
+    A keyboard writes one character; some file systems and programs store two.
     """
     from unicodedata import normalize
 
@@ -152,9 +152,9 @@ def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Tar
     for source, path in known:
         forms.setdefault((source, normalize("NFC", path)), []).append(path)
     for reading in readings:
-        found = forms.get((reading.source, normalize("NFC", reading.path)), [])
-        if len(found) == 1:
-            return reading._replace(path=found[0])
+        matches = forms.get((reading.source, normalize("NFC", reading.path)), [])
+        if len(matches) == 1:
+            return reading._replace(path=matches[0])
     return None
 
 
@@ -165,19 +165,18 @@ def _readings(
 ) -> list[Target]:
     """List what a target may mean: a whole name, one with lines, one with an anchor.
 
-    A document ends in a Markdown suffix, so that lines or an anchor after it are not part of its
-    name. A bare path belongs to the workspace, else it starts here, else it is of the first other
-    source that has it. Characters around a citation count as part of the name first, and are then
-    left out.
+    The name of a document ends in a Markdown suffix; lines or an anchor follow it. A bare path
+    belongs to the workspace, or else starts here, or else belongs to the first other source that
+    has it. Characters around a citation are first read as part of the name, then left out.
     """
-    found = _readings_as_written(target, sources, from_here)
+    readings = _readings_as_written(target, sources, from_here)
     if bare(target) != target:
-        found += _readings_as_written(bare(target), sources, from_here)
-    return found
+        readings += _readings_as_written(bare(target), sources, from_here)
+    return readings
 
 
 def bare(target: str) -> str:
-    """Remove the characters that a text may have around a citation."""
+    """Remove characters around a citation."""
     return target.strip(_AROUND) or target
 
 
@@ -187,42 +186,44 @@ def _readings_as_written(
     from_here: Callable[[str], Sequence[tuple[str, str]]],
 ) -> list[Target]:
     source, rest = split_name(target, sources)
-    if not rest.strip("-0123456789"):  # lines of a document with the name of a source
+    if not rest.strip("-0123456789"):  # lines of a document whose name is like that of a source
         source, rest = MEMORY_SOURCE, target
     path = rest.removeprefix("./")
     named = _forms(source, path)
-    if rest != target:  # with a source
+    if rest != target:  # the name has a source
         return named
     here = [
         [form._replace(source=at[0], path=at[1]) for at in from_here(form.path)] for form in named
     ]
     if path != rest:
-        return [each for form, found in zip(named, here, strict=True) for each in (*found, form)]
+        return [
+            each for form, readings in zip(named, here, strict=True) for each in (*readings, form)
+        ]
     others = [name for name in sources if name != source]
     return [
-        *(each for form, found in zip(named, here, strict=True) for each in (form, *found)),
+        *(each for form, readings in zip(named, here, strict=True) for each in (form, *readings)),
         *(each._replace(source=name) for name in others for each in named),
     ]
 
 
 def _forms(source: str, path: str) -> list[Target]:
     """Read a path as a whole name, and perhaps as a name with lines or an anchor."""
-    found = [Target(source, path)]
+    forms = [Target(source, path)]
     lines = _LINES.fullmatch(path)
     if lines:
         first = int(lines["first"])
         last = int(lines["last"]) if lines["last"] else first
-        found.append(Target(source, lines["path"], None, first, last))
+        forms.append(Target(source, lines["path"], None, first, last))
     head, sign, anchor = path.rpartition("#")
     if sign:
-        found.append(Target(source, head, anchor))
-    return found
+        forms.append(Target(source, head, anchor))
+    return forms
 
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
-    """Return the command that prints this path of another source, or the most similar document."""
+    """Return a command that prints this path of another source, or the most similar document."""
     from difflib import get_close_matches
-    from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
+    from shlex import quote  # people paste hints, and a file name may contain `;` or `$(`
 
     documents = sorted(known)
     near = [
@@ -278,17 +279,17 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
             f"{target.name} has no headings to find: it is {document.reason} ({document.detail})",
             hint=f"memcli get {quote(target.name)}",
         )
-    wanted = target.anchor or ""
-    exact = [chunk for chunk in document.chunks if chunk.anchor == wanted]
+    anchor = target.anchor or ""
+    exact = [chunk for chunk in document.chunks if chunk.anchor == anchor]
     below = [
         chunk
         for chunk in document.chunks
-        if any(name.casefold() == wanted.casefold() for name in chunk.heading_path)
+        if any(name.casefold() == anchor.casefold() for name in chunk.heading_path)
     ]
     chunks = exact or below
     if not chunks:
         raise NotFoundError(
-            f"{target.name} has no heading or anchor {wanted!r}",
+            f"{target.name} has no heading or anchor {anchor!r}",
             hint=f"memcli get {quote(target.name)}",
         )
     return chunks[0].start_line, chunks[-1].end_line
@@ -297,7 +298,7 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
 def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
     """Find a stored document, and rebuild its text from the stored chunks.
 
-    Lines that are in no chunk, such as blank ones and front matter, are empty.
+    Lines outside chunks, such as front matter, are empty.
     """
     import json
 
@@ -307,11 +308,11 @@ def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
         readings = readings_of(target, json.loads(snapshot.facts.sources or "{}"))
         chunks = snapshot.excerpts_of([each.document for each in readings], Scope())
         stored = {(chunk.about.source, chunk.about.path) for chunk in chunks}
-        found = next((each for each in readings if each.document in stored), None)
-        if found is None:  # a document without text, another spelling, or no document
-            found = meant(target, snapshot.known())
-            chunks = snapshot.excerpts_of([found.document], Scope())
-    return found, _text_of(found.document, chunks)
+        document = next((each for each in readings if each.document in stored), None)
+        if document is None:  # a document without text, another spelling, or no document
+            document = meant(target, snapshot.known())
+            chunks = snapshot.excerpts_of([document.document], Scope())
+    return document, _text_of(document.document, chunks)
 
 
 def stored_logs(
@@ -349,10 +350,10 @@ def is_stored_as_private(store: Store, file: FileText) -> bool:
 
     source, path = file.stat.source, file.stat.path
     with store.snapshot() as snapshot:
-        found = with_chunks(snapshot.documents(Scope(Filters(scopes=(PRIVATE,)))))
-        if any((each.source, each.path) == (source, path) for each in found):
+        documents = with_chunks(snapshot.documents(Scope(Filters(scopes=(PRIVATE,)))))
+        if any((each.source, each.path) == (source, path) for each in documents):
             return True
-        logs = (each.path for each in found if is_memory(each.source))
+        logs = (each.path for each in documents if is_memory(each.source))
         return is_memory(source) and path in resting_on(logs, snapshot.supports())
 
 

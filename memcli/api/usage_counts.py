@@ -1,8 +1,8 @@
 """Count which documents are read and used, if `access.count` is set.
 
-Each use is one line of `<index>.access`: JSON, [source, path]. Lines are only appended, each in one
-write. So the number of lines is the revision of the counts, and an earlier revision can be counted
-again. Documents are counted, not lines, because lines move. Delete the file to start again.
+Each use appends one line to `<index>.access`: JSON, [source, path]. So the number of lines is the
+revision of the counts, and memcli can count an earlier revision again. Documents are counted, not
+lines, because lines move. Delete the file to start again.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ MOST_BYTES = 64 * 1024 * 1024
 
 
 class UsageCounts(Record):
-    """How often each document was used, by (source, path), and the number of uses counted."""
+    """The number of uses of each document, by (source, path), and of all."""
 
     counts: Mapping[tuple[str, str], int]
     revision: int
 
 
 def note(workspace: Workspace, documents: Iterable[tuple[str, str]]) -> None:
-    """Count one use of each document; count nothing if the file cannot be written."""
+    """Count one use of each document, if the file can be written."""
     if not workspace.config("access.count"):
         return
-    # A newline first: a line that a kill cut off then ends here.
+    # A newline first: it ends a line that was cut off when memcli was killed.
     lines = "".join(f"\n{json.dumps(document)}" for document in documents)
     path = workspace.store.local + ENDING
     with suppress(OSError):
@@ -50,7 +50,7 @@ def note(workspace: Workspace, documents: Iterable[tuple[str, str]]) -> None:
 def uses(memory: Workspaces) -> UsageCounts:
     """Count the uses so far, or up to `accesses_at` of the workspace; none if uses are not counted.
 
-    Several workspaces that are searched as one have no counts.
+    Several workspaces together have no counts.
     """
     if not memory.config("access.count") or memory.members:
         return UsageCounts({}, 0)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from memcli.history.tree import CommitFiles
     from memcli.indexing.planning import Settings
 
-ALIKE = 0.5  # least share of the lines of an earlier file that the later one has
+ALIKE = 0.5  # least share of the lines of an earlier file in the later one
 
 
 class Version(Record):
     """Lines as a commit changed them."""
 
-    commit: str | None  # shortened hash; None: as they are on disk, and in no commit
+    commit: str | None  # shortened hash; None: on disk, not committed
     day: str | None
     source: str
     path: str
@@ -55,7 +55,7 @@ class _State(Record):
     """A file at a commit, and the place of the lines in it."""
 
     path: str
-    number: int  # of its bytes
+    number: int  # number of its bytes
     lines: tuple[str, ...]
     place: tuple[int, int]
 
@@ -73,7 +73,7 @@ def versions(
     here: str | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Versions:
-    """Follow the lines of `get` along the line of first parents, through renames of the file.
+    """Follow the lines of `get` back along first parents, through renames of the file.
 
     UsageError without a repository, NotFoundError if there is no such document.
     """
@@ -83,18 +83,18 @@ def versions(
         raise UsageError(
             f"the files of {workspace.config.workspace} are not here", hint="-w FOLDER"
         )
-    found = get(memory, target, first=first, count=count, here=here)
+    lines = get(memory, target, first=first, count=count, here=here)
     settings = workspace.index_settings()
-    file = targets.read(targets.Target(found.source, found.path), settings)
-    now = _State(found.path, file.stat.inode, _lines(file.text), (found.start_line, found.end_line))
+    file = targets.read(targets.Target(lines.source, lines.path), settings)
+    now = _State(lines.path, file.stat.inode, _lines(file.text), (lines.start_line, lines.end_line))
     named, top = repository_of(workspace.config.workspace)
     git = Git(named, environ)
     try:
-        past = _Past(git, top, environ, settings, found.source, workspace.config.workspace)
-        told, notices = _followed(past, now, head_of(git))
+        past = _Past(git, top, environ, settings, lines.source, workspace.config.workspace)
+        result, notices = _followed(past, now, head_of(git))
     finally:
         git.close()
-    return Versions(found, tuple(told), tuple(notices))
+    return Versions(lines, tuple(result), tuple(notices))
 
 
 class _Past(Record):
@@ -120,8 +120,8 @@ class _Past(Record):
 
 
 def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], list[Reason]]:
-    """Walk back from the newest commit until the lines were not there."""
-    told: list[Version] = []
+    """Go back from the newest commit until the lines are missing."""
+    result: list[Version] = []
     newest: Commit | None = None  # None: the file on disk
     state, at = now, head
     newer: CommitFiles | None = None
@@ -131,7 +131,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
         if earlier is None:
             break
         if earlier.text != state.text:
-            told.append(_version(past, state, newest))
+            result.append(_version(past, state, newest))
         state, newest, newer = earlier, at, files
         if not at.parents:
             break
@@ -139,24 +139,24 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
         if parent is None:
             cut = Reason("history", f"the history here goes back only to {at.short} ({at.day})",
                          "git fetch --unshallow")  # fmt: skip
-            return [*told, _version(past, state, newest)], [cut]
+            return [*result, _version(past, state, newest)], [cut]
         at = parent
-    return [*told, _version(past, state, newest)], []
+    return [*result, _version(past, state, newest)], []
 
 
 def _before(
     past: _Past, files: CommitFiles, state: _State, newer: CommitFiles | None
 ) -> _State | None:
-    """Find the lines in an earlier state; None if they were not there."""
+    """Find the lines in an earlier state; None if they are missing there."""
     if newer is not None and files.tree == newer.tree:
         return state
-    found, path = past.state(files, state.path), state.path
-    if found is None and newer is not None:
+    earlier, path = past.state(files, state.path), state.path
+    if earlier is None and newer is not None:
         path = _earlier_name(past, files, newer, state)
-        found = past.state(files, path) if path else None
-    if found is None:
+        earlier = past.state(files, path) if path else None
+    if earlier is None:
         return None
-    lines, number = found
+    lines, number = earlier
     if number == state.number or lines == state.lines:
         return state._replace(path=path, number=number)
     place = lines_before(lines, state.lines, state.place)
@@ -164,7 +164,7 @@ def _before(
 
 
 def _earlier_name(past: _Past, files: CommitFiles, newer: CommitFiles, state: _State) -> str:
-    """Find the file that was renamed into one, by its lines; "" for none."""
+    """Find the earlier name of a renamed file by its lines; "" if there is none."""
     root = os.path.relpath(past.settings.source(past.source).root, past.workspace)
     prefix = "" if root == "." else f"{root}/".replace(os.sep, "/")
     try:
@@ -174,10 +174,10 @@ def _earlier_name(past: _Past, files: CommitFiles, newer: CommitFiles, state: _S
         return ""
     best, name = ALIKE, ""
     for below in (path.removeprefix(prefix) for path in paths):
-        found = past.state(files, below) if rules.accepts(below) else None
-        if found is None or past.state(newer, below) is not None:
+        earlier = past.state(files, below) if rules.accepts(below) else None
+        if earlier is None or past.state(newer, below) is not None:
             continue
-        share = likeness(found[0], state.lines)
+        share = likeness(earlier[0], state.lines)
         if share >= best:
             best, name = share, below
     return name
@@ -204,8 +204,8 @@ def lines_before(
 ) -> tuple[int, int] | None:
     """Find the place of some lines in the version before; None if they are all new.
 
-    If lines replaced as many others, each had the place of the line that it replaced. Otherwise
-    they had the place of all those lines.
+    If lines replaced equally many others, each gets the place of the line that it replaced.
+    Otherwise they get the place of all those lines.
     """
     first, end = lines[0] - 1, lines[1]
     head = _common(old, new)
@@ -234,7 +234,7 @@ def lines_before(
 
 
 def likeness(old: Sequence[str], new: Sequence[str]) -> float:
-    """Return how much of two files is the same, by lines that are not blank."""
+    """Return the share of lines that two files have in common, without blank lines."""
     ours, theirs = ({line.strip() for line in each if line.strip()} for each in (old, new))
     return len(ours & theirs) / max(1, len(ours), len(theirs))
 

@@ -1,4 +1,4 @@
-"""One opened workspace: its settings, files, index and encoder, reused for every question.
+"""One opened workspace: its settings, files, index and encoder, shared by all questions.
 
 Only this module reads the environment and the clock; everything below gets them as arguments.
 """
@@ -67,11 +67,11 @@ if TYPE_CHECKING:
             """Close what is open."""
 
 
-# Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
-# model moves no citation.
+# Segments are cut to the limit of the bundled model, whatever the encoder, so that another model
+# moves no citation.
 PART_MAX = 256
 MOST_NS = (1 << 63) - 1  # from 1970, as the index stores times: from 1678 to 2261
-# Settings that an encoder is opened by.
+# Settings that decide how an encoder is opened.
 ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 RERANKER_SETTINGS = ("rerank.", "search.rerank")
 
@@ -88,7 +88,7 @@ class Clock(Record):
     """The functions that read the time and wait."""
 
     now_ns: Callable[[], int]  # nanoseconds since 1970
-    monotonic: Callable[[], float]  # seconds that no change of the clock moves
+    monotonic: Callable[[], float]  # seconds, independent of changes of the clock
     sleep: Callable[[float], None]
 
     def now(self) -> datetime:
@@ -121,10 +121,10 @@ SYSTEM_CLOCK = Clock(_now_ns, time.monotonic, time.sleep)
 
 
 class Workspace:
-    """An opened workspace: its settings, its files and its index, and the models it needs.
+    """An opened workspace: its settings, files and index, and the models it needs.
 
-    Threads may share it; `close` closes index and models. Nothing is read before it is needed. Each
-    question has its own day, so a process that runs over midnight answers as of today.
+    Threads may share it; `close` closes index and models. It reads nothing before it is needed.
+    Each question has its own day, so a process that runs over midnight answers as of today.
     """
 
     def __init__(
@@ -148,17 +148,17 @@ class Workspace:
         self._query_encoder: QueryEncoder | None = None
         self._reranker: SharedReranker | None = None
         self.accesses_at: int | None = (
-            None  # uses that count, of those in `api.usage_counts`; None: all
+            None  # how many of the uses in `api.usage_counts` count; None: all
         )
         # Why the index of this machine answers instead of an unreachable one.
         self.stands_in: Reason | None = None
-        self.mended: tuple[Reason, ...] = ()  # repairs of a damaged index, to be shown
+        self.mended: tuple[Reason, ...] = ()  # repairs of a damaged index, which an answer reports
         # Shows the work on the index that a question waits for; see `Workspaces.showing`.
         self.on_progress: Progress = lambda stage, done, total: None
 
     @property
     def has_files(self) -> bool:
-        """Return whether documents can be read, and not only their stored text."""
+        """Return whether the documents themselves can be read."""
         return self.state is None or self.state.files is not None
 
     def need_files(self) -> None:
@@ -193,14 +193,14 @@ class Workspace:
         try:
             with self.store.change(wait_seconds=WAIT_SECONDS, sleep=self.clock.sleep) as change:
                 notices = change.notices or (change.start_over(error.message),)
-                if not change.known():  # else another process has built it already
+                if not change.known():  # otherwise another process has built it already
                     self.mended = tuple(Reason("damaged", notice) for notice in notices)
         except (BusyError, StoreError):
             return False
         return True
 
     def with_local_index(self, error: StoreError) -> Workspace | None:
-        """Return the workspace with its index on this machine, instead of a server that failed.
+        """Return the workspace with its index on this machine, because a server failed.
 
         None if it has no other index.
         """
@@ -225,8 +225,8 @@ class Workspace:
         from memcli.api import targets
 
         settings = self.index_settings()
-        found = targets.resolve(target, settings, here)
-        return found, targets.read(found, settings)
+        place = targets.resolve(target, settings, here)
+        return place, targets.read(place, settings)
 
     def is_private(self, file: FileText) -> bool:
         """Return whether a document, or a source of a summary, is private to its workspace.
@@ -253,14 +253,14 @@ class Workspace:
             for path in {lines.path for lines in rests_on} - seen:
                 seen.add(path)
                 with suppress(NotFoundError):  # a summary may name any path
-                    found = read(settings, MEMORY_SOURCE, path)
-                    waiting += [] if isinstance(found, Skip) else [found]
+                    content = read(settings, MEMORY_SOURCE, path)
+                    waiting += [] if isinstance(content, Skip) else [content]
         return False
 
     def having(
         self, *, config: settings.Config | None = None, store: Store | None = None
     ) -> Workspace:
-        """Return a workspace with other settings or another index; an open encoder serves both."""
+        """Return a workspace with other settings or another index; both share an open encoder."""
         made = Workspace(
             config or self.config,
             store or self.store,
@@ -281,7 +281,7 @@ class Workspace:
         return made
 
     def sharing_encoder(self, other: Workspace) -> Workspace:
-        """Return this workspace with the query encoder of another that is configured alike."""
+        """Return this workspace with the query encoder of another with equal settings."""
         made = self.having()
         made._query_encoder = other.query_encoder
         return made
@@ -300,13 +300,13 @@ class Workspace:
             self.state.close()
 
     def remembered(self) -> IndexModel:
-        """Read which model made the index, and its files as they were verified then."""
+        """Read which model made the index, and what is known about its verified files."""
         from memcli.embedding.encoders import IndexModel
 
         try:
             with self.store.snapshot() as snapshot:
                 facts = snapshot.facts
-        except AwayError:  # each attempt may take seconds: ask once
+        except AwayError:  # an attempt may take seconds, so ask once
             raise
         except (IndexMissingError, StoreError):  # freshness reports or repairs it
             return IndexModel(None, None)
@@ -334,29 +334,29 @@ class Workspace:
 
         environ, variable = self.environ, self.config("rerank.key_variable")
         with self._guard:
-            kept = self._reranker
-            if kept is None or kept.index != index:
-                if kept is not None:
-                    kept.close()
+            shared = self._reranker
+            if shared is None or shared.index != index:
+                if shared is not None:
+                    shared.close()
                 table = self._table("rerank", Reranking._fields)
-                wanted = Reranking(name, key=lambda: environ.get(variable), **table)
-                kept = self._reranker = SharedReranker(wanted, self.encoders(), index)
-            return kept
+                reranking = Reranking(name, key=lambda: environ.get(variable), **table)
+                shared = self._reranker = SharedReranker(reranking, self.encoders(), index)
+            return shared
 
     @property
     def cache_folder(self) -> str:
-        """Name the folder of the user's cache that is this workspace's own."""
+        """Return the cache folder of this workspace."""
         return settings.folder_of(self.config.workspace, self.environ)
 
     @property
     def calibration_file(self) -> str:
-        """Name the file of the constants that the user has fitted."""
+        """Return the path of the constants that the user has fitted."""
         return settings.calibration_file(self.environ)
 
     def calibrations(self) -> Mapping[str, Calibration]:
         """Read the constants that the user fitted, by fingerprint; ConfigError for anything else.
 
-        They are read again for each question, from a file next to the user's configuration.
+        It reads them again for each question.
         """
         path = self.calibration_file
         if not os.path.exists(path):
@@ -401,7 +401,7 @@ class Workspace:
         )
 
     def _table(self, name: str, fields: tuple[str, ...]) -> dict[str, Any]:
-        """Return the fields of a record that are settings of a table."""
+        """Return the settings of a table as fields of a record."""
         known = (field for field in fields if f"{name}.{field}" in BY_NAME)
         return {field: self.config(f"{name}.{field}") for field in known}
 
@@ -414,9 +414,8 @@ class Workspace:
     ) -> OpenedEncoder:
         """Open a configured encoder, or return why none can be used.
 
-        `sleep` waits if a server asks for it, instead of the clock's. `threads` replaces
-        `embedding.threads`. Hashes of model files that the index was made with are not checked
-        again.
+        `sleep` replaces the clock's, if a server asks to wait. `threads` replaces
+        `embedding.threads`. The files of the model that made the index are not checked again.
         """
         from memcli.embedding.registry import NOTHING, open_encoder
 
@@ -438,7 +437,7 @@ class Workspace:
 
 
 def encoder_settings(config: settings.Config) -> str:
-    """Write down the settings that an encoder is opened by."""
+    """Return the settings that decide how an encoder is opened, as text."""
     values = config.values.items()
     return repr([(name, v.value) for name, v in values if name.startswith(ENCODER_SETTINGS)])
 

@@ -1,8 +1,8 @@
 """One workspace, or several that answer as one; every method of `Memory` uses it.
 
-Several keep the settings that their files are read with; those of the lead apply to a question.
-`store.union` merges their ranks and hides private notes of each. If one of them fails, the others
-answer, and the freshness names it.
+If there are several, each keeps its settings for reading files; those of the lead apply to a
+question. `store.union` merges their ranks and hides private notes of each. If one of them fails,
+the others answer, and the freshness names it.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Selection(Record):
     shared: str | None = None  # the name of a workspace of the shared index
     tenant: str | None = None  # all workspaces of a tenant of the shared index
     here: str | None = None  # replaces the current folder
-    anywhere: bool = False  # a folder without Markdown files will do
-    may_miss: bool = False  # a folder of several that is missing is opened once it exists
+    anywhere: bool = False  # the folder may be without Markdown files
+    may_miss: bool = False  # a missing folder is opened as soon as it exists
     now: datetime | None = None  # the moment for relative days; None: the clock
 
     @property
     def are_several(self) -> bool:
-        """Return whether several workspaces are named."""
+        """Return whether the options name several workspaces."""
         return self.everywhere or len(self.folders) > 1
 
     def check(self) -> None:
@@ -107,15 +107,15 @@ class Group(Record):
     config: Config  # the settings of a question, with all sources by their full names
     store: UnionStore
     has_own: bool  # the first one is primary: its private notes may be shown
-    named_by: str  # the options that name them on a command line
-    shared_index: SharedIndex | None  # those without files are read from it
+    named_by: str  # the options that name them in a command
+    shared_index: SharedIndex | None  # the shared index of those without files
 
 
 class DocumentOwner(Record):
     """The workspace of a document, and the document's name there."""
 
     workspace: Workspace
-    target: str  # its name there
+    target: str  # the name of the document in it
     before: str  # the prefix of its source if several workspaces are searched; "" for one
     is_own: bool  # the workspace that asks: only its private notes may be shown
 
@@ -124,16 +124,16 @@ class DocumentOwner(Record):
 
         Relative paths start at `here`.
         """
-        found, file = self.workspace.find(self.target, here)
+        place, file = self.workspace.find(self.target, here)
         if self.is_own or not self.workspace.is_private(file):
-            return found, file
+            return place, file
         from shlex import quote
 
         option = "-w" if self.workspace.has_files else "--workspace-name"
         name = quote(self.workspace.config.workspace)
         raise NotFoundError(
-            f"{self.before}{found.name} is private, and only its own workspace may read it",
-            hint=f"memcli get {quote(found.name)} {option} {name}",
+            f"{self.before}{place.name} is private, and only its own workspace may read it",
+            hint=f"memcli get {quote(place.name)} {option} {name}",
         )
 
 
@@ -141,13 +141,13 @@ class Workspaces:
     """One workspace, or several that answer as one. Threads may share it."""
 
     def __init__(self, lead: Workspace, group: Group | None = None) -> None:
-        """Take the workspace; of several, the one whose settings apply to a question."""
+        """Take the workspace, or the first of several: its settings apply to a question."""
         self.lead, self.group = lead, group
         self.clock, self.environ = lead.clock, lead.environ
 
     @property
     def config(self) -> Config:
-        """Return the settings of a question; of several, with the sources of all."""
+        """Return the settings of a question, with the sources of all workspaces."""
         return self.group.config if self.group else self.lead.config
 
     @property
@@ -157,7 +157,7 @@ class Workspaces:
 
     @property
     def members(self) -> Sequence[NamedWorkspace]:
-        """Return several workspaces by their names, also those that cannot be opened."""
+        """Return several workspaces by their names, including those that cannot be opened."""
         return self.group.members if self.group else ()
 
     @property
@@ -168,7 +168,7 @@ class Workspaces:
 
     @property
     def named_by(self) -> str:
-        """Return the options that name several workspaces on a command line."""
+        """Return the options that name several workspaces in a command."""
         return self.group.named_by if self.group else ""
 
     def alone(self) -> Workspace:
@@ -189,12 +189,12 @@ class Workspaces:
         return None if self.group else self.lead.provenance()
 
     def index_settings(self) -> Settings:
-        """Return the settings that reading documents needs."""
+        """Return the settings for reading documents."""
         settings = self.lead.index_settings()
         return settings._replace(sources=self.config.sources) if self.group else settings
 
     def remembered(self) -> IndexModel:
-        """Read which model made the index; of several, the first that can be read."""
+        """Read which model made the index, or the first of several indexes that can be read."""
         if not self.group:
             return self.lead.remembered()
         from memcli.embedding.encoders import IndexModel
@@ -222,7 +222,7 @@ class Workspaces:
         return [(names, opened[names[0]], part) for names, part in parts]
 
     def owner_of(self, target: str) -> DocumentOwner:
-        """Return the workspace of a document: that of `name:path`, else the first."""
+        """Return the workspace of a document: the one in `name:path`, or else the first."""
         name, colon, rest = target.partition(":")
         if not self.group:
             # A citation of an answer from several workspaces of a shared index begins with a name.
@@ -236,7 +236,7 @@ class Workspaces:
         return DocumentOwner(first.opened(), target, f"{first.name}:", has_own)
 
     def only(self, name: str) -> Workspaces:
-        """Return one workspace, still with its name; an open encoder serves both.
+        """Return one workspace, still with its name; both share an open encoder.
 
         UsageError for an unknown name; for a workspace that cannot be opened, the reason.
         """
@@ -282,7 +282,7 @@ class Workspaces:
         return Workspaces(lead, self.group._replace(members=members, config=change(self.config)))
 
     def without_failed(self, freshness: Freshness) -> Workspaces:
-        """Leave out the workspaces that could not be updated, so that nobody waits again."""
+        """Leave out the workspaces that could not be updated: memcli does not wait again."""
         failed = {s.name: s.reason for s in freshness.stores if s.state == FAILED and s.reason}
         return (self._without(failed) if failed else None) or self
 
@@ -301,7 +301,7 @@ class Workspaces:
         return self._with_members(members)
 
     def _without(self, failed: Mapping[str, Reason]) -> Workspaces | None:
-        """Leave workspaces out, with the reasons; None if no other can answer."""
+        """Leave out some workspaces, with the reasons; None if no other can answer."""
 
         def left(each: NamedWorkspace) -> NamedWorkspace:
             workspace, why = each.workspace, failed.get(each.name)
@@ -323,9 +323,9 @@ class Workspaces:
     def answering(self, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
         """Answer a question; if one of several workspaces fails, the others answer.
 
-        If the server of an index becomes unreachable, the question is asked once more, perhaps of
-        another configured server. If none answers, the local index of the same files does. If it
-        `mends`, a damaged index is built again.
+        If the server of an index becomes unreachable, it asks once more, perhaps another configured
+        server. If none answers, it asks the local index of the same files. With `mends`, it builds
+        a damaged index again.
         """
         if self.group:
             with ExitStack() as opened:
@@ -349,15 +349,15 @@ class Workspaces:
         with closing(local.store):
             try:
                 return make(Workspaces(local))
-            except IndexMissingError:  # it may not be made now: the server is what is missing
+            except IndexMissingError:  # do not build it now: only the server is missing
                 raise error from None
 
     @contextmanager
     def showing(self, progress: Callable[[int, str, int, int], None]) -> Iterator[None]:
         """Show the progress of index updates.
 
-        `progress` gets the number of the workspace, then stage, done and total. Several workspaces
-        are updated by one thread each.
+        `progress` gets the number of the workspace, then stage, done and total. Each workspace has
+        its own thread.
         """
         before = [(each, each.on_progress) for each in self.opened]
         for at, (each, _) in enumerate(before):
@@ -379,7 +379,7 @@ class Workspaces:
 def _of_the_rest(
     memory: Workspaces, make: Callable[[Workspaces], Made], opened: ExitStack, *, mends: bool
 ) -> Made:
-    """Answer a question by the workspaces that can; the others are named in its freshness.
+    """Answer a question from the workspaces that can; the freshness names the others.
 
     `opened` closes the indexes of this machine that answer instead of a server.
     """
@@ -393,7 +393,7 @@ def _of_the_rest(
         except FailedStoreError as error:
             cause = error.cause
             if isinstance(cause, AwayError) and cause.was_there and not was_asked_again:
-                was_asked_again = True  # another server that is named may answer
+                was_asked_again = True  # another configured server may answer
                 continue
             if mends and isinstance(cause, DamagedError) and not mended.issuperset(error.names):
                 mended.update(error.names)
@@ -422,7 +422,7 @@ def joined(
 ) -> Workspaces:
     """Join workspaces, the primary one first; at least one can be opened.
 
-    Those without files are read from a crowd and come last; none of them is primary. The default
+    Those without files come from a shared index, and last; none of them is primary. The default
     `lead` is the first that can be opened.
     """
     from memcli.store.union import UnionStore
@@ -444,7 +444,7 @@ def joined(
 
 
 def _config_of(there: Sequence[tuple[str, Workspace]]) -> Config:
-    """Return the settings of the first, with the sources of all by their whole names."""
+    """Return the settings of the first, with the sources of all by their full names."""
     sources = tuple(
         source._replace(name=f"{name}:{source.name}")
         for name, workspace in there
@@ -459,7 +459,7 @@ def _config_of(there: Sequence[tuple[str, Workspace]]) -> Config:
 
 
 def for_folder(reason: Reason, folder: str) -> Reason:
-    """Let a hint name the workspace that it is for."""
+    """Add the workspace to a hint."""
     from memcli.render.reasons import for_workspace
 
     return reason._replace(hint=for_workspace(reason.hint, folder))

@@ -1,1 +1,1 @@
-"""Measure how well search finds things, on judged questions."""
+"""Measure the quality of search on judged questions, and its speed."""

@@ -12,7 +12,7 @@ from memcli.search.stages import SWITCHES
 
 SHOWN = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
          "Recall@2000tok")  # fmt: skip
-JUDGED_BY = "nDCG@10"  # the metric whose difference gets an interval
+JUDGED_BY = "nDCG@10"  # the metric with an interval
 
 
 class Variant(Record):
@@ -40,14 +40,14 @@ BY_PROFILE = {name: Variant(f"profile {name}", {"search.profile": name}) for nam
 def row(
     name: str, scores: Sequence[Mapping[str, float]], before: Sequence[Mapping[str, float]]
 ) -> dict[str, object]:
-    """Describe a variant by its means, and by its differences in nDCG@10 question by question."""
+    """Describe a variant by its means, and by the difference in nDCG@10 per question."""
     change = paired([each[JUDGED_BY] for each in before], [each[JUDGED_BY] for each in scores])
     means = {metric: fsum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
     return {"variant": name, **means, "change": change.mean, "low": change.low, "high": change.high}
 
 
 def table(rows: Iterable[Mapping[str, object]]) -> str:
-    """Draw the variants, one a line; the last column is the change of nDCG@10 and its interval."""
+    """Draw one line per variant; the last column is the change of nDCG@10 and its interval."""
     listed = list(rows)
     width = max(len(str(each["variant"])) for each in listed)
     heads = [name.replace("Recall", "R").replace("tok", "t") for name in SHOWN]

@@ -1,8 +1,8 @@
 """Fit the constants with which `search.confidence` judges passages, on judged questions; pure.
 
-Each question is asked twice: normally, and without the chunks that have its evidence. An answer is
-right if its first FIRST passages have a judged line; without the evidence no answer is right. Two
-logistic regressions separate right answers from the others:
+Each question is asked twice: normally, and without the chunks that contain its evidence. An answer
+is right if its first FIRST passages contain a judged line; without the evidence, no answer is
+right. Two logistic regressions separate right answers from the others:
 
     confidence  by the first passage's cosine and its coverage times rarity
     lead        by the lead of the first score over the tenth, and the thirtieth cosine; the line at
@@ -42,7 +42,7 @@ class Sample(Record):
     is_whole: bool  # no chunk was left out
     cosine: float  # of the first passage
     words: float  # its coverage times the rarity of the query's words
-    lead: float  # of the first score over the tenth
+    lead: float  # lead of the first score over the tenth
     background: float  # the thirtieth cosine
 
 
@@ -50,7 +50,7 @@ class FittedConstants(Record):
     """The constants, and how well they separate answers that were not used to fit them."""
 
     constants: Calibration
-    area: float  # under the ROC, in cross-validation
+    area: float  # area under the ROC curve, in cross-validation
     by_words: float  # the same with keyword matches only
 
 
@@ -62,7 +62,7 @@ def sample_of(
     is_right: bool,
     is_whole: bool,
 ) -> Sample:
-    """Take the figures of a match; `passages` are those before age counts, `fused` chunks."""
+    """Take the figures that decide a match: passages before decay, and fused chunks."""
     if not passages:
         return Sample(is_right, is_whole, 0.0, 0.0, 0.0, 0.0)
     first = passages[0]
@@ -105,13 +105,13 @@ def _line(samples: Sequence[Sample]) -> tuple[float, float]:
 def _unseen(rows: Sequence[tuple[float, float]], labels: Sequence[float]) -> list[float]:
     """Judge each answer by constants that were fitted on the others.
 
-    The two answers of a question, which follow each other, stay together.
+    The two answers to a question follow each other and stay in one fold.
     """
     scores = [0.0] * len(rows)
     for fold in range(FOLDS):
-        kept = [at for at in range(len(rows)) if at // 2 % FOLDS != fold]
-        bias, *slopes = logistic([rows[at] for at in kept], [labels[at] for at in kept])
-        for at in set(range(len(rows))).difference(kept):
+        training = [at for at in range(len(rows)) if at // 2 % FOLDS != fold]
+        bias, *slopes = logistic([rows[at] for at in training], [labels[at] for at in training])
+        for at in set(range(len(rows))).difference(training):
             scores[at] = bias + fsum(s * x for s, x in zip(slopes, rows[at], strict=True))
     return scores
 

@@ -17,8 +17,8 @@ Trace = Run | SpeedTrace
 def compare(before: Trace, after: Trace) -> dict[str, Any]:
     """Describe the difference as `memcli.bench-compare/1` does.
 
-    Means are over the questions that both runs judged; a trace of speed has none. Times are given
-    only if both ran on one machine.
+    Means are over the questions that both runs judged; a trace of speed has none. There are times
+    only if both runs were on one machine.
     """
     old_rows = {row.id: row for row in _rows(before)}
     new_rows = {row.id: row for row in _rows(after)}

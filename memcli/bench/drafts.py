@@ -1,7 +1,7 @@
-"""Draft judged questions from the headings and decisions of a memory, for a person to edit.
+"""Draft judged questions from the headings and decisions of a workspace, for a person to edit.
 
-A heading is a poor question, since it has the very words that answer it. So drafts are marked, and
-not counted until somebody has reworded them.
+A heading is a poor question, because its words are in the answer. So drafts are marked, and do not
+count until somebody has reworded them.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _LIST_SIGN = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 # The text of a code span remains; an underscore inside a name is not markup.
 _MARKS = re.compile(r"(`+)(?P<code>.+?)\1|[*`]+|(?<!\w)_+|_+(?!\w)")
 _DATE_ALONE = re.compile(r"[\W\d]*")
-_MISSED = ("unreadable", "not-text", "too-large")  # nobody left these out on purpose
-WORDS = 16  # words of a decision that become its question
+_MISSED = ("unreadable", "not-text", "too-large")  # skipped for a reason that a person should know
+WORDS = 16  # the question is that many words of a decision
 
 
 class QuestionDraft(Record):
-    """A question somebody may want to ask, and the lines that answer it."""
+    """A question, and the lines that answer it."""
 
     query: str
     category: str  # heading | decision
-    path: str  # as it is printed, with its source if that is not the memory
+    path: str  # as printed: with the source, unless that is the default one
     start_line: int
     end_line: int
 
@@ -69,15 +69,15 @@ def draft(documents: Mapping[str, ParsedMarkdown], count: int) -> list[QuestionD
         title for parsed in documents.values() for title in {b.title for b in _headings(parsed)}
     )
     decided = {path: list(_decisions(path, parsed)) for path, parsed in documents.items()}
-    asked = Counter(each.query for drafts in decided.values() for each in drafts)
-    found = [
+    times = Counter(each.query for drafts in decided.values() for each in drafts)
+    per_document = [
         [
-            *(each for each in decided[path] if asked[each.query] == 1),
+            *(each for each in decided[path] if times[each.query] == 1),
             *_sections(path, parsed, shared),
         ]
         for path, parsed in sorted(documents.items())
     ]
-    lists = [drafts for drafts in found if drafts]
+    lists = [drafts for drafts in per_document if drafts]
     chosen: list[QuestionDraft] = []
     for depth in range(max(map(len, lists), default=0)):
         layer = [drafts[depth] for drafts in lists if len(drafts) > depth]
@@ -118,7 +118,7 @@ def _headings(parsed: ParsedMarkdown) -> Iterator[Block]:
 def _sections(
     path: str, parsed: ParsedMarkdown, shared: Mapping[str, int]
 ) -> Iterator[QuestionDraft]:
-    """Return the headings that have a body of their own, with the lines of that body."""
+    """Return the headings with a body of their own, and the lines of that body."""
     blocks = parsed.blocks
     for at, block in enumerate(blocks):
         if block.kind != "heading":
@@ -133,7 +133,7 @@ def _sections(
 
 
 def _decisions(path: str, parsed: ParsedMarkdown) -> Iterator[QuestionDraft]:
-    """Return the paragraphs and items that decide something, as their first words."""
+    """Return the first words of each paragraph and item that decides something."""
     for block in parsed.blocks:
         if block.kind not in ("paragraph", "item"):
             continue

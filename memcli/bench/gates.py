@@ -1,4 +1,4 @@
-"""Gates: the limits of a run, and one line for each that it misses; pure."""
+"""The limits of a run, and one line for each limit that it misses; pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memcli.record import Record
 
 
 class Gate(Record):
-    """A metric and the least it may be."""
+    """A metric and its lower limit."""
 
     metric: str
     least: float
@@ -58,7 +58,7 @@ def failures(
     baseline: Sequence[Row] | None,
     p95_ms: float,
 ) -> list[str]:
-    """Return one line for every gate that the run does not pass."""
+    """Return one line for each limit that the run misses."""
     lines = []
     for gate in gates.floors:
         value = means.get(gate.metric, 0.0)
@@ -78,7 +78,7 @@ def failures(
 
 
 def newly_missed(baseline: Sequence[Row], rows: Sequence[Row]) -> list[Move]:
-    """List the important questions that were among the first 5 and are not any more."""
+    """List the important questions whose answer was among the first 5 and no longer is."""
     return [
         move
         for move in moves(baseline, rows)

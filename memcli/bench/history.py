@@ -10,14 +10,14 @@ from memcli.bench.rows import HEADLINE, drop, moves
 from memcli.bench.traces import CheckTrace, QualityTrace, Run
 from memcli.embedding.models import model_name
 
-KEPT = 90  # traces: three months of nights
+KEPT = 90  # nights that are kept
 FAILURES = 10  # worst questions that a trace lists
 
 
 def reference(history: Sequence[CheckTrace]) -> CheckTrace | None:
     """Return the best run since the last one that a person accepted; ties go to the older.
 
-    It is the best and not the last, because otherwise a small decline every night would pass.
+    Compared with the last run, a small decline every night would pass; so this returns the best.
     """
     since = 0
     for at, trace in enumerate(history):
@@ -57,7 +57,7 @@ def unaccepted_misses(history: Sequence[CheckTrace], before: Run | None, after: 
 
 
 def changes(before: Run, after: Run) -> list[str]:
-    """Name what differs between two runs besides their figures."""
+    """Name what differs between two runs, apart from their figures."""
     old, new = before.quality, after.quality
     here, there = old.machine, new.machine
     differing = []

@@ -1,7 +1,7 @@
 """Name the stage at which the lines that answer a question were lost; pure.
 
-Each judged range is followed through the search as `search --why-not` follows lines. The search
-returned 100 passages, so lines that were dropped differ from lines that came too late.
+It follows each judged range through the search, as `search --why-not` follows lines. The search
+returned 100 passages, which tells lines that were dropped from lines that came too late.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ def lost_at(
     limit: int,
     line_count: Callable[[tuple[str, str]], int],
 ) -> Loss | None:
-    """Find where the judged lines were lost; None if the first `limit` passages have them.
+    """Find where the judged lines were lost; None if the first `limit` passages contain one.
 
-    `course` is that of the search that gave the answer. Of several ranges, the one that came
-    furthest counts. `line_count` returns the lines of a document (source, path), 0 if the memory
-    does not have it.
+    `course` belongs to the search that gave the answer. If there are several ranges, the one that
+    came furthest counts. `line_count` returns the lines of a document (source, path), 0 if the
+    workspace does not have it.
     """
-    trails = [follow(course, partial(_touches, wanted)) for wanted in relevant]
+    trails = [follow(course, partial(_touches, place)) for place in relevant]
     trail = min(trails, key=_left_behind)
     if trail.rank is not None:
         return None if trail.rank <= limit else _too_late(trail, limit)
-    if all(wanted.start > line_count(wanted.document) for wanted in relevant):
+    if all(place.start > line_count(place.document) for place in relevant):
         return Loss(GONE, _gone(relevant[0], line_count(relevant[0].document)))
     if not trail.waypoints:
         return Loss("recall", "the question contains nothing to search for")
@@ -57,7 +57,7 @@ def lost_at(
 
 
 def _left_behind(trail: Trail) -> tuple[float, int]:
-    """Sort by what came furthest: shown passages by rank, then the last one to be lost."""
+    """Sort the range that came furthest first: shown passages by rank, then the last one lost."""
     passed = sum(at.rank is not None for at in trail.waypoints)
     return (inf if trail.rank is None else trail.rank, -passed)
 
@@ -65,7 +65,7 @@ def _left_behind(trail: Trail) -> tuple[float, int]:
 def _gone(place: Range, lines: int) -> str:
     name = shown(*place.document)
     if not lines:
-        return f"{name} is not in the memory"
+        return f"{name} is not in the workspace"
     return f"{name} has {lines} lines, and line {place.start} was judged"
 
 
@@ -77,13 +77,13 @@ def _limits(answer: Answer) -> str:
 
 
 def _too_late(trail: Trail, limit: int) -> Loss:
-    """Blame the last stage that moved a passage after the first ones, else the fusion."""
+    """Blame the last stage that moved the passage out of the first ones, or else the fusion."""
     # Ranks exist only after the retrievers are fused.
     ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
     blamed = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
     moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))
-    told = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
-    return Loss(blamed[-1] if blamed else "fuse", f"rank {told}")
+    ranks = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
+    return Loss(blamed[-1] if blamed else "fuse", f"rank {ranks}")
 
 
 def _touches(place: Range, passage: RankedPassage) -> bool:

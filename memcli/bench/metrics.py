@@ -21,7 +21,7 @@ from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 
 BUDGETS = (500, 1000, 2000)
-LINE_END_TOKENS = 0.25  # one more character a line
+LINE_END_TOKENS = 0.25  # one character of each line, for its end
 DRAWS = 2000
 SEED = 20250101
 NAMES = (
@@ -59,8 +59,8 @@ def score(
 ) -> dict[str, float]:
     """Score one query; `line_costs` gives the tokens of each line of a document."""
     first = [
-        next((rank for rank, r in enumerate(results, 1) if r.touches(wanted)), None)
-        for wanted in relevant
+        next((rank for rank, r in enumerate(results, 1) if r.touches(place)), None)
+        for place in relevant
     ]
     ranks = [rank for rank in first if rank is not None]
     best = min(ranks, default=None)
@@ -98,13 +98,13 @@ def _budget_recall(
 
 def reached(relevant: Sequence[Range], seen: set[Line]) -> float:
     """Return the share of judged ranges of which at least one line was seen."""
-    found = sum(
-        any((wanted.document, line) in seen for line in range(wanted.start, wanted.end + 1))
-        if wanted.end - wanted.start < len(seen)
-        else any(d == wanted.document and wanted.start <= n <= wanted.end for d, n in seen)
-        for wanted in relevant
+    count = sum(
+        any((place.document, line) in seen for line in range(place.start, place.end + 1))
+        if place.end - place.start < len(seen)
+        else any(d == place.document and place.start <= n <= place.end for d, n in seen)
+        for place in relevant
     )
-    return found / len(relevant)
+    return count / len(relevant)
 
 
 class Difference(Record):

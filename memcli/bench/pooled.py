@@ -15,7 +15,7 @@ from memcli.bench.traces import SETS, Figures, Movement, QualityTrace, Row, Sets
 from memcli.bench.traces import read as read_trace
 from memcli.errors import UsageError
 
-# A change is judged by these; the trace has all metrics.
+# These metrics judge a change; the trace has all.
 MOVED = ("Hit@5", "nDCG@10", "Recall@500tok", "Recall@1000tok", "Recall@2000tok")
 HINT = "memcli bench quality A.jsonl B.jsonl --json > before.json"
 
@@ -47,7 +47,7 @@ def pooled(sets: Mapping[str, QualityTrace], against: SetsTrace | None, now: str
 
 
 def read(text: str, name: str) -> SetsTrace:
-    """Read the trace of several sets; UsageError if it is anything else."""
+    """Read the trace of several sets; UsageError if the text is anything else."""
     trace: SetsTrace | None = read_trace(text, SetsTrace)
     if trace is None or not trace.sets:
         raise UsageError(f"{name} is not a trace of several sets", hint=HINT)

@@ -27,7 +27,7 @@ PASSAGE_LIMIT = 5  # a question whose lines come later counts as missed
 
 
 class Search(Protocol):
-    """Asks one memory, always in the same way."""
+    """Searches one workspace, always with the same options."""
 
     @property
     def options(self) -> SearchOptions:
@@ -35,18 +35,18 @@ class Search(Protocol):
         ...
 
     def __call__(self, text: str, day: str | None, observe: Observer = unobserved) -> Answer:
-        """Answer a text on a day."""
+        """Answer a question as if asked on a day."""
         ...
 
 
 class QuestionResult(Record):
-    """A question with its passages and scores; no scores if no lines are judged."""
+    """A question with its passages and scores; without judged lines, it has no scores."""
 
     query: Query
     results: tuple[Range, ...]
     scores: dict[str, float] | None
     milliseconds: float
-    mended: bool | None  # succeeds with its hints; None if it has none or succeeds without them
+    mended: bool | None  # whether it succeeds with hints; None without hints, or if it needs none
     loss: Loss | None
 
 
@@ -61,7 +61,7 @@ def ask(
     def lines(document: tuple[str, str]) -> int:
         return len(line_costs(document))
 
-    asked = []
+    runs = []
     for query in queries:
         course = Course()
         started = timer()
@@ -69,7 +69,7 @@ def ask(
         milliseconds = (timer() - started) * 1000.0
         results = passages(answer)
         if not query.relevant:
-            asked.append(QuestionResult(query, results, None, milliseconds, None, None))
+            runs.append(QuestionResult(query, results, None, milliseconds, None, None))
             continue
         scores = score(query.relevant, results, line_costs)
         missed = not scores[f"Hit@{PASSAGE_LIMIT}"]
@@ -87,8 +87,8 @@ def ask(
                 limit=PASSAGE_LIMIT,
                 line_count=lines,
             )
-        asked.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
-    return asked
+        runs.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
+    return runs
 
 
 def line_costs(settings: Settings) -> LineCosts:
@@ -144,7 +144,7 @@ def hint_rate(results: Sequence[QuestionResult]) -> HintRate:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least `share` of the values do not exceed; 0 for none."""
+    """Return the smallest value that at least `share` of the values do not exceed, or 0."""
     ranked = sorted(values)
     return ranked[max(0, ceil(share * len(ranked)) - 1)] if ranked else 0.0
 
@@ -155,6 +155,6 @@ def run_line(result: QuestionResult) -> dict[str, Any]:
 
 
 def _result(lines: Range) -> dict[str, Any]:
-    """Describe a passage; with its source if that is not the memory."""
+    """Describe a passage, with its source unless that is the default one."""
     source = {} if lines.source == MEMORY_SOURCE else {"source": lines.source}
     return {"path": lines.path, **source, "start_line": lines.start, "end_line": lines.end}

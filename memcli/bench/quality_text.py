@@ -22,12 +22,12 @@ def shortened(metric: str) -> str:
 
 HEADS = [*map(shortened, NAMES)]
 COLUMNS = 80
-# The metrics of the table, as many as fit; JSON and the HTML report have all.
+# The metrics that fit into the table; JSON and the HTML report have all.
 TABLE_NAMES = ("Hit@1", "Hit@5", "Recall@10", "MRR@10", "nDCG@10", "Recall@1000tok")
 
 
 def table(summaries: Mapping[str, Mapping[str, float]]) -> str:
-    """Draw the summary, a row a category."""
+    """Draw the summary, one row per category."""
     width = max(map(columns, summaries))
     head = f"{'':{width}}  {'n':>5}  " + "  ".join(
         f"{name:>7.7}" for name in map(shortened, TABLE_NAMES)

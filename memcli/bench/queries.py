@@ -1,7 +1,7 @@
 """Read the judged questions of a file: JSON lines, or one `question -> path` per line; pure.
 
-A path belongs to the memory. A path of another source is written `source:path`, as it is printed,
-or has its `source` next to it, as in the results of a search.
+A path without a source is in the default one. Others are written `source:path`, as memcli prints
+them, or have a `source` next to them, as in the results of a search.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNSORTED = "-"
 IMPORTANCES = {"low": 0.2, "normal": 0.5, "high": 1.0}
 HIGH = 0.8  # from this importance on, a newly missed question is reported by itself
 
-# The keys of a question; another key is a note of its author, unless it is nearly one of these.
+# The keys of a question. Any other key is a note of its author, unless it looks like one of these.
 _KEYS = ("id", "query", "category", "date", "relevant", "hints", "importance", "draft")
 _PLACE_KEYS = ("path", "source", "start_line", "end_line")  # of an item of `relevant`
 
@@ -47,9 +47,9 @@ class Query(Record):
 def read_queries(
     lines: Iterable[str], name: str, sources: Collection[str] = (MEMORY_SOURCE,)
 ) -> list[Query]:
-    """Read all questions, drafts too; UsageError names the line at fault.
+    """Read all questions, including drafts; UsageError names the faulty line.
 
-    `sources` are the names of the sources that there are.
+    `sources` are the names of the existing sources.
     """
     queries: list[Query] = []
     ids: set[str] = set()
@@ -76,15 +76,15 @@ def read_queries(
 
 
 def confirmed(queries: Iterable[Query], name: str) -> list[Query]:
-    """Leave out drafts: only questions that a person has checked count."""
+    """Leave out drafts: a person must have checked a question before it counts."""
     queries = list(queries)
-    kept = [query for query in queries if not query.draft]
-    if not kept:
+    checked = [query for query in queries if not query.draft]
+    if not checked:
         raise UsageError(
             f"all {len(queries)} queries of {name} are drafts, and drafts are not counted",
             hint=f'edit {name} and set "draft": false where question and lines are right',
         )
-    return kept
+    return checked
 
 
 def _query(line: str, number: int, sources: Collection[str]) -> Query:
@@ -111,7 +111,7 @@ def _query(line: str, number: int, sources: Collection[str]) -> Query:
 
 
 def _check_keys(record: Mapping[str, Any]) -> None:
-    """Refuse a key that is misspelt, or in the wrong place, so that no answer is lost."""
+    """Refuse a key that is misspelt or in the wrong place, so that no judgement is lost."""
     from difflib import get_close_matches
 
     for key in record:
@@ -123,10 +123,10 @@ def _check_keys(record: Mapping[str, Any]) -> None:
 
 
 def _short(line: str, number: int, sources: Collection[str]) -> Query:
-    found = _SHORT.fullmatch(line)
-    if not found:
+    match = _SHORT.fullmatch(line)
+    if not match:
         raise ValueError("neither JSON nor `question -> path`")
-    text, path, start, end = found.groups()
+    text, path, start, end = match.groups()
     item = {"path": path, "start_line": start, "end_line": end}
     return Query(str(number), text, UNSORTED, None, (_range(item, sources),))
 

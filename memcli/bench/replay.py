@@ -15,7 +15,7 @@ from memcli.search.trace import SCHEMA, filters_of
 
 CONTEXT_SCHEMA = "memcli.context-trace/1"
 
-# Beginnings of the settings that a search or a context has flags for.
+# Beginnings of the settings for which search or context has an option.
 _FLAGS = ("search.", "context.")
 
 
@@ -56,7 +56,7 @@ class StageScore(Record):
 
 
 class Reference(Record):
-    """A chunk by its record."""
+    """A chunk, named by its ref."""
 
     ref: str
 
@@ -104,7 +104,7 @@ Pair = tuple[TracedPassage | None, TracedPassage | None]
 def read(text: str, name: str) -> SearchTrace:
     """Read the trace that `--trace` of search or context wrote; UsageError if it is not one.
 
-    A trace may come from a stranger: it sets only what has a flag in these commands.
+    A trace may come from a stranger, so it can only set what has an option in these commands.
     """
     hint = "memcli search QUERY --trace FILE"
     try:
@@ -157,7 +157,7 @@ def changes(before: SearchTrace, after: SearchTrace) -> list[str]:
         differing.append(f"counted uses {uses[0]} -> {uses[1]}")
     for name in sorted({*before.settings, *after.settings}):
         now = after.settings.get(name)
-        was = before.settings.get(name, now)  # an earlier trace knows fewer of them
+        was = before.settings.get(name, now)  # an earlier trace has fewer
         if was != now:
             differing.append(f"{name} {was} -> {now}")
     both = zip(Retrievers._fields, before.retrievers, after.retrievers, strict=True)
@@ -171,9 +171,9 @@ def changes(before: SearchTrace, after: SearchTrace) -> list[str]:
 
 
 def lines(record: Mapping[str, Any]) -> list[str]:
-    """Write what moved, one line per passage and per stage whose score differs."""
-    asked = "no query" if record["query"] is None else f'"{record["query"]}"'
-    drawn = [f"{asked} as of {record['now']}"]
+    """Write what moved: one line per passage, and one per stage whose score differs."""
+    question = "no query" if record["query"] is None else f'"{record["query"]}"'
+    drawn = [f"{question} as of {record['now']}"]
     drawn.append("changed: " + ("; ".join(record["changed"]) or "nothing"))
     match = record["match"]
     if match["before"] != match["after"]:
@@ -210,7 +210,7 @@ def _rank(passage: Mapping[str, Any] | None) -> str:
 
 
 def _pairs(before: Sequence[TracedPassage], after: Sequence[TracedPassage]) -> list[Pair]:
-    """Pair passages: the same text of the same record, then the same record in order of rank."""
+    """Pair passages: the same text of the same chunk, then the same chunk by rank."""
     left = list(after)
     partners: dict[int, TracedPassage] = {}
     for keys in (("ref", "text_hash"), ("text_hash",), ("ref",)):
@@ -243,7 +243,7 @@ def _move(
 
 
 def _behind(old: TracedPassage | None, new: TracedPassage | None) -> dict[str, Any]:
-    """Describe what became of source lines of a summary."""
+    """Describe what happened to the source lines of a summary."""
     why = "no summary leads to it now, or others answer better"
     return {**_move(old, new, None), "why": why} if new is None else _move(old, new, None)
 
@@ -259,8 +259,8 @@ def _why_gone(old: TracedPassage, after: SearchTrace) -> str:
         return "it is not a rule and not one of the newest entries now"
     refs = [candidate.ref for candidate in after.fused]
     if old.ref not in refs:
-        asked = after.query is not None
-        return "neither retriever finds its chunk now" if asked else "it ranks below the rest"
+        has_query = after.query is not None
+        return "neither retriever finds its chunk now" if has_query else "it ranks below the rest"
     at = refs.index(old.ref) + 1
     return f"its record is number {at} of {len(refs)} when fused, behind the passages shown"
 

@@ -15,14 +15,14 @@ WORST = 15
 
 
 class Series(Record):
-    """One line of a trend; None if a run has no such figure."""
+    """One line of a trend; None where a run has no such figure."""
 
     name: str
     values: tuple[float | None, ...]
 
 
 class Event(Record):
-    """A run that differs from the one before it, or that something got worse in."""
+    """A run that differs from the one before it, or in which something got worse."""
 
     when: str
     changed: tuple[str, ...]
@@ -35,7 +35,7 @@ class ReportContents(Record):
     when: tuple[str, ...]  # ISO times
     machine: str
     quality: tuple[Series, ...]
-    latency: Series  # p95 in milliseconds, only of runs on the machine of the last one
+    latency: Series  # p95 in milliseconds, only from runs on the machine of the last run
     ratios: tuple[Series, ...]
     categories: Mapping[str, Mapping[str, float]]
     hints: HintRate

@@ -1,4 +1,4 @@
-"""The charts of the HTML report as SVG, drawn by pygal; the one module that needs it.
+"""The charts of the HTML report as SVG. Only this module needs pygal.
 
 Colours are variables of the page, so one drawing serves light, dark and paper. Scripts and the
 library's comments (with the date of drawing) are removed, so the page fetches nothing, and equal
@@ -56,7 +56,7 @@ def _library() -> Any:  # noqa: ANN401  # the library has no types
             "the HTML report draws with pygal, which is not installed",
             hint=f"{install_extra('report')}; or, in the terminal: memcli bench report",
         ) from None
-    # It installs a finder of plug-ins that Python 3.11 warns of at every import; none is used.
+    # pygal installs a plug-in finder that memcli does not need; Python 3.11 warns of it.
     sys.meta_path[:] = [f for f in sys.meta_path if type(f).__module__ != pygal.__name__]
     return pygal
 

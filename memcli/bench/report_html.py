@@ -1,7 +1,7 @@
 """A report as one HTML page without other files; pure.
 
-Note text is escaped, the page's own policy forbids scripts and every fetch, and it is readable in
-light and dark and on paper.
+Note text is escaped. The page's own policy forbids scripts and fetching. It is readable in light
+and dark mode and on paper.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ td.why { color: var(--muted); overflow-wrap: anywhere; }
 
 
 def escape(text: str) -> str:
-    """Make memory text harmless for a page: no markup, no control or bidi characters."""
+    """Make note text harmless for a page: no markup, no control or bidi characters."""
     return escape_markup(visible_line(text))
 
 
@@ -70,8 +70,8 @@ def page(report: ReportContents, charts: Mapping[str, str]) -> str:
     parts += [_categories(report), _worst(report), _ablation(report)]
     latency = f"p95 of a warm search in milliseconds, only on {report.machine}."
     parts.append(_figure("Latency", "p95 of a warm search", charts.get("latency"), latency))
-    ratios = "Ratios to a floor of the same run; lower is faster, save for embedding."
-    parts.append(_figure("Speed", "Ratios to the floors", charts.get("ratios"), ratios))
+    ratios = "Ratios to a baseline of the same run; lower is faster, except for embedding."
+    parts.append(_figure("Speed", "Ratios to the baselines", charts.get("ratios"), ratios))
     parts += [_goals(report), _events(report)]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -115,16 +115,16 @@ def _cards(report: ReportContents) -> str:
         cards.append(f"<li><b>{value:.3f}</b><span>{series.name} {delta}</span></li>")
     if report.hints.rate is not None:
         rate = escape(f"{report.hints.mended} of {report.hints.queries}")
-        cards.append(f"<li><b>{rate}</b><span>mended by hints</span></li>")
+        cards.append(f"<li><b>{rate}</b><span>answered only with hints</span></li>")
     return f'<ul class="cards">{"".join(cards)}</ul>\n'
 
 
 def _delta(delta: float) -> str:
-    told = f"{delta:+.3f}"
-    if not float(told):
+    text = f"{delta:+.3f}"
+    if not float(text):
         return "±0"
     kind = "better" if delta > 0 else "worse"
-    return f'<span class="{kind}">{told}</span>'
+    return f'<span class="{kind}">{text}</span>'
 
 
 def _figure(title: str, label: str, svg: str | None, note: str = "") -> str:

@@ -45,7 +45,7 @@ def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
 
 
 def bar(share: float, width: int = BAR_WIDTH) -> str:
-    """Draw a share of `width` characters, to an eighth of one; half of 4 is "██"."""
+    """Draw a share of `width` characters, to an eighth of a character; half of 4 is "██"."""
     eighths = round(min(1.0, max(0.0, share)) * width * 8)
     return ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
 

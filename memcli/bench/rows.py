@@ -43,7 +43,7 @@ def first_rank(relevant: Sequence[Range], results: Sequence[Range]) -> int | Non
     touching = (
         rank
         for rank, r in enumerate(results, start=1)
-        if any(r.touches(wanted) for wanted in relevant)
+        if any(r.touches(place) for place in relevant)
     )
     return next(touching, None)
 
@@ -73,13 +73,13 @@ def read_baseline(
     """Read what to compare with: a trace, or the lines of a run, which are scored again."""
     try:
         lines = [json.loads(line) for line in text.split("\n") if line.strip()]
-        found = {str(line["id"]): [_result(item) for item in line["results"]] for line in lines}
+        passages = {str(line["id"]): [_result(item) for item in line["results"]] for line in lines}
     except (ValueError, KeyError, TypeError, RecursionError):
         return list(read_run(text, name).quality.queries)
     rows = []
     for query in queries:
-        if query.id in found and query.relevant:
-            results = found[query.id]
+        if query.id in passages and query.relevant:
+            results = passages[query.id]
             scores = score(query.relevant, results, line_costs)
             rank = first_rank(query.relevant, results)
             row = Row(query.id, query.text, query.category, query.importance, rank, scores, "", "")
@@ -119,7 +119,7 @@ def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) ->
 
 
 def worst(rows: Sequence[Row], count: int) -> list[Row]:
-    """Return the questions that came out worst, the important ones first."""
+    """Return the questions with the worst scores, the important ones first."""
     lacking = [row for row in rows if row.scores[HEADLINE] < 1.0]
     return sorted(lacking, key=lambda r: (r.scores[HEADLINE], -r.importance, r.id))[:count]
 

@@ -1,8 +1,8 @@
-"""Speed figures and their baselines of the same run and machine, as ratios; pure.
+"""Speed figures as ratios to baselines of the same run and machine; pure.
 
-A time by itself depends on the machine. Its ratio to a baseline, measured minutes apart on the same
-machine, is the cost of the program; only ratios are compared between machines. Every figure has its
-spread: least, median and most of at least two runs, and the number of outliers.
+A time by itself depends on the machine. Its ratio to a baseline that was measured at the same time
+on the same machine is the cost of the program; memcli compares only ratios between machines. Every
+figure has its spread (least, median and most of at least two runs) and its number of outliers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class InsideFigures(Record):
     """Figures that were measured without starting a process."""
 
     warm: Mapping[str, Sequence[float]]  # seconds of searches, by mode
-    seconds: Mapping[str, Sequence[float]]  # as `ratios` takes them
+    seconds: Mapping[str, Sequence[float]]  # for `ratios`
     rates: Mapping[str, Sequence[float]]  # by their names in the trace
     counts: Mapping[str, int]
 
@@ -55,13 +55,13 @@ GOALS = (
     Goal("help", 9.0, False, "CPU of --help / CPU of a bare interpreter"),
     Goal("keyword", 11.0, False, "CPU of a cold keyword search / CPU of a bare interpreter"),
     Goal("hybrid", 1.8, False, "CPU of a cold hybrid search / CPU of the keyword one"),
-    Goal("embedding", 0.9, True, "texts a second / those of the bare model on the same texts"),
+    Goal("embedding", 0.9, True, "texts per second / those of the bare model on the same texts"),
     Goal("no_change", 3.0, False, "CPU of a no-change index above a --no-sync search / the walk"),
 )
 
 
 def processes(runs: Sequence[Sequence[float]]) -> list[Process]:
-    """Read what the launcher reports."""
+    """Read the report of the launcher."""
     return [Process(wall, cpu, int(peak), int(code)) for wall, cpu, peak, code in runs]
 
 
@@ -81,9 +81,9 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def outliers(values: Sequence[float]) -> list[float]:
-    """Return the values that something else than what is measured has made.
+    """Return the values that probably measure something else.
 
-    Where more than half of them are equal, every other one is an outlier.
+    If more than half of the values are equal, all others are outliers.
     """
     middle = median(values)
     deviation = median(abs(value - middle) for value in values)
@@ -93,8 +93,8 @@ def outliers(values: Sequence[float]) -> list[float]:
 def cost(runs: Sequence[Process]) -> Cost:
     """Sum up runs of one program: CPU and wall times, the greatest peak of memory.
 
-    `cpu_ms` is the least, because other work on the machine can only lengthen a time. A run whose
-    wall or CPU time is an outlier is one.
+    `cpu_ms` is the least, because other work on the machine can only lengthen a time. A run is an
+    outlier if its wall or CPU time is one.
     """
     cpu, wall = [run.cpu_s for run in runs], [run.wall_s for run in runs]
     cpus, walls = spread(cpu), spread(wall)
@@ -125,32 +125,32 @@ def ratios(seconds: Mapping[str, float]) -> dict[str, float]:
     Takes CPU seconds of `interpreter`, `help`, `keyword`, `keyword_no_sync`, `hybrid`, `no_change`,
     and wall seconds of `walk`, `encoder` and `model`, the last two of the same texts.
     """
-    found = {
+    result = {
         "help": seconds["help"] / seconds["interpreter"],
         "keyword": seconds["keyword"] / seconds["interpreter"],
     }
     if "hybrid" in seconds:
-        found["hybrid"] = seconds["hybrid"] / seconds["keyword"]
+        result["hybrid"] = seconds["hybrid"] / seconds["keyword"]
     if "encoder" in seconds and "model" in seconds:
-        found["embedding"] = seconds["model"] / seconds["encoder"]
+        result["embedding"] = seconds["model"] / seconds["encoder"]
     if seconds["walk"]:
         above = seconds["no_change"] - seconds["keyword_no_sync"]
-        found["no_change"] = max(0.0, above) / seconds["walk"]
-    return found
+        result["no_change"] = max(0.0, above) / seconds["walk"]
+    return result
 
 
 def spreads(
     rates: Mapping[str, Sequence[float]], seconds: Mapping[str, Sequence[float]]
 ) -> dict[str, Spread]:
-    """Sum up rates, and under `ratios.NAME` the ratio of each turn; of each kind as many seconds.
+    """Sum up rates, and the ratios of each turn as `ratios.NAME`.
 
-    They show by how much a single measurement would have differed.
+    Each kind has equally many seconds. The spread shows how much single measurements differ.
     """
-    found = {name: list(values) for name, values in rates.items()}
+    rows = {name: list(values) for name, values in rates.items()}
     for turn in zip(*seconds.values(), strict=True):
         for name, ratio in ratios(dict(zip(seconds, turn, strict=True))).items():
-            found.setdefault(f"ratios.{name}", []).append(ratio)
-    return {name: spread(values) for name, values in found.items()}
+            rows.setdefault(f"ratios.{name}", []).append(ratio)
+    return {name: spread(values) for name, values in rows.items()}
 
 
 def figures(
@@ -209,12 +209,12 @@ def verdicts(ratios: Mapping[str, float]) -> tuple[GoalResult, ...]:
 
 
 def slower(before: Mapping[str, float], after: Mapping[str, float], factor: float) -> list[str]:
-    """Name the ratios that grew by more than `factor`; times are never looked at."""
+    """Name the ratios that grew by more than `factor`; times do not count."""
     shrinking = {goal.name for goal in GOALS if goal.at_least}
     lines = []
     for name, ratio in after.items():
         was = before.get(name)
-        if not was or not ratio or name == "no_change":  # a difference of two small times
+        if not was or not ratio or name == "no_change":  # it is a difference of two small times
             continue
         grew = was / ratio if name in shrinking else ratio / was
         if grew > factor:
@@ -271,16 +271,16 @@ def _rates(trace: SpeedTrace) -> list[str]:
     lines.append(
         f"size: {trace.store_bytes / mega:.1f} MB for {trace.notes_bytes / mega:.1f} MB of notes"
     )
-    told = [
+    baselines = [
         f"interpreter {floors.interpreter_cpu_ms:.0f} ms CPU ({ranged('interpreter_cpu_ms', 0)})"
     ]
     if floors.model_texts_per_s:
-        told.append(
+        baselines.append(
             f"bare model {floors.model_texts_per_s:.1f} texts/s ({ranged('model_texts_per_s', 1)})"
         )
-    told.append(f"memory {floors.memory_gb_per_s:.1f} GB/s ({ranged('memory_gb_per_s', 1)})")
-    told.append(f"walk {floors.walk_ms:.1f} ms ({ranged('walk_ms', 1)})")
-    return [*lines, f"floors: {', '.join(told)}"]
+    baselines.append(f"memory {floors.memory_gb_per_s:.1f} GB/s ({ranged('memory_gb_per_s', 1)})")
+    baselines.append(f"walk {floors.walk_ms:.1f} ms ({ranged('walk_ms', 1)})")
+    return [*lines, f"floors: {', '.join(baselines)}"]
 
 
 def _goals(trace: SpeedTrace) -> list[str]:
@@ -303,5 +303,5 @@ def _three(*values: float) -> str:
 
 
 def _marked(row: Spread | Cost | SearchTimes) -> str:
-    """Mark a figure that has outliers among its runs, by how many."""
+    """Mark a figure with the number of outliers among its runs."""
     return f" *{row.outliers}" if row.outliers else ""

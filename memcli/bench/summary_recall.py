@@ -1,6 +1,6 @@
 """Measure what search still finds with summaries, and the tokens they save; pure.
 
-A question is answered twice: from the logs only, and from summaries with the lines behind them.
+Each question is answered twice: from the logs only, and from summaries with the lines behind them.
 BUDGET tokens of each answer are read in order. A raw line counts for itself. A line of a summary
 costs its own tokens and counts for the lines that it cites, unless it quotes nothing of them.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BUDGET = 2000  # tokens
 MOST_SUGGESTED = 10_000  # questions of headings and decisions
 
-Earned = tuple[Line | None, float]  # a line, or none, and the tokens it costs
+Earned = tuple[Line | None, float]  # a line or None, and its tokens
 
 
 class SummaryRecall(Record):
@@ -69,19 +69,19 @@ class SummaryRecall(Record):
 def suggested(plan: CompactionPlan) -> tuple[int, int]:
     """Count the questions that the logs of a plan suggest, and those that its summaries answer.
 
-    Headings and decisions ask for their lines, and a summary answers if it cites one of them. Names
-    and values ask for themselves. Every question can be answered from the lines behind a summary.
+    Headings and decisions ask for their lines; a summary answers if it cites one of them. Names and
+    values ask for themselves. The lines behind a summary answer every question.
     """
-    logs = {record.log.path: record.log for record in plan.records}
+    logs = {entry.log.path: entry.log for entry in plan.entries}
     documents = {path: parse("\n".join(log.lines)) for path, log in logs.items()}
     drafts = [each for each in draft(documents, MOST_SUGGESTED) if each.path in logs]
-    asked = answered = 0
+    questions = answered = 0
     for made in plan.drafts:
         cited_lines = [cite for line in made.body.split("\n") if (cite := cited(line))]
         for each in drafts:
             behind = (s for s in made.lineage.sources if s.path == each.path)
             if any(s.start_line <= each.start_line <= s.end_line for s in behind):
-                asked += 1
+                questions += 1
                 lines = range(each.start_line, each.end_line + 1)
                 answered += any(
                     cite.path == each.path and (cite.first in lines or cite.last in lines)
@@ -89,10 +89,10 @@ def suggested(plan: CompactionPlan) -> tuple[int, int]:
                 )
         named = {name for s in made.omitted for name in (*values(s.text), *names_in(s.text))}
         text = "\n".join(cite.text for cite in cited_lines)
-        said = {*values(text), *names_in(text)}
-        asked += len(named | said)
-        answered += len(said) + sum(name in text for name in named - said)
-    return asked, answered
+        words = {*values(text), *names_in(text)}
+        questions += len(named | words)
+        answered += len(words) + sum(name in text for name in named - words)
+    return questions, answered
 
 
 def recall(

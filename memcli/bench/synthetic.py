@@ -1,4 +1,4 @@
-"""Make up a memory workspace of any size, the same for the same seed; pure."""
+"""Make up a workspace of any size; the same seed gives the same workspace; pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The files that the bench writes and reads back, as records; pure.
 
-`decode` makes a record of JSON and `encode` makes JSON of it. Decoding is the check: a file that
-lacks a field, or has a value of another type, is not a trace. Unknown fields are ignored. A field
-that is None by default is left out of the JSON. A trailing underscore is not part of a key.
+`decode` turns JSON into a record, and `encode` does the reverse. A file that lacks a field, or has
+a value of another type, is not a trace; unknown fields are ignored. A field that is None by default
+is left out of the JSON. A trailing underscore is not part of a key.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ QUALITY = "memcli.bench-quality/1"
 CHECK = "memcli.bench-check/1"
 SETS = "memcli.bench-sets/1"
 SPEED = "memcli.bench-speed/1"
-_LARGE = 10**300  # a float is smaller
+_LARGE = 10**300  # the largest float is smaller
 _Kind = TypeVar("_Kind")
 
 
@@ -40,7 +40,7 @@ class BenchMachine(Record):
 
 
 def this_machine() -> BenchMachine:
-    """Describe this machine well enough to tell it from another, but not who owns it."""
+    """Describe this machine so that it differs from others, without naming its owner."""
     import os
     import platform
     import sys
@@ -89,7 +89,7 @@ class Latency(Record):
 
 
 class HintRate(Record):
-    """How many questions with hints miss as asked, and passage with their hints."""
+    """How many questions with hints fail without them, and how many succeed with them."""
 
     queries: int
     missed: int
@@ -129,7 +129,7 @@ class QualityTrace(Record):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether there is a question, and every figure of every question."""
+        """Return whether there are questions, and every question has every figure."""
         rows = [row.scores for row in self.queries]
         means = self.categories.values()
         return (
@@ -151,7 +151,7 @@ class QualityTrace(Record):
 
     @property
     def regressions(self) -> tuple[str, ...]:
-        """Return nothing: the run was not compared with a history."""
+        """Return nothing: nobody compared the run with a history."""
         return ()
 
 
@@ -265,7 +265,7 @@ class CheckTrace(Record):
 
 
 class Figures(Record):
-    """Questions of several sets, and an interval for each metric."""
+    """The number of questions of several sets, and an interval per metric."""
 
     queries: int
     metrics: Mapping[str, Difference]

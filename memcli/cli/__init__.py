@@ -1,1 +1,1 @@
-"""The command line: parsing, terminal, exit codes; the only place that prints and exits."""
+"""The command line: parsing, terminal, exit codes. Only this package prints and exits."""

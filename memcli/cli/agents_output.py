@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from memcli.agents.detect import ABSENT, BY_HAND, UNREADABLE, WIRED
+from memcli.agents.detect import ABSENT, BY_HAND, EDITED, GONE, INSTALLED, OUT_OF_DATE, UNREADABLE
 from memcli.agents.table import HOOKS, MCP, PARTS, SCOPES
 from memcli.checking import TYPE_CHECKING
 from memcli.render.text import PLAIN
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from memcli.agents.plan import FileChange, WiringPlan
+    from memcli.agents.plan import FileChange, InstallPlan
     from memcli.agents.table import Agent
     from memcli.cli.terminal import Terminal
 
-AROUND = 1  # lines shown around a change; few, because settings contain keys of other programs
+AROUND = 1  # lines shown around a change; few, because settings contain other programs' keys
 _RED, _GREEN = "\x1b[31m", "\x1b[32m"
-_MOST, _FIRST = 400, 40  # signs of a line that are shown, and how many of them from its beginning
+_MOST, _FIRST = 400, 40  # shown characters of a line, and those from its beginning
 _HEAD = 2  # lines of a difference that name its files
 _HUNK = re.compile(r"@@ -(\d+)(\S*) \+(\d+)(\S*) @@")
 
@@ -32,7 +32,7 @@ def table(record: dict[str, Any], terminal: Terminal) -> str:
         names = dict.fromkeys(each["name"].partition(".")[0] for each in agent["memory"])
         rows.append([
             agent["name"], "yes" if agent["here"] else "no", "yes" if names else "no",
-            *(_cell(agent["wired"], part) for part in PARTS),
+            *(_cell(agent["parts"], part) for part in PARTS),
         ])  # fmt: skip
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     style = terminal.style
@@ -47,39 +47,38 @@ def table(record: dict[str, Any], terminal: Terminal) -> str:
 
 def _cell(parts: Sequence[dict[str, Any]], part: str) -> str:
     """Return the state of a part in each of its scopes."""
-    found = [each for each in parts if each["part"] == part]
-    if not found:
+    scopes = {each["scope"]: each["state"] for each in parts if each["part"] == part}
+    if not scopes:
         return "-"
-    told = [
-        each["scope"] if each["state"] == WIRED else f"{each['state']} ({each['scope']})"
+    cells = [
+        scope if scopes[scope] == INSTALLED else f"{scopes[scope]} ({scope})"
         for scope in SCOPES
-        for each in found
-        if each["scope"] == scope and each["state"] != ABSENT
+        if scopes.get(scope, ABSENT) != ABSENT
     ]
-    return ", ".join(told) or ABSENT
+    return ", ".join(cells) or ABSENT
 
 
 def remarks(record: dict[str, Any]) -> Iterator[str]:
     """Return what is wrong with the installed parts, or the first step if nothing is installed."""
     for agent in record["agents"]:
         again = f"memcli agents install {agent['name']} --apply"
-        for wire in agent["wired"]:
-            told = f"{wire['file']} ({wire['part']} of {agent['title']})"
-            if wire["state"] == UNREADABLE:
-                yield f"{wire['file']} {wire['why']}"
-            elif wire["state"] == "edited":
-                yield f"{told} was edited since memcli wrote it"
-            elif wire["state"] == "gone":
-                yield f"{told} is gone since memcli wrote it. To write it again: {again}"
-            elif wire["state"] == "stale":
-                yield f"{told} starts a memcli that is no longer there. To repair it: {again}"
+        for part in agent["parts"]:
+            name = f"{part['file']} ({part['part']} of {agent['title']})"
+            if part["state"] == UNREADABLE:
+                yield f"{part['file']} {part['why']}"
+            elif part["state"] == EDITED:
+                yield f"{name} was edited since memcli wrote it"
+            elif part["state"] == GONE:
+                yield f"{name} is gone since memcli wrote it. To write it again: {again}"
+            elif part["state"] == OUT_OF_DATE:
+                yield f"{name} starts a memcli that is no longer there. To repair it: {again}"
     here = [agent for agent in record["agents"] if agent["here"]]
-    states = {wire["state"] for agent in here for wire in agent["wired"]}
-    if here and not states & {WIRED, BY_HAND}:
+    states = {part["state"] for agent in here for part in agent["parts"]}
+    if here and not states & {INSTALLED, BY_HAND}:
         yield f"To install memcli into one: memcli agents install {here[0]['name']}"
 
 
-def plan_record(plan: WiringPlan) -> dict[str, Any]:
+def plan_record(plan: InstallPlan) -> dict[str, Any]:
     """Describe a plan for programs."""
     return {
         "changes": [
@@ -99,7 +98,7 @@ def plan_record(plan: WiringPlan) -> dict[str, Any]:
     }
 
 
-def plan_text(plan: WiringPlan, terminal: Terminal) -> str:
+def plan_text(plan: InstallPlan, terminal: Terminal) -> str:
     """Return the changes as a diff, and text to paste into files that memcli cannot edit."""
     coloured = terminal.style is not PLAIN
     lines = []
@@ -144,9 +143,9 @@ def difference(change: FileChange) -> Iterator[str]:
         n=AROUND,
     )
     for line in lines:
-        if found := _HUNK.match(line):
-            old, new = int(found[1]) + skipped, int(found[3]) + skipped
-            line = f"@@ -{old}{found[2]} +{new}{found[4]} @@\n"
+        if match := _HUNK.match(line):
+            old, new = int(match[1]) + skipped, int(match[3]) + skipped
+            line = f"@@ -{old}{match[2]} +{new}{match[4]} @@\n"
         yield line if line.endswith("\n") else f"{line}\n"
 
 
@@ -166,7 +165,7 @@ def next_steps(agent: Agent, parts: Sequence[str]) -> Iterator[str]:
     """Return what an agent needs before it uses the new settings."""
     if HOOKS in parts and agent.name == "codex":
         yield "Codex runs the hooks once you have trusted them: /hooks"
-    if HOOKS in parts and agent.name != "opencode":  # which has no file with the transcript
+    if HOOKS in parts and agent.name != "opencode":  # OpenCode keeps no transcript file
         yield "To collect facts from sessions too: memcli config set capture inbox --user"
     if MCP in parts or HOOKS in parts:
         yield f"Restart {agent.title} to load the new settings."

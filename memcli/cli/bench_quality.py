@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
 
 
-QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
+QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden, so memcli never indexes it
 RUN_DEPTH = 100
 SYNC_WAIT_SECONDS = 60.0
 
@@ -42,16 +42,16 @@ def questions(
     hint = "memcli bench quality --help" if path else "memcli bench init"
     sources = [source.name for source in command.config.sources]
     everything = read_queries(read_text(name, hint).split("\n"), name, sources)
-    kept = confirmed(everything, name)
-    if len(kept) < len(everything) and not silent:
-        drafts = len(everything) - len(kept)
+    queries = confirmed(everything, name)
+    if len(queries) < len(everything) and not silent:
+        drafts = len(everything) - len(queries)
         command.terminal.say(f"{drafts} of {len(everything)} questions are drafts: not counted.")
-    unanswered = sum(not query.relevant for query in kept)
+    unanswered = sum(not query.relevant for query in queries)
     if unanswered and not silent:
         command.terminal.say(
-            f"{unanswered} of {len(kept)} questions name no lines in 'relevant': not counted."
+            f"{unanswered} of {len(queries)} questions name no lines in 'relevant': not counted."
         )
-    return name, kept
+    return name, queries
 
 
 def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]:
@@ -78,14 +78,14 @@ def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]
         "removed": len(report.removed),
         "embedded": done.embedded,
     }
-    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
-    if told and not silent:
-        terminal.say(f"Updated the index: {told}.")
+    text = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    if text and not silent:
+        terminal.say(f"Updated the index: {text}.")
     return counts
 
 
 class Searcher:
-    """Asks questions of the index, to the depth of a run."""
+    """Asks questions, with enough passages for a run."""
 
     def __init__(
         self,
@@ -99,8 +99,8 @@ class Searcher:
 
         self._command = command
         self._has_warned = self._has_warned_of_order = False
-        wanted = options_of(command.config, filters=Filters())
-        self.options = wanted._replace(limit=limit, inner=Inner(without=without))
+        search_options = options_of(command.config, filters=Filters())
+        self.options = search_options._replace(limit=limit, inner=Inner(without=without))
 
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
         """Answer a question as `search` does, on the day of the question."""
@@ -121,7 +121,7 @@ class Searcher:
         return answer
 
     def _tell(self, answer: Answer) -> None:
-        """Print once why semantic search or a reranker did not run, although requested."""
+        """Print once why a requested semantic search or reranker did not run."""
         from memcli.cli.search_output import by_keywords, say_reranked
         from memcli.search.retrievers import MODE_IS_KEYWORD
 
@@ -174,14 +174,14 @@ def measure(
         _look(command)
     costs = bench.line_costs(command.workspace.index_settings())
     search = Searcher(command)
-    asked = bench.ask(queries, search, costs, command.memory.clock.monotonic)
+    results = bench.ask(queries, search, costs, command.memory.clock.monotonic)
     index = search.index()
-    rows = tuple(row for row in map(row_of, asked) if row is not None)
+    rows = tuple(row for row in map(row_of, results) if row is not None)
     if not rows:
         raise UsageError(
             f"no question of {name} has judged lines", hint='add "relevant": [{"path": "..."}]'
         )
-    times = [each.milliseconds for each in asked]
+    times = [each.milliseconds for each in results]
     trace = QualityTrace(
         schema=QUALITY,
         now=command.now,
@@ -190,12 +190,12 @@ def measure(
         settings=settings_of(command),
         machine=this_machine(),
         latency_ms=Latency(bench.percentile(times, 0.5), bench.percentile(times, 0.95)),
-        categories=bench.summary(asked),
-        hints=bench.hint_rate(asked),
+        categories=bench.summary(results),
+        hints=bench.hint_rate(results),
         queries=rows,
-        ablation=_ablation(command, variants, asked, costs) if variants else None,
+        ablation=_ablation(command, variants, results, costs) if variants else None,
     )
-    return Measured(trace, asked, costs, synced)
+    return Measured(trace, results, costs, synced)
 
 
 def _ablation(
@@ -204,7 +204,7 @@ def _ablation(
     results: Sequence[QuestionResult],
     costs: LineCosts,
 ) -> tuple[dict[str, object], ...]:
-    """Ask the judged questions again in other ways; the first row is the way it is set."""
+    """Ask the judged questions again in other ways; the first row has the current settings."""
     from memcli.bench.ablation import row
     from memcli.bench.metrics import score
     from memcli.bench.quality import passages
@@ -268,7 +268,7 @@ def _variants(options: Options) -> tuple[Variant, ...]:
 def run_one(
     queries_file: str | None, options: Options, command: CommandContext, gates: Gates
 ) -> int:
-    """Update the index, ask, score, compare, check the gates."""
+    """Update the index, ask, score, compare, check the limits."""
     from memcli.bench import gates as gating
     from memcli.bench.quality_text import text as text_of
     from memcli.bench.rows import movement, pairs, read_baseline
@@ -313,11 +313,11 @@ def run_one(
     return ExitCode.NEGATIVE if failed else ExitCode.OK
 
 
-WORKSPACE = "workspace"  # the folder next to a file of questions that the questions are about
+WORKSPACE = "workspace"  # the workspace next to a file of questions
 
 
 def run_sets(options: Options, gates: Gates) -> int:
-    """Run every set on its own workspace, pool the figures, check the gates."""
+    """Run every set on its own workspace, combine the figures, check the limits."""
     from memcli.bench import gates as gating
     from memcli.bench.pooled import HINT, pooled, read, text
     from memcli.bench.quality import percentile
@@ -381,7 +381,7 @@ def history_folder(command: CommandContext) -> str:
 
 
 def read_history(folder: str, command: CommandContext) -> list[CheckTrace]:
-    """Read the traces, oldest first; one that cannot be read is named and passed over."""
+    """Read the traces, oldest first; report and skip those that cannot be read."""
     from memcli.bench import traces
 
     history: list[CheckTrace] = []
@@ -397,7 +397,7 @@ def read_history(folder: str, command: CommandContext) -> list[CheckTrace]:
 
 
 def trace_names(folder: str) -> list[str]:
-    """List the results files by time; their names are times in UTC."""
+    """List the results files by their names, which are times in UTC."""
     try:
         with os.scandir(folder) as entries:
             return sorted(e.name for e in entries if e.name.endswith(".json") and e.is_file())
@@ -406,18 +406,18 @@ def trace_names(folder: str) -> list[str]:
 
 
 def trace_path(folder: str, now: str) -> str:
-    """Name the results file of a run; runs of one second are numbered."""
+    """Name the results file of a run; runs in the same second get numbers."""
     moment = datetime.fromisoformat(now)
-    with suppress(ValueError, OverflowError):  # no time zone, or the ends of the calendar
+    with suppress(ValueError, OverflowError):  # no time zone, or beyond the ends of the calendar
         moment = moment.astimezone(UTC)
     stem = moment.strftime("%Y%m%dT%H%M%SZ")
-    taken = set(trace_names(folder))
+    names = set(trace_names(folder))
     free = (f"{stem}_{number:03}.json" for number in range(1000))
-    return os.path.join(folder, next(name for name in free if name not in taken))
+    return os.path.join(folder, next(name for name in free if name not in names))
 
 
 def add_trace(folder: str, trace: CheckTrace) -> str:
-    """Write a trace that only its owner can read, and drop the oldest above the bound."""
+    """Write a trace that only its owner can read, and delete the oldest above the limit."""
     from memcli.bench.history import surplus
     from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
@@ -430,7 +430,7 @@ def add_trace(folder: str, trace: CheckTrace) -> str:
         raise UsageError(
             f"{path} cannot be written: {error.strerror}", hint="the same command again"
         ) from error
-    with suppress(OSError):  # the next run drops them
+    with suppress(OSError):  # the next run deletes them
         for name in surplus(trace_names(folder)):
             os.unlink(os.path.join(folder, name))
     return path

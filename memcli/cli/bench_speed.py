@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 MEMCLI = "from memcli.cli.main import main; main()"
-SAMPLE_TEXTS = 32  # embedded for the throughput
-COPIED_BYTES = 64 << 20  # copied for the bandwidth, well above the processor's caches
+SAMPLE_TEXTS = 32  # texts to embed for the throughput
+COPIED_BYTES = 64 << 20  # bytes to copy for the bandwidth, far more than the processor's caches
 
 
 def measure(command: CommandContext, *, documents: int | None, runs: int) -> SpeedTrace:
@@ -45,7 +45,7 @@ def measure(command: CommandContext, *, documents: int | None, runs: int) -> Spe
 
 def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process]]:
     """Start every program `runs` times: searches in turns, then commands that change the index."""
-    _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
+    _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # warms up
     query = ("-q", "--", place.queries[0])  # a heading may begin with a dash
     keyword = ("search", "--mode", "keyword")
     programs = {
@@ -54,16 +54,16 @@ def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process
         "keyword_no_sync": (*keyword, "--no-sync", *query),
         **({"hybrid": ("search", *query)} if hybrid else {}),
     }
-    found: dict[str, list[Process]] = {name: [] for name in ("interpreter", *programs)}
-    for _ in range(runs):  # turn by turn, so that other work on the machine hits all alike
-        found["interpreter"] += _launch(place, [sys.executable, "-c", "pass"], 1)
+    by_program: dict[str, list[Process]] = {name: [] for name in ("interpreter", *programs)}
+    for _ in range(runs):  # in turns, so that other work on the machine affects all equally
+        by_program["interpreter"] += _launch(place, [sys.executable, "-c", "pass"], 1)
         for name, arguments in programs.items():
-            found[name] += _run(place, 1, *arguments)
+            by_program[name] += _run(place, 1, *arguments)
     plain = ("index", "-q", "--encoder", "none")
-    found["no_change"] = _run(place, runs, *plain)
-    found["one_change"] = [_one_change(place, number) for number in range(runs)]
-    found["index"] = [_fresh(place, number, *plain) for number in range(runs)]
-    return found
+    by_program["no_change"] = _run(place, runs, *plain)
+    by_program["one_change"] = [_one_change(place, number) for number in range(runs)]
+    by_program["index"] = [_fresh(place, number, *plain) for number in range(runs)]
+    return by_program
 
 
 def _has_model(command: CommandContext) -> bool:
@@ -84,17 +84,17 @@ def _launch(place: Place, command: Sequence[str], runs: int) -> list[Process]:
         process_group=0,
     ) as launcher:
         try:
-            told, _ = launcher.communicate()
+            output, _ = launcher.communicate()
         except BaseException:
-            os.killpg(launcher.pid, signal.SIGKILL)  # what is measured too: it works in the copy
+            os.killpg(launcher.pid, signal.SIGKILL)  # memcli, working in the copy
             raise
     if launcher.returncode:
         raise subprocess.CalledProcessError(launcher.returncode, command)
-    return processes(json.loads(told))
+    return processes(json.loads(output))
 
 
 def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
-    # -P: the current folder may be a stranger's, and no place to import from.
+    # -P: do not import from the current folder, which may be a stranger's.
     done = _launch(place, [sys.executable, "-P", "-c", MEMCLI, *arguments], runs)
     failed = [run.exit_code for run in done if run.exit_code]
     if failed:
@@ -106,7 +106,7 @@ def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
 
 
 def _fresh(place: Place, number: int, *arguments: str) -> Process:
-    """Run memcli in an index of its own, which is empty."""
+    """Run memcli with an empty index of its own."""
     store = f"{place.store}.fresh{number}"
     fresh = place._replace(environ={**place.environ, "MEMCLI_STORE": store})
     return _run(fresh, 1, *arguments)[0]
@@ -148,7 +148,7 @@ def _in_process(command: CommandContext, place: Place, *, hybrid: bool, runs: in
         warm=warm,
         seconds={"walk": walks, **embedding},
         rates={
-            # read and written
+            # it reads and writes
             "memory_gb_per_s": [2 * COPIED_BYTES / seconds / 1e9 for seconds in copied],
             "walk_ms": [1000 * seconds for seconds in walks],
             **{
@@ -160,7 +160,7 @@ def _in_process(command: CommandContext, place: Place, *, hybrid: bool, runs: in
             "documents": counts.documents,
             "chunks": counts.chunks,
             "store_bytes": os.path.getsize(place.store),
-            "notes_bytes": sum(found.size for found in files),
+            "notes_bytes": sum(file.size for file in files),
         },
     )
 
@@ -185,7 +185,7 @@ def _warm(command: CommandContext, place: Place, mode: str, runs: int) -> list[f
 
 
 def _there(command: CommandContext, place: Place) -> CommandContext:
-    """Look at the copy in place of the workspace's own index."""
+    """Use the copy instead of the workspace's own index."""
     from memcli.store.open import store_at
 
     store = store_at(place.store, command.memory.clock.now_ns)
@@ -215,7 +215,7 @@ def _embedding(
 
 
 def _walk(folder: str) -> int:
-    """List and stat every file: the least that finding changes can cost."""
+    """List and stat every file: the minimum cost of finding changes."""
     count, folders = 0, [folder]
     while folders:
         with os.scandir(folders.pop()) as entries:
@@ -230,23 +230,23 @@ def _walk(folder: str) -> int:
 
 WARM_QUERIES = 20
 SEED = 0
-NO_MODEL = "(none)"  # the fingerprint of no vector: every text waits for one
+NO_MODEL = "(none)"  # no vector has this fingerprint, so every text waits for one
 
 
 class Place(Record):
-    """A copy that may be changed: notes, their index, and the variables that lead there."""
+    """A copy that runs may change: notes, their index, and the variables that lead there."""
 
-    lock: int  # of the temporary folder; processes that work there inherit it
+    lock: int  # descriptor of the temporary folder, which processes that work there inherit
     notes: str
     store: str
     environ: Mapping[str, str]
     queries: Sequence[str]
-    chosen: str  # a document that is changed
+    chosen: str  # the document that runs change
 
 
 @contextmanager
 def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
-    """Lay out made-up notes, or a copy of the memory with its index, in a temporary folder."""
+    """Write made-up notes, or a copy of the workspace with its index, into a temporary folder."""
     from memcli.bench import synthetic
 
     if left := sweep():
@@ -274,7 +274,7 @@ def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
 
 
 def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
-    """Copy the documents of the memory, its settings and its index; give those that are copied."""
+    """Copy documents, settings and index of the workspace; return the copied documents."""
     from shutil import copyfile
 
     from memcli.config.settings import WORKSPACE_FILE
@@ -283,9 +283,7 @@ def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
 
     own = [source for source in command.config.sources if source.name == MEMORY_SOURCE]
     listing = plan(command.workspace.index_settings()._replace(sources=tuple(own)), {}).listing
-    paths = [
-        found.path for found in listing.files if _copied(command, own[0].root, found.path, notes)
-    ]
+    paths = [file.path for file in listing.files if _copied(command, own[0].root, file.path, notes)]
     if not paths:
         raise UsageError(
             "there are no notes to measure", hint="memcli bench speed --documents 1000"
@@ -301,7 +299,7 @@ def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
 
 
 def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
-    """Copy a document; one that cannot be read is named and left out, as it is by index."""
+    """Copy a document; report and skip one that cannot be read, as `memcli index` does."""
     from memcli.workspace import openat
 
     try:
@@ -318,28 +316,28 @@ def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
 
 
 def _headings(notes: str, paths: Sequence[str]) -> list[str]:
-    """Take headings of the memory as texts to search for."""
+    """Use headings of the workspace as texts to search for."""
     from functools import partial
 
     from memcli.indexing.document import made_or_skip
     from memcli.markdown.parse import parse
     from memcli.types import MEMORY_SOURCE, Skip
 
-    found: list[str] = []
+    headings: list[str] = []
     for path in paths:
         with open(os.path.join(notes, path), encoding="utf-8", errors="replace") as file:
             parsed = made_or_skip(MEMORY_SOURCE, path, partial(parse, file.read()))
         if isinstance(parsed, Skip):
             continue
         titles = (block.title for block in parsed.blocks if block.kind == "heading")
-        found += [title for title in titles if any(map(str.isalnum, title))]
-        if len(found) >= WARM_QUERIES:
+        headings += [title for title in titles if any(map(str.isalnum, title))]
+        if len(headings) >= WARM_QUERIES:
             break
-    return found[:WARM_QUERIES]
+    return headings[:WARM_QUERIES]
 
 
 def sample(store: Store, count: int, sleep: Callable[[float], None]) -> list[str]:
-    """Take texts of an index as they are embedded."""
+    """Return texts of an index in the form in which they are embedded."""
     from memcli.indexing.indexer import text_of
 
     with store.change(wait_seconds=bench_quality.SYNC_WAIT_SECONDS, sleep=sleep) as change:
@@ -347,14 +345,14 @@ def sample(store: Store, count: int, sleep: Callable[[float], None]) -> list[str
 
 
 PREFIX = "memcli-bench-"
-MARK = "made-by-memcli-bench"  # an empty file; the name of the folder proves nothing
+MARK = "made-by-memcli-bench"  # an empty file, because the name of the folder proves nothing
 
 
 class LockedFolder(Record):
     """A temporary folder that is in use."""
 
     path: str
-    lock: int  # a descriptor; a process that inherits it uses the folder too
+    lock: int  # a descriptor: a process that inherits it uses the folder too
 
 
 @contextmanager
@@ -363,49 +361,51 @@ def temporary_folder() -> Iterator[LockedFolder]:
     with ended_by_signals():
         try:
             path = tempfile.mkdtemp(prefix=PREFIX)
-        except FileNotFoundError as error:  # nor does /tmp
+        except FileNotFoundError as error:  # /tmp has none either
             raise UsageError(
                 f"no temporary folder can be written: {error.strerror}",
                 hint="set TMPDIR to a folder that can be written",
             ) from error
-        held = os.open(path, FOLDER_FLAGS)
+        descriptor = os.open(path, FOLDER_FLAGS)
         try:
             with suppress(OSError):  # a file system without locks: `sweep` removes nothing there
-                try_lock(held)
-            os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=held))
-            yield LockedFolder(path, held)
+                try_lock(descriptor)
+            os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=descriptor))
+            yield LockedFolder(path, descriptor)
         finally:
-            _remove(path, held)
-            os.close(held)
+            _remove(path, descriptor)
+            os.close(descriptor)
 
 
 def sweep() -> int:
     """Remove the folders that runs have left behind; return how many."""
-    found = 0
+    removed = 0
     with suppress(OSError):
         place = tempfile.gettempdir()
         for name in os.listdir(place):
             if name.startswith(PREFIX):
-                with suppress(OSError):  # not ours to remove, or just removed by another run
-                    found += _sweep(os.path.join(place, name))
-    return found
+                with suppress(OSError):  # not ours, or just removed by another run
+                    removed += _sweep(os.path.join(place, name))
+    return removed
 
 
 def _sweep(path: str) -> bool:
-    held = os.open(path, FOLDER_FLAGS)
+    descriptor = os.open(path, FOLDER_FLAGS)
     try:
-        mark = os.stat(MARK, dir_fd=held, follow_symlinks=False)
-        if {os.fstat(held).st_uid, mark.st_uid} != {os.geteuid()} or not stat.S_ISREG(mark.st_mode):
+        mark = os.stat(MARK, dir_fd=descriptor, follow_symlinks=False)
+        if {os.fstat(descriptor).st_uid, mark.st_uid} != {os.geteuid()} or not stat.S_ISREG(
+            mark.st_mode
+        ):
             return False
-        if is_left := try_lock(held):
-            _remove(path, held)
+        if is_left := try_lock(descriptor):
+            _remove(path, descriptor)
         return is_left
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def _remove(path: str, descriptor: int) -> None:
-    """Remove a folder, its mark last, so that the next run continues after a kill."""
+    """Remove a folder, its mark last, so that the next run can continue after a kill."""
     from shutil import rmtree
 
     for name in sorted(os.listdir(descriptor), key=MARK.__eq__):

@@ -1,4 +1,4 @@
-"""The context of a command: an opened memory, the terminal, and the current time."""
+"""The context of a command: opened workspaces, the terminal, and the current time."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from memcli.search.options import Observer
     from memcli.search.ranked import RankedPassage
 
-SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
+SHOWN_MEMORIES = 4  # most agent memories that are named; status lists all
 
 
 class CommandContext(Record):
-    """The command line around one memory."""
+    """The opened workspaces of a command, its terminal and its time."""
 
     memory: Workspaces
     terminal: Terminal
-    moment: datetime  # of --now, else of the clock
+    moment: datetime  # from --now, or else from the clock
     here: str | None  # the current folder; None if it was deleted
 
     @property
     def config(self) -> Config:
-        """Return the settings of the memory."""
+        """Return the settings of a question."""
         return self.memory.config
 
     @property
@@ -53,13 +53,13 @@ class CommandContext(Record):
     def question_time(self) -> date:
         """Return the current time, or the day or time of --now.
 
-        A trace stores a day as its midnight, which therefore counts as a day.
+        A trace stores a day as midnight, so midnight counts as a day.
         """
         return self.today if self.moment.time() == time.min else self.moment
 
     @property
     def has_day_first(self) -> bool:
-        """Return whether 7/12/2023 is 7 December, for `dates.find_dates`."""
+        """Return whether 7/12/2023 is 7 December."""
         return bool(self.config("search.date_order") == "dmy")
 
     @property
@@ -73,7 +73,7 @@ class CommandContext(Record):
         return self.memory.alone()
 
     def of(self, workspace: Workspace) -> CommandContext:
-        """Return the command line around one workspace."""
+        """Return the same context for one workspace."""
         return self._replace(memory=Workspaces(workspace))
 
     def file_of(self, source: str, path: str) -> str | None:
@@ -85,14 +85,14 @@ class CommandContext(Record):
     def name(self, source: str, path: str) -> str:
         """Name a document by its path from here, as other programs and `memcli get` take it.
 
-        Of several workspaces it is the name of its own with the path there, which `get` takes.
+        If there are several workspaces, the name begins with the name of its workspace.
         """
-        if self.memory.members:  # a path of the memory is one of a lineage, and has its name
+        if self.memory.members:  # a path from a lineage already is a name
             return path if source == MEMORY_SOURCE else shown(source, path)
         return self.file_from_here(source, path)
 
     def file_from_here(self, source: str, path: str) -> str:
-        """Name the file of a document by its path from here, as other programs take it."""
+        """Return the path of a document's file from here, for other programs."""
         if source == MEMORY_SOURCE and self.here == self.config.workspace:
             return shown(source, path)
         file = self.file_of(source, path)
@@ -103,7 +103,7 @@ class CommandContext(Record):
         return name_from(self.here, file, memory=self.config.workspace)
 
     def cite(self, passage: RankedPassage) -> str:
-        """Name the lines of a passage from here."""
+        """Cite the lines of a passage, with the path from here."""
         return (
             f"{self.name(*passage.about.document)}:{lines_of(passage.start_line, passage.end_line)}"
         )
@@ -122,7 +122,7 @@ def command_context(
 ) -> CommandContext:
     """Open the workspace for a command; its options override settings.
 
-    Without a marked workspace, it reports once what is searched. `anywhere` is for commands that
+    Without a marked workspace, it prints once what memcli searches. `anywhere` is for commands that
     need no workspace, and `here` replaces the current folder.
     """
     terminal = Terminal.of_process(options)
@@ -196,7 +196,7 @@ def progress_of(command: CommandContext) -> Iterator[Observer]:
 
 
 def _say_once(line: str, workspace: str, terminal: Terminal) -> None:
-    """Report the choice for a folder the first time, and with -v each time."""
+    """Print what memcli chose for a folder the first time, and with -v each time."""
     from memcli.digests import blake2b
 
     if terminal.quiet:
@@ -207,9 +207,9 @@ def _say_once(line: str, workspace: str, terminal: Terminal) -> None:
 
 
 def _what_is_searched(config: Config) -> str:
-    """Return what is searched without a marked workspace."""
+    """Return what memcli searches without a marked workspace."""
     every = {source.name for source in config.sources}
-    # Rule files next to the memory of an agent belong to that agent.
+    # Rule files next to an agent memory belong to that agent.
     names = [
         source.name
         for source in config.sources
@@ -217,8 +217,8 @@ def _what_is_searched(config: Config) -> str:
     ]
     shown, more = names[:SHOWN_MEMORIES], len(names) - SHOWN_MEMORIES
     last = f"{more} more" if more > 0 else shown.pop() if names else ""
-    told = f"{', '.join(shown)} and {last}" if shown else last
-    memories = f", and the memory of {told}" if names else ""
+    text = f"{', '.join(shown)} and {last}" if shown else last
+    memories = f", and the memory of {text}" if names else ""
     return (
         f"No workspace is marked here: searching {config.workspace}{memories}. "
         "To mark it: memcli init"
@@ -226,7 +226,7 @@ def _what_is_searched(config: Config) -> str:
 
 
 def marked(command: CommandContext) -> CommandContext:
-    """Return if the workspace is marked, for commands that never guess; else NotFoundError."""
+    """Raise NotFoundError if the workspace is not marked, for commands that never guess."""
     if not command.config.is_marked:
         raise NotFoundError(
             f"{command.config.workspace} is not a workspace",
@@ -246,20 +246,20 @@ def _parse_now(text: str) -> datetime:
 
 
 def warn_of_secrets(command: CommandContext, shown: Iterable[tuple[str, str]]) -> None:
-    """Name kind, place and fingerprint of each secret in texts that are shown with a citation."""
+    """Print kind, place and fingerprint of each secret in texts, each with its citation."""
     from memcli.secrets.finding import find_secrets
 
     for citation, text in shown:
         for secret in find_secrets(text):
-            told = f"{secret.kind} ({secret.fingerprint})"
-            command.terminal.warn(f"{citation} contains a secret: {told}")
+            name = f"{secret.kind} ({secret.fingerprint})"
+            command.terminal.warn(f"{citation} contains a secret: {name}")
 
 
 def is_news(what: str, workspace: str, environ: Mapping[str, str]) -> bool:
-    """Return whether a message was not printed before, and note that it is printed now.
+    """Return whether a message is new, and remember that it was printed.
 
-    If this cannot be noted, it is printed each time. The note is in the cache, not in the index,
-    which others may share.
+    If memcli cannot remember it, it prints the message each time. The record is in the cache, not
+    in the index, which others may share.
     """
     from memcli.config.settings import folder_of
 

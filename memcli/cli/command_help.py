@@ -1,4 +1,4 @@
-"""The help of a command, written from its table and the docstring of its `run`."""
+"""The help of a command, made from its table of options and the docstring of its `run`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def command_help(name: Sequence[str], width: int, *, is_short: bool = False) -> 
     for option in shown:
         names = f"{option.names.replace(' ', ', ')} {option.metavar}".rstrip()
         groups.setdefault(option.group or _UNGROUPED, []).append((names, _described(option)))
-    groups[GENERAL] = groups.pop(GENERAL)  # the last
+    groups[GENERAL] = groups.pop(GENERAL)  # the last group
     wide = max(len(names) for rows in groups.values() for names, _ in rows)
     for title, rows in groups.items():
         groups[title] = [(names.ljust(wide), text) for names, text in rows]

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Command(Record):
-    """A command that does something, by its full name: "bench quality"."""
+    """A command, not a group, by its full name: "bench quality"."""
 
     name: str
-    about: str  # all of its help
+    about: str  # its complete help
     options: tuple[Option, ...]
     arguments: tuple[CommandArgument, ...]
     group: str  # the help of its group; "" without a group
@@ -53,12 +53,12 @@ def _command(name: str, module: Any, group: str = "") -> Command:  # noqa: ANN40
 
 
 def kind_of(row: CommandArgument | Option) -> str:
-    """Return the kind of thing that a value names, such as FILES; "" if it is none."""
+    """Return the kind of thing that a value names, such as FILES; "" if there is none."""
     return row.choices if isinstance(row.choices, str) else ""
 
 
 def words_of(row: CommandArgument | Option, topics: Sequence[str]) -> tuple[str, ...]:
-    """Return all words that a value may be, or () if they are not fixed."""
+    """Return all possible words of a value, or () if they are not fixed."""
     if isinstance(row, Option) and row.setting and not row.choices:
         return tuple(BY_NAME[row.setting].choices)
     if isinstance(row.choices, str):
@@ -100,8 +100,8 @@ def manual(commands: Sequence[Command], topics: Sequence[tuple[str, str]]) -> st
 
 
 def _paragraph(text: str) -> list[str]:
-    _, found, examples = text.partition("Examples:\n")
-    if not found:
+    _, mark, examples = text.partition("Examples:\n")
+    if not mark:
         return [_escaped(line) for line in text.split("\n")]
     each = [line.strip() for line in examples.split("\n")]
     return ["Examples:", ".nf", ".RS 4", *map(_escaped, each), ".RE", ".fi"]
@@ -115,12 +115,12 @@ def _option(option: Option) -> list[str]:
 
 
 def _verbatim(text: str) -> list[str]:
-    """Return a topic without its title; the manual has a heading of its own."""
+    """Return a topic without its title, because the manual has a heading of its own."""
     lines = text.rstrip("\n").split("\n")
     return [_escaped(line) for line in lines[2:]]
 
 
 def _escaped(text: str) -> str:
-    """Keep roff from reading text as requests: backslashes, dashes, dots and quotes that begin."""
+    """Escape what roff would interpret: backslashes, dashes, leading dots and quotes."""
     text = text.replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{text}" if text[:1] in (".", "'") else text

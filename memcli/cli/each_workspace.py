@@ -22,11 +22,11 @@ def each(
     as_json: bool,
     failed: int | None = None,
 ) -> int:
-    """Work on each workspace, as text below its name; if one fails, the others continue.
+    """Work on each workspace and print its name above its text; if one fails, the others continue.
 
-    `work` gives a record and an exit code; `failed` is the code of one that fails, else the
-    error's own. Of the codes the first that is not 0 counts. As JSON the records are gathered in
-    one of the schema `memcli.WHAT-several/1`.
+    `work` returns a record and an exit code. `failed` replaces the exit code of an error. The first
+    exit code that is not 0 counts. As JSON, it writes one object of `memcli.WHAT-several/1` with
+    all records.
     """
     from memcli.render import jsonio
 
@@ -34,7 +34,7 @@ def each(
     code: int = ExitCode.OK
     terminal = command.terminal
     for place, (name, folder, workspace, why_not) in enumerate(command.memory.members):
-        told: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
+        fields: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
         if not as_json:
             _name(name, terminal, is_first=place == 0, is_data=what != "index")
         error: Reason | None = None
@@ -43,14 +43,14 @@ def each(
             done = int(error_of(error).exit_code)
         else:
             try:
-                told[what], done = work(command.of(workspace))
+                fields[what], done = work(command.of(workspace))
             except MemcliError as raised:
                 error, done = raised.reason, raised.exit_code
         if error is not None:
-            told["error"] = jsonio.reason(error)
+            fields["error"] = jsonio.reason(error)
             terminal.advise(error._replace(text=f"{name}: {error.text}"))
             done = done if failed is None else failed
-        stores.append(told)
+        stores.append(fields)
         code = code or done
     if as_json:
         terminal.write(

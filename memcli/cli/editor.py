@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 VARIABLES = ("MEMCLI_EDITOR", "VISUAL", "EDITOR")
 
-# The arguments for a line, by the name of the program; other editors open the first line.
+# How each program takes a line number; other editors open the first line.
 _PLUS = frozenset((
     "vi", "vim", "nvim", "gvim", "mvim", "view", "ex", "nano", "pico", "emacs", "emacsclient",
     "micro", "kak", "joe", "jed", "mg", "ne", "gedit", "xed", "pluma",
@@ -35,9 +35,9 @@ _LINE = frozenset(("kate", "kwrite", "idea", "pycharm", "mate"))
 
 
 def open_passage(result: SearchResult, number: int, command: CommandContext) -> None:
-    """Open passage `number` of a search, from 1, at the line that matches best.
+    """Open passage `number` (from 1) of a search at the line that matches best.
 
-    NotFoundError if there are fewer, or if its source is no longer configured; see `open_at`.
+    NotFoundError if there are fewer passages, or the source is no longer configured; see `open_at`.
     """
     from memcli.search.cursor import cursor_of
 
@@ -63,9 +63,9 @@ def numbered_passage(result: SearchResult, number: int) -> RankedPassage:
 
 
 def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:
-    """Open a file, given by its absolute path, and wait until the editor ends.
+    """Open a file by its absolute path, and wait until the editor ends.
 
-    UsageError if there is no editor, or it cannot be run or fails; NotFoundError for no file.
+    UsageError if there is no editor, or it cannot run or fails; NotFoundError if there is no file.
     """
     if not os.path.isfile(file):
         raise NotFoundError(f"{file} no longer exists", hint="memcli index")
@@ -96,7 +96,7 @@ def command_line(editor: Sequence[str], file: str, line: int) -> list[str]:
 
 
 def _editor(environ: Mapping[str, str]) -> list[str]:
-    """Read which program is the editor, with its options."""
+    """Return the program of the editor and its options."""
     for variable in VARIABLES:
         try:
             words = shlex.split(environ.get(variable, ""))
@@ -111,7 +111,7 @@ def _editor(environ: Mapping[str, str]) -> list[str]:
     )
 
 
-KIND_SECONDS = 5.0  # to save, and to put the terminal right
+KIND_SECONDS = 5.0  # seconds to save, and to restore the terminal
 
 
 def attended(
@@ -120,9 +120,9 @@ def attended(
     text: str | None = None,
     **how: Any,  # noqa: ANN401
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; `how` is for Popen. With `text` it reads that and is read.
+    """Run a program to its end. With `text`, it reads that, and memcli returns its output.
 
-    OSError if it cannot be run, KeyboardInterrupt if Ctrl-C has ended it.
+    `how` goes to Popen. OSError if the program cannot run, KeyboardInterrupt if Ctrl-C ended it.
     """
     pipe = None if text is None else subprocess.PIPE
     with _terminal_state() as put_right, ended_by_signals(), unheeded("SIGINT", "SIGQUIT"):
@@ -151,12 +151,12 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def _terminal_state() -> Iterator[Callable[[], None]]:
-    """Return a function that restores the present state of the terminal."""
+    """Return a function that restores the current state of the terminal."""
     try:
         import termios
 
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
-    except (ImportError, OSError):  # Windows, or nobody there
+    except (ImportError, OSError):  # Windows, or no terminal
         yield lambda: None
         return
     state: list[Any] = []
@@ -164,7 +164,7 @@ def _terminal_state() -> Iterator[Callable[[], None]]:
         state = termios.tcgetattr(terminal)
 
     def put_right() -> None:
-        # If the shell has the terminal again, the shell sets it.
+        # If the shell has the terminal again, it restores the state itself.
         with suppress(OSError, termios.error):
             if state and os.tcgetpgrp(terminal) == os.getpgrp():
                 termios.tcsetattr(terminal, termios.TCSADRAIN, state)

@@ -1,4 +1,4 @@
-"""Read the filter options, and how far a command updates the index."""
+"""Read the filter options, and the options that limit updates of the index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def sync_of(options: Options, command: str) -> bool | None:
-    """Return how far to update the index: all, not at all, or within the bounds (None)."""
+    """Return how to update the index: completely, not at all, or within the bounds (None)."""
     if options.sync and options.no_sync:
         raise UsageError(
             "--sync cannot be combined with --no-sync", hint=f"memcli {command} --help"
@@ -26,11 +26,11 @@ def sync_of(options: Options, command: str) -> bool | None:
 
 
 def check_as_of(options: Options, others: Mapping[str, object]) -> None:
-    """Raise UsageError for an option that cannot be combined with an earlier state."""
-    given = [option for option, value in others.items() if value is not None]
-    if options.as_of is not None and given:
+    """Raise UsageError for an option that `--as-of` does not allow."""
+    options_set = [option for option, value in others.items() if value is not None]
+    if options.as_of is not None and options_set:
         raise UsageError(
-            f"{given[0]} works on the present files and cannot be combined with --as-of",
+            f"{options_set[0]} works on the present files and cannot be combined with --as-of",
             hint="memcli get CITATION --as-of DATE",
         )
 
@@ -40,20 +40,20 @@ def filters_of(
 ) -> Filters:
     """Read the filter options of a command; UsageError for an unknown tag, source or heading."""
     values = vars(options)
-    given = {each.name: values.get(each.name) for each in FILTER_OPTIONS}
-    check("--source", given.get("sources") or (), [each.name for each in command.config.sources])
-    check("--scope", given.get("scopes") or (), SCOPES)
-    check("--trust", given.get("trusts") or (), TRUSTS)
+    typed = {each.name: values.get(each.name) for each in FILTER_OPTIONS}
+    check("--source", typed.get("sources") or (), [each.name for each in command.config.sources])
+    check("--scope", typed.get("scopes") or (), SCOPES)
+    check("--trust", typed.get("trusts") or (), TRUSTS)
     first, last = span_of(bounds)
-    read: dict[str, Any] = {name: tuple(texts or ()) for name, texts in given.items()}
-    read["paths"] = _paths_of(given.get("paths"), command)
-    read["tags"] = _tags_of(given.get("tags"))
-    read["where"] = _where_of(given.get("where"))
+    read: dict[str, Any] = {name: tuple(texts or ()) for name, texts in typed.items()}
+    read["paths"] = _paths_of(typed.get("paths"), command)
+    read["tags"] = _tags_of(typed.get("tags"))
+    read["where"] = _where_of(typed.get("where"))
     return Filters(since=first, until=last, undated=values.get("undated", False), **read)
 
 
 def _tags_of(texts: list[str] | None) -> tuple[str, ...]:
-    """Take the tags of --tag; UsageError for one without a letter."""
+    """Return the tags of --tag; UsageError for a tag without a letter."""
     for tag in texts or ():
         if not tag.strip(" #/"):
             raise UsageError(f"--tag names no tag: {tag!r}", hint="--tag infra")
@@ -70,7 +70,7 @@ def _where_of(texts: list[str] | None) -> tuple[Where, ...]:
 
 
 def bounds_of(options: Options, command: CommandContext, name: str) -> tuple[DateSpan, ...]:
-    """Read the dates of filters: the days that each option allows."""
+    """Return the days that each date option allows."""
     dates = ((each.long, getattr(options, each.name)) for each in DATES)
     named = {option: text for option, text in dates if text is not None}
     if not named:
@@ -93,8 +93,8 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
 def _paths_of(texts: list[str] | None, command: CommandContext) -> tuple[str, ...]:
     """Resolve names and globs to files and folders, from here or from the root of a source.
 
-    The name of a source means all its documents. A name that begins with `./` or `../` is only a
-    path from here, if it leads into a source.
+    The name of a source means all its documents. A name that begins with `./` or `../` is a path
+    from here that must lead into a source.
     """
     if not texts:
         return ()

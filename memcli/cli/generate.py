@@ -1,4 +1,4 @@
-"""Generate the files that are derived from code.
+"""Generate the files that are made from code.
 
 `python -m memcli.cli.generate memcli/cli/help/*.md` fills the tables of these help pages,
 `python -m memcli.cli.generate completions/` the completion scripts and the manual page there, and
@@ -118,7 +118,7 @@ TABLES = {
 
 
 def filled(text: str) -> str:
-    """Put each table between its marks `<!-- NAME -->` and `<!-- end -->`."""
+    """Put each table between its marks, `<!-- NAME -->` and `<!-- end -->`."""
     for name, make in TABLES.items():
         begin = f"<!-- {name} -->\n"
         if begin in text:
@@ -168,7 +168,7 @@ COLUMNS = 92
 FOLDER = "fixtures/workspaces/engineer"
 # The commands in the picture of the README.
 LINES = ('search "log retention" -n 1 --superseded', 'search "when may we deploy" -n 1')
-NOW = "2026-02-20"  # so that ages stay as they are
+NOW = "2026-02-20"  # a fixed day, so that ages never change
 CELL = 12.2  # the width of a column, in Rich's drawing
 _LEADING = re.compile(r'x="([\d.]+)"( y="[\d.]+") textLength="([\d.]+)"([^>]*)>((?:&#160;)+)')
 _FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
@@ -191,14 +191,14 @@ def picture() -> str:
             console.print(Text(f"$ memcli {line}", "bold"))
             console.print(Text.from_ansi(_shown(line).rstrip("\n")))
             console.print()
-    # The fonts that Rich names would be fetched from a server.
+    # A browser would load the fonts that Rich names from a server.
     form = _FONTS.sub("", CONSOLE_SVG_FORMAT)
     svg = console.export_svg(title="memcli", code_format=form, unique_id="memcli")
     return "".join(f"{each.rstrip()}\n" for each in _LEADING.sub(_set_in, svg).splitlines())
 
 
 def _set_in(match: re.Match[str]) -> str:
-    """Move a text by the spaces that it begins with, which some programs leave out."""
+    """Move a text to the right by its leading spaces, which some programs leave out."""
     wide = CELL * match[5].count(";")
     x, length = float(match[1]) + wide, float(match[3]) - wide
     return f'x="{x:g}"{match[2]} textLength="{length:g}"{match[4]}>'

@@ -1,4 +1,4 @@
-"""Help as it is printed: stored help folded, and pages laid out, to the width of the terminal."""
+"""Fold stored help and lay out pages for the width of the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_COLUMNS = 79
 TIED = "\x1f"  # a space at which lines do not break
 _ENTRY = re.compile(r"( *(?:[-*]|\d+\.) | *\S.*?  +)(\S.*)")
 _STANDS_ALONE = re.compile(r"#|Usage:|[A-Z][a-z]+:$")
-_CODE_INDENT = 4  # as Markdown has it
+_CODE_INDENT = 4  # in Markdown
 _GAP = "   "  # between the columns of a table
 
 
@@ -28,7 +28,7 @@ class _Block(Record):
     """A paragraph or an entry of a list, in one line."""
 
     text: str
-    hang: int  # indent of continuation lines; -1 if there may be none
+    hang: int  # indent of continuation lines; -1: no continuation
     is_code: bool = False
 
 
@@ -76,7 +76,7 @@ _ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]*)\)")
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\|[-:| ]+\|")
-_INDENT = "  "  # of code
+_INDENT = "  "  # indent of code
 _EDGE = "  "  # before a table, and between its columns
 _TIED = "\x1f"  # a space at which no line ends
 _BREAK = re.compile(r"(?<=[ /])")  # where a cell may be broken
@@ -106,8 +106,8 @@ def _page_blocks(text: str) -> Iterator[list[str]]:
             yield block
             block = []
         block.append(line)
-        if found := _FENCE.match(line):
-            fence = found[0]
+        if match := _FENCE.match(line):
+            fence = match[0]
     yield block
 
 

@@ -1,4 +1,4 @@
-"""The one JSON object that a hook prints, from the command, its time limit, or its end.
+"""Print exactly one JSON object for a hook: from the command, at its time limit, or at its end.
 
 A failing hook can block an agent: Claude Code rejects the prompt after exit code 2. So a hook
 always prints one object and exits with 0.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-# The time that an agent waits for a hook, less the start of Python on a busy machine.
+# Seconds that an agent waits for a hook, minus the start of Python on a busy machine.
 LIMIT_SECONDS = 1.5
 _NOTHING = "{}\n"
 
@@ -27,22 +27,22 @@ class HookReply:
     """Writes one object to the original stdout."""
 
     def __init__(self) -> None:
-        """Take nothing yet."""
+        """Begin without redirecting anything."""
         self._sink: int | None = None
         self._unwritten, self._forever = allocate_lock(), allocate_lock()
         self._forever.acquire()
 
     def take(self) -> None:
         """Redirect stdout to stderr, for libraries that print."""
-        with suppress(OSError):  # closed by the caller: there is nobody to write for
+        with suppress(OSError):  # the caller has closed it, so nobody reads
             sink = os.dup(sys.stdout.fileno())
             self._sink = sink
-            with suppress(OSError):  # of a closed stderr
+            with suppress(OSError):  # stderr is closed
                 os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-                sys.stdout = sys.stderr  # it may believe that it can seek
+                sys.stdout = sys.stderr  # it may wrongly report that it can seek
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Write an object, unless one is written."""
+        """Write an object, unless one was written."""
         import json
 
         self._write(json.dumps(record) + "\n" if record else _NOTHING)
@@ -77,4 +77,4 @@ class HookReply:
                 data = data[os.write(sys.stdout.fileno() if sink is None else sink, data) :]
 
 
-REPLY = HookReply()  # of this process
+REPLY = HookReply()  # in this process

@@ -1,8 +1,8 @@
-"""Run a command several times and report what each run cost; a program of its own.
+"""Run a command several times and report the cost of each run; a separate program.
 
 `python -I -S launch.py RUNS PROGRAM ARGUMENTS...` writes a JSON list of [wall seconds, CPU
 seconds, peak resident kB, exit code]. It stays small because Linux counts the memory of the
-process that starts a program among the peak of the program; only POSIX reports such figures.
+starting process in the peak of a program. Only POSIX reports such figures.
 """
 
 from __future__ import annotations

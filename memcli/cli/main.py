@@ -1,6 +1,6 @@
 """Start memcli: choose the command, run it, turn every outcome into an exit code.
 
-Only the command that is named is imported and built: each declared option costs time at every
+It imports and builds only the named command, because each declared option costs time at every
 start. The top-level help is stored text.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn, TextIO
 
-# Errors of the system for a full disk, for forbidden operations and for impossible ones.
+# System errors for a full disk, for forbidden operations and for impossible ones.
 NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 REFUSED = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
@@ -44,7 +44,7 @@ REFUSED = {
 
 LIBRARIES = (".so", ".dylib", ".pyd")  # compiled modules: the system loads them
 
-# Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
+# Imports make many objects and few cycles; collecting those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000
 
 
@@ -52,17 +52,17 @@ def main() -> NoReturn:
     """Run the command line of the process and end it."""
     import _signal  # type: ignore[import-not-found]  # without enums; see `entry`
 
-    if sys.stdout is None:  # closed by the caller: there is nobody to write for
+    if sys.stdout is None:  # the caller has closed it, so nobody reads
         sys.stdout = _nowhere()
     if sys.stderr is None:
         sys.stderr = _nowhere()
     gc.set_threshold(GC_THRESHOLD)
     code: int = ExitCode.INTERRUPTED
-    with suppress(KeyboardInterrupt):  # while the first one is reported, or at the very end
+    with suppress(KeyboardInterrupt):  # a second Ctrl-C during the report or at the end
         if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         code = _written(run(sys.argv[1:]))
-        if code and sys.argv[1:2] == ["hook"]:  # an agent takes a failure for a wish
+        if code and sys.argv[1:2] == ["hook"]:  # an agent would obey a failure
             from memcli.cli.hook_reply import REPLY
 
             code = REPLY.settle()
@@ -70,7 +70,7 @@ def main() -> NoReturn:
 
 
 def _written(code: int) -> int:
-    """Flush stdout; an answer that was lost changes the exit code."""
+    """Flush stdout; if the answer is lost, change the exit code."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -83,7 +83,7 @@ def _written(code: int) -> int:
 
 
 def _commit() -> str:
-    """Name the commit that is checked out if memcli runs from its repository."""
+    """Return the commit that is checked out, if memcli runs from its repository."""
     place = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, ".git")
     with suppress(MemcliError):
         if os.path.exists(place):
@@ -111,7 +111,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _silenced()
     except MemoryError:
-        pass  # the error keeps the data that filled the memory: drop it before the report
+        pass  # the error keeps the data that filled the memory, so drop it before the report
     except KeyboardInterrupt:
         message = "interrupted; finished work is kept"
         return _report(message, code="interrupted", exit_code=ExitCode.INTERRUPTED, as_json=as_json)
@@ -131,7 +131,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _unexpected(error: Exception, *, as_json: bool) -> int:
-    """Report an error of the system, or else a bug."""
+    """Report a system error, or else a bug."""
     if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
         _silenced()
         return _cannot_write(error, as_json=as_json)
@@ -155,18 +155,18 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
 
 
 def _next_step(error: OSError) -> str:
-    """Name the command that shows why, or that makes room."""
+    """Return the command that shows the cause or makes room."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return MORE_FILES
     if error.errno in (errno.EACCES, errno.EPERM) and isinstance(error.filename, str):
-        from shlex import quote  # a hint is pasted
+        from shlex import quote  # people paste hints
 
         return f"ls -ld {quote(error.filename)}"
     return "the same command again"
 
 
 def _run_command(arguments: Sequence[str]) -> int:
-    """Run a command with the fast parser if its line is plain, else with Typer."""
+    """Run a command with the fast parser if its line is plain, or else with Typer."""
     arguments = [*ALIASES.get(arguments[0], arguments[:1]), *arguments[1:]]
     if arguments[0] not in COMMANDS:
         from memcli.cli.usage import no_command
@@ -204,12 +204,12 @@ def _wrote_topic(words: Sequence[str]) -> bool:
 
 
 def _complete(arguments: Sequence[str]) -> int:
-    """Answer a completion script."""
+    """Print the words that a completion script asks for."""
     from memcli.api.workspace import current_folder
     from memcli.cli.commands.completion_command import words
 
-    found = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, current_folder())
-    sys.stdout.write("".join(f"{word}\n" for word in found))
+    candidates = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, current_folder())
+    sys.stdout.write("".join(f"{word}\n" for word in candidates))
     return ExitCode.OK
 
 
@@ -246,7 +246,7 @@ def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint
 
 
 def _without_keys(text: str) -> str:
-    """Take out a key that was typed, unless too little is left to load the rules."""
+    """Redact a key in the line, unless there is too little memory to load the rules."""
     with suppress(OSError, ImportError):
         from memcli.secrets.finding import redacted
 
@@ -255,18 +255,18 @@ def _without_keys(text: str) -> str:
 
 
 def _short_of_memory(*, as_json: bool) -> int:
-    """Report that, importing nothing: even that may fail now."""
+    """Report the shortage without imports, which could fail too."""
     text = f"memcli: the system reports: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
     if as_json:
-        told = f'"message": "the system reports: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
-        text = f'{{"schema": "{ERROR_SCHEMA}", "code": "system", {told}}}\n'
+        fields = f'"message": "the system reports: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
+        text = f'{{"schema": "{ERROR_SCHEMA}", "code": "system", {fields}}}\n'
     with suppress(MemoryError):
         _say(text)
     return ExitCode.USAGE
 
 
 def _say(text: str) -> None:
-    with suppress(OSError):  # a message that nobody can get changes no outcome
+    with suppress(OSError):  # a message that nobody can read changes nothing
         try:
             sys.stderr.write(text)
         except UnicodeEncodeError:
@@ -274,11 +274,11 @@ def _say(text: str) -> None:
 
 
 def _nowhere() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")  # lives as long as we do
+    return open(os.devnull, "w", encoding="utf-8")  # it lives as long as this process
 
 
 def _silenced() -> int:
-    """Treat a closed pipe as success, and keep the interpreter quiet about it."""
+    """Treat a closed pipe as success, and stop Python from reporting it."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, 1)
     return ExitCode.OK

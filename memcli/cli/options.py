@@ -1,8 +1,8 @@
-"""Options as data: the table of a command describes its command line, and nothing else does.
+"""Options as data: only the table of a command describes its command line.
 
 A command module has `OPTIONS`, often `ARGUMENTS`, and `run`, which takes the values as `Options`.
 The fast parser, Typer, the help, the completions and the manual are made from these tables. Options
-that commands share are here; `filters` reads the values of those of filters.
+that commands share are here; `filters` reads the values of filter options.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    # Completions of a value: words, a function that lists them, or the name of a kind of thing.
+    # Completions of a value: words, a function that lists them, or a kind of thing.
     Choices = Sequence[str] | Callable[[], Sequence[str]]
 
 WORKSPACES, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
@@ -42,16 +42,16 @@ CHANGES_FORMATS = ("text", "json", "markdown")
 CONTEXT_FORMATS = ("markdown", "json")
 SUMMARIZERS = ("extractive", "command", "onnx")
 
-NUMBER_OR_NONE = "[N]"  # the metavar of an option that means 1 without its number
+NUMBER_OR_NONE = "[N]"  # the metavar of an option whose number is optional and then 1
 
 
 class CommandArgument(Record):
-    """A word of a command line that is not an option."""
+    """An argument of a command."""
 
-    name: str  # of its value in `Options`
+    name: str  # the name of its value in `Options`
     metavar: str
     help: str
-    kind: type = str  # `list` of any number of words
+    kind: type = str  # `list`: any number of words
     is_required: bool = False
     choices: Choices = ()
 
@@ -59,11 +59,11 @@ class CommandArgument(Record):
 class Option(Record):
     """An option of a command."""
 
-    names: str  # with spaces between, short ones first
+    names: str  # separated by spaces, short ones first
     help: str
     metavar: str = ""  # empty for a switch
-    kind: type = str  # of the value: str, int, float, or `list` of strings if it may be repeated
-    setting: str = ""  # that it overrides, and that has its default and its choices
+    kind: type = str  # of the value: str, int, float, or `list` if it may be repeated
+    setting: str = ""  # the setting that it overrides, with its default and its choices
     default: Any = None
     shown_default: str = ""  # shown in the help instead of the default
     group: str = ""
@@ -110,18 +110,18 @@ class Options:
     verbose: bool = False
     color: str = "auto"
     now: str | None = None
-    settings: Mapping[str, Any] = {}  # those that options override
+    settings: Mapping[str, Any] = {}  # the settings that options override
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401
         self.__dict__.update(values)
 
     @property
     def asks_index(self) -> bool:
-        """Return whether the index is enough, so that --everywhere includes a shared index."""
+        """Return whether the index is enough, so that --everywhere adds a shared index."""
         return "tenant" in self.__dict__
 
     def named(self, hint: str) -> str:
-        """Let a hint name the workspace of the line, if it names one."""
+        """Add the workspace of the line to a hint, if the line names one."""
         folders = self.workspace or ()
         if not hint or len(folders) != 1:
             return hint
@@ -153,13 +153,13 @@ class Options:
 
 
 def arguments_of(command: Any) -> Iterable[CommandArgument]:  # noqa: ANN401
-    """Return the arguments of a command module in their order."""
+    """Return the arguments of a command module in order."""
     arguments: Iterable[CommandArgument] = getattr(command, "ARGUMENTS", ())
     return arguments
 
 
 def words_of(options: Options, rows: Iterable[Option]) -> list[str]:
-    """Return the words of a command line that set these options as they are set."""
+    """Return the words of a command line with these options."""
     words = []
     for row in rows:
         value = getattr(options, row.name, None)
@@ -175,7 +175,7 @@ expect_many(Option)
 
 
 def check(option: str, words: Sequence[str], known: Sequence[str]) -> None:
-    """Raise UsageError for a word that an option does not take, naming the nearest that it does."""
+    """Raise UsageError for a word that an option does not accept, with the nearest one."""
     for word in words:
         if word not in known:
             from memcli.config.suggestions import nearest
@@ -226,7 +226,7 @@ COLOR = Option(
 NOW = Option("--now", "Current time to assume.", "TIME", shown_default="the clock", group=GENERAL)
 DEBUG = Option("--debug", "Show tracebacks.", group=GENERAL)
 COMMON = (QUIET, VERBOSE, COLOR, NOW, DEBUG)
-STANDARD = (JSON, ONE_WORKSPACE, *COMMON)  # of a command for one workspace
+STANDARD = (JSON, ONE_WORKSPACE, *COMMON)  # for commands with one workspace
 
 SYNC = Option("--sync", "Index all changes first.", group=INDEX)
 NO_SYNC = Option("--no-sync", "Do not update the index.", group=INDEX)
@@ -272,7 +272,7 @@ HEADING = Option(
     "--heading", "Only below headings that contain TEXT.", "TEXT", list, group=FILTERS,
     attribute="headings",
 )  # fmt: skip
-BY = Option("--by", "Only passages with a line of this speaker.", "NAME", list, group=FILTERS)
+BY = Option("--by", "Only lines of this speaker.", "NAME", list, group=FILTERS)
 TAG = Option(
     "--tag",
     "Only documents with this tag. Repeat it for more.",
@@ -284,5 +284,5 @@ TAG = Option(
 WHERE = Option(
     "--where", "Only documents with this front matter.", "KEY=VALUE", list, group=FILTERS
 )
-# Each has the name of a field of `Filters`.
+# Each has the name of a field in `Filters`.
 FILTER_OPTIONS = (PATH, SOURCE, KIND, SCOPE, TRUST, HEADING, BY, TAG, WHERE)

@@ -1,6 +1,6 @@
-"""Let a person choose a passage: with fzf if it is installed, else by number.
+"""Let a person choose a passage: with fzf if it is installed, otherwise by number.
 
-The list goes to the terminal, because stdout is for the chosen passage.
+The list goes to the terminal, because stdout gets the chosen passage.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memcli.cli.search_run import SearchRequest
     from memcli.search.question import Question
 
-# A passage in one line: its rank, which fzf does not show, and its citation for the preview.
+# One line per passage: its rank (hidden in fzf), and its citation for the preview.
 ENTRY = r"{rank}\t{file}:{start_line}-{end_line}\t{date}\t{heading_path}"
 _LINE = parse(ENTRY, RESULT_KEYS)
 KEYS = (*_LINE.keys, "snippet")
@@ -42,7 +42,7 @@ _PLACE = (
 def choose(
     question: Question | None, request: SearchRequest, options: Options, repeated: Sequence[str]
 ) -> int:
-    """Let a person choose a passage, then open it, or print it if the shape is not text.
+    """Let a person choose a passage, then open it, or print it in another shape than text.
 
     Without a question, fzf runs a search at every key, with the `repeated` words of the line.
     """
@@ -58,12 +58,12 @@ def choose(
     chosen = _chosen(question, request, options, repeated)
     if chosen is None:
         return ExitCode.NEGATIVE
-    found, rank = chosen
+    result, rank = chosen
     if shape.form == "text":
-        editor.open_passage(found, rank, command)
+        editor.open_passage(result, rank, command)
         return ExitCode.OK
-    editor.numbered_passage(found, rank)  # notes may have changed since the list was shown
-    record = described(found, command, shape)[rank - 1]
+    editor.numbered_passage(result, rank)  # notes may have changed since the list was shown
+    record = described(result, command, shape)[rank - 1]
     if shape.template:
         command.terminal.write(shape.template.filled(record, command.terminal.safe_line))
     else:
@@ -74,7 +74,7 @@ def choose(
 def _chosen(
     question: Question | None, request: SearchRequest, options: Options, repeated: Sequence[str]
 ) -> tuple[SearchResult, int] | None:
-    """Return an answer and the rank of the passage that was chosen."""
+    """Return an answer and the rank of the chosen passage."""
     from shutil import which
 
     from memcli.cli.search_form import Shape
@@ -90,25 +90,25 @@ def _chosen(
             text, rank = typed
             return request.answer(Question.by(command.config, text, command.question_time)), rank
         question = Question.by(command.config, _read("Question: ", command), command.question_time)
-    found = request.answer(question)
-    say_match(found.answer, command.terminal)
-    say(found, command, Shape("text"))
-    records = described(found, command, Shape("json", fields=KEYS))
+    result = request.answer(question)
+    say_match(result.answer, command.terminal)
+    say(result, command, Shape("text"))
+    records = described(result, command, Shape("json", fields=KEYS))
     if not records:
         return None
     number = _by_fzf(fzf, records, options) if fzf else _by_number(records, command)
-    return (found, number) if number else None
+    return (result, number) if number else None
 
 
 def _by_fzf(program: str, records: Sequence[Mapping[str, Any]], options: Options) -> int | None:
-    """Show the passages next to their text; give the rank of the one that was chosen."""
+    """Show the passages next to their text; return the rank of the chosen one."""
     lines = "".join(_LINE.filled(record, visible_line) for record in records)
     chosen = _fzf([program, *_preview(options)], lines.rstrip("\n"))
     return int(chosen[-1].partition("\t")[0]) if chosen else None
 
 
 def _typed(program: str, options: Options, repeated: Sequence[str]) -> tuple[str, int] | None:
-    """Search at every key; give the last question and the rank that was chosen."""
+    """Search at every key; return the last question and the chosen rank."""
     words = (*repeated, *words_of(options, _PLACE))
     search = _memcli("search", "-q", "--more", "-f", ENTRY, *words, "--color", "always")
     binds = ("--bind", f"change:reload:{search} -- {{q}} 2>/dev/null || true")
@@ -150,13 +150,13 @@ def _preview(options: Options) -> list[str]:
 
 
 def _memcli(*arguments: str) -> str:
-    """Write a command line for the shell of fzf; it imports nothing from the current folder."""
+    """Return a memcli command for the shell of fzf that imports nothing from the current folder."""
     return shlex.join([sys.executable, "-P", "-m", "memcli", *arguments])
 
 
 def _fzf(command: Sequence[str], lines: str) -> list[str]:
     """Run fzf and return the lines it prints; none if nothing was chosen."""
-    # Its commands are written for this shell.
+    # The shell for its commands.
     environ = {**os.environ, "SHELL": "/bin/sh"}
     done = attended(command, text=lines, env=environ)
     if done.returncode in _NO_CHOICE:

@@ -1,7 +1,7 @@
 """Parse a plainly correct command line without Typer, whose import takes as long as a search.
 
-It reads arguments and full option names with their values by the table of the command, as Typer
-does. Any other line goes to Typer, which reports what is wrong with it.
+It reads arguments and full option names from the table of the command, as Typer does. All other
+lines go to Typer, which reports what is wrong with them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class Call(Record):
-    """A command that can be run: its module, and the options that it takes."""
+    """A parsed line: the module of the command, and its options."""
 
     command: Any
     options: Options
 
     def run(self) -> int:
-        """Run it and give its exit code; the hint of an error names the folder of the line."""
+        """Run it and return its exit code; hints of errors name the folder of the line."""
         try:
             return int(self.command.run(self.options) or 0)
         except MemcliError as error:
@@ -56,7 +56,7 @@ def _values(
     for word in rest:
         if word == "--":
             words.extend(rest)
-        elif word.startswith("-") and word != "-" and not word.startswith("- "):  # of a list
+        elif word.startswith("-") and word != "-" and not word.startswith("- "):  # of a list option
             _take_option(word, rest, options, values)
         else:
             words.append(word)
@@ -91,7 +91,7 @@ def _take_option(
         raise ValueError
     if not joined:
         value = next(rest, "-")
-        if value.startswith("-"):  # may have been meant as an option
+        if value.startswith("-"):  # it may be a mistyped option
             raise ValueError
     if option.kind is list:
         values.setdefault(option.name, []).append(value)

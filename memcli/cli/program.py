@@ -1,6 +1,6 @@
-"""The program as its parts know it: its commands, the help of all, and the layout of each one's.
+"""The commands of memcli, and the help of all of them.
 
-It imports commands only by name, so that a command may ask for it.
+It imports commands only by name, so that commands may import this module.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ COMMANDS = (
     "help", "completion",
 )  # fmt: skip
 ALIASES = {"pick": ("search", "--interactive")}  # not in the help
-# Their modules have ABOUT, the COMMANDS by name, and the USUAL one, which a line without a command
-# means; "" if that is the help.
+# Their modules have ABOUT, the COMMANDS by name, and the USUAL one, which runs if the line names
+# none ("": the help).
 GROUPS = ("config", "agents", "bench", "store")
 
 # Names of these commands in other programs.
@@ -125,7 +125,7 @@ def command_of(line: Sequence[str]) -> tuple[Any, Sequence[str]]:
 
 
 def write_help(text: str) -> None:
-    """Write stored help: as it is to a pipe, folded to the width of a terminal."""
+    """Write stored help: unchanged to a pipe, folded to the width of a terminal."""
     if sys.stdout.isatty():
         from memcli.cli.help_text import folded
 
@@ -143,7 +143,7 @@ def write_page(text: str) -> None:
 
 
 def terminal() -> Terminal:
-    """Return the terminal of the process, without any option."""
+    """Return the terminal of the process, with default options."""
     from memcli.cli.options import Options
     from memcli.cli.terminal import Terminal
 
@@ -176,7 +176,7 @@ def codes() -> list[str]:
 
 
 def page(topic: str) -> str:
-    """Read the page of a topic or a code."""
+    """Return the page of a topic or a code."""
     folder = HELP_FOLDER if topic in topics() else os.path.join(HELP_FOLDER, "codes")
     with open(os.path.join(folder, f"{topic}.md"), encoding="utf-8") as file:
         return file.read()

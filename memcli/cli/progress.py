@@ -18,7 +18,7 @@ SHOW_AFTER_SECONDS = 0.3
 SAY_AFTER_SECONDS = 10.0  # if stderr is not a terminal
 WAITING = "waiting for another memcli, which is reading the notes for the first time"
 LEAST_BAR, MOST_BAR = 4, 40  # columns
-BESIDE_BAR = len("embedding  100000/100000 0:00:00 left 100 a second ")
+BESIDE_BAR = len("embedding  100000/100000 0:00:00 left 100 per second ")
 
 
 class Stopwatch:
@@ -31,15 +31,15 @@ class Stopwatch:
         self._seconds: dict[str, float] = {}
 
     def mark(self, stage: str) -> None:
-        """Count the time since the last mark for a stage that has just done something."""
+        """Add the time since the last mark to a stage that has just worked."""
         before, self._marked = self._marked, self._clock()
         self._seconds[stage] = self._seconds.get(stage, 0.0) + self._marked - before
 
     def line(self) -> str:
         """Return the time of the run so far, and of each stage."""
         stages = ", ".join(f"{stage} {spent:.3f}" for stage, spent in self._seconds.items())
-        told = f"Took {self._clock() - self._started:.3f} s"
-        return f"{told}: {stages}" if stages else told
+        text = f"Took {self._clock() - self._started:.3f} s"
+        return f"{text}: {stages}" if stages else text
 
 
 class Progress:
@@ -57,10 +57,10 @@ class Progress:
         self._started = clock()
         self._bar: object | None = None
         self._stage, self._task = "", 0
-        self._began = (0.0, 0)  # when the stage was first drawn, and how much was done then
+        self._began = (0.0, 0)  # when the stage was first drawn, and how much was done by then
 
     def __enter__(self) -> Progress:
-        """Draw from here on, but not before the run has lasted a moment."""
+        """Start drawing after a moment."""
         return self
 
     def __exit__(
@@ -80,7 +80,7 @@ class Progress:
     def update(self, stage: str, done: int, total: int, *, at: int = 0) -> None:
         """Show the progress of a stage instead of the previous one.
 
-        The counts of several workspaces, each with its number `at`, are added.
+        Counts of several workspaces, each with its number `at`, add up.
         """
         with self._guard:
             self._counts[stage, at] = done, total
@@ -135,4 +135,4 @@ class Progress:
         if done <= before or seconds < SHOW_AFTER_SECONDS:
             return ""
         pace = (done - before) / seconds
-        return f"{pace:.{0 if pace >= 10 else 1}f} a second"
+        return f"{pace:.{0 if pace >= 10 else 1}f} per second"

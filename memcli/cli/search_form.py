@@ -19,22 +19,22 @@ TEMPLATE = "template"  # a text with keys in braces
 class Shape(Record):
     """The form of the output, and how much it contains."""
 
-    form: str  # one of `choices.SEARCH_FORMATS`, or TEMPLATE
+    form: str  # one of SEARCH_FORMATS, or TEMPLATE
     full: bool = False
     explain: bool = False
     in_days: bool = False  # with the days as headings
     filters: tuple[DateSpan, ...] = ()  # the dates of the filters
-    has_question: bool = True  # False: all that passes the filters
+    has_question: bool = True  # False: everything that passes the filters
     fields: tuple[str, ...] = ()  # the only keys of JSON
-    template: Template | None = None  # for the form TEMPLATE
+    template: Template | None = None  # the text of a template
     brief: bool = False  # one line per passage
     lists: bool = False  # one line per passage, with a count
     around: int = 0  # lines before and after each passage
-    superseded: bool = False  # with the lines that a passage corrects
+    superseded: bool = False  # also the lines that a passage corrects
     budget: int | None = None  # maximum tokens on stdout
-    ends: bool = False  # without passages that are not worth reading
+    ends: bool = False  # leave out passages that are not worth reading
     rest: bool = False  # only the passages that the search leaves out
-    place: int = 0  # of its question among several, from 1
+    place: int = 0  # number of its question, from 1, if there are several
     is_fitted: bool = False  # only what fits the terminal
 
 
@@ -46,9 +46,9 @@ def shape_of(
     forms: Sequence[str] = SEARCH_FORMATS,
     json_by: str = "",
 ) -> Shape:
-    """Read a form that may be a template, and the requested `keys` of JSON.
+    """Read a form, which may be a template, and the requested `keys` of JSON.
 
-    The option `json_by` or keys without a form request JSON. UsageError if the form is neither in
+    The option `json_by`, or keys without a form, request JSON. UsageError if the form is neither in
     `forms` nor a template, and for any other key.
     """
     if json_by and form not in (None, "json"):
@@ -60,17 +60,17 @@ def shape_of(
     from memcli.render import template
 
     known = keys()
-    wanted = tuple(key for each in fields for key in each.split(","))
-    check("--fields", wanted, known)
+    requested = tuple(key for each in fields for key in each.split(","))
+    check("--fields", requested, known)
     if form not in forms and "{" in form:
         read = template.parse(form, known)
-        form, told = TEMPLATE, Shape(TEMPLATE, fields=read.keys, template=read)
+        form, shape = TEMPLATE, Shape(TEMPLATE, fields=read.keys, template=read)
     else:
         check("--format", [form], forms)
-        told = Shape(form, fields=wanted)
-    if wanted and form not in ("json", "jsonl"):
+        shape = Shape(form, fields=requested)
+    if requested and form not in ("json", "jsonl"):
         raise UsageError(
             "--fields chooses keys of JSON; use a template for other forms",
-            hint=f"--format '{''.join(f'{{{key}}} ' for key in wanted).strip()}'",
+            hint=f"--format '{''.join(f'{{{key}}} ' for key in requested).strip()}'",
         )
-    return told
+    return shape

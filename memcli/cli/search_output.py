@@ -158,11 +158,11 @@ def _write_text(result: SearchResult, command: CommandContext, shape: Shape) -> 
 def _heading(result: SearchResult, command: CommandContext, place: int) -> str:
     """Write one of several questions above its answer, and how well the passages match."""
     terminal, answer = command.terminal, result.answer
-    asked = terminal.safe_line(result.question.text)
+    question = terminal.safe_line(result.question.text)
     match = match_line(answer) if answer.passages else _nothing(answer)
     doubt = f"  ({terminal.safe_line(match)})" if match else ""
     above = "\n" if place > 1 else ""
-    return f"{above}{terminal.style.heading}# {asked}{terminal.style.end}{doubt}\n"
+    return f"{above}{terminal.style.heading}# {question}{terminal.style.end}{doubt}\n"
 
 
 def _nothing(answer: Answer) -> str:
@@ -321,9 +321,9 @@ def _say_budget(answer: Answer, terminal: Terminal, *, has_rest: bool) -> None:
 
 def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool) -> None:
     """Say which words replaced others; with --explain or -v, also which were added."""
-    told = [each for each in repairs if each.is_another_word or explain or terminal.verbose]
-    if told:
-        terminal.say(terminal.safe_line(repaired(told)))
+    shown = [each for each in repairs if each.is_another_word or explain or terminal.verbose]
+    if shown:
+        terminal.say(terminal.safe_line(repaired(shown)))
 
 
 def say_reranked(reranked: RerankResult | None, terminal: Terminal) -> None:
@@ -335,8 +335,8 @@ def say_reranked(reranked: RerankResult | None, terminal: Terminal) -> None:
 
 def say_match(answer: Answer, terminal: Terminal) -> None:
     """Say how well the passages match, unless they match well."""
-    if told := match_line(answer):
-        terminal.say(terminal.safe_line(told))
+    if text := match_line(answer):
+        terminal.say(terminal.safe_line(text))
 
 
 def say_uncalibrated(answer: Answer, command: CommandContext, *, explain: bool) -> None:
@@ -359,8 +359,8 @@ def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
         return
     from memcli.render.dates import line
 
-    if told := line(dates):
-        terminal.say(told)
+    if text := line(dates):
+        terminal.say(text)
 
 
 def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this answer") -> bool:

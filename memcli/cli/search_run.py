@@ -28,8 +28,8 @@ class SearchRequest(Record):
     options: SearchOptions
     shape: Shape
     expand: bool
-    sync: bool | None  # as `sync_of` returns it
-    opened: int | None  # the passage to open instead of writing any
+    sync: bool | None  # the result of `sync_of`
+    opened: int | None  # the passage to open; then none is written
 
     def answer(self, question: Question) -> SearchResult:
         """Answer a question."""
@@ -37,7 +37,7 @@ class SearchRequest(Record):
 
         command = self.command
         with progress_of(command) as observe:
-            found = ask(
+            result = ask(
                 command.memory,
                 question,
                 self.options,
@@ -45,11 +45,11 @@ class SearchRequest(Record):
                 sync=self.sync,
                 observe=observe,
             )
-        if not (self.shape.superseded and found.answer.passages):
-            return found
+        if not (self.shape.superseded and result.answer.passages):
+            return result
         from memcli.api.superseded import superseded_by
 
-        return found._replace(superseded=superseded_by(command.memory, found.answer.passages))
+        return result._replace(superseded=superseded_by(command.memory, result.answer.passages))
 
     def write(self, result: SearchResult) -> None:
         """Write the answer, or open a passage of it."""
@@ -68,22 +68,24 @@ class SearchRequest(Record):
 def deliver(
     question: Question, request: SearchRequest, *, trace: str | None, require_semantic: bool
 ) -> SearchResult:
-    """Write the trace, then the answer; RetrieverError if vectors had to take part."""
-    found = request.answer(question)
+    """Write the trace, then the answer; RetrieverError if required vectors are missing."""
+    result = request.answer(question)
     if trace is not None:
         from memcli.cli import traces
 
-        record = traces.make(found, request.command, request.options, expand=request.expand)
+        record = traces.make(result, request.command, request.options, expand=request.expand)
         traces.write(trace, record, request.command)
-    if require_semantic and not found.answer.semantic.ran and found.freshness.state != EMPTY:
-        raise _without_semantic(found.answer.semantic)
-    request.write(found)
+    if require_semantic and not result.answer.semantic.ran and result.freshness.state != EMPTY:
+        raise _without_semantic(result.answer.semantic)
+    request.write(result)
     if request.command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets
 
-        shown = ((request.command.cite(passage), passage.text) for passage in found.answer.passages)
+        shown = (
+            (request.command.cite(passage), passage.text) for passage in result.answer.passages
+        )
         warn_of_secrets(request.command, shown)
-    return found
+    return result
 
 
 def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semantic: bool) -> bool:
@@ -130,11 +132,11 @@ def each_line(request: SearchRequest) -> int:
             text = line.decode("utf-8", "replace").strip()
             question = question_after(earlier, command.config, text, command.question_time)
         except UsageError as error:
-            told = f"line {number} of stdin: {error.message}"
+            message = f"line {number} of stdin: {error.message}"
             record = {
                 "schema": ERROR_SCHEMA,
                 "code": error.code,
-                "message": told,
+                "message": message,
                 "hint": "remove this line",
             }
             command.terminal.write(json.dumps(record) + "\n")
@@ -154,10 +156,10 @@ def write_loss(ref: str, question: Question, request: SearchRequest, *, as_json:
     command, course = request.command, Course()
     lines = _lines_of(ref, command)
     with progress_of(command):
-        found = ask(command.memory, question, request.options, sync=request.sync, observe=course)
+        result = ask(command.memory, question, request.options, sync=request.sync, observe=course)
     _write_course(lines, course, command, as_json=as_json)
-    if say_freshness(found.freshness, command.terminal):
-        say_repaired(found.answer.repaired, command.terminal, explain=True)
+    if say_freshness(result.freshness, command.terminal):
+        say_repaired(result.answer.repaired, command.terminal, explain=True)
     return ExitCode.OK
 
 
@@ -193,7 +195,7 @@ def _write_course(
 
     wide = max(map(len, STAGES))
     terminal, trail = command.terminal, follow(course, lines.are_in)
-    told = conclusion(trail, options_of(command.config, filters=Filters()))
+    text = conclusion(trail, options_of(command.config, filters=Filters()))
     if as_json:
         from memcli.render.jsonio import source_of
 
@@ -203,12 +205,12 @@ def _write_course(
             "path": lines.path,
             "start_line": lines.first,
             "end_line": lines.last,
-            "conclusion": told,
+            "conclusion": text,
             "stages": [each._asdict() for each in trail.waypoints],
         }
         terminal.write_json(record)
         return
-    drawn = [f"{cite(*lines)}: {told}"]
+    drawn = [f"{cite(*lines)}: {text}"]
     for at in trail.waypoints:
         if at.rank is None:
             drawn.append(f"    {at.stage:<{wide}} not among {at.passages}")

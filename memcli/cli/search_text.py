@@ -13,10 +13,9 @@ from memcli.render.sanitize import one_line
 from memcli.render.text import NOTHING_AROUND, Around
 from memcli.search.budget import shortened
 from memcli.search.lines import cut_down
-from memcli.search.ranked import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD
 from memcli.search.snippet import clipped, make_snippet, marked, numbered
-from memcli.types import MEMORY_SOURCE, shown
+from memcli.types import MEMORY_SOURCE, lines_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -117,8 +116,8 @@ def _cut_to(
     room = width - len(plain.INDENT)
 
     def fits(text: str) -> bool:
-        taken = sum(len(wrap(line, room)) for line in text.split("\n"))
-        return taken + ROWS_ABOVE <= rows
+        used = sum(len(wrap(line, room)) for line in text.split("\n"))
+        return used + ROWS_ABOVE <= rows
 
     return tuple(
         cut_down(passage, fits) or passage if rank in ranks else passage
@@ -230,11 +229,11 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
         shown = plain.passage_lines(passage, lines, around, style=style, safe=safe)
         name, at = command.name(*passage.about.document), beside.index(passage)
         known = plain.above(beside[at - 1], style=style, safe=safe) if at else None
-        told = plain.above(passage, style=style, safe=safe)
+        above = plain.above(passage, style=style, safe=safe)
         if known is None:
-            shown = f"{style.path}{safe(one_line(name))}{style.end}{told}\n{shown}"
-        elif told not in ("", known):
-            shown = f"{told}\n{shown}"
+            shown = f"{style.path}{safe(one_line(name))}{style.end}{above}\n{shown}"
+        elif above not in ("", known):
+            shown = f"{above}\n{shown}"
         for head, text in _corrections(passage, result, command):
             line = f"{style.dim}{head}{style.end} {terminal.safe_line(text)}"
             shown += f"{plain.INDENT}{line.rstrip()}\n"
@@ -299,7 +298,9 @@ def _corrections(
     safe = command.terminal.safe_line
     for newer in passage.corrected_by:
         is_shown = _is_shown(newer, result.answer.passages)
-        yield safe(mark_of((newer,))) + ("" if is_shown else ":"), "" if is_shown else newer.text
+        where = f"{command.name(*newer.document)}:{lines_of(newer.start_line, newer.end_line)}"
+        head = f"corrected by {safe(where)} ({newer.date})"
+        yield (head, "") if is_shown else (f"{head}:", newer.text)
     for each in (result.superseded or {}).get(passage.citation, ()):
         where = f"{command.name(each.source, each.path)}:{each.start_line}"
         yield f"corrects {safe(where)} ({each.date}):", each.text
@@ -327,10 +328,10 @@ def around(memory: Workspaces, passage: RankedPassage, count: int) -> Around:
     try:
         name = shown(*passage.about.document)
         wide = passage.end_line + count - first + 1
-        found = get(memory, name, first=first, count=wide, is_use=False)
+        neighbours = get(memory, name, first=first, count=wide, is_use=False)
     except MemcliError:
         return NOTHING_AROUND
-    lines = list(enumerate(found.text.split("\n"), start=found.start_line))
+    lines = list(enumerate(neighbours.text.split("\n"), start=neighbours.start_line))
     inside = "\n".join(
         text for number, text in lines if passage.start_line <= number <= passage.end_line
     )

@@ -1,4 +1,4 @@
-"""Files that are not notes: traces, questions, reports. memcli never writes them into a memory."""
+"""Files that are not notes: traces, questions, reports. memcli never writes them among notes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from memcli.cli.command_context import CommandContext
 
-MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years has less
-# Settings that an answer depends on.
+MOST_CHARS = 64 * 1024 * 1024  # limit for files; a history of several years is smaller
+# Settings that affect an answer.
 SETTINGS = (
     "search.", "convex.", "passes.", "authority.", "embedding.", "chunk.", "rerank.", "expand.",
     "access.", "matryoshka.", "onnx.matryoshka", "openai.matryoshka",
@@ -37,7 +37,7 @@ def read_text(path: str, hint: str) -> str:
 
 
 def own_file(name: str, command: CommandContext) -> str:
-    """Name a file that the workspace may bring along; never one elsewhere, nor a special one."""
+    """Return the path of a regular file inside the workspace; UsageError for any other."""
     root = command.config.workspace
     path = os.path.join(root, name)
     inside = os.path.realpath(path).startswith(root.rstrip(os.sep) + os.sep)
@@ -50,7 +50,7 @@ def own_file(name: str, command: CommandContext) -> str:
 
 
 def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = False) -> None:
-    """Write a file of the bench, but never into the memory that it measures."""
+    """Write a file of the bench, but never into the workspace that it measures."""
     refuse_memory(path, command)
     folder = os.path.dirname(path)
     try:
@@ -74,7 +74,7 @@ def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = 
 
 
 def refuse_memory(path: str, command: CommandContext) -> None:
-    """Refuse a file that discovery would take for a document."""
+    """Refuse a file that memcli would index as a document."""
     from memcli.workspace.ignore import load_rules
 
     real = os.path.realpath(path)
@@ -85,12 +85,12 @@ def refuse_memory(path: str, command: CommandContext) -> None:
         inside = os.path.relpath(real, root).replace(os.sep, "/")
         if load_rules(source).accepts(inside):
             raise UsageError(
-                f"{path} would become part of the memory under test",
+                f"{path} would become part of the notes that are measured",
                 hint="name a file outside it, or one in .memcli/",
             )
 
 
 def settings_of(command: CommandContext, *also: str) -> Mapping[str, Any]:
-    """Return the settings that an answer depends on; `also` names beginnings of more."""
-    values, wanted = command.config.values, (*SETTINGS, *also)
-    return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}
+    """Return the settings that affect an answer; `also` adds settings by their beginnings."""
+    values, beginnings = command.config.values, (*SETTINGS, *also)
+    return {name: values[name].value for name in sorted(values) if name.startswith(beginnings)}

@@ -1,4 +1,4 @@
-"""Turn the signals that end a process into an end between two steps, or into one that tidies up."""
+"""Handle signals that end the process: stop between two steps, or clean up first."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class Stopped(Exception):
-    """A signal asks for the end; not an error."""
+    """A signal ended the work; this is not an error."""
 
 
 class Stop:
-    """The signal that asks for the end, if any; a second one does not wait."""
+    """Remembers a signal that asks to stop; a second signal ends the process at once."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
-        """Call `wake` so that a waiting loop looks up."""
+        """Take the function that wakes a waiting loop."""
         self.number = 0
         self._wake = wake
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Take a signal."""
+        """Handle a signal."""
         if self.number:
             raise KeyboardInterrupt
         self.number = number
         self._wake()
 
     def check(self) -> None:
-        """Raise Stopped once a signal has come."""
+        """Raise Stopped if a signal has arrived."""
         if self.number:
             raise Stopped
 
@@ -43,17 +43,17 @@ def stopped_by_signals(stop: Stop) -> Iterator[None]:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP; unfinished work is undone on the way out, as after Ctrl-C."""
+    """SIGTERM or SIGHUP: unfinished work is undone before the end, as after Ctrl-C."""
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP leave the block by an exception, and end the process after it."""
+    """Turn SIGTERM and SIGHUP into an exception in the block, and end the process afterwards."""
     came = 0
 
     def leave(number: int, frame: FrameType | None) -> None:
         nonlocal came
-        if not came:  # a second one finds the tidying up begun
+        if not came:  # a second signal finds that cleaning up has begun
             came = number
             raise Terminated
 
@@ -67,14 +67,14 @@ def ended_by_signals() -> Iterator[None]:
 
 @contextmanager
 def unheeded(*names: str) -> Iterator[None]:
-    """Let signals pass by, but not by a program that is started meanwhile."""
+    """Ignore signals here, but not in a program that is started meanwhile."""
     with _handled(names, lambda number, frame: None):
         yield
 
 
 @contextmanager
 def _handled(names: Sequence[str], handler: Handler) -> Iterator[None]:
-    """Handle those signals that are not ignored, and in the end as before."""
+    """Handle the signals that are not ignored, and restore their handlers at the end."""
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) != signal.SIG_IGN}
     for number in before:

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
     from memcli.cli.options import Options
 
-# Columns; a longer line is hard to read back from its end to the next one.
+# Columns; the eye does not find the next line after a longer one.
 HANG = 4  # indent of the continuation of a line of data
 LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 20, 80, 120
 # Variables of terminals that open OSC 8 links; tmux and screen lose the links.
 _LINK_VARIABLES = ("WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM")
 _LINK_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio")
 _LINK_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "foot-extra", "contour")
-_FIRST_VTE = 5000  # 0.50; earlier ones show the link as text
+_FIRST_VTE = 5000  # VTE 0.50; earlier versions show the link as text
 
 
 class Terminal:
-    """Where a command writes."""
+    """The streams to which a command writes."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Terminal:
         verbose: bool,
         named: Callable[[str], str] = str,
     ) -> None:
-        """Decide colour for stdout and stderr separately; `named` completes a hint."""
+        """Decide on colour for stdout and stderr separately; `named` completes a hint."""
         if color not in WHEN:
             from memcli.config.suggestions import nearest
 
@@ -56,7 +56,7 @@ class Terminal:
             )
         self._out, self._err = out, err
         self.quiet, self.verbose = quiet, verbose
-        self._is_shown = out.isatty() or color == "always"  # on this terminal or by another program
+        self._is_shown = out.isatty() or color == "always"  # here or in another program
         self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()
         self.style: Style = COLOURED if _colour(color, self.out_is_terminal, environ) else PLAIN
         self.err_is_coloured = _colour(color, self.err_is_terminal, environ)
@@ -90,13 +90,13 @@ class Terminal:
         return self._size("LINES") if self.out_is_terminal else 0
 
     def _size(self, variable: str) -> int:
-        """Read COLUMNS or LINES, else ask the terminal; 0 if both are unknown."""
+        """Read COLUMNS or LINES, or else ask the terminal; 0 if unknown."""
         try:
-            given = int(self._environ.get(variable) or 0)
+            number = int(self._environ.get(variable) or 0)
         except ValueError:
-            given = 0
-        if given > 0:
-            return given
+            number = 0
+        if number > 0:
+            return number
         try:
             size = os.get_terminal_size(self._out.fileno())
         except (OSError, ValueError):  # no descriptor, or not a terminal
@@ -113,7 +113,7 @@ class Terminal:
 
     @property
     def err(self) -> TextIO:
-        """Return the stream of messages, to draw on."""
+        """Return the stream of messages, for progress lines."""
         return self._err
 
     def write_json(self, record: Mapping[str, Any]) -> None:
@@ -123,11 +123,11 @@ class Terminal:
         self.write(dumps(record) + "\n")
 
     def write(self, text: str) -> None:
-        """Write data; the caller has made memory text safe with `safe`."""
+        """Write data; the caller has made note text safe with `safe`."""
         self._out.write(text)
 
     def captured(self, write: Callable[[], None]) -> str:
-        """Return the data that `write` writes, without writing it."""
+        """Collect the data of `write` instead of writing it."""
         from io import StringIO
 
         out, self._out = self._out, StringIO()
@@ -147,7 +147,7 @@ class Terminal:
         return visible(text) if self._is_shown else text
 
     def safe_line(self, text: str) -> str:
-        """Make a name harmless for a terminal; a pipe gets it exactly, but on one line."""
+        """Make a name harmless for a terminal; a pipe gets it unchanged, but on one line."""
         return visible_line(text) if self._is_shown else one_line(text)
 
     def say(self, text: str) -> None:
@@ -155,23 +155,23 @@ class Terminal:
         if self.quiet:
             return
         try:
-            told, mark, hint = text.partition(TRY)
-            text = f"{told}{mark}{self._named(hint)}"
+            message, mark, hint = text.partition(TRY)
+            text = f"{message}{mark}{self._named(hint)}"
             self._err.write("\n".join(self._message(visible_line(text))) + "\n")
         except BrokenPipeError:
             raise
-        except OSError:  # a full disk under the messages costs these, not the answer
+        except OSError:  # if the disk of the messages is full, only they are lost
             return
 
     def _message(self, text: str) -> list[str]:
-        """Fold a message to the terminal; a command at its end stays on one line.
+        """Fold a message to the width of the terminal; a command at its end stays on one line.
 
-        The width is that of stdout, so it is known only if stdout is the terminal too.
+        The width is that of stdout, so memcli knows it only if stdout is a terminal.
         """
         if not (self.err_is_terminal and self.out_is_terminal) or len(text) <= self.width:
             return [text]
-        told, mark, command = text.partition(TRY)
-        return [*_folded(told, self.width), *([f"{TRY.lstrip()}{command}"] if mark else [])]
+        message, mark, command = text.partition(TRY)
+        return [*_folded(message, self.width), *([f"{TRY.lstrip()}{command}"] if mark else [])]
 
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""
@@ -187,7 +187,7 @@ class Terminal:
 
 
 def _folded(text: str, width: int, hang: int = 0) -> list[str]:
-    """Cut a text into lines at its spaces, the later ones set in by `hang` columns."""
+    """Fold a text at its spaces; later lines are indented by `hang` columns."""
     from memcli.render.width import wrap
 
     spans = wrap(text, width, hang)

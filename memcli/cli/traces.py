@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 def make(
     result: SearchResult, command: CommandContext, options: SearchOptions, *, expand: bool
 ) -> dict[str, Any]:
-    """Describe a search that was answered; with `expand` the lines behind summaries too."""
+    """Describe a search and its answer; with `expand`, also the lines behind summaries."""
     from memcli.search.trace import Inquiry, search_trace
 
     _check(command, "search")
     settings = side_files.settings_of(command)
     flags = _flags(command, settings)
     question = result.question
-    asked = Inquiry(
+    inquiry = Inquiry(
         question.text,
         command.now,
         options.filters,
@@ -36,7 +36,7 @@ def make(
         _accesses(command),
     )
     return search_trace(
-        asked,
+        inquiry,
         question.query,
         question.dates,
         result.answer,
@@ -48,7 +48,7 @@ def make(
 
 
 def make_of_context(made: Assembly, command: CommandContext, *, budget: int) -> dict[str, Any]:
-    """Describe a context that was assembled."""
+    """Describe an assembled context."""
     from memcli.context.trace import Made, context_trace
     from memcli.search.trace import Inquiry
 
@@ -57,12 +57,12 @@ def make_of_context(made: Assembly, command: CommandContext, *, budget: int) -> 
     flags = _flags(command, settings)
     question = made.question
     text = question.text if question else ""
-    asked = Inquiry(text, command.now, made.filters, budget, flags, settings, _accesses(command))
-    return context_trace(asked, Made(question, made.answer, made.assembled, made.revision))
+    inquiry = Inquiry(text, command.now, made.filters, budget, flags, settings, _accesses(command))
+    return context_trace(inquiry, Made(question, made.answer, made.assembled, made.revision))
 
 
 def _check(command: CommandContext, name: str) -> None:
-    """Raise UsageError for several workspaces: a trace of several cannot be replayed."""
+    """Raise UsageError for several workspaces, because memcli cannot replay their trace."""
     if command.memory.members:
         raise UsageError(
             "--trace works on one workspace, and this search has several",

@@ -1,6 +1,6 @@
-"""The command line as Typer reads it: it answers every line that is not plain.
+"""Parse the lines that are not plain, with Typer.
 
-A command is built when it is named, since each option costs time.
+A command is built only if the line names it, because each option costs time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Explain what is wrong with a command line, and suggest the line that was meant."""
+"""Explain what is wrong with a command line, and suggest a correct one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ALONE = ("--version", "--help")  # options that need no command
-_WITH_WORDS = ("search", "get", "context", "related", "remember")  # commands that take any words
+_ALONE = ("--version", "--help")  # options that work without a command
+_WITH_WORDS = ("search", "get", "context", "related", "remember")  # commands that accept any words
 _SOME_WORDS = "some words"  # placeholder for the query
-_NEAR = 0.75  # how like an option has to be to be meant: 0 to 1, of difflib
+_NEAR = 0.75  # similarity (difflib, 0 to 1) from which an option is suggested
 _NUMBERS = {"int": "a whole number", "int range": "a whole number", "float": "a number"}
 
 
@@ -112,7 +112,7 @@ class _Line:
         return UsageError(f"there is no option {typed}", hint=f"{self.path} --help")
 
     def no_value(self, option: str) -> UsageError:
-        """Refuse an option that came without its value, or with one that it does not take."""
+        """Refuse an option without its value, or with a value that it does not take."""
         parameter = next(each for each in self._command.params if option in each.opts)
         if parameter.is_flag:
             typed = next(each for each in self._arguments if each.startswith(f"{option}="))
@@ -128,8 +128,8 @@ class _Line:
                 f"{name} must be at least {least}, not {typed}", hint=f"{name} {least}"
             )
         typed = message.partition(" is not a valid")[0]
-        wanted = _NUMBERS[parameter.type.name]
-        return UsageError(f"{name} takes {wanted}, not {typed}", hint=self._example(parameter))
+        kind = _NUMBERS[parameter.type.name]
+        return UsageError(f"{name} takes {kind}, not {typed}", hint=self._example(parameter))
 
     def no_child(self, names: Sequence[str]) -> UsageError:
         """Return the error for a group without a command, or with an unknown one."""

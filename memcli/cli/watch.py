@@ -1,6 +1,6 @@
 """Keep the index up to date until a signal comes: the outer loop of `memcli index --watch`.
 
-What is due is decided by `indexing/watcher.py`; here are the clock, the signals, the events and
+`indexing/watcher.py` decides what is due. This module has the clock, the signals, the events and
 the runs, which are those of `memcli index`. Ctrl-C ends it with 130, SIGTERM and SIGHUP with 0.
 """
 
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from memcli.indexing.indexer import Report
 
 
-# Another writer is waited for so long, then the run counts as failed and comes again.
+# How long to wait for another writer; then the run counts as failed and is repeated.
 LOCK_WAIT_SECONDS = 2.0
-# The longest sleep after which a signal is noticed.
+# The longest sleep before the watcher notices a signal.
 NAP_SECONDS = 0.5
-# A server of the index is asked so often whether it still has it.
+# How often to ask a server whether it still has the index.
 SERVER_SECONDS = 60.0
-# Texts a run embeds before it looks up: a second or two with the bundled model.
+# Texts that a run embeds before it looks for changes: a second or two with the bundled model.
 MOST_TEXTS = 128
 ENCODER_KEYS = (
     *(name for name in BY_NAME if name.startswith(ENCODER_SETTINGS)), "watch.threads",
 )  # fmt: skip
-Message = tuple[float, str | None]  # when, and `source:path`; None: anything may differ
+Message = tuple[float, str | None]  # time, and `source:path`; None: anything may have changed
 
 
 def watch(
@@ -74,7 +74,7 @@ def watch(
 
 
 class _Session:
-    """One watcher at work."""
+    """A running watcher."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Session:
         self.sight.close()
 
     def stay(self) -> None:
-        """Do what is due, for ever."""
+        """Do what is due, until the end."""
         address = self.store.describe().address
         self.log.started(self.command.config.workspace, address, self.record.pid)
         steps = {
@@ -138,7 +138,7 @@ class _Session:
                 steps[action.kind]()
 
     def listen(self, seconds: float) -> None:
-        """Wait for an event, and take all that have come."""
+        """Wait for an event, and take all events so far."""
         before = self.watcher.waiting
         try:
             self.take(self.inbox.get(timeout=seconds) if seconds > 0 else self.inbox.get_nowait())
@@ -158,11 +158,11 @@ class _Session:
             self.watcher.touched(at, document)
 
     def look(self) -> None:
-        """Look whether the files heard of are still being written."""
+        """Check whether reported files are still being written."""
         self.watcher.note_stamps(self.clock(), self.sight.look(self.watcher.paths))
 
     def probe(self) -> None:
-        """Look for what sends no events: replaced folders, a lost store, changed settings."""
+        """Check what sends no events: replaced folders, a lost store, changed settings."""
         started = self.clock()
         changed = self.sight.probe()
         if not changed.isdisjoint(self.right.files):
@@ -182,19 +182,19 @@ class _Session:
         self.watcher.probed(ended, cost=ended - started)
 
     def is_lost(self) -> bool:
-        """Return whether the index is gone. A server is asked once a minute."""
+        """Return whether the index is gone; ask a server once a minute."""
         if self.store.stand_in() is not None:
             if self.clock() < self.server_at:
                 return False
             self.server_at = self.clock() + SERVER_SECONDS
         try:
             return not self.store.exists()
-        except AwayError as error:  # it has the index still; each run tries again
+        except AwayError as error:  # it still has the index, and each run tries again
             self.fail(error)
             return False
 
     def run(self, reason: str) -> None:
-        """Update the index, and survive any error."""
+        """Update the index, and go on after any error."""
         started = self.clock()
         self.beat()
         self.watcher.began()
@@ -215,16 +215,16 @@ class _Session:
                 )
         except (BrokenPipeError, Stopped):
             raise
-        except Exception as error:  # one failed run must not end the watch; `fail` reports it
+        except Exception as error:  # a failed run must not end the watcher; `fail` reports it
             if self.record.last_sync is None and not isinstance(error, BusyError | AwayError):
-                raise  # nothing has worked yet: whoever started it is still looking
+                raise  # nothing has worked yet, and the user is still watching
             self.fail(error)
         else:
             self.succeed(reason, done, self.clock() - started)
         self.beat()
 
     def settle_settings(self) -> None:
-        """Read the settings again; another encoder is opened when it is needed."""
+        """Read the settings again; open another encoder when it is needed."""
         folder = self.command.config.workspace
         if not os.path.isdir(folder):
             raise NotFoundError(
@@ -237,7 +237,7 @@ class _Session:
             self.vectors = self.new_vectors()
 
     def succeed(self, reason: str, done: RunResult, seconds: float) -> None:
-        """Record and print what a run did."""
+        """Record and print the result of a run."""
         is_new, self.job = self.job.full, self.job._replace(full=False)
         can_embed = self.vectors.can_embed
         self.watcher.ended(self.clock(), pending=done.pending if can_embed else 0)
@@ -259,7 +259,7 @@ class _Session:
         self.log.failed(error, self.watcher.retry_seconds)
 
     def embed(self) -> None:
-        """Make the next vectors of a long list; changed files go first."""
+        """Embed the next texts of a long list; changed files go first."""
         if self.embedding_since is None:
             self.embedding_since, self.embedded = self.clock(), self.vectors.made
         try:
@@ -269,7 +269,7 @@ class _Session:
                 )
         except (BrokenPipeError, Stopped):
             raise
-        except Exception as error:  # as above; the next run makes the missing vectors
+        except Exception as error:  # as above: the next run makes the missing vectors
             self.fail(error)
             self.beat()
             return
@@ -290,14 +290,14 @@ class _Session:
             yield
 
     def tick(self, stage: str, done: int, total: int) -> None:
-        """Between two documents: stop if asked to, draw, and show that the process lives."""
+        """Between two documents: stop if asked to, draw, and record that the process runs."""
         self.stop.check()
         self.bar.update(stage, done, total)
         if self.watcher.due_to_beat(self.clock()):
             self.beat()
 
     def new_vectors(self) -> Vectors:
-        """Make vectors by the settings as they are; a server is waited for in small steps."""
+        """Make the vectors for the current settings; wait for a server in small steps."""
         return Vectors(
             self.command.workspace,
             self.tick,
@@ -306,7 +306,7 @@ class _Session:
         )
 
     def wait_for_server(self, seconds: float) -> None:
-        """Wait as long as a server asks, unless the end is asked for."""
+        """Wait as long as a server asks, unless a signal asks to stop."""
         until = self.clock() + seconds
         while (left := until - self.clock()) > 0:
             self.stop.check()
@@ -340,8 +340,8 @@ class Log:
     def __init__(self, terminal: Terminal, now_ns: Callable[[], int], *, as_json: bool) -> None:
         """Write to stdout as JSON, else to stderr as text."""
         self._terminal, self._now_ns, self._as_json = terminal, now_ns, as_json
-        self._folders: dict[tuple[str, str], Skip] = {}  # that the last run could not list
-        self._files: set[Skip] = set()  # that it has passed over
+        self._folders: dict[tuple[str, str], Skip] = {}  # folders that the last run could not list
+        self._files: set[Skip] = set()  # files that it has skipped
         self._failure = self._last_message = ""
         self._vector_reason: Reason | None = None
 
@@ -363,11 +363,11 @@ class Log:
         """Report a run; one without changes is reported only at the start or with -v."""
         recovered = bool(self._failure)
         self._failure = self._last_message = ""
-        told = _changes(report)
-        if told or embedded or recovered or reason == "start" or self._terminal.verbose:
+        changes = _changes(report)
+        if changes or embedded or recovered or reason == "start" or self._terminal.verbose:
             done = "built again" if is_new else "up to date"
-            text = told or ("embedded" if embedded else f"{done}, {report.unchanged} files")
-            if reason == "sweep" and told:
+            text = changes or ("embedded" if embedded else f"{done}, {report.unchanged} files")
+            if reason == "sweep" and changes:
                 text = f"found without an event: {text}"
             text += f" ({_texts(embedded, pending)}{seconds:.1f} s)"
             self._line(
@@ -388,10 +388,10 @@ class Log:
         )  # fmt: skip
 
     def vectors(self, opened: OpenedEncoder | None) -> None:
-        """Report once why there are no vectors, or the fallback encoder; and when that ends."""
+        """Report once why there are no vectors or another encoder is used, and when that ends."""
         reason = without_vectors(opened) if opened else None
-        told, self._vector_reason = self._vector_reason, reason
-        if reason == told:
+        before, self._vector_reason = self._vector_reason, reason
+        if reason == before:
             return
         if reason is not None:
             self.advise(reason)
@@ -402,9 +402,9 @@ class Log:
         """Report why a run failed, once per reason."""
         reason = _why(error)
         is_busy = reason.code == BusyError.code
-        told, self._failure = self._last_message, reason.text
-        self._last_message = reason.code if is_busy else reason.text  # whoever is busy
-        if told == self._last_message:
+        before, self._failure = self._last_message, reason.text
+        self._last_message = reason.code if is_busy else reason.text  # the other process
+        if before == self._last_message:
             return
         what = "waiting" if is_busy else "failed"
         text = f"{what}: {reason.text}; trying again in {retry_seconds:g} s"
@@ -463,7 +463,7 @@ class Log:
                 self._terminal.say(f"{now:%H:%M:%S} {text}")
         except BrokenPipeError:
             raise
-        except OSError:  # a full disk under the log costs lines, not the watcher
+        except OSError:  # a full disk costs lines of the log, but does not end the watcher
             return
 
 
@@ -477,7 +477,7 @@ def _why(error: BaseException) -> Reason:
 
 
 def _changes(report: Report) -> str:
-    """Return the changes: names if they are few, else counts and the first names."""
+    """Return the changes: all names if they are few, otherwise counts and the first names."""
     moved = [f"{old} -> {new}" for old, new in report.moved]
     kinds: list[tuple[str, Sequence[str]]] = [
         ("added", report.added),
@@ -494,8 +494,8 @@ def _changes(report: Report) -> str:
 
 
 def _texts(embedded: int, pending: int) -> str:
-    told = f"{_count(embedded)} embedded, " if embedded else ""
-    return told + (f"{_count(pending)} still without a vector, " if pending else "")
+    text = f"{_count(embedded)} embedded, " if embedded else ""
+    return text + (f"{_count(pending)} still without a vector, " if pending else "")
 
 
 def _count(texts: int) -> str:

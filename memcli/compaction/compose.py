@@ -20,8 +20,8 @@ GAP = 1  # lines from one to the next: a citation spans no sentence that is left
 HEADINGS = 0.1  # headings below a title may cost this share of what is said below them
 
 
-class Entry(Record):
-    """The part of a summary for one record."""
+class EntrySummary(Record):
+    """The part of a summary for one entry."""
 
     date: str
     headings: tuple[str, ...]  # title of the document first
@@ -32,17 +32,17 @@ class Entry(Record):
 
 
 def body(
-    entries: Sequence[Entry], first: str, last: str, *, line_tokens: float = LINE_TOKENS
+    entries: Sequence[EntrySummary], first: str, last: str, *, line_tokens: float = LINE_TOKENS
 ) -> str:
-    """Write the text to read and search: a section per document, with the records' headings.
+    """Write the text to read and search: a section per document, with the entries' headings.
 
     `first` and `last` are its days. Logs whose only headings are dates have no sections: each line
     cites its log. A log without a quoted line gets a line that only cites it.
     """
     lines = [f"# {first} to {last}" if first != last else f"# {first}"]
-    told = _readable(entries)
-    is_dated = all(entry.headings == (entry.date,) for entry in told)
-    for (date, title), group in groupby(told, key=lambda e: (e.date, e.headings[0])):
+    shown = _readable(entries)
+    is_dated = all(entry.headings == (entry.date,) for entry in shown)
+    for (date, title), group in groupby(shown, key=lambda e: (e.date, e.headings[0])):
         if not is_dated:
             lines += ["", f"## {title}" if date in title else f"## {date} {title}"]
         parts = [(_subheading(entry, title), _lines(entry, line_tokens)) for entry in group]
@@ -57,23 +57,23 @@ def body(
     return "\n".join(lines) + "\n"
 
 
-def _readable(entries: Sequence[Entry]) -> list[Entry]:
+def _readable(entries: Sequence[EntrySummary]) -> list[EntrySummary]:
     """Return the entries with sentences, and the first entry of each log that has none."""
     paths = {entry.path for entry in entries if entry.sentences}
-    told: list[Entry] = []
+    readable: list[EntrySummary] = []
     for entry in entries:
         if entry.sentences or entry.path not in paths:
             paths.add(entry.path)
-            told.append(entry)
-    return told
+            readable.append(entry)
+    return readable
 
 
-def _subheading(entry: Entry, title: str) -> str:
+def _subheading(entry: EntrySummary, title: str) -> str:
     below = [heading for heading in entry.headings[1:] if heading not in title]
     return f"### {' > '.join(below)}" if below else ""
 
 
-def _lines(entry: Entry, tokens: float) -> list[str]:
+def _lines(entry: EntrySummary, tokens: float) -> list[str]:
     if not entry.sentences:
         return [f"- {NOTHING} ({entry.path}:{entry.first}-{entry.last})"]
     return [_line(run) for run in _joined(entry.sentences, tokens)]
@@ -103,11 +103,11 @@ def _line(run: Sequence[Sentence]) -> str:
     text = run[0].shown
     for before, sentence in pairwise(run):
         is_same = sentence.speaker == before.speaker and not sentence.lead
-        said = sentence.text if is_same else sentence.shown
+        words = sentence.text if is_same else sentence.shown
         if text[-1] in "。！？…":
-            text += said
+            text += words
         else:
-            text += f"{' ' if text[-1] in '.!?:]' else '; '}{said}"
+            text += f"{' ' if text[-1] in '.!?:]' else '; '}{words}"
     where = run[0]._replace(last=run[-1].last).citation
     return f"- {text}{run[0].mark} ({where})"
 

@@ -1,6 +1,6 @@
 """Draft the summary of one cluster, or decline it; pure.
 
-A summary contains what must survive (rules, decisions and promises), something of every record, and
+A summary contains what must survive (rules, decisions and promises), something of every entry, and
 the best of the rest. A cluster whose summary would cost more than WORTH of its lines is declined.
 """
 
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from memcli.compaction.compose import Entry, body, document
+from memcli.compaction.compose import EntrySummary, body, document
 from memcli.compaction.external_summarizer import Wording, written
 from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
 from memcli.compaction.sentences import Sentence
@@ -36,21 +36,21 @@ MOST_TOKENS = 50_000
 class CompactionSettings(Record):
     """The settings of compaction."""
 
-    tail_records: int
+    tail_entries: int
     tail_days: int
-    cluster: int  # records a summary
+    cluster: int  # entries per summary
     ratio: float  # tokens of a summary over those of its lines
     context_tokens: int  # of the neighbouring summary
 
 
 class Item(Record):
-    """A record to summarise."""
+    """An entry to summarise."""
 
     source: SourceLines
     earliest: str
     latest: str
     tokens: int
-    entry: Entry  # with every sentence
+    entry: EntrySummary  # with every sentence
 
 
 class SummaryDraft(Record):
@@ -162,7 +162,7 @@ class Drafter:
 
     def _worded(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[EntrySummary],
         before: SummaryLines,
         span: tuple[str, str],
         total: int,
@@ -177,7 +177,7 @@ class Drafter:
             if cost <= most:
                 return SummaryBody(text, by.method, confidence, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
-        text, found = self._body(entries, span, before, total)
+        text, lines = self._body(entries, span, before, total)
         cost = measure(text)
         if cost > most:
             least = "the shortest summary"
@@ -187,39 +187,39 @@ class Drafter:
                 else f"{least} costs {cost} of {total} tokens"
             )
         flat = [sentence for entry in entries for sentence in entry.sentences]
-        is_told = set(found.chosen)
+        is_told = set(lines.chosen)
         omitted = tuple(
             flat[at] for at, first in enumerate(recurring(flat)) if first not in is_told
         )
-        return SummaryBody(text, found.method, found.confidence, unused, omitted=omitted)
+        return SummaryBody(text, lines.method, lines.confidence, unused, omitted=omitted)
 
-    def _taken_back(self, entries: Sequence[Entry], first: str) -> dict[int, Sentence]:
+    def _taken_back(self, entries: Sequence[EntrySummary], first: str) -> dict[int, Sentence]:
         """Return decisions of earlier summaries, by the place of the sentence that corrects them.
 
         A decision is cited once, if its lines in the log have not moved.
         """
-        found: dict[int, Sentence] = {}
+        by_place: dict[int, Sentence] = {}
         later = [each for each in reversals(entries) if not _is_marked(entries, each.at)]
         for latest, decision in self.decisions if later else ():
-            newer = superseding(decision, [each for each in later if each.at not in found])
+            newer = superseding(decision, [each for each in later if each.at not in by_place])
             place = decision.path, decision.first
             if newer is None or latest > first or place in self.superseded:
                 continue
             cite = CitedLine(decision.text, decision.path, decision.first, decision.last)
             if contains_text(cite, self.logs.get(decision.path, ())):
                 self.superseded.add(place)
-                found[newer.at] = decision
-        return found
+                by_place[newer.at] = decision
+        return by_place
 
     def _remember(self, path: str, latest: str, text: str) -> None:
         """Take a valid summary into view."""
         self.texts.append((latest, path, text))
-        for told in citing_lines(text):
-            old = cited(f"- {NOTHING} ({told.replaces})")
+        for line in citing_lines(text):
+            old = cited(f"- {NOTHING} ({line.replaces})")
             if old:
                 self.superseded.add((old.path, old.first))
-            if told.reason == DECISION:
-                self.decisions.append((latest, told))
+            if line.reason == DECISION:
+                self.decisions.append((latest, line))
 
     def _lines_of(self, sentence: Sentence) -> SourceLines:
         """Return the source lines of a sentence, as in their log."""
@@ -245,7 +245,7 @@ class Drafter:
 
     def _body(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[EntrySummary],
         span: tuple[str, str],
         before: SummaryLines,
         total: int,
@@ -259,7 +259,7 @@ class Drafter:
         budget = goal = self.settings.ratio * total
         best: tuple[str, Extract] | None = None
         for _ in range(ROUNDS):
-            found = extract(
+            result = extract(
                 flat,
                 before,
                 self.weights,
@@ -268,23 +268,23 @@ class Drafter:
                 budget=budget,
                 embed=self.embed,
             )
-            text = body(_chosen(entries, set(found.chosen)), *span)
+            text = body(_chosen(entries, set(result.chosen)), *span)
             left = goal - quotient(text)
             if left >= 0 and (best is None or len(text) > len(best[0])):
-                best = text, found
+                best = text, result
             if (left < 0 and budget <= 0) or 0 <= left < NEARLY * goal:
                 break
             budget = max(0.0, budget + left)
-        return best or (text, found)
+        return best or (text, result)
 
     def _rewritten(
-        self, entries: Sequence[Entry], span: tuple[str, str], writer: Wording
+        self, entries: Sequence[EntrySummary], span: tuple[str, str], writer: Wording
     ) -> tuple[str, float, int]:
         """Let a writer write the lines; also returns how many of them were invented."""
         made = written(entries, writer.rewrite(body(entries, *span, line_tokens=READ_TOKENS)))
         own = [sentence for entry in made.entries for sentence in entry.sentences]
         everything = [s for e in entries for s in e.sentences] + own
-        found = extract(
+        result = extract(
             everything,
             SummaryLines(),
             self.weights,
@@ -293,17 +293,17 @@ class Drafter:
             budget=0.0,
             embed=self.embed,
         )
-        sure = found.confidence if made.confidence is None else made.confidence
+        sure = result.confidence if made.confidence is None else made.confidence
         return body(made.entries, *span), sure, made.invented
 
 
-def _chosen(entries: Sequence[Entry], chosen: set[int]) -> list[Entry]:
+def _chosen(entries: Sequence[EntrySummary], chosen: set[int]) -> list[EntrySummary]:
     """Keep the chosen sentences of each entry."""
     flat = [sentence for entry in entries for sentence in entry.sentences]
     times = Counter(recurring(flat))
-    told = {at: flat[at]._replace(times=times[at]) for at in chosen}
+    by_place = {at: flat[at]._replace(times=times[at]) for at in chosen}
     return [
-        entry._replace(sentences=tuple(told[at] for at in here if at in told))
+        entry._replace(sentences=tuple(by_place[at] for at in here if at in by_place))
         for entry, here in zip(entries, _groups(entries), strict=True)
     ]
 
@@ -313,13 +313,13 @@ def _span(items: Sequence[Item]) -> tuple[str, str]:
     return min(item.earliest for item in items), max(item.latest for item in items)
 
 
-def _groups(entries: Sequence[Entry]) -> list[range]:
+def _groups(entries: Sequence[EntrySummary]) -> list[range]:
     """Return the positions of each entry's sentences among all of them."""
     ends = list(accumulate(len(entry.sentences) for entry in entries))
     return [range(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def _is_marked(entries: Sequence[Entry], at: int) -> bool:
+def _is_marked(entries: Sequence[EntrySummary], at: int) -> bool:
     flat = [sentence for entry in entries for sentence in entry.sentences]
     return bool(flat[at].replaces)
 
@@ -327,10 +327,10 @@ def _is_marked(entries: Sequence[Entry], at: int) -> bool:
 def merged(
     sources: Sequence[SourceLines], logs: Mapping[str, Sequence[str]]
 ) -> tuple[SourceLines, ...]:
-    """Join records of one log with nothing but blank lines between them, so chunks are covered."""
-    found: list[SourceLines] = []
+    """Join entries of one log with nothing but blank lines between them, so chunks are covered."""
+    places: list[SourceLines] = []
     for source in sources:
-        before = found[-1] if found else None
+        before = places[-1] if places else None
         lines = logs.get(source.path, ())
         if (
             before
@@ -339,7 +339,7 @@ def merged(
             and not any(line.strip() for line in lines[before.end_line : source.start_line - 1])
         ):
             first, last = before.start_line, source.end_line
-            found[-1] = SourceLines(source.path, first, last, lines_hash(lines, first, last))
+            places[-1] = SourceLines(source.path, first, last, lines_hash(lines, first, last))
         else:
-            found.append(source)
-    return tuple(found)
+            places.append(source)
+    return tuple(places)

@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 
 from memcli import system
-from memcli.compaction.compose import Entry
+from memcli.compaction.compose import EntrySummary
 from memcli.compaction.sentences import Sentence
 from memcli.errors import ConfigError, UsageError
 from memcli.language import salience
@@ -41,7 +41,7 @@ class Wording(Record):
 class Rewritten(Record):
     """The text of a program, checked."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[EntrySummary, ...]
     confidence: float | None  # the program's own value, 0 to 1; None without one
     invented: int  # lines that were dropped
 
@@ -66,9 +66,9 @@ def program(command: Sequence[str]) -> Wording:
                 f"compact.command: {command[0]}: {error.strerror}", hint=WITHOUT
             ) from None
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
+            message = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
             raise UsageError(
-                f"{command[0]} failed with exit code {done.returncode}: {said}", hint=WITHOUT
+                f"{command[0]} failed with exit code {done.returncode}: {message}", hint=WITHOUT
             )
         return done.stdout.decode("utf-8", "replace")
 
@@ -86,13 +86,13 @@ def _done(command: Sequence[str], data: bytes) -> subprocess.CompletedProcess[by
         command, stdin=pipe, stdout=pipe, stderr=pipe, process_group=group
     ) as process:
         try:
-            out, said = process.communicate(data, TIMEOUT_SECONDS)
+            out, errors = process.communicate(data, TIMEOUT_SECONDS)
         except BaseException:
             if group is not None:
                 system.end_group(process.pid)
             process.kill()
             raise
-    return subprocess.CompletedProcess(command, process.returncode, out, said)
+    return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
 
 def _has_terminal() -> bool:
@@ -104,30 +104,30 @@ def _has_terminal() -> bool:
         return False
 
 
-def written(entries: Sequence[Entry], output: str) -> Rewritten:
+def written(entries: Sequence[EntrySummary], output: str) -> Rewritten:
     """Sort the lines of a program's output into the entries whose lines they cite."""
-    found: list[list[Sentence]] = [[] for _ in entries]
+    per_entry: list[list[Sentence]] = [[] for _ in entries]
     confidence, invented = None, 0
     for line in filter(None, map(str.strip, output.split("\n"))):
-        told = _CONFIDENCE.fullmatch(line)
-        if told:
-            confidence = float(told[1])
+        match = _CONFIDENCE.fullmatch(line)
+        if match:
+            confidence = float(match[1])
         elif not line.startswith("#"):
             at, sentence = _placed(line, entries)
             if sentence is None:
                 invented += 1
             else:
-                found[at].append(sentence)
-    kept = (_with_own(entry, own) for entry, own in zip(entries, found, strict=True))
-    return Rewritten(tuple(kept), confidence, invented)
+                per_entry[at].append(sentence)
+    reworded = (_with_own(entry, own) for entry, own in zip(entries, per_entry, strict=True))
+    return Rewritten(tuple(reworded), confidence, invented)
 
 
-def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
+def _placed(line: str, entries: Sequence[EntrySummary]) -> tuple[int, Sentence | None]:
     """Find the entry that a line cites; no sentence if the line is invented."""
     cite = cited(line)
-    said = " ".join(cite.text.split()) if cite else ""
+    text = " ".join(cite.text.split()) if cite else ""
     for at, entry in enumerate(entries):
-        if not cite or not said or entry.path != cite.path:
+        if not cite or not text or entry.path != cite.path:
             continue
         if entry.first <= cite.first <= cite.last <= entry.last:
             lines = [
@@ -135,15 +135,15 @@ def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
                 for sentence in entry.sentences
                 if sentence.first <= cite.last and cite.first <= sentence.last
             ]
-            if salience.is_supported(said, lines):
-                return at, Sentence(said, entry.path, cite.first, cite.last, "", "", "")
+            if salience.is_supported(text, lines):
+                return at, Sentence(text, entry.path, cite.first, cite.last, "", "", "")
     return 0, None
 
 
-def _with_own(entry: Entry, own: Sequence[Sentence]) -> Entry:
+def _with_own(entry: EntrySummary, own: Sequence[Sentence]) -> EntrySummary:
     texts = [sentence.text for sentence in own]
     lost = [
         s for s in entry.sentences if s.reason in HARD and not any(s.text in text for text in texts)
     ]
-    told = sorted([*own, *lost], key=lambda s: (s.first, s.last))
-    return entry._replace(sentences=tuple(told))
+    both = sorted([*own, *lost], key=lambda s: (s.first, s.last))
+    return entry._replace(sentences=tuple(both))

@@ -1,6 +1,6 @@
 """Choose the sentences that represent a cluster; pure.
 
-What must survive is chosen first, then the best of each record, what recurs from record to record,
+What must survive is chosen first, then the best of each entry, what recurs from entry to entry,
 and more while the budget lasts. The value of a sentence is
 
     chance / tokens ** BY_LENGTH * (1 - REPEAT * greatest cosine to what is chosen)
@@ -49,7 +49,7 @@ BY_LENGTH = 0.8
 OF_AN_ENTRY = 0.4  # instead of BY_LENGTH, for the first sentence of a conversation
 REPEAT = 0.8
 CITATION_TOKENS = 6.0  # per line, as neighbours share a citation
-ROUTINE = 3  # records in which a line recurs
+ROUTINE = 3  # entries in which a line recurs
 # Greetings and fillers carry no memory.
 LEAST_TERMS = 3
 
@@ -149,7 +149,7 @@ class _Selection:
     ) -> None:
         import numpy as np
 
-        self.rows, told = rows[: len(sentences)], rows[len(sentences) :]
+        self.rows, others = rows[: len(sentences)], rows[len(sentences) :]
         self.sentences, self.weights, self.first = sentences, weights, recurring(sentences)
         self.is_new = [
             first == at and sentence.text not in before.text
@@ -180,7 +180,7 @@ class _Selection:
         ]
         self.odds = np.array(odds)
         self.alike = np.zeros(len(sentences), dtype=np.float32)
-        for row in told:
+        for row in others:
             self.alike = np.maximum(self.alike, self.rows @ row)
         self.chosen: set[int] = set()
         self.used_words: set[str] = set().union(*map(content, before.last))
@@ -199,11 +199,11 @@ class _Selection:
         """Choose a sentence, or the earlier one with the same words."""
         import numpy as np
 
-        taken = self._bundle(self.first[at])
-        fresh = set().union(*(self.words[each] for each in taken)) - self.used_words
-        self.chosen.update(taken)
+        bundle = self._bundle(self.first[at])
+        fresh = set().union(*(self.words[each] for each in bundle)) - self.used_words
+        self.chosen.update(bundle)
         self.used_words |= fresh
-        for each in taken:
+        for each in bundle:
             self.alike = np.maximum(self.alike, self.rows @ self.rows[each])
         self._weigh(
             at
@@ -253,10 +253,10 @@ class _Selection:
 
     def _bundle(self, at: int) -> list[int]:
         """List a sentence and the sentences it needs before it that are not in the summary yet."""
-        found = [at]
-        while (needed := self.needed[found[-1]]) is not None and needed not in self.chosen:
-            found.append(needed)
-        return found
+        bundle = [at]
+        while (needed := self.needed[bundle[-1]]) is not None and needed not in self.chosen:
+            bundle.append(needed)
+        return bundle
 
     def _weight(self, words: Iterable[str]) -> float:
         return fsum(self.weights.get(word, 0.0) for word in words)
@@ -271,9 +271,9 @@ class _Selection:
         order = sorted(self.chosen)
         if not order:
             return 0.0
-        whole, told = set().union(*new), set().union(*(self.words[at] for at in order))
+        whole, covered = set().union(*new), set().union(*(self.words[at] for at in order))
         information = self._weight(whole)
-        share = self._weight(whole & told) / information if information else 1.0
+        share = self._weight(whole & covered) / information if information else 1.0
         cosine = max(0.0, float(self.near[order].mean()))
         return round(min(1.0, sqrt(cosine * share)), 4)
 
@@ -282,11 +282,11 @@ def _positions(sentences: Sequence[Sentence]) -> list[float]:
     """Say for each sentence how far from the beginning of its log it is, from 0 to 1."""
     count = Counter(sentence.path for sentence in sentences)
     seen = Counter[str]()
-    found = []
+    positions = []
     for sentence in sentences:
-        found.append(seen[sentence.path] / count[sentence.path])
+        positions.append(seen[sentence.path] / count[sentence.path])
         seen[sentence.path] += 1
-    return found
+    return positions
 
 
 MOST_BEFORE = 2  # sentences that one may take along
@@ -296,15 +296,15 @@ SHORT_ANSWER = 6  # words of an answer that needs its question
 
 def antecedents(sentences: Sequence[Sentence]) -> list[int | None]:
     """Return for each sentence the one before it that it needs, or None."""
-    found: list[int | None] = [None]
+    places: list[int | None] = [None]
     for at in range(1, len(sentences)):
         before, here = sentences[at - 1], sentences[at]
         is_near = before.path == here.path and 0 <= here.first - before.last <= MOST_BEFORE
-        chain = _chain(found, at - 1)
+        chain = _chain(places, at - 1)
         contains_text = len(terms(before.text)) >= LEAST_BEFORE and not is_digression(before.text)
         needs = is_near and contains_text and chain < MOST_BEFORE and _leans(before, here)
-        found.append(at - 1 if needs else None)
-    return found[: len(sentences)]
+        places.append(at - 1 if needs else None)
+    return places[: len(sentences)]
 
 
 def _answers(sentences: Sequence[Sentence], at: int) -> bool:

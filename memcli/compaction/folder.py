@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from stat import S_ISDIR
 
 from memcli.compaction.draft import SummaryDraft
-from memcli.compaction.records import DatedLog
+from memcli.compaction.entries import DatedLog
 from memcli.compaction.summaries import Summary, judged
 from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.planning import Settings, make_document, plan
@@ -71,21 +71,21 @@ def read(
         if document.lineage is not None:
             summaries.append((stat.path, file.text, document.lineage))
         elif _is_log(document, file):
-            told = document.title, document.date or "", lines, document.first_day
-            logs.append(DatedLog(stat.path, *told))
+            fields = document.title, document.date or "", lines, document.first_day
+            logs.append(DatedLog(stat.path, *fields))
     return Holdings(tuple(logs), tuple(judged(summaries, files)), tuple(skips))
 
 
 def summaries_among(settings: Settings, paths: Sequence[str]) -> list[Summary]:
     """Judge the summaries among the files of the memory; of the others only their logs are read."""
     files = _Lines(settings, paths)
-    found = []
+    summaries = []
     for path in filter(is_place, paths):
         file = read_document(settings, MEMORY_SOURCE, path)
         lineage = None if isinstance(file, Skip) else read_lineage(parse(file.text).front_matter)
         if not isinstance(file, Skip) and lineage is not None:
-            found.append((path, file.text, lineage))
-    return judged(found, files)
+            summaries.append((path, file.text, lineage))
+    return judged(summaries, files)
 
 
 class _Lines(Mapping[str, Sequence[str]]):

@@ -51,7 +51,7 @@ def generating(model: WritingModel, prompt: str) -> Rewrite:
     prompt = prompt if TEXT in prompt else prompt + TEXT
 
     def rewrite(text: str) -> str:
-        found: list[str] = []
+        rows: list[str] = []
         likely, tokens = 0.0, 0
         for lines in _readable(text, model, prompt):
             try:
@@ -59,9 +59,9 @@ def generating(model: WritingModel, prompt: str) -> Rewrite:
             except RetrieverError as error:
                 raise UsageError(error.message, hint=WITHOUT) from error
             likely, tokens = likely + made.log_probability, tokens + made.tokens
-            found += (_line(sentence, lines) for sentence in split(made.text))
+            rows += (_line(sentence, lines) for sentence in split(made.text))
         sure = exp(likely / tokens) if tokens else 0.0
-        return "\n".join([*found, f"confidence: {min(1.0, sure):.6f}"])
+        return "\n".join([*rows, f"confidence: {min(1.0, sure):.6f}"])
 
     return rewrite
 
@@ -98,15 +98,15 @@ def _line(sentence: str, lines: Sequence[CitedLine]) -> str:
 
 def _supporting(sentence: str, lines: Sequence[CitedLine]) -> Sequence[CitedLine]:
     """Find the fewest neighbouring lines that contain the most words of a sentence."""
-    wanted, names = content(sentence), names_in(sentence)
+    words, names = content(sentence), names_in(sentence)
     best: Sequence[CitedLine] = ()
-    most = SUPPORTED * len(wanted)
+    most = SUPPORTED * len(words)
     for width in range(1, WIDEST + 1):
         for at in range(len(lines) - width + 1):
             run = lines[at : at + width]
-            said = " ".join(line.text for line in run)
-            held = len(wanted & content(said))
-            is_better = held > most if best else held >= most > 0
-            if is_better and all(name.casefold() in said.casefold() for name in names):
-                best, most = run, held
+            text = " ".join(line.text for line in run)
+            shared = len(words & content(text))
+            is_better = shared > most if best else shared >= most > 0
+            if is_better and all(name.casefold() in text.casefold() for name in names):
+                best, most = run, shared
     return best

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import TypeVar
 
-from memcli.compaction.compose import Entry
+from memcli.compaction.compose import EntrySummary
 from memcli.compaction.draft import CompactionSettings, Declined, Drafter, Item, SummaryDraft
+from memcli.compaction.entries import DatedLog, LogEntry, cut
 from memcli.compaction.external_summarizer import Wording
-from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import Embed, idf
 from memcli.compaction.summaries import Summary
@@ -21,10 +21,10 @@ from memcli.types import SourceLines
 class CompactionPlan(Record):
     """The work of a run."""
 
-    records: tuple[LogRecord, ...]
-    tail: tuple[LogRecord, ...]
-    waiting: tuple[LogRecord, ...]
-    covered: int  # records older than the tail that a valid summary covers already
+    entries: tuple[LogEntry, ...]
+    tail: tuple[LogEntry, ...]
+    waiting: tuple[LogEntry, ...]
+    covered: int  # entries older than the tail that a valid summary covers already
     drafts: tuple[SummaryDraft, ...]
     declined: tuple[Declined, ...]
 
@@ -55,9 +55,9 @@ def make_plan(
 
     `writer` summarises in place of the extraction.
     """
-    records = sorted((r for log in logs for r in cut(log)), key=lambda r: r.key)
-    eligible, tail = split_tail(records, least=settings.tail_records, days=settings.tail_days)
-    weights = idf("\n".join(r.log.lines[r.start_line - 1 : r.end_line]) for r in records)
+    entries = sorted((r for log in logs for r in cut(log)), key=lambda r: r.key)
+    eligible, tail = split_tail(entries, least=settings.tail_entries, days=settings.tail_days)
+    weights = idf("\n".join(r.log.lines[r.start_line - 1 : r.end_line]) for r in entries)
     valid = [summary for summary in existing if summary.is_valid]
     covered: dict[str, list[SourceLines]] = {}
     for source in (source for summary in valid for source in summary.lineage.sources):
@@ -74,12 +74,12 @@ def make_plan(
         embed=embed,
         writer=writer,
     )
-    groups, waiting = cluster([_item(record) for record in open_], settings.cluster)
+    groups, waiting = cluster([_item(entry) for entry in open_], settings.cluster)
     for group in groups:
         drafter.summarise(group)
     waits = open_[len(open_) - len(waiting) :] if waiting else []
     return CompactionPlan(
-        records=tuple(records),
+        entries=tuple(entries),
         tail=tuple(tail),
         waiting=tuple(waits),
         covered=len(eligible) - len(open_),
@@ -88,23 +88,23 @@ def make_plan(
     )
 
 
-def _is_covered(record: LogRecord, sources: Sequence[SourceLines]) -> bool:
+def _is_covered(entry: LogEntry, sources: Sequence[SourceLines]) -> bool:
     return any(
-        source.start_line <= record.start_line and source.end_line >= record.end_line
+        source.start_line <= entry.start_line and source.end_line >= entry.end_line
         for source in sources
     )
 
 
-def _item(record: LogRecord) -> Item:
-    log = record.log
-    hash_ = lines_hash(log.lines, record.start_line, record.end_line)
-    headings = (log.title, *(h for h in record.headings if h != log.title))
-    entry = Entry(
-        log.date, headings, log.path, record.start_line, record.end_line,
-        tuple(sentences(record)),
+def _item(entry: LogEntry) -> Item:
+    log = entry.log
+    hash_ = lines_hash(log.lines, entry.start_line, entry.end_line)
+    headings = (log.title, *(h for h in entry.headings if h != log.title))
+    summary = EntrySummary(
+        log.date, headings, log.path, entry.start_line, entry.end_line,
+        tuple(sentences(entry)),
     )  # fmt: skip
-    source = SourceLines(log.path, record.start_line, record.end_line, hash_)
-    return Item(source, log.first_day or log.date, log.date, record.tokens, entry)
+    source = SourceLines(log.path, entry.start_line, entry.end_line, hash_)
+    return Item(source, log.first_day or log.date, log.date, entry.tokens, summary)
 
 
 T = TypeVar("T")
@@ -125,16 +125,16 @@ def cluster(items: Sequence[T], size: int) -> tuple[list[list[T]], list[T]]:
 
 
 def split_tail(
-    records: Sequence[LogRecord], *, least: int, days: int
-) -> tuple[list[LogRecord], list[LogRecord]]:
-    """Return (eligible, tail) of records sorted by time.
+    entries: Sequence[LogEntry], *, least: int, days: int
+) -> tuple[list[LogEntry], list[LogEntry]]:
+    """Return (eligible, tail) of entries sorted by time.
 
-    The tail is what the last `days` before the newest record say, and at least `least` records.
+    The tail is what the last `days` before the newest entry say, and at least `least` entries.
     """
-    first = first_day(records[-1].log.date, days) if records else ""
-    start = sum(record.log.date < first for record in records) if days else len(records)
-    start = max(0, min(start, len(records) - least))
-    return list(records[:start]), list(records[start:])
+    first = first_day(entries[-1].log.date, days) if entries else ""
+    start = sum(entry.log.date < first for entry in entries) if days else len(entries)
+    start = max(0, min(start, len(entries) - least))
+    return list(entries[:start]), list(entries[start:])
 
 
 def first_day(newest: str, days: int) -> str:

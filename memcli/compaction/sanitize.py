@@ -58,9 +58,9 @@ def is_placeholder(text: str) -> bool:
 
 
 def _listed(names: Sequence[str] | dict[str, None]) -> str:
-    told: list[str] = []
+    terms: list[str] = []
     for name in names:
-        if len(told) == NAMED or sum(map(len, told)) + len(name) > NAMED_CHARS:
+        if len(terms) == NAMED or sum(map(len, terms)) + len(name) > NAMED_CHARS:
             break
-        told.append(name)
-    return ", ".join(told) or "…"
+        terms.append(name)
+    return ", ".join(terms) or "…"

@@ -1,4 +1,4 @@
-"""Cut a record into sentences, each with its lines and its speaker; pure."""
+"""Cut an entry into sentences, each with its lines and its speaker; pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.records import LogRecord
+from memcli.compaction.entries import LogEntry
 from memcli.compaction.sanitize import placeholder
 from memcli.language.preferences import is_preference
 from memcli.language.salience import (
@@ -70,25 +70,25 @@ class Sentence(Record):
         return mark(self.times, self.replaces)
 
 
-def sentences(record: LogRecord) -> list[Sentence]:
-    """Cut a record; comments are left out, code and tables become one placeholder each.
+def sentences(entry: LogEntry) -> list[Sentence]:
+    """Cut an entry; comments are left out, code and tables become one placeholder each.
 
     No sentence of a machine must survive, and a preference of its user is a rule.
     """
-    found: list[Sentence] = []
+    result: list[Sentence] = []
     lead, lead_at = "", 0
-    heading = of_heading(record.headings[-1]) if record.headings else ""
+    heading = of_heading(entry.headings[-1]) if entry.headings else ""
     reason, follows = "", False  # of the items of a list, and whether a decision comes before
-    for at, block in enumerate(record.blocks):
-        note = placeholder(block, record.log.lines)
+    for at, block in enumerate(entry.blocks):
+        note = placeholder(block, entry.log.lines)
         if note is not None:
-            where = record.log.path, lead_at or block.start + 1, block.end
-            found.append(Sentence(note, *where, "", lead, FACT))
+            where = entry.log.path, lead_at or block.start + 1, block.end
+            result.append(Sentence(note, *where, "", lead, FACT))
             lead, lead_at = "", 0
             continue
-        cut = [s for unit in units(block, record.log.lines) for s in _cut(unit, record.log.path)]
+        cut = [s for unit in units(block, entry.log.lines) for s in _cut(unit, entry.log.path)]
         is_lead = (
-            len(cut) == 1 and len(cut[0].text) <= LEAD_CHARS and at + 1 < len(record.blocks)
+            len(cut) == 1 and len(cut[0].text) <= LEAD_CHARS and at + 1 < len(entry.blocks)
             and cut[0].text.endswith((":", "："))
         )  # fmt: skip
         if block.kind != "item":
@@ -104,13 +104,13 @@ def sentences(record: LogRecord) -> list[Sentence]:
         if cut:
             cut[0] = cut[0]._replace(lead=lead, first=lead_at or cut[0].first)
             lead, lead_at = "", 0
-        found += cut
-    ends = [0, *(each.last for each in found)]
-    told = [
-        _by_whom(each._replace(before=end), record.turns)
-        for each, end in zip(found, ends, strict=False)
+        result += cut
+    ends = [0, *(each.last for each in result)]
+    spoken = [
+        _by_whom(each._replace(before=end), entry.turns)
+        for each, end in zip(result, ends, strict=False)
     ]
-    return _with_antecedents(told)
+    return _with_antecedents(spoken)
 
 
 def _with_reasons(cut: list[Sentence], reason: str, *, follows: bool) -> list[Sentence]:
@@ -119,14 +119,14 @@ def _with_reasons(cut: list[Sentence], reason: str, *, follows: bool) -> list[Se
     `reason` is that of the list or the heading above the lines, and `follows` says whether the line
     before is part of a decision.
     """
-    found: list[Sentence] = []
+    result: list[Sentence] = []
     for each in cut:
         if each.reason in ("", FACT):
             own = BECAUSE if follows and gives_reason(each.text) else reason
             each = each._replace(reason=own or each.reason)
         follows = each.reason in (DECISION, BECAUSE)
-        found.append(each)
-    return found
+        result.append(each)
+    return result
 
 
 def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
@@ -135,30 +135,30 @@ def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
     A user states rules, and a machine states none. When people talk to each other, `never` and `I
     will` are seldom rules and promises.
     """
-    said = within(turns, sentence.first, sentence.first)
-    role = role_of(said[0].speaker) if said else ""
+    own = within(turns, sentence.first, sentence.first)
+    role = role_of(own[0].speaker) if own else ""
     if role in (ASSISTANT, TOOL):
         return sentence._replace(reason="", by_machine=True)
     if role == USER:
         return sentence._replace(reason=RULE) if is_preference(sentence.text) else sentence
-    if said and sentence.reason in (RULE, PROMISE):
+    if own and sentence.reason in (RULE, PROMISE):
         return sentence._replace(reason=FACT)
     return sentence
 
 
 def _with_antecedents(sentences: Sequence[Sentence]) -> list[Sentence]:
     """Keep what a short sentence answers: "Agreed." means nothing without it."""
-    kept = list(sentences)
-    done = len(kept)  # from here on to the end of its line all is kept already
-    for at in range(len(kept) - 1, 0, -1):
-        if at > done or not kept[at].reason or len(kept[at].text) > SHORT_CHARS:
+    result = list(sentences)
+    done = len(result)  # from here on to the end of its line all is kept already
+    for at in range(len(result) - 1, 0, -1):
+        if at > done or not result[at].reason or len(result[at].text) > SHORT_CHARS:
             continue
         for n in range(at - 1, -1, -1):
-            if kept[n].first != kept[at - 1].first:
+            if result[n].first != result[at - 1].first:
                 break
-            kept[n] = kept[n]._replace(reason=kept[n].reason or kept[at].reason)
+            result[n] = result[n]._replace(reason=result[n].reason or result[at].reason)
             done = n
-    return kept
+    return result
 
 
 def _cut(unit: Unit, path: str) -> Iterator[Sentence]:

@@ -81,11 +81,11 @@ def _weighed(path: str, text: str, lineage: Lineage, files: Mapping[str, Sequenc
     def read(name: str) -> CitedFile | None:
         return CitedFile(name, files[name]) if name in files else None
 
-    found = weigh(text, lineage, read, successors(lineage, files))
-    pairs = zip(lineage.sources, found.places, strict=True)
+    weight = weigh(text, lineage, read, successors(lineage, files))
+    pairs = zip(lineage.sources, weight.places, strict=True)
     changed = tuple(where(source) for source, place in pairs if place is None)
     return Summary(
-        path, text, lineage, changed, not found.is_sealed, found.invented, found.reworded
+        path, text, lineage, changed, not weight.is_sealed, weight.invented, weight.reworded
     )
 
 
@@ -97,29 +97,31 @@ def where(source: SourceLines) -> str:
 def problems(summaries: Sequence[Summary]) -> list[Problem]:
     """Check hashes, seals, quotations, coverage, progress and that no summary is its own source."""
     by_path = {summary.path: summary for summary in summaries}
-    found: list[Problem] = []
+    result: list[Problem] = []
     for summary in summaries:
         path, lineage = summary.path, summary.lineage
         if summary.is_edited:
-            found.append(Problem(path, "edited", "somebody has changed it; it is left as it is"))
+            result.append(Problem(path, "edited", "somebody has changed it; it is left as it is"))
         missing = [parent for parent in lineage.parents if parent not in by_path]
         changed = [at for at in summary.changed if at.rpartition(":")[0] not in missing]
-        found += [Problem(path, "orphan", f"{parent} is gone") for parent in missing]
-        found += [Problem(path, "out_of_date", f"{at} has changed") for at in changed]
-        found += [Problem(path, "invented", _invented(line)) for line in summary.invented]
-        found += [Problem(path, "out_of_date", f"{at} is not valid") for at in summary.rests_on]
+        result += [Problem(path, "orphan", f"{parent} is gone") for parent in missing]
+        result += [Problem(path, "out_of_date", f"{at} has changed") for at in changed]
+        result += [Problem(path, "invented", _invented(line)) for line in summary.invented]
+        result += [Problem(path, "out_of_date", f"{at} is not valid") for at in summary.rests_on]
         if path in _below(path, by_path):
-            found.append(Problem(path, "cycle", "it rests on itself"))
+            result.append(Problem(path, "cycle", "it rests on itself"))
             continue
         if summary.is_valid:
-            told = {cite[0] for cite in citations(summary.text)}
-            told |= {old.rpartition(":")[0] for old in corrections(summary.text)}
-            silent = {leaf.path for leaf in leaves_of(path, by_path)} - told
-            found += [Problem(path, "coverage", f"no line of it cites {p}") for p in sorted(silent)]
+            paths = {cite[0] for cite in citations(summary.text)}
+            paths |= {old.rpartition(":")[0] for old in corrections(summary.text)}
+            silent = {leaf.path for leaf in leaves_of(path, by_path)} - paths
+            result += [
+                Problem(path, "coverage", f"no line of it cites {p}") for p in sorted(silent)
+            ]
         if lineage.summary_tokens >= lineage.source_tokens:
             detail = f"{lineage.summary_tokens} tokens for {lineage.source_tokens}"
-            found.append(Problem(path, "progress", detail))
-    return found
+            result.append(Problem(path, "progress", detail))
+    return result
 
 
 def _invented(line: str) -> str:
@@ -143,24 +145,24 @@ def last_run(summaries: Sequence[Summary]) -> list[Summary]:
 def _instant(time: str) -> float:
     """Return an ISO time in seconds since 1970; without an offset it is UTC, "" is first."""
     try:
-        found = datetime.fromisoformat(time)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        moment = datetime.fromisoformat(time)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return -inf
 
 
 def leaves_of(path: str, summaries: Mapping[str, Summary]) -> list[SourceLines]:
     """Follow the lineage of a summary down to the raw lines."""
-    found: dict[SourceLines, None] = {}
+    leaves: dict[SourceLines, None] = {}
     seen, todo = {path}, [path]
     while todo:
         for source in summaries[todo.pop()].lineage.sources:
             if source.path not in summaries:
-                found[source] = None
+                leaves[source] = None
             elif source.path not in seen:
                 seen.add(source.path)
                 todo.append(source.path)
-    return sorted(found)
+    return sorted(leaves)
 
 
 def _below(path: str, summaries: Mapping[str, Summary]) -> set[str]:
@@ -177,26 +179,26 @@ def _below(path: str, summaries: Mapping[str, Summary]) -> set[str]:
 
 def corrections(text: str) -> list[str]:
     """List the citations of what the lines of a summary replace."""
-    return [told.replaces for told in citing_lines(text) if told.replaces]
+    return [line.replaces for line in citing_lines(text) if line.replaces]
 
 
 def last_lines(text: str, tokens: int) -> list[str]:
     """Return the last lines of a summary, up to so many tokens, without their citations."""
-    found: list[str] = []
+    lines: list[str] = []
     spent = 0.0
     for sentence in reversed(citing_lines(text)):
         spent += quotient(sentence.text)
         if spent > tokens:
             break
-        found.append(sentence.text)
-    return found[::-1]
+        lines.append(sentence.text)
+    return lines[::-1]
 
 
 def citing_lines(text: str) -> list[Sentence]:
     """Read the lines of a summary that cite."""
-    found = []
+    lines = []
     for cite in filter(None, map(cited, text.split("\n"))):
-        said, times, replaces = unmarked(cite.text)
+        words, times, replaces = unmarked(cite.text)
         where = cite.path, cite.first, cite.last
-        found.append(Sentence(said, *where, "", "", keep_reason(said), times, replaces))
-    return found
+        lines.append(Sentence(words, *where, "", "", keep_reason(words), times, replaces))
+    return lines

@@ -17,7 +17,7 @@ from memcli.language.terms import content
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from memcli.compaction.compose import Entry
+    from memcli.compaction.compose import EntrySummary
     from memcli.compaction.sentences import Sentence
 
 
@@ -30,9 +30,9 @@ class Reversal(Record):
     terms: frozenset[str]
 
 
-def reversals(entries: Sequence[Entry]) -> list[Reversal]:
+def reversals(entries: Sequence[EntrySummary]) -> list[Reversal]:
     """Find the sentences that, below their headings, may take a decision back."""
-    found, at = [], -1
+    pairs, at = [], -1
     for entry in entries:
         for sentence in entry.sentences:
             at += 1
@@ -41,8 +41,8 @@ def reversals(entries: Sequence[Entry]) -> list[Reversal]:
             texts = tuple(filter(speaks_of_change, (sentence.text, *entry.headings)))
             if texts:
                 terms = frozenset[str]().union(*map(content, texts))
-                found.append(Reversal(at, sentence.citation, texts, terms))
-    return found
+                pairs.append(Reversal(at, sentence.citation, texts, terms))
+    return pairs
 
 
 def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | None:
@@ -57,7 +57,7 @@ def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | Non
     return None
 
 
-def marked(entries: Sequence[Entry]) -> list[Entry]:
+def marked(entries: Sequence[EntrySummary]) -> list[EntrySummary]:
     """Mark the decisions that a later sentence of the same entries corrects, and that sentence.
 
     A later sentence can correct one decision. Others stay as they are.
@@ -75,8 +75,8 @@ def marked(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def with_citations(
-    entries: Sequence[Entry], replaces: Mapping[int, str], corrected: Collection[int] = ()
-) -> list[Entry]:
+    entries: Sequence[EntrySummary], replaces: Mapping[int, str], corrected: Collection[int] = ()
+) -> list[EntrySummary]:
     """Add to some sentences the citations of what they correct, by their places."""
     at = count()
 

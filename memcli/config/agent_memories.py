@@ -52,11 +52,11 @@ def gather(
     passed: tuple[Reason, ...] = ()
     for block, is_user in blocks:
         if "agent_memory" in block:
-            found = _of_agent_memory(block, around, is_user=is_user)
-            passed = (*passed, *found.passed)
+            memories = _of_agent_memory(block, around, is_user=is_user)
+            passed = (*passed, *memories.passed)
         else:
-            found = AgentMemorySources((source_of(around.root, block, is_user=is_user),))
-        for source in found.sources:
+            memories = AgentMemorySources((source_of(around.root, block, is_user=is_user),))
+        for source in memories.sources:
             if any(source.name == other.name for other in sources):
                 raise ConfigError(f"two sources are named {source.name}", hint=HINT)
             sources.append(source)
@@ -83,19 +83,19 @@ def _of_agent_memory(
         )
     usual = label_of(name)
     label = block.get("name", usual)
-    given = {
+    values = {
         key: value for key, value in block.items() if key not in ("agent_memory", "name", "path")
     }
     if "path" in block:
         root = os.path.realpath(os.path.join(around.root, os.path.expanduser(block["path"])))
-        return AgentMemorySources((_overridden(source_at(root, BY_NAME[name], label), given),))
+        return AgentMemorySources((_overridden(source_at(root, BY_NAME[name], label), values),))
     if name not in FINDABLE:
         raise ConfigError(
             f"the agent memory {name} has no place of its own", hint='path = "FOLDER"'
         )
-    found = find((name,), around)
-    renamed = (s._replace(name=f"{label}{s.name.removeprefix(usual)}") for s in found.sources)
-    return found._replace(sources=tuple(_overridden(source, given) for source in renamed))
+    memories = find((name,), around)
+    renamed = (s._replace(name=f"{label}{s.name.removeprefix(usual)}") for s in memories.sources)
+    return memories._replace(sources=tuple(_overridden(source, values) for source in renamed))
 
 
 _OVERRIDABLE = ("exclude", "soft", "is_automatic", "scope", "source_kind", "trust",
@@ -105,9 +105,9 @@ _OVERRIDABLE = ("exclude", "soft", "is_automatic", "scope", "source_kind", "trus
 def _overridden(source: Source, values: Mapping[str, Any]) -> Source:
     """Override the values of an agent memory with those of a block."""
     block = {"name": source.name, "path": source.root, "include": list(source.include), **values}
-    kept = {name: getattr(source, name) for name in _OVERRIDABLE if name not in values}
+    defaults = {name: getattr(source, name) for name in _OVERRIDABLE if name not in values}
     kinds = (*values.get("kinds", {}).items(), *source.kinds, *BUILT_IN_KINDS)
-    return source_of(source.root, block, is_user=True)._replace(kinds=kinds, **kept)
+    return source_of(source.root, block, is_user=True)._replace(kinds=kinds, **defaults)
 
 
 def _agent_memories(selection: AgentMemorySelection, around: Surroundings) -> AgentMemorySources:
@@ -120,17 +120,19 @@ def _agent_memories(selection: AgentMemorySelection, around: Surroundings) -> Ag
                 hint=f"{FLAG} {nearest(name, FINDABLE)}",
             )
     by_name = {name: find((name,), around) for name in selection.names}
-    found = AgentMemorySources(
+    memories = AgentMemorySources(
         tuple(source for each in by_name.values() for source in each.sources),
         tuple(reason for each in by_name.values() for reason in each.passed),
     )
     if selection.all:  # a memory of all work does not belong to notes that are not about work
         others = tuple(name for name in OPEN if name not in selection.names)
         more = find(others, around, of_here=not is_repository(around.root))
-        found = AgentMemorySources((*found.sources, *more.sources), (*found.passed, *more.passed))
+        memories = AgentMemorySources(
+            (*memories.sources, *more.sources), (*memories.passed, *more.passed)
+        )
     for name, own in by_name.items() if selection.is_flag else ():
         if not own.sources:
             kind = "transcripts" if BY_NAME[name].is_transcripts else "memory"
             why = own.passed[0].text if own.passed else f"{name} keeps no {kind} of {around.root}"
             raise NotFoundError(f"{FLAG} {name}: {why}", hint=AGENT_MEMORY_HINT)
-    return found
+    return memories

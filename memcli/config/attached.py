@@ -30,9 +30,9 @@ def named(text: str) -> tuple[str, str]:
     Example: `team/ops` -> (`team`, `ops`); `ops` -> (`default`, `ops`).
     """
     tenant, slash, workspace = text.rpartition(SLASH)
-    found = (tenant if slash else TENANT, workspace)
-    if is_name(*found):
-        return found
+    pair = (tenant if slash else TENANT, workspace)
+    if is_name(*pair):
+        return pair
     raise _odd("workspace", "team/ops", text)
 
 
@@ -66,7 +66,7 @@ def attached(environ: Mapping[str, str]) -> dict[str, str]:
     path = _path(environ)
     try:
         with open(path, encoding="utf-8") as file:
-            found = json.loads(file.read(MOST_BYTES))
+            record = json.loads(file.read(MOST_BYTES))
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -74,9 +74,9 @@ def attached(environ: Mapping[str, str]) -> dict[str, str]:
             error
         )
     except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, dict) and all(isinstance(name, str) for name in found.values()):
-        return found
+        record = None
+    if isinstance(record, dict) and all(isinstance(name, str) for name in record.values()):
+        return record
     raise ConfigError(f"{path} is not as memcli writes it", hint=f"delete {path}, and attach again")
 
 

@@ -20,22 +20,22 @@ _OPTION = re.compile(
 
 def is_plain(url: str) -> bool:
     """Return whether it is clear which part of a URL is the password."""
-    found = _URL.fullmatch(url)
-    return found is not None and "@" not in (found["password"] or "")
+    match = _URL.fullmatch(url)
+    return match is not None and "@" not in (match["password"] or "")
 
 
 def masked(url: str) -> str:
     """Return a URL without a password, wherever that appears."""
     if not url:
         return url
-    found = _URL.fullmatch(url)
-    if found is None:
+    match = _URL.fullmatch(url)
+    if match is None:
         return f"postgresql://{MASK}"
-    user = found["user"] or ""
-    if found["password"] is not None:
+    user = match["user"] or ""
+    if match["password"] is not None:
         user += f":{MASK}"
-    at = "@" if found["user"] is not None else ""
-    return f"{found['scheme']}{user}{at}{found['place']}{_options(found['options'] or '')}"
+    at = "@" if match["user"] is not None else ""
+    return f"{match['scheme']}{user}{at}{match['place']}{_options(match['options'] or '')}"
 
 
 def _options(text: str) -> str:

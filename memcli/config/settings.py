@@ -140,15 +140,17 @@ def load(
         soft=tuple(values["files.soft"].value),
         memory_alone=values["files.scope"].value == "memory" or is_everything(workspace, home),
     )
-    found = (default._replace(kinds=BUILT_IN_KINDS, is_automatic=not by),)
-    sources: tuple[Source, ...] = found
+    own_sources = (default._replace(kinds=BUILT_IN_KINDS, is_automatic=not by),)
+    sources: tuple[Source, ...] = own_sources
     passed: tuple[Reason, ...] = ()
     names, origin = values["files.agent_memories"]
     if blocks or names or not by:
         from memcli.config.agent_memories import AgentMemorySelection, gather
 
-        wanted = AgentMemorySelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
-        sources, passed = gather(*found, blocks, wanted, Surroundings(workspace, home, environ))
+        selection = AgentMemorySelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
+        sources, passed = gather(
+            *own_sources, blocks, selection, Surroundings(workspace, home, environ)
+        )
     return Config(workspace, values, sources, by, passed)
 
 
@@ -174,12 +176,15 @@ def value_of(key: Key, words: Sequence[str], where: str) -> Any:  # noqa: ANN401
 def read_table(path: str, *, follow: bool) -> dict[str, Any]:
     """Read a configuration file; {} if it is missing. A link is followed only if `follow`."""
     try:
-        found = os.stat(path, follow_symlinks=follow)
+        status = os.stat(path, follow_symlinks=follow)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return {}
     except OSError as error:  # an unreadable file is not the same as an empty one
         raise _unread(path, error) from error
-    mode, seen = found.st_mode, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    mode, seen = (
+        status.st_mode,
+        (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns),
+    )
     # Each of several workspaces reads the user's own file. Another thread may clear this.
     if (known := _read_last.get((path, seen))) is not None:
         return known

@@ -1,8 +1,8 @@
-"""Divide a budget of tokens among rules, the newest records and passages; pure.
+"""Divide a budget of tokens among rules, the newest entries and passages; pure.
 
     C = I1 + I2* + P + T + Proj(rest, query)      no line twice
 
-I1 are the documents marked `always`: all of them, never cut. T is the tail: the newest records. I2*
+I1 are the documents marked `always`: all of them, never cut. T is the tail: the newest entries. I2*
 is the longest beginning of the soft rules that fits, to the line. P are preferences that touch the
 question. A budget of tau tokens is spent in the order I1, base tail, I2, more tail, P, passages:
 
@@ -11,8 +11,8 @@ question. A budget of tau tokens is spent in the order I1, base tail, I2, more t
     tail    grows back while it costs no more than beta * tau
     P       costs no more than gamma * tau, nor than what these leave
 
-The base tail is the `tail` newest records. If I1 and the base tail cost more than tau, the context
-fails. If there is a question, answers come before new records: the tail is at most the base tail,
+The base tail is the `tail` newest entries. If I1 and the base tail cost more than tau, the context
+fails. If there is a question, answers come before new entries: the tail is at most the base tail,
 and at most beta * tau if `tail` is not set.
 """
 
@@ -53,14 +53,14 @@ class Sharing(Record):
     """The budget in tokens, and how it is shared."""
 
     budget: int
-    tail: int  # the newest records that must be shown; 0 is no tail
+    tail: int  # the newest entries that must be shown; 0 is no tail
     always_share: float  # alpha1
     soft_share: float  # alpha2
     tail_share: float  # beta
     preference_share: float = 0.0  # gamma
     by_lines: bool = False  # chunks share lines, so lines decide what is shown already
     has_question: bool = False  # there is a question
-    is_tail_set: bool = False  # the user has set the number of records of the tail
+    is_tail_set: bool = False  # the user has set the number of entries of the tail
     marks: int = 0  # tokens of the marks of corrected lines
 
     @property
@@ -144,18 +144,18 @@ def fix(
     newest: Iterable[Sequence[ChunkSpan]],
     sharing: Sharing,
 ) -> FixedParts:
-    """Choose rules and tail; `newest` yields the records of dated logs, newest first.
+    """Choose rules and tail; `newest` yields the entries of dated logs, newest first.
 
     BudgetError says by how many tokens the rules and the base tail exceed the budget.
     """
     budget = sharing.budget
     rules = [part for document in always for part in joined(ALWAYS, map(whole, document))]
-    records = iter(newest)
+    entries = iter(newest)
     first = list(
-        islice(records, sharing.tail if not sharing.has_question or sharing.is_tail_set else 0)
+        islice(entries, sharing.tail if not sharing.has_question or sharing.is_tail_set else 0)
     )
     while True:
-        base = [span for record in first[::-1] for span in record]
+        base = [span for entry in first[::-1] for span in entry]
         tail = joined(RECENT, base)
         fits_all = cost([*rules, *tail]) <= budget - sharing.reserve
         if fits_all or not first or not sharing.has_question:
@@ -174,7 +174,7 @@ def fix(
     if sharing.tail and not (sharing.has_question and sharing.is_tail_set):
         around = quotient(frame({*(part.section for part in chosen), RECENT}))
         free = budget - sharing.reserve - around - _own(chosen)
-        older = islice(records, sharing.tail) if sharing.has_question else records
+        older = islice(entries, sharing.tail) if sharing.has_question else entries
         tail = _grown(base, older, min(sharing.tail_share * budget, free))
     share = tokens(rules) / budget
     warning = (
@@ -189,20 +189,20 @@ def _beginning(
     spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]
 ) -> tuple[Sequence[ChunkSpan], Sequence[ChunkSpan]]:
     """Divide spans after the last line that fits; headings stay with the text after them."""
-    kept = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
-    if kept == len(spans):
+    count = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
+    if count == len(spans):
         return spans, ()
-    chunk, *others = spans[kept:]
+    chunk, *others = spans[count:]
     text, hidden = chunk.chunk.text, comments(chunk.chunk.text)
     ends = [at for at, sign in enumerate(text) if sign == "\n"]
     for end in reversed(ends):
         line = text[text.rfind("\n", 0, end) + 1 : end]
         is_body = line.strip() and not line.startswith("#")
         if is_body and not any(start < end < stop for start, stop in hidden):
-            head = [*spans[:kept], chunk._replace(end=end)]
+            head = [*spans[:count], chunk._replace(end=end)]
             if fits(head):
                 return head, [chunk._replace(start=end + 1), *others]
-    return spans[:kept], spans[kept:]
+    return spans[:count], spans[count:]
 
 
 def assemble(fixed: FixedParts, retrieved: RetrievedPassages, sharing: Sharing) -> AssembledContext:
@@ -211,8 +211,8 @@ def assemble(fixed: FixedParts, retrieved: RetrievedPassages, sharing: Sharing) 
     If no passage is a sure answer, the context begins with a notice and shows few passages.
     """
     fixed = _with_preferences(fixed, retrieved.preferences, sharing)
-    held = {part.section for part in fixed.parts}
-    heading = quotient(frame({*held, PASSAGES})) - quotient(frame(held))
+    sections = {part.section for part in fixed.parts}
+    heading = quotient(frame({*sections, PASSAGES})) - quotient(frame(sections))
     notices = [notice_of(unsure=retrieved.unsure, not_by=names) for names in (retrieved.not_by, ())]
     notice = next((n for n in notices if cost(fixed.parts, notice=n) <= sharing.budget), "")
     room = sharing.budget - cost(fixed.parts, notice=notice) - heading
@@ -271,12 +271,12 @@ def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> Budget
 def _grown(
     base: Sequence[ChunkSpan], older: Iterable[Sequence[ChunkSpan]], room: float
 ) -> list[ContextPart]:
-    """Add older records before the base tail while the tail costs at most `room`."""
+    """Add older entries before the base tail while the tail costs at most `room`."""
     first = [span for span in base if _document(span) == _document(base[0])]
     rest = joined(RECENT, base)[1:]
-    for record in older:
-        same = bool(first) and _document(record[0]) == _document(first[0])
-        grown = [*record, *first] if same else [*record]
+    for entry in older:
+        same = bool(first) and _document(entry[0]) == _document(first[0])
+        grown = [*entry, *first] if same else [*entry]
         behind = rest if same else joined(RECENT, first) + rest
         head = joined(RECENT, grown)
         if _own([*head, *behind]) > room:

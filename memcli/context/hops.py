@@ -57,15 +57,15 @@ def candidates(link: Link, roots: Mapping[str, str]) -> list[DocumentName]:
     written = _path(link.target)
     root = roots.get(link.source, "/")
     near = posixpath.join(root, posixpath.dirname(link.path), written.lstrip("/"))
-    found: list[DocumentName] = []
+    names: list[DocumentName] = []
     for full in (near, posixpath.join(root, written.lstrip("/"))):
         whole = posixpath.normpath(full)
         # The innermost source first, and the linking document's own source before others.
         for source, base in sorted(roots.items(), key=lambda r: (-len(r[1]), r[0] != link.source)):
             prefix = base.rstrip("/") + "/"
             if written and whole.startswith(prefix):
-                found += [(source, whole[len(prefix) :] + ending) for ending in _ENDINGS]
-    return list(dict.fromkeys(found))
+                names += [(source, whole[len(prefix) :] + ending) for ending in _ENDINGS]
+    return list(dict.fromkeys(names))
 
 
 def name(link: Link) -> str:
@@ -75,25 +75,25 @@ def name(link: Link) -> str:
 
 def passage(link: Link, chunks: Sequence[Excerpt]) -> Excerpt:
     """Choose the chunk of the linked document: below the named heading, else the first."""
-    wanted = slug(_decoded(link.target.partition("#")[2]))
-    below = (c for c in chunks if wanted and wanted in c.about.anchor.partition("~")[0].split("/"))
+    anchor = slug(_decoded(link.target.partition("#")[2]))
+    below = (c for c in chunks if anchor and anchor in c.about.anchor.partition("~")[0].split("/"))
     return next(below, chunks[0])
 
 
 def hops(
     links: Iterable[Link],
     target_of: Callable[[Link], Excerpt | None],
-    taken: Collection[int],
+    shown: Collection[int],
     how: Following,
 ) -> list[Hop]:
     """Return each target once, with its best score; chunks in `taken` are left out."""
-    found: dict[int, Hop] = {}
+    result: dict[int, Hop] = {}
     for link in strong(links, how):
         excerpt = target_of(link)
-        if excerpt is not None and excerpt.about.chunk_id not in taken:
+        if excerpt is not None and excerpt.about.chunk_id not in shown:
             hop = Hop(excerpt, how.eta * link.score, link.citation)
-            found.setdefault(excerpt.about.chunk_id, hop)
-    return list(found.values())
+            result.setdefault(excerpt.about.chunk_id, hop)
+    return list(result.values())
 
 
 def _path(target: str) -> str:

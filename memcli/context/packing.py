@@ -76,9 +76,9 @@ def cited(part: ContextPart) -> list[CitedLine]:
     if part.excerpt.about.kind != SUMMARY:
         return []
     lines = (line for line in part.text.split("\n") if not line.startswith("#"))
-    found = citations("\n".join("- " + line.removeprefix("- ") for line in lines))
+    places = citations("\n".join("- " + line.removeprefix("- ") for line in lines))
     source = part.excerpt.about.source
-    return [(memory_path(source, path), first, last) for path, first, last in found]
+    return [(memory_path(source, path), first, last) for path, first, last in places]
 
 
 def touches(part: ContextPart, lines: CitedLine) -> bool:

@@ -203,8 +203,8 @@ def _join(chunks: Sequence[Excerpt]) -> Excerpt:
     for chunk in chunks[1:]:
         if chunk.start_byte <= before.end_byte:
             encoded = chunk.text.encode("utf-8", "surrogatepass")
-            kept = encoded[before.end_byte - chunk.start_byte :]
-            pieces.append(kept.decode("utf-8", "surrogatepass"))
+            rest = encoded[before.end_byte - chunk.start_byte :]
+            pieces.append(rest.decode("utf-8", "surrogatepass"))
         else:
             pieces += [_gap(before, chunk), chunk.text]
         before = chunk
@@ -256,8 +256,8 @@ def opening_line(lines: About, text: str, mark: str = "") -> str:
     trust = "" if lines.trust == "trusted" else f"untrusted-{lines.source_kind} "
     begins = text.partition("\n")[0].lstrip("# ").rstrip()
     # Facts in the path or the text are not repeated: every token costs.
-    said = (name for name in lines.heading_path if name not in lines.path and name != begins)
-    about = " > ".join(said)
+    names = (name for name in lines.heading_path if name not in lines.path and name != begins)
+    about = " > ".join(names)
     if lines.days not in f"{lines.path} {about}":
         about = f"{lines.days}, {about}" if about else lines.days
     line = " | ".join(filter(None, (f"{trust}{lines.citation}", about, mark)))

@@ -35,21 +35,21 @@ def touching(
 ) -> list[ContextPart]:
     """Return the preferences near to a question, nearest first; none of the chunks in `shown`."""
     lines = snapshot.preferences(NEWEST, TRUSTED)
-    wanted = [chunk for chunk in lines if chunk not in shown]
-    if not wanted:
+    hidden = [chunk for chunk in lines if chunk not in shown]
+    if not hidden:
         return []
-    candidates = snapshot.candidates(wanted, RetrieverResults(TermQuery(), (), vector, ()))
-    held = {} if vector else _shares(snapshot, query, candidates, lines)
+    candidates = snapshot.candidates(hidden, RetrieverResults(TermQuery(), (), vector, ()))
+    shares = {} if vector else _shares(snapshot, query, candidates, lines)
     least = LEAST_COSINE if vector else LEAST_SHARE
-    chunks = snapshot.excerpts(wanted)
-    found = [
+    chunks = snapshot.excerpts(hidden)
+    near = [
         _part(chunks[candidate.about.chunk_id], run, score)
         for candidate in candidates
         for run in lines[candidate.about.chunk_id]
-        if (score := _cosine(candidate, run) if vector else held[candidate.about.chunk_id, run])
+        if (score := _cosine(candidate, run) if vector else shares[candidate.about.chunk_id, run])
         >= least
     ]
-    return sorted(found, key=lambda part: -(part.score or 0.0))
+    return sorted(near, key=lambda part: -(part.score or 0.0))
 
 
 def _cosine(candidate: Candidate, lines: Lines) -> float:
@@ -67,9 +67,9 @@ def _shares(
     """Return the share of the question's words that each run of lines contains."""
     runs = [(c, run) for c in candidates for run in lines[c.about.chunk_id]]
     texts = ["\n".join(_lines(candidate, run)) for candidate, run in runs]
-    asked = [index_term.text for term in query.counted_terms if (index_term := term.index_term)]
+    terms = [index_term.text for term in query.counted_terms if (index_term := term.index_term)]
     cut = [frozenset(each) for each in snapshot.tokens([prepare(text) for text in texts])]
-    words = [frozenset(each) for each in snapshot.tokens(asked) if each]
+    words = [frozenset(each) for each in snapshot.tokens(terms) if each]
     return {
         (candidate.about.chunk_id, run): sum(word <= tokens for word in words) / len(words)
         if words

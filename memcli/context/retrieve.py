@@ -38,7 +38,7 @@ from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
 from memcli.workspace.dating import moment_of
 
 if TYPE_CHECKING:
-    from memcli.context.tail import TailRecord
+    from memcli.context.tail import TailEntry
     from memcli.search.authority import Authority
     from memcli.search.federation import ModelGroup
     from memcli.search.options import Observer
@@ -58,7 +58,7 @@ FREE = 3
 COMPARED = 20  # best passages for which newer lines are looked up
 PARENTS = 8  # best passages whose links are followed
 _SCOPES = ("user", PRIVATE, "session", "global")
-# The logs of sessions, whose newest records are the tail of a context.
+# The logs of sessions, whose newest entries are the tail of a context.
 LOGS = Scope(
     Filters(sources=(MEMORY_SOURCE,), kinds=("log",), scopes=("session",), trusts=("trusted",))
 )
@@ -72,7 +72,7 @@ def fixed_of(
     filters: Filters,
     may_show: Callable[[About], bool] = lambda about: True,
 ) -> FixedParts:
-    """Return what a context contains for any question: rules, soft rules and the newest records.
+    """Return what a context contains for any question: rules, soft rules and the newest entries.
 
     Lines that newer notes correct are marked; `filters` limit these notes.
     """
@@ -99,11 +99,11 @@ def fixed_of(
     return made._replace(parts=tuple(marked))
 
 
-def _newest(snapshot: Snapshot) -> Iterator[TailRecord]:
-    """Read the newest records; only a context with a tail loads this code."""
-    from memcli.context.tail import records
+def _newest(snapshot: Snapshot) -> Iterator[TailEntry]:
+    """Read the newest entries; only a context with a tail loads this code."""
+    from memcli.context.tail import entries
 
-    yield from records(snapshot.newest(LOGS))
+    yield from entries(snapshot.newest(LOGS))
 
 
 def _rules_first(documents: Sequence[AlwaysDocument]) -> list[AlwaysDocument]:
@@ -142,10 +142,10 @@ def find(
         merge_answers(idle, options=wide).passages,
     )
     chunks = snapshot.excerpts(list({passage.about.chunk_id for passage in (*passages, *low)}))
-    found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (passages, low))
-    linked = _hops(snapshot, found[:PARENTS], fixed, following)
+    parts, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (passages, low))
+    linked = _hops(snapshot, parts[:PARENTS], fixed, following)
     answer = merge_answers(answers, options=wide)
-    offered = raw_first(with_hops(found, linked))
+    offered = raw_first(with_hops(parts, linked))
     nearest = _preferences(groups, answers, query, fixed)
     shown = _quoted([*nearest, *offered[:COMPARED]])
     pool = near(snapshot, shown, scope_within(snapshot, options.filters))
@@ -177,11 +177,11 @@ def _preferences(
         group.embed_query(query.text).blob if answer.semantic.ran else None
         for group, answer in zip(groups, answers, strict=True)
     ]
-    found = [
+    parts = [
         touching(group.snapshot, query, vector, fixed.chunk_ids)
         for group, vector in zip(groups, vectors, strict=True)
     ]
-    return list(in_turns(found, lambda _: None))
+    return list(in_turns(parts, lambda _: None))
 
 
 def _is_requested(passage: RankedPassage) -> bool:
@@ -201,16 +201,16 @@ def split_by_worth(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer
         for answer in answers
     ]
     least = FLOOR_SHARE * max(sure)
-    kept: list[Answer] = []
+    worthy: list[Answer] = []
     below: list[Answer] = []
     for answer, own in zip(answers, sure, strict=True):
         is_known = answer.uncalibrated is None
         worth, idle = (
             ((), answer.passages) if is_known and own < least else _by_worth(answer.passages)
         )
-        kept.append(answer._replace(passages=tuple(worth)))
+        worthy.append(answer._replace(passages=tuple(worth)))
         below.append(answer._replace(passages=tuple(idle)))
-    return kept, below
+    return worthy, below
 
 
 def _by_worth(
@@ -227,13 +227,13 @@ def _by_worth(
 
 def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
     """Put summaries whose source lines were found after everything else."""
-    told = [(part, cited(part)) for part in parts]
-    raw = [part for part, lines in told if not lines]
+    cites = [(part, cited(part)) for part in parts]
+    raw = [part for part, lines in cites if not lines]
 
     def is_shown(lines: Sequence[CitedLine]) -> bool:
         return any(touches(part, each) for each in lines for part in raw)
 
-    again = [is_shown(lines) for _, lines in told]
+    again = [is_shown(lines) for _, lines in cites]
     order = sorted(range(len(parts)), key=again.__getitem__)
     return [parts[at] for at in order]
 
@@ -393,8 +393,8 @@ def _hops(
     )
     if not links:
         return []
-    taken = fixed.chunk_ids | fixed.cut_ids
-    return hops.hops(links, _targets(snapshot, links, following.roots), taken, following)
+    shown = fixed.chunk_ids | fixed.cut_ids
+    return hops.hops(links, _targets(snapshot, links, following.roots), shown, following)
 
 
 def _links(part: ContextPart, linking: Linking | None) -> Iterator[hops.Link]:
@@ -411,12 +411,10 @@ def _targets(
     snapshot: Snapshot, links: Sequence[hops.Link], roots: Mapping[str, str]
 ) -> Callable[[hops.Link], Excerpt | None]:
     """Look up the documents to which links lead, all at once."""
-    wanted = {link: hops.candidates(link, roots) for link in links}
+    names = {link: hops.candidates(link, roots) for link in links}
     titles = snapshot.titles()
     known = {(each.source, each.path) for each in titles}
-    chosen = {
-        link: next((p for p in places if p in known), None) for link, places in wanted.items()
-    }
+    chosen = {link: next((p for p in places if p in known), None) for link, places in names.items()}
     loose = [hops.name(link) for link, place in chosen.items() if place is None]
     named = _named(titles, loose)
     places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
@@ -425,8 +423,8 @@ def _targets(
         chunks.setdefault(excerpt.about.document, []).append(excerpt)
 
     def target_of(link: hops.Link) -> Excerpt | None:
-        found = chunks.get(places[link] or ("", ""))
-        return hops.passage(link, found) if found else None
+        chunk = chunks.get(places[link] or ("", ""))
+        return hops.passage(link, chunk) if chunk else None
 
     return target_of
 
@@ -436,11 +434,11 @@ def _named(titles: Sequence[TitledDocument], names: Sequence[str]) -> dict[str, 
 
     Documents of the workspace come first, then those nearest to the root.
     """
-    wanted = {name.casefold() for name in names}
-    found: dict[str, list[tuple[bool, int, str, str]]] = {}
+    folded = {name.casefold() for name in names}
+    by_name: dict[str, list[tuple[bool, int, str, str]]] = {}
     for source, path, title in titles:
         stem = path.rpartition("/")[2].rpartition(".")[0]
-        for name in {stem.casefold(), title.casefold()} & wanted:
+        for name in {stem.casefold(), title.casefold()} & folded:
             place = (not is_memory(source), path.count("/"), source, path)
-            found.setdefault(name, []).append(place)
-    return {name: min(found[name.casefold()])[2:] for name in names if name.casefold() in found}
+            by_name.setdefault(name, []).append(place)
+    return {name: min(by_name[name.casefold()])[2:] for name in names if name.casefold() in by_name}

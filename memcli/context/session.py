@@ -41,21 +41,21 @@ def changed_parts(
 
 
 def _tasks(chunk: Excerpt) -> Iterator[re.Match[str]]:
-    for found in _TASK.finditer(chunk.text) if "[ ]" in chunk.text else ():
-        if len(found[0]) <= 4 * MOST_TASK_TOKENS:
-            yield found
+    for match in _TASK.finditer(chunk.text) if "[ ]" in chunk.text else ():
+        if len(match[0]) <= 4 * MOST_TASK_TOKENS:
+            yield match
 
 
 def packed_in_order(
     fixed: Sequence[ContextPart], parts: Iterable[ContextPart], *, budget: int
 ) -> tuple[ContextPart, ...]:
     """Add parts in their order while they fit the budget; one that does not fit is left out."""
-    kept, misses = [*fixed], 0
+    packed, misses = [*fixed], 0
     for part in parts:
-        if tokens([*kept, part]) <= budget:
-            kept.append(part)
+        if tokens([*packed, part]) <= budget:
+            packed.append(part)
         else:
             misses += 1
             if misses > 5:  # the rest is as large
                 break
-    return tuple(kept)
+    return tuple(packed)

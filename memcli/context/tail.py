@@ -1,7 +1,7 @@
-"""Cut the newest documents into the records that a context shows, as compaction cuts them; pure.
+"""Cut the newest documents into the entries that a context shows, as compaction cuts them; pure.
 
-A record is not cut within a list and its lead-in, or between a question and its answer. If a list
-is too long for a record, such as the talk of a whole day, it is cut between items, but not after
+An entry is not cut within a list and its lead-in, or between a question and its answer. If a list
+is too long for an entry, such as the talk of a whole day, it is cut between items, but not after
 an item that asks or leads on.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile, groupby
 
-from memcli.compaction.records import RECORD_TOKENS, DatedLog, LogRecord, cut, leads_on
+from memcli.compaction.entries import ENTRY_TOKENS, DatedLog, LogEntry, cut, leads_on
 from memcli.context.parts import ChunkSpan, whole
 from memcli.language.tokens import measure
 from memcli.markdown.comments import visible
@@ -23,25 +23,25 @@ MOST_CHARS = 1 << 18
 ITEMS_TOKENS = 200
 
 Lines = tuple[int, int]  # first and last, from 1
-TailRecord = tuple[ChunkSpan, ...]  # in the order of the document
+TailEntry = tuple[ChunkSpan, ...]  # in the order of the document
 
 
-def records(newest: Iterable[Excerpt]) -> Iterator[TailRecord]:
-    """Yield the records of documents, newest first.
+def entries(newest: Iterable[Excerpt]) -> Iterator[TailEntry]:
+    """Yield the entries of documents, newest first.
 
     `newest` gives their chunks document by document, each from its end.
     """
     for _, run in groupby(newest, lambda chunk: chunk.about.document):
         chunks = _last(run)
         # The parser takes longer to load than all the rest, so it is used only if needed.
-        while chunks and _is_record(chunks[-1]) and all(map(_has_body, chunks[-2:-1])):
+        while chunks and _is_entry(chunks[-1]) and all(map(_has_body, chunks[-2:-1])):
             yield (whole(chunks.pop()),)
         if not chunks:
             continue
         lines = _lines(chunks)
         about = chunks[0].about
-        found = cut(DatedLog(about.path, about.title, about.date or "", lines))
-        places = [place for record in found for place in _pieces(record, lines)]
+        cut_entries = cut(DatedLog(about.path, about.title, about.date or "", lines))
+        places = [place for entry in cut_entries for place in _pieces(entry, lines)]
         for first, last in reversed(places):
             spans = tuple(_spans(chunks, first, last))
             if spans:
@@ -50,21 +50,21 @@ def records(newest: Iterable[Excerpt]) -> Iterator[TailRecord]:
 
 def _last(run: Iterable[Excerpt]) -> list[Excerpt]:
     """Take the end of a document, in order."""
-    kept: list[Excerpt] = []
+    last: list[Excerpt] = []
     chars = 0
     for chunk in run:
-        if kept and chars + len(chunk.text) > MOST_CHARS:
+        if last and chars + len(chunk.text) > MOST_CHARS:
             break
-        kept.append(chunk)
+        last.append(chunk)
         chars += len(chunk.text)
-    return kept[::-1]
+    return last[::-1]
 
 
-def _is_record(chunk: Excerpt) -> bool:
-    """Return whether a chunk is a section, and short enough for a record."""
+def _is_entry(chunk: Excerpt) -> bool:
+    """Return whether a chunk is a section, and short enough for an entry."""
     first = chunk.text.partition("\n")[0]
     is_section = first.startswith("#") and first.strip("# ") in chunk.about.heading_path
-    return is_section and measure(chunk.text) <= RECORD_TOKENS and _has_body(chunk)
+    return is_section and measure(chunk.text) <= ENTRY_TOKENS and _has_body(chunk)
 
 
 def _has_body(chunk: Excerpt) -> bool:
@@ -93,19 +93,19 @@ def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _pieces(record: LogRecord, lines: Sequence[str]) -> list[Lines]:
-    """Return the lines of a record, or of the runs of items of a record that is too long."""
-    if record.tokens <= RECORD_TOKENS:
-        return [(record.start_line, record.end_line)]
+def _pieces(entry: LogEntry, lines: Sequence[str]) -> list[Lines]:
+    """Return the lines of an entry, or of the runs of items of an entry that is too long."""
+    if entry.tokens <= ENTRY_TOKENS:
+        return [(entry.start_line, entry.end_line)]
     pieces: list[Lines] = []
-    last = record.end_line
-    for before, block in zip(record.blocks[-2::-1], record.blocks[:0:-1], strict=True):
+    last = entry.end_line
+    for before, block in zip(entry.blocks[-2::-1], entry.blocks[:0:-1], strict=True):
         is_large = measure("\n".join(lines[before.start : last])) > ITEMS_TOKENS
         are_items = before.kind == block.kind == "item"
         if is_large and are_items and not leads_on(before, lines):
             pieces.append((block.start + 1, last))
             last = before.end
-    pieces.append((record.start_line, last))
+    pieces.append((entry.start_line, last))
     return pieces[::-1]
 
 

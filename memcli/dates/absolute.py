@@ -13,7 +13,7 @@ from memcli.dates.words import (
     SEASONS,
     UNITS,
     YEAR_WORDS,
-    Found,
+    DateMatch,
     Seen,
     as_year,
     half_days,
@@ -48,7 +48,7 @@ def is_ambiguous(text: str) -> bool:
     return bool(match and match[1] != match[2] and max(int(match[1]), int(match[2])) <= 12)
 
 
-def numeric(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def numeric(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `2026-02-10`, `20260210`, `10.02.2026`, `7/12/2023`, `2026-02`, `02/2026`, `10.02.`.
 
     Also the ISO week `2026-W07`.
@@ -77,7 +77,7 @@ def numeric(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return 1, one_day(date(*(int(part) for form in forms for part in form if part)))
 
 
-def day_and_month(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def day_and_month(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `7/12` as the last such day; alone it may be a fraction or a number."""
     match = re.fullmatch(DAY_AND_MONTH, raw[0])
     if not match or raw[0] == _ALWAYS or low[1] == "of" or low[1] in UNITS:
@@ -91,7 +91,7 @@ def _in_order(one: int, two: int, seen: Seen) -> tuple[int, int]:
     return (two, one) if is_day_first else (one, two)
 
 
-def month(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def month(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `7 May 2023`, `7th of May`, `7. Mai`, `May 7th, 2023`, `May 3-7`, `May 2023`."""
     day = ORDINAL.fullmatch(low[0])
     at = (2 if low[1] == "of" else 1) if day else 0
@@ -117,14 +117,14 @@ def month(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return (at, (first, last)) if first <= last else None
 
 
-def year(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def year(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `year 2023`, `Jahr 2023`; without that word it is only a number."""
     year = as_year(low[1])
     is_near = year and year <= seen.today.year + 1
     return (2, year_days(year)) if year and is_near and low[0] in YEAR_WORDS else None
 
 
-def quarter(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def quarter(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `Q3 2023`, `2023 Q3`, `Q3/2023`, `third quarter of 2023`, `3. Quartal 2023`, `Q3`.
 
     Without a year it is the last one that has begun.
@@ -152,7 +152,7 @@ def quarter(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return (2, latest_quarter(ordinal, seen.today)) if at == 2 else None
 
 
-def season(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def season(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `summer 2024`, `summer of 2024`."""
     season, at = SEASONS.get(low[0]), 2 if low[1] == "of" else 1
     year = as_year(low[at])

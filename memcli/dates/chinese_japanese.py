@@ -140,9 +140,9 @@ def read(text: str, today: date) -> Iterator[tuple[int, int, Reading]]:
     atoms = list(_atoms(text, today))
     at = 0
     while at < len(atoms):
-        found = _joined(text, atoms[at : at + 2]) or (1, *_bounded(text, atoms[at]))
-        yield found[1:]
-        at += found[0]
+        match = _joined(text, atoms[at : at + 2]) or (1, *_bounded(text, atoms[at]))
+        yield match[1:]
+        at += match[0]
     for order, words in _ORDERS.items():
         for word in words:
             start = text.find(word)

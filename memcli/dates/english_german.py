@@ -84,16 +84,16 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
         raw = texts[at : at + len(near)] + [""] * 5
         low = [word.lower() for word in raw]
         skipped = 1 if _asks_of_the_day(low, sentence) else _other(low)
-        found = None
+        date_match = None
         if not skipped:
-            found = _read(raw, low, seen, alone=len(words) == 1)
+            date_match = _read(raw, low, seen, alone=len(words) == 1)
             is_cut = text.startswith((",", *_SENTENCE_ENDS), near[0].end())
             beside = [low[0], *[""] * 3] if is_cut else low
-            found = found or recency.read(beside, sentence, asks_when=asks_when)
-        if found:
-            count, reading = found
+            date_match = date_match or recency.read(beside, sentence, asks_when=asks_when)
+        if date_match:
+            count, reading = date_match
             yield near[0].start(), near[count - 1].start() + len(raw[count - 1]), reading
-        count = found[0] if found else skipped or 1
+        count = date_match[0] if date_match else skipped or 1
         sentence += low[:count]
         at += count
         if text.startswith(_SENTENCE_ENDS, words[at - 1].end()):
@@ -156,13 +156,13 @@ def _read(raw: list[str], low: list[str], seen: Seen, *, alone: bool) -> tuple[i
         joined = ranges.joined(raw, low, seen)
         if joined:
             return joined[0], Reading(*joined[1])
-        if found := relative.ago(raw, low, seen):  # vor drei Tagen; but vor 2023 is a bound
-            return found[0], Reading(*found[1])
+        if match := relative.ago(raw, low, seen):  # vor drei Tagen; but vor 2023 is a bound
+            return match[0], Reading(*match[1])
         if bounded := ranges.bounded(raw, low, seen):
             return bounded
-        found = parts.one(raw, low, seen)
-        if alone and not found:
-            found = parts.alone(raw, low, seen)
+        match = parts.one(raw, low, seen)
+        if alone and not match:
+            match = parts.alone(raw, low, seen)
     except (ValueError, OverflowError):  # not in the calendar
         return None
-    return found and (found[0], Reading(*found[1]))
+    return match and (match[0], Reading(*match[1]))

@@ -88,9 +88,9 @@ def names_no_year(span: DateSpan) -> bool:
 
 def read_again(span: DateSpan, today: date) -> DateSpan | None:
     """Read a date as on another day; None if its words are not a date then."""
-    for found in find_dates(span.text, today, day_first=span.read == "day first"):
-        if found.at == 0 and found.text == span.text:
-            return found._replace(at=span.at, excluded=span.excluded)
+    for other in find_dates(span.text, today, day_first=span.read == "day first"):
+        if other.at == 0 and other.text == span.text:
+            return other._replace(at=span.at, excluded=span.excluded)
     return None
 
 
@@ -101,18 +101,18 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
     """
     typed = text[:MAX_CHARS]
     text = _with_ascii_digits(typed)
-    found = list(_unspaced(text, today))
-    taken = {at for span in found for at in range(span.at, span.stops_at)}
+    spans = list(_unspaced(text, today))
+    positions = {at for span in spans for at in range(span.at, span.stops_at)}
     for start, end, reading in english_german.read(text, today, day_first=day_first):
         words = text[start:end]
         read = ""
         if "/" in words and absolute.is_ambiguous(words):
             read = "day first" if day_first else "month first"
         # The year of `in 2023年5月` belongs to the Chinese date.
-        if taken.isdisjoint(range(start, end)):
-            found.append(_span(words, start, reading, read))
-    found = [span._replace(text=typed[span.at : span.stops_at]) for span in found]
-    return tuple(sorted(found, key=lambda span: span.at))
+        if positions.isdisjoint(range(start, end)):
+            spans.append(_span(words, start, reading, read))
+    spans = [span._replace(text=typed[span.at : span.stops_at]) for span in spans]
+    return tuple(sorted(spans, key=lambda span: span.at))
 
 
 def _with_ascii_digits(text: str) -> str:
@@ -125,10 +125,10 @@ def _with_ascii_digits(text: str) -> str:
 def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
     """Read a text that is one date; ValueError otherwise."""
     text = text.strip()
-    asked = re.sub(r"(?i)^(?:(?:in|im|on|am) )?(?:(?:the|de[mnr]|das|die) )?", "", text)
+    phrase = re.sub(r"(?i)^(?:(?:in|im|on|am) )?(?:(?:the|de[mnr]|das|die) )?", "", text)
     # Here an ambiguous word needs no word next to it.
-    forms = (("", asked), ("in ", asked), ("in ", asked.title()), ("on ", asked.title()))
-    for lead, body in (*forms, ("am ", asked)):
+    forms = (("", phrase), ("in ", phrase), ("in ", phrase.title()), ("on ", phrase.title()))
+    for lead, body in (*forms, ("am ", phrase)):
         for span in find_dates(lead + body, today, day_first=day_first):
             whole = span.at <= len(lead) and span.stops_at == len(lead + body)
             if whole and not span.order and not span.excluded:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from memcli.dates.words import LAST_WORDS, NEXT_WORDS, THIS_WORDS, Days, Found, Seen, as_year
+from memcli.dates.words import LAST_WORDS, NEXT_WORDS, THIS_WORDS, DateMatch, Days, Seen, as_year
 
 # Month, first day and last day; in German, Christmas begins on Christmas Eve.
 _FIXED = {
@@ -53,7 +53,7 @@ def named(low: list[str]) -> str:
     return next((name for name in names if name in NAMES), "")
 
 
-def latest(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def latest(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read a holiday after a word such as `since`: the last one that has begun."""
     name = named(low)
     if not name:
@@ -62,7 +62,7 @@ def latest(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return len(name.split()), days if days[0] <= seen.today else _days(name, seen.today.year - 1)
 
 
-def dated(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def dated(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `Christmas 2023`, `Easter of 2024`, `last Christmas`, `letztes Ostern`."""
     this_year = seen.today.year
     if name := named(low):

@@ -19,8 +19,8 @@ from memcli.dates.words import (
     WEEK,
     WEEKDAYS,
     WEEKEND,
+    DateMatch,
     Days,
-    Found,
     Rule,
     Seen,
     as_number,
@@ -47,42 +47,42 @@ _WITHIN_WORDS = ("in", "im", "during", "von")
 _MONTH_LENGTH = 28  # days; a longer range has a beginning, a middle and an end
 
 
-def one(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def one(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read one date, with the words that name a part or a neighbour of it."""
     rules: tuple[Rule, ...] = (relative.day, _before_or_after, _part, _at)
-    return next((found for rule in rules if (found := rule(raw, low, seen))), None) or _plain(
+    return next((match for rule in rules if (match := rule(raw, low, seen))), None) or _plain(
         raw, low, seen
     )
 
 
-def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> Found | None:
+def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> DateMatch | None:
     """Read a date after a word such as `in`, where a bare month or year is a date too."""
     skip = 1 if low[0] in ARTICLES else 0
     raw, low = raw[skip:], low[skip:]
-    found = (
+    match = (
         relative.day(raw, low, seen) or _before_or_after(raw, low, seen) or _part(raw, low, seen)
     )
-    found = found or _plain(raw, low, seen) or (_bare(raw, low, seen) if bare else None)
-    return found and (skip + found[0], found[1])
+    match = match or _plain(raw, low, seen) or (_bare(raw, low, seen) if bare else None)
+    return match and (skip + match[0], match[1])
 
 
-def alone(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def alone(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read a text that is a date only if it is nothing else: `2026`, `7/12`."""
     is_number = raw[0][:1].isdigit()
     return _bare(raw, low, seen) if is_number else None
 
 
-def _plain(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def _plain(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read a date that needs no other word."""
     rules: tuple[Rule, ...] = (
         absolute.numeric, absolute.month, relative.month, relative.ago,
         absolute.year, absolute.quarter, absolute.season, relative.season,
         holidays.dated, _of_date, relative.period, relative.weekday,
     )  # fmt: skip
-    return next((found for rule in rules if (found := rule(raw, low, seen))), None)
+    return next((match for rule in rules if (match := rule(raw, low, seen))), None)
 
 
-def _bare(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def _bare(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read a date that needs `since`, `in` or `between`: `May`, `2023`, `7/12`, `Sun`."""
     number = MONTHS.get(low[0])
     if number and raw[0] not in AMBIGUOUS_MONTHS:
@@ -101,20 +101,20 @@ def _bare(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return holidays.latest(raw, low, seen) or absolute.day_and_month(raw, low, seen)
 
 
-def _at(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def _at(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `in May`, `in 2023`, `im Mai`, `on Sun`."""
     if low[0] in holidays.AT_WORDS:
-        found = holidays.latest(raw[1:], low[1:], seen)
-        return found and (1 + found[0], found[1])
+        match = holidays.latest(raw[1:], low[1:], seen)
+        return match and (1 + match[0], match[1])
     if low[0] not in AT_WORDS or low[1] in WEEKDAYS or _plain(raw[1:], low[1:], seen):
         return None
     if "/" in low[1] and low[0] in _WITHIN_WORDS:  # in 1/2 of them
         return None
-    found = _bare(raw[1:], low[1:], seen)
-    return found and (1 + found[0], found[1])
+    match = _bare(raw[1:], low[1:], seen)
+    return match and (1 + match[0], match[1])
 
 
-def _before_or_after(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def _before_or_after(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `the week before 3 May`, `Friday after 3 May`, `two weeks before 3 May`."""
     at, number = 0, as_number(low[0])
     if low[0] in LAST_WORDS or low[0] in NEXT_WORDS or number is not None:
@@ -123,19 +123,19 @@ def _before_or_after(raw: list[str], low: list[str], seen: Seen) -> Found | None
     side = low[at + 1]
     if side not in BEFORE_WORDS and side not in AFTER_WORDS:
         return None
-    found = named(raw[at + 2 :], low[at + 2 :], seen, bare=True)
-    if found is None:
+    match = named(raw[at + 2 :], low[at + 2 :], seen, bare=True)
+    if match is None:
         return None
-    (first, last), is_before = found[1], side in BEFORE_WORDS
+    (first, last), is_before = match[1], side in BEFORE_WORDS
     if unit is None:
         if weekday is None:
             return None
         other = recent(weekday, first - timedelta(1) if is_before else last + timedelta(7))
-        return at + 2 + found[0], one_day(other)
+        return at + 2 + match[0], one_day(other)
     if number is not None and (number > 1 or unit == DAY):
         count = number if is_before else -number
-        return at + 2 + found[0], back(unit, count, first if is_before else last)
-    return at + 2 + found[0], _next_to(unit, first, last, is_before=is_before)
+        return at + 2 + match[0], back(unit, count, first if is_before else last)
+    return at + 2 + match[0], _next_to(unit, first, last, is_before=is_before)
 
 
 def _next_to(unit: int, first: date, last: date, *, is_before: bool) -> Days:
@@ -154,12 +154,12 @@ def _next_to(unit: int, first: date, last: date, *, is_before: bool) -> Days:
     return last + day, before(unit, -1, last)
 
 
-def _part(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def _part(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `early May 2023`, `end of March`, `Mitte Mai`, `first half of 2023`, `mid-May`."""
     if low[0].startswith("mid-"):
         raw, low = ["mid", raw[0][4:], *raw[1:]], ["mid", low[0][4:], *low[1:]]
-        found = _part(raw, low, seen)
-        return found and (found[0] - 1, found[1])
+        match = _part(raw, low, seen)
+        return match and (match[0] - 1, match[1])
     number = _THIRDS.get(low[0])
     ordinal = ORDINALS.get(low[0])
     at = 1 if number is not None else 2
@@ -168,25 +168,25 @@ def _part(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     if number is None and not is_half and not (is_week and low[2] == "of"):
         return None
     at += low[at] in ("of", "des", "von")
-    found = named(raw[at:], low[at:], seen, bare=True)
-    if found is None or (found[1][1] - found[1][0]).days + 1 < _MONTH_LENGTH:
+    match = named(raw[at:], low[at:], seen, bare=True)
+    if match is None or (match[1][1] - match[1][0]).days + 1 < _MONTH_LENGTH:
         return None
-    days = found[1]
+    days = match[1]
     if number is not None:
-        return at + found[0], third(days, number)
+        return at + match[0], third(days, number)
     if is_half:
-        return at + found[0], half(days, ordinal or 1)
+        return at + match[0], half(days, ordinal or 1)
     last = timedelta(6)
     if ordinal is None:
-        return at + found[0], (days[1] - last, days[1])
+        return at + match[0], (days[1] - last, days[1])
     first = days[0] + timedelta(7 * (ordinal - 1))
-    return at + found[0], (first, first + last)
+    return at + match[0], (first, first + last)
 
 
-def _of_date(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def _of_date(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `the week of 8 May`, `the weekend of 8 May`."""
     unit = UNITS.get(low[0])
     if unit not in (WEEK, WEEKEND) or low[1] != "of":
         return None
-    found = named(raw[2:], low[2:], seen, bare=False)
-    return found and (2 + found[0], back(unit, 0, found[1][0]))
+    match = named(raw[2:], low[2:], seen, bare=False)
+    return match and (2 + match[0], back(unit, 0, match[1][0]))

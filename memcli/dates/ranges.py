@@ -15,8 +15,8 @@ from memcli.dates.words import (
     UNITS,
     UNTIL_WORDS,
     WEEKEND,
+    DateMatch,
     Days,
-    Found,
     Reading,
     Seen,
     as_number,
@@ -32,7 +32,7 @@ _TO = ("to", "through", "bis")
 _EARLIER, _LATER, _THAN = ("earlier", "früher"), ("later", "später"), ("than", "als")
 
 
-def joined(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def joined(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read two dates with what joins them: `between May and July 2023`, `from A to B`, `A - B`."""
     lead, ends = 1, _BETWEEN.get(low[0]) or _FROM.get(low[0])
     if ends is None:
@@ -76,7 +76,7 @@ def _day_of_month(low: list[str]) -> tuple[int, int] | None:
 
 def _to_day(
     raw: list[str], low: list[str], span: tuple[int, int], begin: Days, seen: Seen
-) -> Found | None:
+) -> DateMatch | None:
     """Read the `7` of `May 3 to 7, 2023`, after the date in `span`."""
     lead, at = span
     end_day = _day_of_month(low[at + 1 :])
@@ -97,8 +97,8 @@ def _year_in(low: list[str]) -> str:
 
 def _with_year(raw: list[str], year: str, seen: Seen) -> Days | None:
     words = [*raw, year]
-    found = named([*words, *[""] * 5], [*(w.lower() for w in words), *[""] * 5], seen, bare=True)
-    return found[1] if found and found[0] == len(words) else None
+    match = named([*words, *[""] * 5], [*(w.lower() for w in words), *[""] * 5], seen, bare=True)
+    return match[1] if match and match[0] == len(words) else None
 
 
 def bounded(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | None:
@@ -115,10 +115,10 @@ def bounded(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] |
     number, unit = as_number(low[1]), UNITS.get(low[2], WEEKEND)
     if low[0] == "seit" and number is not None and unit != WEEKEND:
         return 3, Reading(before(unit, number, seen.today), None)
-    found = named(raw[1:], low[1:], seen, bare=True)
-    if found is None:
+    match = named(raw[1:], low[1:], seen, bare=True)
+    if match is None:
         return None
-    count, (first, last) = found
+    count, (first, last) = match
     day = timedelta(1)
     bounds = ((first, None), (None, last), (None, first - day), (last + day, None))
     return skip + count, Reading(*bounds[which])
@@ -130,17 +130,17 @@ def excepted(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] 
     if inner is not None:
         count, bound = inner
         if low[1] == "until":  # not until August is in August or later
-            found = named(raw[2:], low[2:], seen, bare=True)
-            return found and (1 + count, Reading(found[1][0]))
+            match = named(raw[2:], low[2:], seen, bare=True)
+            return match and (1 + count, Reading(match[1][0]))
         day = timedelta(1)
         if bound.last:
             return 1 + count, Reading(bound.last + day)
         return (1 + count, Reading(None, bound.first - day)) if bound.first else None
     if low[0] == "no":
         return None
-    if found := joined(raw[1:], low[1:], seen):
-        return 1 + found[0], Reading(*found[1], excluded=True)
+    if match := joined(raw[1:], low[1:], seen):
+        return 1 + match[0], Reading(*match[1], excluded=True)
     at = 2 if low[1] in AT_WORDS else 1
     is_bare = at > 1 or low[0] not in ("not", "nicht")  # not 2000 but 3000 are amounts
-    found = named(raw[at:], low[at:], seen, bare=is_bare)
-    return found and (at + found[0], Reading(*found[1], excluded=True))
+    match = named(raw[at:], low[at:], seen, bare=is_bare)
+    return match and (at + match[0], Reading(*match[1], excluded=True))

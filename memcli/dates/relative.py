@@ -19,7 +19,7 @@ from memcli.dates.words import (
     WEEK,
     WEEKDAYS,
     WEEKEND,
-    Found,
+    DateMatch,
     Seen,
     as_number,
     as_weekday,
@@ -34,7 +34,7 @@ from memcli.dates.words import (
 _AGO = ("ago", "назад")
 
 
-def day(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def day(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `today`, `gestern`, `the day before yesterday`, `last night`."""
     if low[0] == "day" and low[1:3] in (["before", "yesterday"], ["after", "tomorrow"]):
         return 3, back(DAY, 2 if low[1] == "before" else -2, seen.today)
@@ -45,7 +45,7 @@ def day(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return (2, back(DAY, 1, seen.today)) if low[:2] == ["last", "night"] else None
 
 
-def ago(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def ago(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `3 days ago`, `a week ago`, `vor zwei Wochen`: the day, or the whole week it was."""
     if low[:3] == ["a", "couple", "of"] and low[4] == "ago" and low[3] in UNITS:
         return 5, back(UNITS[low[3]], 2, seen.today)
@@ -56,7 +56,7 @@ def ago(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return 3, back(unit, number, seen.today)
 
 
-def period(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def period(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last week`, `this month`, `next Friday`, `the past 7 days`, `letzten Monat`."""
     today = seen.today
     unit = UNITS.get(low[1], DAY)
@@ -83,7 +83,7 @@ def period(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return 2, one_day(back(WEEK, 0, today)[0] + timedelta(weekday))
 
 
-def weekday(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def weekday(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `Tuesday`, `Tuesday last week`."""
     weekday = WEEKDAYS.get(low[0])
     if weekday is None:
@@ -94,7 +94,7 @@ def weekday(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return 1, one_day(recent(weekday, seen.today))
 
 
-def month(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def month(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last May`, `this March`, `next June`; a lower-case `may` is a verb."""
     number, this_month = MONTHS.get(low[1]), seen.today.month
     if number is None or raw[1] in AMBIGUOUS_MONTHS or absolute.month(raw[1:], low[1:], seen):
@@ -108,7 +108,7 @@ def month(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return None
 
 
-def season(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def season(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last winter`, `this summer`, `letzten Sommer`."""
     near = (THIS_WORDS, LAST_WORDS, NEXT_WORDS)
     shift = next((by for table, by in zip(near, (0, 1, -1), strict=True) if low[0] in table), None)

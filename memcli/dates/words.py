@@ -23,8 +23,8 @@ class Seen(Record):
 
 # A rule of the English and German grammar gets the words of a text from one place on, as they are
 # typed and in lower case, with empty strings after the last word.
-Found = tuple[int, Days]  # how many words were read, and their meaning
-Rule = Callable[[list[str], list[str], Seen], Found | None]
+DateMatch = tuple[int, Days]  # number of words, and their meaning
+Rule = Callable[[list[str], list[str], Seen], DateMatch | None]
 
 
 class Reading(Record):
@@ -249,6 +249,6 @@ def latest(today: date, month: int, day: int) -> date:
     for year in range(today.year, today.year - 9, -1):
         if (month, day) == (2, 29) and year % 4:
             continue
-        if (found := date(year, month, day)) <= today:
-            return found
+        if (candidate := date(year, month, day)) <= today:
+            return candidate
     raise ValueError(day)

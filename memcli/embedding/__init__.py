@@ -1,1 +1,1 @@
-"""Text to unit vectors: the bundled model, its tokenizer and its fall-backs."""
+"""Turn text into unit vectors: the bundled model, its tokenizer, and other encoders."""

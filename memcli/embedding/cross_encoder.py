@@ -1,7 +1,7 @@
 """A cross-encoder from a folder with an ONNX model and its tokenizer.json.
 
-The model reads a query and a text as one pair and returns one number. Of two numbers, as
-classifiers of "not relevant" and "relevant" return, the difference counts.
+The model reads a query and a text as one pair and returns one number. A classifier returns two,
+for "not relevant" and "relevant"; the score is their difference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HINT = "memcli help ranking"
 
 
 class CrossEncoder:
-    """Scores pairs of a query and a text, one per run, on all processors; satisfies `Scorer`."""
+    """Scores one pair of a query and a text per run, on all processors; satisfies `Scorer`."""
 
     def __init__(self, folder: str, *, max_tokens: int) -> None:
         """Open model and tokenizer; a longer pair is cut. Raises RetrieverError."""
@@ -33,12 +33,12 @@ class CrossEncoder:
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return one score per text, in the unit of the model."""
-        found: list[float] = []
+        scores: list[float] = []
         for text in texts:
             if is_over.is_set():
                 break
-            found.append(self._score(query, text))
-        return found
+            scores.append(self._score(query, text))
+        return scores
 
     def _score(self, query: str, text: str) -> float:
         import numpy as np
@@ -63,7 +63,7 @@ class CrossEncoder:
         numbers = np.asarray(result, dtype=np.float64).ravel()
         if numbers.size not in (1, 2):
             raise RetrieverError(
-                f"{self._folder}: the model gives {numbers.size} numbers a pair, "
+                f"{self._folder}: the model gives {numbers.size} numbers per pair, "
                 "and a cross-encoder gives 1 or 2",
                 hint=HINT,
             )

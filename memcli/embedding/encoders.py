@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
     from memcli.types import Encoder
 else:
-    Protocol = object  # only a checker of types asks
+    Protocol = object  # only for type checkers
 
-WHOLE = ";cut=0"  # in a fingerprint: all components are kept; earlier versions might cut some
+WHOLE = ";cut=0"  # in a fingerprint: no component was cut, as earlier versions could do
 
 
 class LocalModel(Record):
     """A folder with an ONNX model and its tokenizer."""
 
     folder: str = ""
-    pooling: str = "mean"  # mean | cls | model: its own output of one vector a text
+    pooling: str = "mean"  # mean | cls | model (it returns one vector per text)
     query_prefix: str = ""
     passage_prefix: str = ""
-    max_tokens: int = 256  # special ones and the prefix included
+    max_tokens: int = 256  # including special tokens and the prefix
 
 
 class Endpoint(Record):
     """A server that speaks the OpenAI embeddings protocol."""
 
-    url: str = ""  # up to and without /embeddings
+    url: str = ""  # the part before /embeddings
     model: str = ""
     # Reads the key when it is needed, so that no printable record contains it.
     key: Callable[[], str | None] = lambda: None
@@ -50,8 +50,8 @@ class Endpoint(Record):
 class Choice(Record):
     """The configured encoder, those that may replace it, and their settings."""
 
-    names: tuple[str, ...] = ("bundled",)  # or AUTO, which `registry.settled` replaces
-    threads: int = 0  # that embed at the same time; 0: as many as can
+    names: tuple[str, ...] = ("bundled",)  # or AUTO: `registry.settled` chooses
+    threads: int = 0  # 0: as many as the encoder can use
     local: LocalModel = LocalModel()
     endpoint: Endpoint = Endpoint()
 
@@ -61,14 +61,14 @@ class IndexModel(Record):
 
     model: str | None  # see `registry.remember`
     fingerprint: str | None
-    language: str = ""  # of most texts; see `auto`
+    language: str = ""  # of most texts; see `language_choice`
 
 
 # A query is never compared with vectors that another model has made.
 OTHER_MODEL = Reason("other-model", "the index has vectors of another model", "memcli index")
 
 
-Folders = tuple[str, ...]  # that packages are imported from
+Folders = tuple[str, ...]  # from which packages are imported
 # From the token ids of one text to its float32 vector; RetrieverError if the model fails.
 Run = Callable[[Sequence[int]], bytes]
 
@@ -82,7 +82,7 @@ class OpenedEncoder(Record):
     encoder: Encoder | None
     reason: Reason | None = None
     name: str = ""  # of the encoder in the configuration
-    at_once: int = 1  # threads that may call `encode` at the same time
+    at_once: int = 1  # how many threads may call `encode` at the same time
     texts: int = 32  # per call, for the best speed
 
 
@@ -97,7 +97,7 @@ class Opening(Record):
 
 
 class QuickError(Exception):
-    """The quick way is not open here; the ordinary one may still be."""
+    """The quick way cannot be used here; the ordinary encoder may still work."""
 
 
 class Quick(Protocol):
@@ -115,7 +115,7 @@ class Quick(Protocol):
     def encoder(self) -> Encoder | None:
         """Return an encoder of a few texts by the same model, or None if its vectors would differ.
 
-        It can be used as long as the model is open.
+        It works as long as the model is open.
         """
         ...
 
@@ -131,14 +131,14 @@ class Opener(Record):
     fingerprint: Callable[[Choice, IndexModel, Folders], str | None]
     # Opens the encoder or raises RetrieverError.
     open: Callable[[Choice, Opening], OpenedEncoder]
-    # Names places, sizes and times of the model's files, which are not read again while these are
-    # the same; empty if the files are missing. An encoder without files has None.
+    # Names places, sizes and times of the model's files. While these stay the same, memcli does not
+    # read the files again. Empty if files are missing; None for an encoder without files.
     files: Callable[[Choice], str] | None = None
     # Opens the quick way for queries: None without the right file; raises QuickError.
     quick: Callable[[Choice, Opening], Quick | None] | None = None
-    # `open` itself looks for the `fingerprint` fingerprint among several models.
+    # `open` can choose among several models by `fingerprint`.
     has_several: bool = False
-    # Seconds that a query waits for a server, from opening to the vector; None: no server.
+    # Seconds that a query may wait for a server, from opening to the vector; None: no server.
     query_seconds: float | None = None
 
 
@@ -147,8 +147,8 @@ class EncoderRecord(Record):
 
     name: str
     model: str = ""  # the name of its model, if that never changes
-    user_only: bool = False  # a workspace's file may come with a clone: it cannot choose it
-    is_server: bool = False  # texts leave the process; what fails may work later without a change
+    user_only: bool = False  # a workspace's file may be a stranger's, so it cannot choose it
+    is_server: bool = False  # a server: texts leave the process, and a failure may pass by itself
 
 
 AUTO, BUNDLED, MULTILINGUAL = "auto", "bundled", "multilingual"

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Sleep = Callable[[float], None]
 
 ATTEMPTS = 5  # at a server that is busy or broken
-LONGEST_WAIT = 60.0  # seconds; a server that asks for more is not waited for
+LONGEST_WAIT = 60.0  # seconds; if a server asks for more, memcli does not wait
 IN_PASSING = 10.0  # seconds that a search waits for an answer
 REQUESTS = 4  # at the same time, unless it is set: servers of one machine queue a few more
 TEXTS_A_REQUEST = 32
-_BYTES_A_NUMBER = 32  # of JSON: a float64 in full, comma and spaces included
+_BYTES_A_NUMBER = 32  # of JSON: a full float64 with comma and spaces
 _SLACK = 1 << 20
 # How servers reject a request that is too large, with status 400 or 422.
 _TOO_LARGE = ("too large", "too long", "too many", "maximum", "context length", "exceed")
@@ -83,7 +83,7 @@ class EndpointEncoder:
 
     @property
     def max_tokens(self) -> int:
-        """Return the longest text, in tokens of the bundled vocabulary."""
+        """Return the maximum length of a text, in tokens of the bundled vocabulary."""
         return self._endpoint.max_tokens
 
     def count(self, text: str) -> int:
@@ -109,7 +109,7 @@ class EndpointEncoder:
         try:
             return within(self._endpoint.timeout_seconds, partial(self._embed, prefix, list(texts)))
         except TimeoutError:
-            self._has_stopped = True  # so that the thread asks no more
+            self._has_stopped = True  # makes the thread stop asking
             raise self._too_late() from None
 
     def _too_late(self) -> RetrieverError:
@@ -133,17 +133,17 @@ class EndpointEncoder:
                     vectors.append(mean(self._embed(prefix, parts), [float(len(p)) for p in parts]))
                 else:
                     raise RetrieverError(
-                        f"{self._where.netloc} finds a single letter too large: {error}",
+                        f"{self._where.netloc} rejects a single letter as too large: {error}",
                         hint="memcli status --deep",
                     ) from error
         return vectors
 
     def _request(self, texts: Sequence[str]) -> list[bytes]:
-        asked = {
+        fields = {
             "model": self._endpoint.model,
             "input": [text.encode("utf-8", "replace").decode() for text in texts],
         }
-        body = json.dumps(asked).encode()
+        body = json.dumps(fields).encode()
         most = _SLACK + len(texts) * max(self._endpoint.dimension, 8192) * _BYTES_A_NUMBER
         for attempt in range(ATTEMPTS):
             if self._has_stopped:
@@ -151,18 +151,18 @@ class EndpointEncoder:
             reply = self._post(body, most)
             if reply.status == 200:
                 return self._read(reply.body, len(texts))
-            said = message(reply.body, self._key)
+            reason = message(reply.body, self._key)
             if reply.status == 413 or (
-                reply.status in (400, 422) and any(words in said.lower() for words in _TOO_LARGE)
+                reply.status in (400, 422) and any(words in reason.lower() for words in _TOO_LARGE)
             ):
-                raise _TooLargeError(said or reply.status)
+                raise _TooLargeError(reason or reply.status)
             if reply.status != 429 and reply.status < 500:
-                raise self._server.refused(reply, said)
-            self._wait(reply, attempt, said)
-        raise AssertionError("the last attempt waits in vain")
+                raise self._server.refused(reply, reason)
+            self._wait(reply, attempt, reason)
+        raise AssertionError("the last attempt must not wait")
 
     def _post(self, body: bytes, most: int) -> Reply:
-        """Send on a connection that no other thread uses just now."""
+        """Send on a connection that no other thread is using."""
         try:
             wire = self._idle.pop()
         except IndexError:
@@ -178,14 +178,14 @@ class EndpointEncoder:
             seconds = float(reply.retry_after)
         except ValueError:
             seconds = 2.0**attempt
-        told = f"{self._where.netloc} answers with status {reply.status}" + (
+        text = f"{self._where.netloc} answers with status {reply.status}" + (
             message and f": {message}"
         )
         if self._sleep is None or attempt == ATTEMPTS - 1:
-            raise RetrieverError(told, hint="memcli index, later")
+            raise RetrieverError(text, hint="memcli index, later")
         if not 0 <= seconds <= LONGEST_WAIT:
             raise RetrieverError(
-                f"{told}; it asks to wait {seconds:g} s", hint="memcli index, later"
+                f"{text}; it asks to wait {seconds:g} s", hint="memcli index, later"
             )
         self._sleep(seconds)
 
@@ -219,13 +219,13 @@ class EndpointEncoder:
     def _vector(self, row: Any) -> bytes:  # noqa: ANN401
         if not isinstance(row, list) or any(type(value) not in (int, float) for value in row):
             raise self._server.broken("contains an embedding that is not a list of numbers")
-        wanted = self._endpoint.dimension
-        if len(row) != wanted:
-            told = f"not the {wanted} of openai.dimension"
-            if not wanted:
-                told = "and openai.dimension is not set"
+        dimension = self._endpoint.dimension
+        if len(row) != dimension:
+            reason = f"not the {dimension} of openai.dimension"
+            if not dimension:
+                reason = "and openai.dimension is not set"
             raise RetrieverError(
-                f"{self._endpoint.model} gives vectors of {len(row)} components, {told}",
+                f"{self._endpoint.model} gives vectors of {len(row)} components, {reason}",
                 hint=f"set openai.dimension = {len(row)}",
             )
         packed = unit(row)
@@ -257,13 +257,13 @@ def _address(endpoint: Endpoint, server: Server) -> SplitResult:
 
 
 def _fingerprint(choice: Choice, _remembered: IndexModel, _folders: Folders) -> str | None:
-    told = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
-    return endpoint_fingerprint(choice.endpoint) if told else None
+    is_complete = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
+    return endpoint_fingerprint(choice.endpoint) if is_complete else None
 
 
 def _open(choice: Choice, opening: Opening) -> OpenedEncoder:
     encoder = EndpointEncoder(choice.endpoint, sleep=opening.sleep)
-    if opening.check and opening.fingerprint is None:  # else it has answered before
+    if opening.check and opening.fingerprint is None:  # otherwise it has answered before
         encoder.check()
     at_once = choice.threads or REQUESTS
     return OpenedEncoder(LongTextEncoder(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)

@@ -34,7 +34,7 @@ class Generated(Record):
     """A generated text, and how likely each of its tokens was."""
 
     text: str
-    log_probability: float  # of all its tokens, the closing one too
+    log_probability: float  # mean over its tokens, including the closing one
     tokens: int
 
 
@@ -42,7 +42,7 @@ class Generator:
     """Continues a text."""
 
     def __init__(self, named: str, setting: str, *, reads: int, writes: int) -> None:
-        """Open the folder that a setting names; `reads` and `writes` are the most tokens of each.
+        """Open the folder that a setting names; `reads` and `writes` limit the tokens.
 
         RetrieverError names what is missing.
         """
@@ -71,7 +71,7 @@ class Generator:
 
     @property
     def reads(self) -> int:
-        """Return the most tokens that a text may have."""
+        """Return the maximum number of tokens of a text."""
         return self._reads
 
     def write(self, text: str) -> Generated:
@@ -90,8 +90,8 @@ class Generator:
         import numpy as np
 
         row = np.array([ids], dtype=np.int64)
-        told = {"input_ids": row, "attention_mask": np.ones_like(row)}
-        (states, *_) = self._run(encoder, told)
+        inputs = {"input_ids": row, "attention_mask": np.ones_like(row)}
+        (states, *_) = self._run(encoder, inputs)
         return {
             "encoder_hidden_states": states,
             "encoder_attention_mask": np.ones_like(row),
@@ -107,18 +107,18 @@ class Generator:
         logs: list[float] = []
         seen, new = 0, list(ids)
         while len(written) < self._writes:
-            # Without a past the model reads all of it again.
+            # Without cached states, the model reads everything again.
             row = np.array([new if past else [*ids, *written]], dtype=np.int64)
             at = np.arange(seen, seen + row.shape[1], dtype=np.int64)[None]
-            told = {
+            inputs = {
                 "input_ids": row,
                 "attention_mask": np.ones((1, seen + row.shape[1]), dtype=np.int64),
                 "position_ids": at,
                 **encoded,
                 **past,
             }
-            found = dict(zip(names, self._run(self._decoder, told), strict=True))
-            scores = np.asarray(found["logits"], dtype=np.float64)[0, -1]
+            outputs = dict(zip(names, self._run(self._decoder, inputs), strict=True))
+            scores = np.asarray(outputs["logits"], dtype=np.float64)[0, -1]
             token = int(scores.argmax())
             logs.append(-float(np.log(np.exp(scores - scores[token]).sum())))
             if token in self._ends:
@@ -126,7 +126,7 @@ class Generator:
             written.append(token)
             if past:
                 seen, new = seen + row.shape[1], [token]
-                past = {name: found[name.replace(_PAST, _PRESENT)] for name in past}
+                past = {name: outputs[name.replace(_PAST, _PRESENT)] for name in past}
         text = self._tokenizer.decode(written, skip_special_tokens=True)
         return Generated(" ".join(text.split()), fsum(logs), len(logs))
 
@@ -142,17 +142,17 @@ class Generator:
         }
 
     def _run(self, session: InferenceSession, inputs: Mapping[str, Any]) -> list[Any]:
-        wanted = [entry.name for entry in session.get_inputs()]
-        if unknown := [name for name in wanted if name not in inputs]:
+        names = [entry.name for entry in session.get_inputs()]
+        if unknown := [name for name in names if name not in inputs]:
             raise RetrieverError(
                 f"{self._folder}: the model has unknown inputs: {', '.join(unknown)}",
                 hint=HINT,
             )
         try:
-            found: list[Any] = session.run(None, {name: inputs[name] for name in wanted})
+            outputs: list[Any] = session.run(None, {name: inputs[name] for name in names})
         except self._faults as error:
             raise RetrieverError(f"{self._folder}: the model failed: {error}", hint=HINT) from error
-        return found
+        return outputs
 
 
 def _file_in(folder: str, name: str) -> str | None:
@@ -169,7 +169,7 @@ def _file(folder: str, name: str) -> str:
 
 def _config(folder: str) -> dict[str, Any]:
     """Read the configuration of the model."""
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in _CONFIGS:
         place = _file_in(folder, name)
         if place is None:
@@ -179,8 +179,8 @@ def _config(folder: str) -> dict[str, Any]:
                 read = json.load(file)
         except (OSError, ValueError, RecursionError) as error:
             raise RetrieverError(f"{place} cannot be read: {error}", hint=HINT) from error
-        told |= {key: v for key, v in read.items() if v is not None} if type(read) is dict else {}
-    return told
+        values |= {key: v for key, v in read.items() if v is not None} if type(read) is dict else {}
+    return values
 
 
 def _numbers(value: object) -> list[int]:

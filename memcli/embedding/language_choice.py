@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, Folders, IndexModel
 
 ENGLISH, OTHER = "english", "other"
-# Share of texts in other languages at which memcli changes its mind; between them it does not.
+# Shares of texts in other languages. Between the two limits, memcli keeps its choice.
 TO_OTHER, TO_ENGLISH = 0.6, 0.4
-GROWTH = 0.1  # of the number of texts, after which the languages are weighed again
-MOST = 16384  # texts that are weighed
+GROWTH = 0.1  # growth or loss of texts after which memcli weighs the languages again
+MOST = 16384  # texts that memcli weighs
 
 
 def is_due(remembered: str | None, count: int) -> bool:
-    """Return whether languages were never weighed, or the number of texts has changed much."""
+    """Return whether the languages were never weighed, or the number of texts has changed a lot."""
     before = int((remembered or "").rpartition(" ")[2] or 0)
     return abs(count - before) > GROWTH * before
 
 
 def weigh(texts: Iterable[str], remembered: str | None, count: int) -> str:
-    """Find the language of most texts; between the two limits, the remembered one stays.
+    """Find the language of most texts; between the two limits, keep the remembered one.
 
     Texts without a common word of any language, such as code, do not count.
     """
@@ -53,8 +53,8 @@ def weigh(texts: Iterable[str], remembered: str | None, count: int) -> str:
 def names_for(index: IndexModel, folders: Folders | None = None) -> tuple[str, ...]:
     """Name the encoders for the texts of an index, the best first.
 
-    Multilingual vectors of other languages stay even if the extra is missing here: another machine
-    may have made them.
+    Multilingual vectors stay even if the extra is missing here: another machine may have made
+    them.
     """
     if not index.language.startswith(OTHER):
         return (BUNDLED,)
@@ -66,7 +66,7 @@ def names_for(index: IndexModel, folders: Folders | None = None) -> tuple[str, .
 def announcement(choice: Choice, index: IndexModel, *, again: bool = False) -> Reason | None:
     """Say what the language of the notes changes about the model; None if it changes nothing.
 
-    A missing extra is named before the first vector is made, and `again` each time.
+    It names a missing extra before memcli makes the first vector; with `again`, every time.
     """
     if AUTO not in choice.names:
         return None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, IndexModel, LocalModel
 
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
-_BESIDE = (".data", "_data")  # ends the file that has the weights of a model above 2 GB
+_BESIDE = (".data", "_data")  # suffix of the file with the weights of a model above 2 GB
 _TOKENIZER = "tokenizer.json"
 
 
@@ -32,7 +32,7 @@ class Files(Record):
 
 
 def find_files(named: str, setting: str = "onnx.folder") -> Files:
-    """Find the files of a model in the folder of a setting; RetrieverError names a missing one."""
+    """Find the files of a model in a folder; RetrieverError names a missing one."""
     hint = "memcli help settings"
     if not named:
         raise RetrieverError(f"{setting} is not set in your own configuration", hint=hint)
@@ -51,12 +51,12 @@ def find_files(named: str, setting: str = "onnx.folder") -> Files:
 
 
 def local_identity(local: LocalModel) -> str:
-    """Name places, sizes and times of the files: while these stay, they need not be hashed."""
+    """Name places, sizes and times of the files: while these stay the same, no file is hashed."""
     try:
-        found = [(path, os.stat(path)) for path in find_files(local.folder).paths]
+        files = [(path, os.stat(path)) for path in find_files(local.folder).paths]
     except (RetrieverError, OSError):
         return ""
-    return "|".join(f"{path}|{seen.st_size}|{seen.st_mtime_ns}" for path, seen in found)
+    return "|".join(f"{path}|{seen.st_size}|{seen.st_mtime_ns}" for path, seen in files)
 
 
 def local_fingerprint(local: LocalModel) -> str:
@@ -94,7 +94,7 @@ def _settings(local: LocalModel) -> str:
 
 
 class LocalEncoder:
-    """Embeds texts with a local model, one a run; satisfies `Encoder`. Threads may share it."""
+    """Embeds one text per run with a local model; satisfies `Encoder`. Threads may share it."""
 
     def __init__(self, local: LocalModel, *, fingerprint: str | None = None) -> None:
         """Open model and tokenizer and embed a word to learn the dimension.
@@ -144,7 +144,7 @@ class LocalEncoder:
         """Embed a query; words beyond `max_tokens` are left out."""
         ids = self._ids(text, self._local.query_prefix)
         if len(ids) > self.max_tokens:
-            # The last token closes the text in every layout that has a closing one.
+            # In every layout with a closing token, it is the last one.
             ids = [*ids[: self.max_tokens - 1], ids[-1]]
         return self._run(ids)
 
@@ -157,10 +157,10 @@ class LocalEncoder:
         for entry in self._session.get_outputs():
             if len(entry.shape) == rank:
                 return str(entry.name)
-        wanted = "one vector a text" if rank == 2 else "a vector a token"
+        shape = "one vector per text" if rank == 2 else "one vector per token"
         other = 'mean" or "cls' if rank == 2 else "model"
         raise RetrieverError(
-            f"{model} has no output of {wanted}", hint=f'set onnx.pooling = "{other}"'
+            f"{model} has no output of {shape}", hint=f'set onnx.pooling = "{other}"'
         )
 
     def _run(self, ids: list[int]) -> bytes:
@@ -173,13 +173,13 @@ class LocalEncoder:
         if "token_type_ids" in self._inputs:
             feed["token_type_ids"] = np.zeros_like(row)
         try:
-            found = self._session.run([self._output], feed)[0]
+            output = self._session.run([self._output], feed)[0]
         except self._faults as error:
             raise RetrieverError(
                 f"{self._local.folder}: the model failed on {len(ids)} tokens: {error}",
                 hint="lower onnx.max_tokens to what the model was made for",
             ) from error
-        rows = np.asarray(found, dtype=np.float32)[0]
+        rows = np.asarray(output, dtype=np.float32)[0]
         if self._local.pooling == "mean":
             rows = rows.mean(axis=0)
         elif self._local.pooling == "cls":
@@ -194,7 +194,7 @@ class LocalEncoder:
 
 
 def _known(local: LocalModel, remembered: IndexModel) -> str | None:
-    """Return the fingerprint that an index remembers, if files and settings are the same."""
+    """Return the fingerprint that an index remembers, if files and settings are still the same."""
     files, _, known = (remembered.model or "").rpartition("\n")
     if not files or files != local_identity(local):
         return None
@@ -202,7 +202,7 @@ def _known(local: LocalModel, remembered: IndexModel) -> str | None:
 
 
 def _fingerprint(choice: Choice, remembered: IndexModel, _folders: Folders) -> str | None:
-    """Take the fingerprint from the index while the files are the same, else hash them."""
+    """Take the fingerprint from the index if the files are the same; otherwise hash them."""
     try:
         return _known(choice.local, remembered) or local_fingerprint(choice.local)
     except RetrieverError:

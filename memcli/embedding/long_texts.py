@@ -1,6 +1,6 @@
-"""Texts that are too long for a model: halved until they fit; the vector is the mean.
+"""Halve texts that are too long for a model until they fit; the vector is the mean.
 
-No word is left out, so a model with a small window is less precise and never hides a line.
+No word is left out. So a model with a small window is less precise, but never hides a line.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def halves(text: str) -> tuple[str, str]:
     """Cut a text of two or more characters near its middle, at a space if possible."""
     middle = len(text) // 2
     spaces = (text.rfind(" ", 1, middle + 1), text.find(" ", middle, len(text) - 1))
-    found = [at for at in spaces if at > 0]
-    at = min(found, key=lambda space: abs(space - middle)) if found else middle
+    places = [at for at in spaces if at > 0]
+    at = min(places, key=lambda space: abs(space - middle)) if places else middle
     return text[:at], text[at:]
 
 
@@ -33,7 +33,7 @@ def pieces(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def unit(values: Sequence[float]) -> bytes | None:
-    """Pack a vector at unit length; None for one without a direction or beyond any float."""
+    """Scale a vector to unit length and pack it; None if it has no direction or is too large."""
     try:
         length = math.hypot(*values)
     except OverflowError:  # a whole number of more than 308 digits
@@ -56,7 +56,7 @@ class LongTextEncoder:
     """Lets an encoder take texts of any length; satisfies `Encoder`."""
 
     def __init__(self, encoder: Encoder) -> None:
-        """Take the encoder that bounds the pieces."""
+        """Take the encoder whose limit decides where texts are cut."""
         self._encoder = encoder
 
     @property
@@ -81,17 +81,17 @@ class LongTextEncoder:
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """Embed texts of any length."""
         cut = [pieces(text, self._fits) for text in texts]
-        vectors = iter(self._encoder.encode([piece for found in cut for piece in found]))
+        vectors = iter(self._encoder.encode([piece for parts in cut for piece in parts]))
         return [
-            mean([next(vectors) for _ in found], [float(len(piece)) for piece in found])
-            for found in cut
+            mean([next(vectors) for _ in parts], [float(len(piece)) for piece in parts])
+            for parts in cut
         ]
 
     def encode_query(self, text: str) -> bytes:
         """Embed a query of any length."""
-        found = pieces(text, self._fits)
-        vectors = [self._encoder.encode_query(piece) for piece in found]
-        return mean(vectors, [float(len(piece)) for piece in found])
+        cut = pieces(text, self._fits)
+        vectors = [self._encoder.encode_query(piece) for piece in cut]
+        return mean(vectors, [float(len(piece)) for piece in cut])
 
     def _fits(self, text: str) -> bool:
         return self._encoder.count(text) <= self._encoder.max_tokens

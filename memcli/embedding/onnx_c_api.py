@@ -1,10 +1,9 @@
-"""Texts to vectors through the runtime's C API, without importing its package or numpy.
+"""Turn texts into vectors through the runtime's C API, without importing its package or numpy.
 
-Importing the `onnxruntime` package costs a process three times as much. The vectors are those of
-`runtime`: bit for bit with the int8 model, within 1e-6 per component with fp32, where the order of
-sums depends on the layout of the weights. The model file is not hashed here: the index has its
-path, size and mtime from when it was hashed. Other Python threads run during every call of the
-library.
+Importing the `onnxruntime` package costs a process three times as much. The vectors equal those of
+`runtime`: bit for bit with the int8 model; within 1e-6 per component with fp32, where the order of
+sums depends on the layout of the weights. The model file is not hashed here: the index remembers
+its path, size and mtime from when it was hashed. The library releases Python's lock in every call.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from memcli.embedding.encoders import Run
     from memcli.embedding.session import SessionSettings
 
-    # Of an input: name, type, shape, ctypes array.
+    # An input: name, type, shape, ctypes array.
     Tensor = tuple[bytes, int, tuple[int, ...], Any]
     from memcli.embedding.models import Model
 
@@ -51,7 +50,7 @@ _DEVICE_ALLOCATOR, _DEFAULT_MEMORY = 0, 0
 
 # Repacking weights takes 60 ms and saves 2.5 of the 8 ms of a question; most processes ask once.
 _ONE_RUN = (("session.disable_prepacking", "1"),)
-_MANY_RUNS = 10  # after so many runs, more are expected
+_MANY_RUNS = 10  # after this many runs, expect more
 
 
 class _ApiBase(ctypes.Structure):
@@ -94,7 +93,7 @@ class _Runtime:
         return made
 
     def release(self, index: int, handle: Any) -> None:  # noqa: ANN401
-        """Free an object; none is fine."""
+        """Free an object, if there is one."""
         self._function(index, None, c_void_p)(handle)
 
     def _function(self, index: int, result: Any, *kinds: Any) -> Callable[..., Any]:  # noqa: ANN401
@@ -131,7 +130,7 @@ def as_quick_error() -> Iterator[None]:
 
 
 class QuickSession:
-    """A graph over the weights of a model. Threads may run it at once, and close it meanwhile."""
+    """A graph with the weights of a model. Threads may run it at the same time, or close it."""
 
     def __init__(
         self,
@@ -151,13 +150,13 @@ class QuickSession:
             raise QuickError("the library of onnxruntime was not found")
         if why := lacking(QUICK_ROOM + located.size):
             raise QuickError(why)
-        wanted = settings(located, exact=exact)
-        entries = (*wanted.entries, *(_ONE_RUN if is_for_one_run else ()))
+        options = settings(located, exact=exact)
+        entries = (*options.entries, *(_ONE_RUN if is_for_one_run else ()))
         self._session: c_void_p | None = None
         self._guard, self._runs, self._is_closed = Lock(), 0, False
         with as_quick_error():
             self._runtime = _runtime(path)
-            self._session = self._open(graph, wanted._replace(entries=entries))
+            self._session = self._open(graph, options._replace(entries=entries))
 
     def _open(self, graph: bytes, settings: SessionSettings) -> c_void_p:
         runtime = self._runtime
@@ -185,7 +184,7 @@ class QuickSession:
             runtime.release(_RELEASE_OPTIONS, options)
 
     def run(self, inputs: Sequence[Tensor], output: bytes, floats: int) -> bytes:
-        """Return so many numbers of an output as float32; raises QuickError."""
+        """Return that many numbers of an output as float32; raises QuickError."""
         with self._guard:
             if self._is_closed:
                 raise QuickError("the model is closed")
@@ -316,11 +315,11 @@ class QuickModel:
         )
 
     def close(self) -> None:
-        """Free the model; not needed by a process about to end."""
+        """Free the model; not needed before the process ends."""
         self._session.close()
 
     def _lay_out(self) -> None:
-        """Open the model for many runs, if possible: the vectors are the same."""
+        """Repack the weights for many runs, if possible; the vectors stay the same."""
         with suppress(QuickError):
             before, self._session = self._session, self._open(is_for_one_run=False)
             before.close()
@@ -373,6 +372,6 @@ class PinnedEncoder:
         return self._run(self._words.ids(text, self.max_tokens))
 
     def bare(self, texts: Sequence[str]) -> Callable[[], object]:
-        """Return a function that runs only the model on tokenized texts, as a baseline."""
+        """Return a function that only runs the model on tokenized texts, as a baseline."""
         rows = [self._words.ids(text) for text in texts]
         return lambda: [self._run(ids) for ids in rows]

@@ -34,7 +34,7 @@ class QueryEmbedding(Record):
 
     vector: bytes | None
     fingerprint: str
-    reason: Reason | None  # with a vector: why it was not made the quick way
+    reason: Reason | None  # also with a vector: why the quick way failed
     way: str  # quick | package | "" without a vector
     tokens: int  # of the text, without the special ones
 
@@ -42,34 +42,34 @@ class QueryEmbedding(Record):
 class QueryEncoder:
     """Embeds queries with the configured encoder that made the index.
 
-    The encoder is opened for the first query and stays open, with the vectors of the last texts,
-    until the index has another model. After a failure it is opened again. Threads may share one: it
-    embeds one text at a time, and a vector in memory needs no wait.
+    The encoder opens with the first query. It stays open, with the vectors of the last texts, until
+    the index has another model. After a failure it opens again. Threads may share one: it embeds
+    one text at a time, and returns a known vector without waiting.
     """
 
     def __init__(self, choice: Choice, *, capacity: int = KEPT) -> None:
         """Take the configured encoders and the number of vectors to keep; opens nothing."""
         self._choice, self._capacity = choice, capacity
         self._lock = Lock()
-        self._index: IndexModel | None = None  # the index that the encoder serves
+        self._index: IndexModel | None = None  # the index for which the encoder is open
         self._way: _Way | None = None
         self._made: dict[tuple[IndexModel, str], QueryEmbedding] = {}
 
     def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
-        """Embed a query for an index, or say why that cannot be."""
-        asked = index, text
-        if kept := self._made.get(asked):
-            return kept
+        """Embed a query for an index, or return why that is impossible."""
+        key = index, text
+        if known := self._made.get(key):
+            return known
         with self._lock:
             self._turn_to(index)
-            found = self._made.get(asked) or self._opened(index).embed(text)
-            if found.vector is None:
+            vector = self._made.get(key) or self._opened(index).embed(text)
+            if vector.vector is None:
                 self._free()
-                return found
-            self._made[asked] = found
+                return vector
+            self._made[key] = vector
             if len(self._made) > self._capacity:
                 del self._made[next(iter(self._made))]
-            return found
+            return vector
 
     def encoder(self, index: IndexModel) -> Encoder | None:
         """Return an encoder for a few new texts, with the model that is open for queries.
@@ -105,7 +105,7 @@ class QueryEncoder:
 
 
 class _Way:
-    """A way from a text to its vector; this one only returns the reason why there is none."""
+    """A way to embed a query; this one only returns why there is none."""
 
     def __init__(self, reason: Reason | None) -> None:
         self._reason = reason
@@ -122,7 +122,7 @@ class _Way:
 
 
 class _ByPackage(_Way):
-    """Asks the encoder that also makes the index; the reason says why the quick way failed."""
+    """Asks the encoder that also makes the index, and returns why the quick way failed."""
 
     def __init__(self, encoder: Encoder, reason: Reason | None) -> None:
         super().__init__(reason)
@@ -140,7 +140,7 @@ class _ByPackage(_Way):
 
 
 class _Quickly(_Way):
-    """Asks the quick way, and from its first fault on the encoder."""
+    """Asks the quick way, and after its first failure the encoder."""
 
     def __init__(self, quick: Quick, choice: Choice, index: IndexModel) -> None:
         super().__init__(None)
@@ -194,7 +194,7 @@ class _InTime(_Way):
 def _find(choice: Choice, index: IndexModel) -> _Way:
     choice = settled(choice, index, fingerprint=index.fingerprint)
     name = _name_for(choice, index)
-    if name is None:  # do not open or send anything in vain
+    if name is None:  # do not open or send anything for nothing
         return _Way(OTHER_MODEL)
     find = partial(_open, name, choice, index)
     seconds = query_seconds(name)
@@ -221,14 +221,14 @@ def _open_package(
 
 
 def _name_for(choice: Choice, remembered: IndexModel) -> str | None:
-    """Return the name of the encoder of the index; without vectors, the configured one.
+    """Return the name of the encoder of the index; without vectors, the configured name.
 
     Only opening it shows whether it is installed.
     """
     if remembered.fingerprint is None:
         return choice.names[0]
-    found = [(name, fingerprint_of(name, choice, remembered)) for name in choice.names]
-    for name, fingerprint_here in found:
+    fingerprints = [(name, fingerprint_of(name, choice, remembered)) for name in choice.names]
+    for name, fingerprint_here in fingerprints:
         if fingerprint_here == remembered.fingerprint:
             return name
-    return next((name for name, fingerprint_here in found if fingerprint_here is None), None)
+    return next((name for name, fingerprint_here in fingerprints if fingerprint_here is None), None)

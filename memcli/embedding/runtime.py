@@ -33,7 +33,7 @@ def open_tokenizer(path: str) -> Tokenizer:
     except Exception as error:  # tokenizers raises a plain Exception for a bad file
         hint = "memcli help settings"
         raise RetrieverError(f"{path} is not a tokenizer: {error}", hint=hint) from error
-    # Published files often cut and pad to 128.
+    # Published files often cut and pad to 128 tokens.
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
@@ -52,7 +52,7 @@ def imported() -> Any:  # noqa: ANN401 (a module)
 
 
 def open_model(path: str, threads: int) -> InferenceSession:
-    """Open a model that runs on so many threads; raises RetrieverError."""
+    """Open a model that runs on a number of threads; raises RetrieverError."""
     require_room(os.path.getsize(path))
     onnxruntime = imported()
     options = onnxruntime.SessionOptions()
@@ -81,7 +81,7 @@ def inputs_of(session: InferenceSession, model: str) -> set[str]:
 
 
 def runtime_faults() -> tuple[type[Exception], ...]:
-    """List the runtime's own errors, whose only common base is Exception, and the usual ones."""
+    """List the runtime's own errors (their only common base is Exception) and the usual ones."""
     from onnxruntime.capi import (  # type: ignore[import-untyped]
         onnxruntime_pybind11_state as state,
     )
@@ -97,7 +97,7 @@ def runtime_faults() -> tuple[type[Exception], ...]:
 def package_run(located: ModelFile, *, exact: bool | None = None) -> Run:
     """Open a model on a file known to be the pinned one, and return a function that runs a text.
 
-    `exact` overrides what is known of the CPU's 8-bit arithmetic. Raises RetrieverError.
+    `exact` says whether the CPU sums 8-bit products exactly. Raises RetrieverError.
     """
     session = _open(located, exact)
 
@@ -114,12 +114,12 @@ def package_run(located: ModelFile, *, exact: bool | None = None) -> Run:
 def _open(located: ModelFile, exact: bool | None) -> InferenceSession:
     require_room(located.size)
     onnxruntime = imported()
-    wanted = settings(located, exact=exact)
+    session_options = settings(located, exact=exact)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    options.log_severity_level = wanted.severity
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel(wanted.level)
-    for key, value in wanted.entries:
+    options.log_severity_level = session_options.severity
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel(session_options.level)
+    for key, value in session_options.entries:
         options.add_session_config_entry(key, value)
     try:
         session: InferenceSession = onnxruntime.InferenceSession(

@@ -36,10 +36,10 @@ class Reply(Record):
 class Server(Record):
     """The settings of a server."""
 
-    table: str  # of settings: openai | rerank
+    table: str  # the group of settings: openai | rerank
     verb: str  # the path after the URL
-    topic: str  # of the help
-    again: str  # the command that asks once more
+    topic: str  # the help topic
+    again: str  # the command that tries again
     url: str
     model: str
     key: Callable[[], str | None]
@@ -125,20 +125,20 @@ class Server(Record):
 def message(body: bytes, key: str) -> str:
     """Return a server's error message, in one line and without the key."""
     try:
-        said = json.loads(body)
-        found = said.get("error", said.get("message", said.get("detail", "")))
-        if isinstance(found, dict):
-            found = found.get("message", "")
+        answer = json.loads(body)
+        words = answer.get("error", answer.get("message", answer.get("detail", "")))
+        if isinstance(words, dict):
+            words = words.get("message", "")
     except (ValueError, AttributeError, RecursionError):
-        found = ""
-    text = " ".join(found.split()) if isinstance(found, str) else ""
-    if key:  # also with blanks in it
+        words = ""
+    text = " ".join(words.split()) if isinstance(words, str) else ""
+    if key:  # even with blanks in it
         text = re.sub(r"\s*".join(map(re.escape, key)), "[key]", text)
     return text[:_MESSAGE_CHARS]
 
 
 def _host(location: str) -> str:
-    """Name the host of a redirect."""
+    """Return the host of a redirect."""
     try:
         return urlsplit(location).netloc[:_MESSAGE_CHARS] or "another place"
     except ValueError:
@@ -172,10 +172,10 @@ class Wire:
         RetrieverError if the server cannot be reached, or if everything from the name look-up to
         the last byte takes longer than the timeout.
         """
-        kept, self._connection = self._connection, None
-        used = [kept or self._new_connection()]
+        connection, self._connection = self._connection, None
+        used = [connection or self._new_connection()]
         is_over = Event()
-        send = partial(self._send, used, is_over, body, most, is_reused=kept is not None)
+        send = partial(self._send, used, is_over, body, most, is_reused=connection is not None)
         try:
             reply = within(self._timeout, send)
         except BaseException as error:
@@ -236,7 +236,7 @@ class Wire:
 
 
 def _break_off(connection: HTTPConnection) -> None:
-    """Close a connection, so that a thread which still reads from it stops waiting."""
+    """Close a connection, so that a thread that still reads from it stops waiting."""
     with suppress(OSError, AttributeError):  # a connection that was never made has no socket
         connection.sock.shutdown(socket.SHUT_RDWR)
     connection.close()
@@ -245,7 +245,7 @@ def _break_off(connection: HTTPConnection) -> None:
 _CLOCK = "look at the clock of this machine; if it is right, have the certificate renewed"
 _NAME = "set {table}.url to the name that the certificate is for"
 _AUTHORITY = "if you know who signed it: export SSL_CERT_FILE=AUTHORITY.pem"
-# By X509_V_ERR_*: what is wrong with a certificate, and the remedy.
+# Per X509_V_ERR_*: the problem of a certificate, and the remedy.
 _WRONG = {
     9: ("its certificate is not valid yet", _CLOCK),
     10: ("its certificate has expired", _CLOCK),
@@ -256,16 +256,16 @@ _WRONG = {
     62: ("its certificate is for another host", _NAME),
     64: ("its certificate is for another host", _NAME),
 }
-# OpenSSL's names, by version, for an answer that is not TLS.
+# What different versions of OpenSSL call an answer that is not TLS.
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
 
 
 def distrusted(error: ssl.SSLError, netloc: str, server: Server) -> RetrieverError:
     """Return the error for a certificate or a TLS connection that fails."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        said, hint = _WRONG.get(error.verify_code, (error.verify_message, _AUTHORITY))
+        problem, hint = _WRONG.get(error.verify_code, (error.verify_message, _AUTHORITY))
         return RetrieverError(
-            f"{netloc} cannot be trusted: {said}", hint=hint.format(table=server.table)
+            f"{netloc} cannot be trusted: {problem}", hint=hint.format(table=server.table)
         )
     reason = getattr(error, "reason", None) or "the connection ends"
     if reason in _NO_TLS:

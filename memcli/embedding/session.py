@@ -1,6 +1,6 @@
 """The session settings that both ways into the runtime share, so that their vectors agree.
 
-Depends on no runtime; `runtime` and `quick` each pass these settings on in their own way.
+It needs no runtime; `runtime` and `onnx_c_api` each pass these settings on in their own way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from memcli.embedding.models import ModelFile
 
-# Levels of the runtime: the graphs are fused already, so nothing needs rewriting, save
+# Levels of the runtime: the graphs are fused already, so nothing needs rewriting, except
 # that x64quantprecision is itself a rewriting of level 2.
 _NO_REWRITING, _EXTENDED = 0, 2
 FATAL = 4  # log severity; a failure is raised, not printed
@@ -24,23 +24,23 @@ FATAL = 4  # log severity; a failure is raised, not printed
 # a file to TMPDIR, and some seconds later it connects.
 _SILENCE = ("ORT_DISABLE_TELEMETRY", "1")
 
-# Bytes of address space that a way needs in addition to its model. Below 110 MB the library failed
-# now and then, with the heap of its thread and the search in the same process. The package with
-# numpy took 96 MB, and its BLAS 42 per processor.
+# Bytes of address space that each way needs in addition to its model. Below 110 MB the library
+# sometimes failed, because the heap of its thread and the search share the process. The package
+# with numpy took 96 MB, and its BLAS 42 MB per processor.
 QUICK_ROOM = 128 << 20
 PACKAGE_ROOM, ROOM_A_PROCESSOR = 112 << 20, 45 << 20
 
 _CPU_INFO = "/proc/cpuinfo"
 _CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
 
-# With one of these the 8-bit products are summed in 32 bits. Other x86 kernels saturate at
+# With one of these, the CPU sums 8-bit products in 32 bits. Other x86 kernels saturate at
 # 16 bits (cosine 0.99 to the right vector) unless set to keep the precision, which costs
 # 40-70 % more time where it is not needed.
 _EXACT_FLAGS = frozenset((b"avx512_vnni", b"avx_vnni"))
 
 
 class SessionSettings(Record):
-    """SessionSettings of a session."""
+    """The settings of a session."""
 
     level: int  # of graph rewriting
     severity: int  # of the log
@@ -48,12 +48,12 @@ class SessionSettings(Record):
 
 
 def silence() -> None:
-    """Keep the runtime from connecting to anything; to be called before it is loaded."""
+    """Keep the runtime from connecting to anything. Call this before you load it."""
     os.putenv(*_SILENCE)
 
 
 def lacking(needed: int) -> str:
-    """Return why a model cannot get so many bytes of memory, or ""."""
+    """Return why a model cannot get that many bytes of memory, or ""."""
     left = system.memory_left()
     if left is None or left >= needed:
         return ""
@@ -61,22 +61,22 @@ def lacking(needed: int) -> str:
 
 
 def require_room(model: int) -> None:
-    """Raise RetrieverError if the package cannot be loaded for a model of so many bytes."""
+    """Raise RetrieverError if there is no memory for the package and a model of that size."""
     if why := lacking(PACKAGE_ROOM + ROOM_A_PROCESSOR * (os.cpu_count() or 1) + model):
         raise RetrieverError(why, hint=MORE_MEMORY)
 
 
 def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:
-    """Return whether this CPU is known to sum 8-bit products exactly.
+    """Return whether this CPU surely sums 8-bit products exactly.
 
-    Only Linux reports it cheaply. Elsewhere the answer is no, which is right for every CPU and slow
-    on some of x86; off x86 the setting has no effect.
+    Only Linux reports it cheaply. Elsewhere the answer is no, which is always right, but slow on
+    some x86 processors. On other processors the setting has no effect.
     """
     return not _EXACT_FLAGS.isdisjoint(cpu_flags(cpu_info))
 
 
 def cpu_flags(cpu_info: str = _CPU_INFO) -> frozenset[bytes]:
-    """Return what Linux says an x86 processor can do; nothing elsewhere."""
+    """Return what an x86 processor can do, as Linux reports it; nothing elsewhere."""
     try:
         with open(cpu_info, "rb", buffering=0) as file:
             lines = file.read(_CPU_INFO_PART).splitlines()

@@ -1,4 +1,4 @@
-"""Late interaction: compare the tokens of a query with those of texts, by the bundled model.
+"""Compare the tokens of a query with those of texts, with the bundled model (late interaction).
 
 The similarity of a text is the mean, over the query's tokens, of the greatest cosine to one of the
 text's tokens, without special tokens (ColBERT's MaxSim; Khattab and Zaharia, 2020). The states are
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HINT = "memcli status --deep"
-KEPT_BYTES = 32 << 20  # of states: some two hundred passages
+KEPT_BYTES = 32 << 20  # of states: about two hundred passages
 
 
 class StateCache:
     """The states of the texts that were read last; threads may share it."""
 
     def __init__(self, most: int = KEPT_BYTES) -> None:
-        """Keep at most so many bytes."""
+        """Keep at most that many bytes."""
         self._most, self._bytes, self._guard = most, 0, Lock()
         self._states: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
 
@@ -47,7 +47,7 @@ class StateCache:
             return states
 
     def put(self, ids: tuple[int, ...], states: bytes) -> None:
-        """Keep the states of a text, and drop those that were not read for longest."""
+        """Keep the states of a text, and drop those that were unused for longest."""
         with self._guard:
             self._bytes += len(states) - len(self._states.pop(ids, b""))
             self._states[ids] = states
@@ -74,13 +74,13 @@ class TokenReranker:
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return similarities from -1 to 1, or 0 for a text without words; a long text is cut."""
-        asked = self._ids(query)
-        if len(asked) <= SPECIAL_TOKENS:
+        ids = self._ids(query)
+        if len(ids) <= SPECIAL_TOKENS:
             raise RetrieverError("the model finds no word in the query", hint="ask with a word")
         rows = [self._ids(text) for text in texts]
         try:
-            wanted = self._vectors(self._run(asked))
-            compare = partial(self._compare, wanted, is_over)
+            query_rows = self._vectors(self._run(ids))
+            compare = partial(self._compare, query_rows, is_over)
             with ThreadPoolExecutor(self._threads) as pool:
                 return list(pool.map(compare, rows))
         except QuickError as error:

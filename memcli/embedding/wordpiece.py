@@ -1,7 +1,7 @@
 """The BERT uncased WordPiece tokenizer in plain Python, over the shipped vocabulary.
 
-It agrees with the `tokenizers` package id for id, save that a special token spelt out in a
-text ("[SEP]") is read as the characters it is. Vectors are left to the encoders.
+It returns the same ids as the `tokenizers` package, except that it reads a special token in a text
+("[SEP]") as ordinary characters.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ VOCABULARY = os.path.join(DATA, "vocab.txt")
 UNKNOWN, FIRST, LAST = 100, 101, 102  # [UNK] [CLS] [SEP], lines of vocab.txt from 0
 SPECIAL_TOKENS = 2  # FIRST and LAST are around every text
 
-_LONGEST_WORD = 100  # characters; BERT takes a longer word as unknown
+_LONGEST_WORD = 100  # characters; a longer word is unknown to BERT
 _LONGEST_PIECE = 18  # characters of the longest line of vocab.txt
-_LONGEST_LINE = 4 * (len("##") + _LONGEST_PIECE) + 1  # bytes that may be asked for
+_LONGEST_LINE = 4 * (len("##") + _LONGEST_PIECE) + 1  # bytes that a look-up may contain
 _WORDS_KEPT = 50_000  # about 15 MB; a corpus of English notes has fewer
-_BLOCK = 1 << 16  # characters folded at a time; bounds the memory of a long text
+_BLOCK = 1 << 16  # characters folded at a time, which limits the memory of a long text
 # A search through the vocabulary's bytes costs 0.1 to 0.2 ms; sorting it 10 ms, then 10 us.
 _SEARCHES = 30
 
@@ -127,7 +127,7 @@ def _split(word: str, find: _Find) -> tuple[int, ...]:
 
 
 class WordPiece(dict[str, tuple[int, ...]]):
-    """The tokenizer for many texts: a memo from folded word to its ids."""
+    """The tokenizer for many texts: it remembers the ids of each folded word."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -164,13 +164,13 @@ def _read_ids() -> dict[str, int]:
 
 
 def whole_words(words: Iterable[str]) -> frozenset[str]:
-    """Return which words are whole entries of the vocabulary: words of English, and some names."""
+    """Return the words that are whole entries of the vocabulary: English words and some names."""
     lines = b"\n" + _read_vocabulary()
     return frozenset(w for w in words if b"\n%b\n" % w.translate(_FOLDED).encode() in lines)
 
 
 class _Finder:
-    """Looks pieces up in the vocabulary's bytes, and sorts them only for many lookups."""
+    """Finds pieces in the vocabulary's bytes, which it sorts only for many look-ups."""
 
     def __init__(self) -> None:
         self._lines = b"\n" + _read_vocabulary()
@@ -193,13 +193,13 @@ class _Finder:
 class _ByLength:
     """The vocabulary as a block of lines for each length of line: 0.3 MB, where a dict takes 4.
 
-    All lines of a block are equally long, so that one can only be found where it begins.
+    All lines of a block are equally long, so a match is only valid where a line begins.
     """
 
     def __init__(self, vocabulary: bytes) -> None:
         self._blocks = [bytearray() for _ in range(_LONGEST_LINE + 1)]
         self._numbers = [array("H") for _ in self._blocks]
-        # Bound once: this runs for every one of 30,000 lines.
+        # Looked up once: this runs for each of 30,000 lines.
         extend = [block.extend for block in self._blocks]
         append = [numbers.append for numbers in self._numbers]
         for number, line in enumerate(BytesIO(vocabulary)):
@@ -214,10 +214,10 @@ class _ByLength:
 
 
 class QueryWords:
-    """The tokenizer for queries: opened in no time, since it does not read the vocabulary in.
+    """The tokenizer for queries: it opens at once, because it does not read the vocabulary.
 
-    A word longer than any piece, a text of many words and the later of many texts read it in
-    after all, so the time stays bounded.
+    It reads the vocabulary after all for a word longer than any piece, for a text of many words and
+    after many texts, so the time stays limited.
     """
 
     def __init__(self) -> None:
@@ -252,7 +252,7 @@ _KEPT = (
 )
 # fmt: on
 
-# What has another category today than it had then.
+# Characters whose category has changed since then.
 _DROPPED_THEN = frozenset((0x1734, 0x1171E))
 _PUNCTUATION_THEN = frozenset((0x166D, 0x111C9))
 

@@ -48,8 +48,8 @@ def commit_of(git: Git, name: str) -> Commit | None:
 
 def commit_named(git: Git, name: str) -> Commit:
     """Read a commit by its name; NotFoundError if there is no such commit."""
-    if "\n" not in name and not name.startswith("-") and (found := commit_of(git, name)):
-        return found
+    if "\n" not in name and not name.startswith("-") and (commit := commit_of(git, name)):
+        return commit
     head_of(git)
     beyond = beginning_of(git)
     why = f"; {beyond}" if beyond else ""
@@ -60,13 +60,13 @@ def commit_named(git: Git, name: str) -> Commit:
 
 def head_of(git: Git) -> Commit:
     """Read the newest commit; NotFoundError before the first one."""
-    found = commit_of(git, "HEAD")
-    if found is None:
+    commit = commit_of(git, "HEAD")
+    if commit is None:
         raise NotFoundError(
             f"{_shown(git)} has no commits, so there is no earlier state",
             hint="git add --all && git commit -m notes",
         )
-    return found
+    return commit
 
 
 def commit_at(git: Git, end: datetime) -> Commit:
@@ -80,9 +80,9 @@ def commit_at(git: Git, end: datetime) -> Commit:
     seconds = int((end - _FIRST_YEAR) / timedelta(seconds=1))
     age = f"--min-age={max(seconds, 0)}"
     listed = git.commits("--first-parent", "--max-count=1", age, head.oid, "--")
-    found = commit_of(git, listed[0]) if listed and seconds >= 0 else None
-    if found is not None:
-        return found
+    commit = commit_of(git, listed[0]) if listed and seconds >= 0 else None
+    if commit is not None:
+        return commit
     oldest = first_of(git)
     raise NotFoundError(
         f"no commit is as old as {end.date().isoformat()}: {beginning_of(git) or _begins(oldest)}",
@@ -133,13 +133,13 @@ def _parsed(commit: GitObject) -> Commit:
 
 def _moment(header: bytes) -> datetime:
     """Return the moment of a commit; 1970 if it has none in the range of the calendar."""
-    told = _COMMITTED.search(header)
-    if told is None:
+    match = _COMMITTED.search(header)
+    if match is None:
         return _FIRST_YEAR
-    minutes = int(told[3]) * 60 + int(told[4])
-    ahead = timedelta(minutes=-minutes if told[2] == b"-" else minutes)
+    minutes = int(match[3]) * 60 + int(match[4])
+    ahead = timedelta(minutes=-minutes if match[2] == b"-" else minutes)
     try:
-        return (_FIRST_YEAR + timedelta(seconds=int(told[1]))).astimezone(timezone(ahead))
+        return (_FIRST_YEAR + timedelta(seconds=int(match[1]))).astimezone(timezone(ahead))
     except (ValueError, OverflowError):
         return _FIRST_YEAR
 
@@ -181,13 +181,13 @@ def days_of(
         else:
             groups.append([each])
     before = [*(group[0] for group in groups[1:]), at][: len(groups)]
-    found = [
+    days = [
         DayOfCommits(group[0].day, tuple(group), end)
         for group, end in zip(groups, before, strict=True)
     ]
-    if cut and found and found[-1].before is None:  # the changes of its first commit are unknown
-        found.pop()
-    return found, cut
+    if cut and days and days[-1].before is None:  # the changes of its first commit are unknown
+        days.pop()
+    return days, cut
 
 
 def _parent(git: Git, commit: Commit) -> Commit | None:

@@ -98,7 +98,7 @@ def passages(name: Name, text: str) -> list[MemoryPassage]:
     parsed = parse(text)
     lines = parsed.lines
     _, body = split(lines)
-    found = [
+    result = [
         MemoryPassage(name, (FRONT_MATTER,), line, number, number)
         for number, line in enumerate(lines[: max(0, body - 1)], start=1)
         if number > 1 and line.strip()
@@ -111,11 +111,11 @@ def passages(name: Name, text: str) -> list[MemoryPassage]:
         step = 1 if block.kind == "table" else block.end - block.start
         for start in range(block.start, block.end, step):
             end = min(start + step, block.end)
-            said = "\n".join(lines[start:end])
-            if said.strip(" |:-\t\r"):
+            content = "\n".join(lines[start:end])
+            if content.strip(" |:-\t\r"):
                 headings = tuple(title for _, title in path)
-                found.append(MemoryPassage(name, headings, said, start + 1, end))
-    return found
+                result.append(MemoryPassage(name, headings, content, start + 1, end))
+    return result
 
 
 def compare(
@@ -131,8 +131,8 @@ def compare(
     old, new, across = _matched(old, new, lambda t: t.key, least=LEAST_MOVED)
     changes = _grouped([*within, *across])
     for same_section in (True, False):
-        old, new, found = _paired(old, new, named, same_section=same_section)
-        changes += found
+        old, new, pairs = _paired(old, new, named, same_section=same_section)
+        changes += pairs
     # The front matter of a new or a removed file is not reported as a change of its own.
     is_news = {name: name in before and name in after for name in (*before, *after)}
     changes += [MemoryChange(REMOVED, t, None) for t in old if is_news[t.name] or not t.is_metadata]
@@ -153,13 +153,13 @@ def _renamed(
         for new, ours in come.items()
         if (share := (theirs & ours).total() / max(1, theirs.total(), ours.total())) >= RENAMED
     )
-    found: list[FileMove] = []
-    taken: set[Name] = set()
+    moves: list[FileMove] = []
+    names: set[Name] = set()
     for _, old, new in shares:
-        if taken.isdisjoint((old, new)):
-            found.append(FileMove(old, new))
-            taken |= {old, new}
-    return sorted(found)
+        if names.isdisjoint((old, new)):
+            moves.append(FileMove(old, new))
+            names |= {old, new}
+    return sorted(moves)
 
 
 def _matched(
@@ -179,13 +179,13 @@ def _matched(
             waiting.setdefault(key(each), []).append(each)
     left, pairs = [], []
     for each in old:
-        found = waiting.get(key(each))
-        if found and len(each.words) >= least:
-            pairs.append((each, found.pop()))
+        candidates = waiting.get(key(each))
+        if candidates and len(each.words) >= least:
+            pairs.append((each, candidates.pop()))
         else:
             left.append(each)
-    taken = {id(there) for _, there in pairs}
-    return left, [each for each in new if id(each) not in taken], pairs
+    paired = {id(there) for _, there in pairs}
+    return left, [each for each in new if id(each) not in paired], pairs
 
 
 def _grouped(pairs: Iterable[tuple[MemoryPassage, MemoryPassage]]) -> list[MemoryChange]:
@@ -215,14 +215,14 @@ def _paired(
                 likeness.append((-share, at, number, other))
     taken_old: set[int] = set()
     taken_new: set[int] = set()
-    found = []
+    pairs = []
     for _, at, _, other in sorted(likeness, key=lambda each: each[:3]):
         if at not in taken_old and id(other) not in taken_new:
-            found.append(MemoryChange(CHANGED, old[at], other))
+            pairs.append(MemoryChange(CHANGED, old[at], other))
             taken_old.add(at)
             taken_new.add(id(other))
     left = [each for at, each in enumerate(old) if at not in taken_old]
-    return left, [each for each in new if id(each) not in taken_new], found
+    return left, [each for each in new if id(each) not in taken_new], pairs
 
 
 def _likeness(one: MemoryPassage, other: MemoryPassage) -> float:

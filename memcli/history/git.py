@@ -67,8 +67,8 @@ class Git:
         """Take the folder of the objects (or a `.git` file), and the environment."""
         self.folder = folder
         self._program = program_of(environ)
-        kept = {name: environ[name] for name in _KEPT if name in environ}
-        self._environ = {**kept, **_ENVIRON, "GIT_DIR": folder}
+        variables = {name: environ[name] for name in _KEPT if name in environ}
+        self._environ = {**variables, **_ENVIRON, "GIT_DIR": folder}
         self._answering: dict[str, Conversation] = {}
 
     def info(self, name: str) -> GitObject | None:
@@ -77,10 +77,10 @@ class Git:
 
     def read(self, name: str) -> GitObject:
         """Read an object; BrokenObjectError if it is missing or damaged."""
-        found = self._ask("--batch", name)
-        if found is None:
+        answer = self._ask("--batch", name)
+        if answer is None:
             raise BrokenObjectError(f"the object {name} is missing or damaged")
-        return found
+        return answer
 
     def commits(self, *arguments: str) -> list[str]:
         """List commits by `rev-list`; NotFoundError if git fails or takes too long."""
@@ -100,8 +100,8 @@ class Git:
         except OSError as error:
             raise self._failed(str(error.strerror)) from error
         if done.returncode:
-            told = done.stderr.decode("utf-8", "replace").strip().split("\n")
-            raise self._failed(told[-1] or f"exit code {done.returncode}")
+            lines = done.stderr.decode("utf-8", "replace").strip().split("\n")
+            raise self._failed(lines[-1] or f"exit code {done.returncode}")
         return done.stdout.decode("ascii", "replace").split("\n")[:-1]
 
     def _failed(self, why: str) -> NotFoundError:
@@ -146,11 +146,11 @@ class Conversation:
 
     def ask(self, name: str, *, with_data: bool) -> GitObject | None:
         """Ask for an object; OSError if the program ends or keeps silent."""
-        given: IO[bytes] | None = self._process.stdin
-        if given is None:
+        stdin: IO[bytes] | None = self._process.stdin
+        if stdin is None:
             raise OSError("nothing to ask")
-        given.write(name.encode("utf-8", "surrogateescape") + b"\n")
-        given.flush()
+        stdin.write(name.encode("utf-8", "surrogateescape") + b"\n")
+        stdin.flush()
         *head, size = self._line().rsplit(b" ", 2)
         if len(head) != 2 or not size.isdigit():  # `NAME missing`, `NAME ambiguous`
             return None

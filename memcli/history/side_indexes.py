@@ -46,9 +46,9 @@ class SideIndex:
         """Read the record of the index; None if it is not complete."""
         try:
             with open(os.path.join(self._folder, WHOLE_FILE), encoding="utf-8") as file:
-                told = json.load(file)
-            notices = tuple((str(code), str(text)) for code, text in told["notices"])
-            is_embedded = told["is_embedded"] is True
+                record = json.load(file)
+            notices = tuple((str(code), str(text)) for code, text in record["notices"])
+            is_embedded = record["is_embedded"] is True
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
         return SideState(is_embedded, notices) if self.store.exists() else None
@@ -99,10 +99,10 @@ def _by_use(folder: str) -> list[str]:
     """List the folders of side indexes, the one used last first."""
     try:
         with os.scandir(folder) as entries:
-            found = [(e.stat().st_mtime_ns, e.name) for e in entries if e.is_dir()]
+            folders = [(e.stat().st_mtime_ns, e.name) for e in entries if e.is_dir()]
     except OSError:
         return []
-    return [name for _, name in sorted(found, reverse=True)]
+    return [name for _, name in sorted(folders, reverse=True)]
 
 
 def _remove(folder: str) -> None:

@@ -204,31 +204,29 @@ class CommitFiles:
             seen = git.info(oid)
             if seen is not None and seen.size > MOST_TREE_BYTES:
                 raise OSError(errno.EFBIG, f"the tree {oid} has {seen.size} bytes")
-            found = git.read(oid)
+            tree = git.read(oid)
         except BrokenObjectError as error:
             raise OSError(errno.EIO, str(error)) from None
-        if found.kind != "tree":
-            raise OSError(errno.ENOTDIR, f"the object {oid} is a {found.kind}, no tree")
+        if tree.kind != "tree":
+            raise OSError(errno.ENOTDIR, f"the object {oid} is a {tree.kind}, no tree")
 
         def look(blob: str) -> os.stat_result:
             return _look(git, blob)
 
         half = len(oid) // 2
-        return [
-            TreeEntry(name, mode, hash_, look) for name, mode, hash_ in _parse(found.data, half)
-        ]
+        return [TreeEntry(name, mode, hash_, look) for name, mode, hash_ in _parse(tree.data, half)]
 
     def _module(self, commit: str, path: str) -> str:
         """Open the tree of a submodule; OSError if its repository is missing."""
         git = self._open_module(path.rstrip("/"))
         try:
-            found = git.info(f"{commit}^{{tree}}") if git else None
+            info = git.info(f"{commit}^{{tree}}") if git else None
         except BrokenObjectError:
-            found = None
-        if git is None or found is None:
+            info = None
+        if git is None or info is None:
             raise OSError(errno.EIO, f"the commit {commit[:7]} of this submodule is not here")
         self._repositories.append(git)
-        return f"{len(self._repositories) - 1}:{found.oid}:{path}"
+        return f"{len(self._repositories) - 1}:{info.oid}:{path}"
 
 
 def _why(error: OSError | BrokenObjectError) -> str:
@@ -240,16 +238,16 @@ def _why(error: OSError | BrokenObjectError) -> str:
 def _look(git: Git, oid: str) -> os.stat_result:
     """Stat a file; OSError if it cannot be read, or its content is stored elsewhere."""
     try:
-        found = git.info(oid)
-        if found is None:
+        info = git.info(oid)
+        if info is None:
             raise OSError(errno.EIO, f"the object {oid} is missing or damaged")
-        if found.size <= LFS_BYTES and git.read(oid).data.startswith(LFS):
+        if info.size <= LFS_BYTES and git.read(oid).data.startswith(LFS):
             raise OSError(errno.EIO, "a pointer of Git LFS, whose file is not in the repository")
     except BrokenObjectError as error:
         raise OSError(errno.EIO, str(error)) from None
     times = {"st_mtime_ns": 0, "st_ctime_ns": 0}
     inode = int(oid[:16], 16) & MOST
-    return os.stat_result((stat.S_IFREG, inode, 0, 1, 0, 0, found.size, 0, 0, 0), times)
+    return os.stat_result((stat.S_IFREG, inode, 0, 1, 0, 0, info.size, 0, 0, 0), times)
 
 
 def _parse(data: bytes, half: int) -> Iterator[tuple[str, int, str]]:

@@ -14,8 +14,8 @@ gemini       google-gemini/gemini-cli, docs/hooks/reference.md: SessionStart (`s
              and SessionEnd take only `systemMessage`. `gemini -p` puts the context of SessionStart
              in front of the first prompt, in <hook_context>.
 cursor       cursor.com/docs/hooks: `conversation_id`, `workspace_roots` and `transcript_path`.
-             sessionStart and beforeSubmitPrompt take `additional_context` (of the latter only
-             versions from 2026-07 on), preCompact `user_message`. The `followup_message` of stop
+             sessionStart and beforeSubmitPrompt take `additional_context` (older versions
+             ignore that of the latter), preCompact `user_message`. The `followup_message` of stop
              would be sent as a prompt, so memcli says nothing there.
 opencode, openclaw  the plugins in `memcli.agents.plugin` send and read what Claude Code does.
 
@@ -137,15 +137,15 @@ def read_object(read: Callable[[int], bytes]) -> dict[str, Any]:
             raise _malformed(f"more than {MOST_BYTES >> 20} MiB")
         if not _may_end_in(block, len(data)):
             continue
-        found = object_in(bytes(data))
-        if found is not None:
-            return found
+        record = object_in(bytes(data))
+        if record is not None:
+            return record
     if not data.strip():
         return {}
-    found = object_in(bytes(data))
-    if found is None:
+    record = object_in(bytes(data))
+    if record is None:
         raise _malformed("half an object")
-    return found
+    return record
 
 
 def _may_end_in(block: bytes, length: int) -> bool:
@@ -164,12 +164,12 @@ def object_in(data: bytes) -> dict[str, Any] | None:
     if text and text[0] != "{":
         raise _malformed("no object")
     try:
-        found: dict[str, Any] = _DECODER.raw_decode(text)[0]
+        record: dict[str, Any] = _DECODER.raw_decode(text)[0]
     except RecursionError:
         raise _malformed("an object within too many others") from None
     except ValueError:
         return None
-    return found
+    return record
 
 
 def _malformed(what: str) -> UsageError:

@@ -100,8 +100,8 @@ def _names_what_is_there(passage: RankedPassage, question: Question, answer: Ans
     if any(t.kind == "identifier" and t.text not in unmatched for t in question.query.terms):
         return True
     names_day = any(date.start or date.end for date in answer.dates)
-    wanted, there = _words(passage, question)
-    return names_day and (there > 0 or not wanted)
+    words, there = _words(passage, question)
+    return names_day and (there > 0 or not words)
 
 
 def _distance(passage: RankedPassage, question: Question, answer: Answer) -> str:
@@ -112,15 +112,15 @@ def _distance(passage: RankedPassage, question: Question, answer: Answer) -> str
         is_strong = answer.match == "strong"
         least = near + (limits.nearer if is_strong else limits.nearer_if_weak)
         is_near = passage.cosine >= least
-        told = f"a cosine of {passage.cosine:.2f}, and {least:.2f} is wanted"
+        text = f"a cosine of {passage.cosine:.2f}, and {least:.2f} is wanted"
     else:
         words = _words(passage, question)[1]
         is_near = passage.term_share >= limits.term_share and words >= limits.words
-        told = (
+        text = (
             f"{words} words of the prompt, {passage.term_share:.0%} of their weight;"
             f" {limits.words} and {limits.term_share:.0%} are wanted"
         )
-    return "" if is_near else f"{passage.citation} is not near enough: it has {told}"
+    return "" if is_near else f"{passage.citation} is not near enough: it has {text}"
 
 
 def _words(passage: RankedPassage, question: Question) -> tuple[int, int]:
@@ -144,10 +144,10 @@ def fitting(
             known.update(keys_of(passage))
     room = budget
     while True:
-        kept = fit_budget(fresh, budget=max(0, room))[0]
-        over = estimate(block(kept)) - budget
-        if over <= 0 or not kept:
-            return kept
+        chosen = fit_budget(fresh, budget=max(0, room))[0]
+        over = estimate(block(chosen)) - budget
+        if over <= 0 or not chosen:
+            return chosen
         room -= over
 
 

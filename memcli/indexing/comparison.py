@@ -55,8 +55,8 @@ class IndexComparison(Record):
     @property
     def pending(self) -> int:
         """Count the files that an answer does not know as they are."""
-        found = self.changes
-        return sum(map(len, (found.added, found.changed, found.moved, found.removed)))
+        changes = self.changes
+        return sum(map(len, (changes.added, changes.changed, changes.moved, changes.removed)))
 
     @property
     def state(self) -> str:
@@ -83,10 +83,10 @@ def compare_index(
     changed_settings = altered(settings, facts) if snapshot else {}
     concerned = frozenset[str]().union(*changed_settings.values())
     listing, diff = planned.listing, planned.diff
-    looked = _look_into(settings, (*diff.suspect, *diff.added)[:most])
+    contents = _look_into(settings, (*diff.suspect, *diff.added)[:most])
 
-    changed = {key for key in map(_key, diff.suspect) if _is_stored(looked.get(key), known[key])}
-    skips = {key: found for key, found in looked.items() if isinstance(found, Skip)}
+    changed = {key for key in map(_key, diff.suspect) if _is_stored(contents.get(key), known[key])}
+    skips = {key: content for key, content in contents.items() if isinstance(content, Skip)}
     again = [
         key
         for key in (map(_key, listing.files) if concerned else ())
@@ -98,7 +98,7 @@ def compare_index(
     ]
     added = [key for key in map(_key, diff.added) if key not in skips]
     moved = pair_moves(
-        {shown(*key): found for key in added if isinstance(found := looked.get(key), bytes)},
+        {shown(*key): content for key in added if isinstance(content := contents.get(key), bytes)},
         {shown(*key): known[key].hash for key in diff.removed},
     )
     return IndexComparison(
@@ -128,11 +128,11 @@ def compare_store(store: Store, settings: Settings) -> IndexComparison:
 
 def _look_into(settings: Settings, files: Iterable[FileStat]) -> dict[Key, bytes | Skip]:
     """Read files; return the hash of each, or why it has none."""
-    looked = {}
+    contents = {}
     for file in files:
-        found = read(settings, *_key(file))
-        looked[_key(file)] = found if isinstance(found, Skip) else found.hash
-    return looked
+        file_content = read(settings, *_key(file))
+        contents[_key(file)] = file_content if isinstance(file_content, Skip) else file_content.hash
+    return contents
 
 
 def _is_stored(file: bytes | Skip | None, before: KnownFile) -> bool:

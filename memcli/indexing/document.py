@@ -80,8 +80,8 @@ def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Ski
     except NOT_THE_FILES:
         raise
     except Exception as error:  # one bad document must not stop the index; it is listed as skipped
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        return Skip(source, path, "unparsable", told[:DETAIL_CHARS])
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return Skip(source, path, "unparsable", text[:DETAIL_CHARS])
 
 
 def build_document(
@@ -119,14 +119,14 @@ def build_document(
         *OWN_KINDS,
     )
     trusted = source.trust == "trusted" and not is_doubted
-    told = metadata if trusted else {}
-    turns = turns_of(parsed) or _whole_turn(told, source_kind, len(parsed.lines))
-    wanted = preferences_of(parsed, turns)
-    if turns or wanted:
+    matter = metadata if trusted else {}
+    turns = turns_of(parsed) or _whole_turn(matter, source_kind, len(parsed.lines))
+    preferences = preferences_of(parsed, turns)
+    if turns or preferences:
         chunks = tuple(
             chunk._replace(
                 turns=within(turns, chunk.start_line, chunk.end_line),
-                preferences=begun_within(wanted, chunk.start_line, chunk.end_line),
+                preferences=begun_within(preferences, chunk.start_line, chunk.end_line),
             )
             for chunk in chunks
         )

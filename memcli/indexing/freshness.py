@@ -87,11 +87,11 @@ def freshen(
             comparison, waiting = _beginning(store, settings, bounds)
     if comparison.is_read and comparison.state != OUT_OF_DATE:
         _fold(store, sleep)
-        found = _freshness(comparison)
+        state = _freshness(comparison)
         if 0 < waiting <= bounds.segments:
             notices = _embed(store, bounds, open_encoder, sleep, on_progress)
-            found = found._replace(notices=(*notices, *found.notices))
-        return found
+            state = state._replace(notices=(*notices, *state.notices))
+        return state
     if comparison.settings and len(comparison.listing.files) > bounds.first:
         return look(store, settings)
     try:
@@ -100,7 +100,7 @@ def freshen(
 
             show = shared(store, bounds.monotonic, on_progress)
             is_whole = not comparison.is_read
-            found, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
+            state, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
     except (BusyError, StoreError) as error:
         if comparison.is_read or isinstance(error, StoreError):
             return _without(store, settings, error)
@@ -111,7 +111,7 @@ def freshen(
     notices = [Reason("store", notice) for notice in change.notices]
     if bounds.segments and (has_new or 0 < waiting <= bounds.segments):
         notices += _embed(store, bounds, open_encoder, sleep, on_progress)
-    return found._replace(notices=(*notices, *found.notices))
+    return state._replace(notices=(*notices, *state.notices))
 
 
 def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[IndexComparison, int]:
@@ -180,8 +180,8 @@ def _without(
     with suppress(IndexMissingError, IncompleteError):
         comparison = _stock(store, settings, most=LOOKED_AT)
         if comparison.is_read or comparison.known:
-            found = _freshness(comparison)
-            return found._replace(reason=work or error.reason) if found.pending else found
+            state = _freshness(comparison)
+            return state._replace(reason=work or error.reason) if state.pending else state
     if not (work or isinstance(error, BusyError)):
         raise error
     text = f"nothing is indexed yet ({work.text if work else error.message})"
@@ -254,8 +254,8 @@ def _bring_in(
     )
     seconds = f"{bounds.seconds:g} second{'' if bounds.seconds == 1 else 's'}"
     why = Reason("bounds", f"a search reads changed files for {seconds}", "memcli index")
-    found = Freshness(OUT_OF_DATE, len(report.deferred), why, tuple(notices), missing=missing)
-    return found, has_new
+    state = Freshness(OUT_OF_DATE, len(report.deferred), why, tuple(notices), missing=missing)
+    return state, has_new
 
 
 def _embed(
@@ -307,8 +307,8 @@ def _unseen(listing: Listing | Report) -> tuple[Reason, ...]:
         return ()
     from memcli.indexing.notices import not_read, unlisted
 
-    told = [*map(unlisted, listing.unlisted), *map(not_read, unread)]
-    if len(told) > NOTICES:
-        more = Reason("unread", f"{len(told) - NOTICES} more cannot be read", "memcli status")
-        return (*told[:NOTICES], more)
-    return tuple(told)
+    notices = [*map(unlisted, listing.unlisted), *map(not_read, unread)]
+    if len(notices) > NOTICES:
+        more = Reason("unread", f"{len(notices) - NOTICES} more cannot be read", "memcli status")
+        return (*notices[:NOTICES], more)
+    return tuple(notices)

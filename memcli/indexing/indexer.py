@@ -205,14 +205,14 @@ def bring_up_to_date(
     """Do the work of `index` on a sound store; DamagedError if it is not."""
     known = change.known()
     planned = plan(settings, known, change.facts.mounts)
-    wanted = settings_meta(settings)
+    meta = settings_meta(settings)
     if not known:  # a first run that was killed continues
-        change.remember({**wanted, **_folder(settings)})
+        change.remember({**meta, **_folder(settings)})
     again = frozenset[str]().union(*altered(settings, change.facts).values())
     if again:
         planned = planned._replace(diff=_with_all_of(again, planned, known))
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
-    change.remember(wanted)
+    change.remember(meta)
     _weigh_languages(change)
     change.tidy(unused_days=CACHE_DAYS)
     return report
@@ -272,8 +272,8 @@ def embed(
             break
         texts = readable_of(listed, fingerprint)
         if len(texts) < len(listed):
-            kept = {item.hash for item in texts}
-            unread = [(item.hash, None) for item in listed if item.hash not in kept]
+            hashes = {item.hash for item in texts}
+            unread = [(item.hash, None) for item in listed if item.hash not in hashes]
             change.put_vectors(fingerprint, unread)
             waiting -= len(unread)
             total = min(total, waiting)
@@ -313,9 +313,9 @@ def _batches(
     calls = [listed[at : at + calling.texts] for at in range(0, len(listed), calling.texts)]
     ahead = calling.at_once + EMBED_BATCH // calling.texts
     batch: list[tuple[bytes, bytes]] = []
-    with closing(in_order(encode, calls, calling.at_once, ahead=ahead)) as found:
+    with closing(in_order(encode, calls, calling.at_once, ahead=ahead)) as results:
         try:
-            for pairs in found:
+            for pairs in results:
                 batch += pairs
                 if len(batch) >= EMBED_BATCH:
                     yield batch

@@ -40,11 +40,11 @@ def check_lineage(change: Change, settings: Settings) -> None:
         lineage = None if isinstance(file, Skip) else read_lineage(parse(file.text).front_matter)
         if isinstance(file, Skip) or lineage is None:
             continue  # its sources stay unchecked, so it is not valid
-        found = weigh(file.text, lineage, opened, successors(lineage, own))
-        pairs = zip(found.places, lineage.sources, strict=True)
-        lines = found.covered or [place or source for place, source in pairs]
+        weight = weigh(file.text, lineage, opened, successors(lineage, own))
+        pairs = zip(weight.places, lineage.sources, strict=True)
+        lines = weight.covered or [place or source for place, source in pairs]
         change.check(
-            summary, [LineCheck(each, hashes.get(each.path), found.holds) for each in lines]
+            summary, [LineCheck(each, hashes.get(each.path), weight.holds) for each in lines]
         )
 
 

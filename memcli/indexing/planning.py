@@ -94,20 +94,20 @@ def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
     A new or removed source changes no document of another.
     """
     names = frozenset(source.name for source in settings.sources)
-    found = {"chunking": names} if facts.chunking != chunking_key(settings) else {}
+    reasons = {"chunking": names} if facts.chunking != chunking_key(settings) else {}
     if facts.sources == sources_key(settings.sources):
-        return found
+        return reasons
     try:
         before = json.loads(facts.sources or "{}")
     except (ValueError, RecursionError):
         before = None
     if not isinstance(before, dict):  # as an earlier memcli wrote it
-        return {**found, "sources": names}
+        return {**reasons, "sources": names}
     changed = (
         s.name for s in settings.sources if before.get(s.name, _settings_of(s)) != _settings_of(s)
     )
     concerned = frozenset(changed)
-    return {**found, "sources": concerned} if concerned else found
+    return {**reasons, "sources": concerned} if concerned else reasons
 
 
 def plan(
@@ -124,14 +124,14 @@ def plan(
         return Plan(listing, diff(seen, known, now_ns=settings.now_ns()), "[]")
     unmounted = missing_mounts(sources, listing, mounts)
     listing = listing._replace(unlisted=(*listing.unlisted, *unmounted))
-    found = diff(listing, known, now_ns=settings.now_ns())
+    difference = diff(listing, known, now_ns=settings.now_ns())
     why: tuple[Reason, ...] = ()
-    if found.removed:
+    if difference.removed:
         from memcli.workspace.removed_files import left
 
         present = [(file.source, file.path) for file in listing.files]
-        why = left(found.removed, present, listing.skips, sources)
-    return Plan(listing, found, mounts_as_json(listing, unmounted), why)
+        why = left(difference.removed, present, listing.skips, sources)
+    return Plan(listing, difference, mounts_as_json(listing, unmounted), why)
 
 
 def listing_of(settings: Settings) -> Listing:
@@ -155,23 +155,23 @@ def read(settings: Settings, source: str, path: str) -> FileText | Skip:
     origin, most = settings.source(source), settings.max_bytes
     root = origin.root
     if settings.files is not None:
-        found = settings.files.read(root, path, source=source, max_bytes=most)
+        file = settings.files.read(root, path, source=source, max_bytes=most)
     else:
         from memcli.workspace.reading import read_file
 
         follow = settings.follow_symlinks
-        found = read_file(root, path, source=source, max_bytes=most, follow_symlinks=follow)
-    if isinstance(found, Skip):
-        return found
+        file = read_file(root, path, source=source, max_bytes=most, follow_symlinks=follow)
+    if isinstance(file, Skip):
+        return file
     if origin.is_transcripts:
         from memcli.markdown.transcript import as_markdown
 
-        found = found._replace(text=as_markdown(found.text, origin.project))
+        file = file._replace(text=as_markdown(file.text, origin.project))
     if not settings.redacts:
-        return found
+        return file
     from memcli.secrets.finding import redacted
 
-    return found._replace(text=redacted(found.text))
+    return file._replace(text=redacted(file.text))
 
 
 def pair_moves(

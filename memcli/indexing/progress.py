@@ -51,7 +51,7 @@ def indexing(writer: Owner | None) -> Reason | None:
     text = f"indexing: {done:,} of {total:,} {COUNTED.get(stage, stage)}"
     if left is not None:
         pace = (total - done) / left if left > 0 else 0.0
-        text += f", {pace:.0f} a second" if pace >= 1 else ""
+        text += f", {pace:.0f} per second" if pace >= 1 else ""
         text += f", about {_length(left)} left"
     return Reason("indexing", text)
 

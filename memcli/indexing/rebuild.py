@@ -63,11 +63,11 @@ def rebuild(
 
 def _fault(main: Change) -> str:
     try:
-        found = main.integrity()
+        fault = main.integrity()
         main.known()
     except DamagedError as error:
         return error.message
-    return "" if found == "ok" else f"the index is damaged: {found}"
+    return "" if fault == "ok" else f"the index is damaged: {fault}"
 
 
 def _hidden(

@@ -123,11 +123,11 @@ class Events:
 
         watchdog does not report a folder below the first that it could not watch.
         """
-        held = _watch_count()
-        if held is None:
+        count = _watch_count()
+        if count is None:
             return ""
-        wanted = count_folders(self._folders)
-        if held >= wanted:
+        folders = count_folders(self._folders)
+        if count >= folders:
             self._blind = None
             return ""
         try:
@@ -135,8 +135,8 @@ class Events:
         except OSError as error:
             self.close()
             return _reason(error)
-        if self._blind != (held, wanted):  # a folder that came meanwhile: once more
-            self._blind = held, wanted
+        if self._blind != (count, folders):  # a folder that came meanwhile: once more
+            self._blind = count, folders
             self._overflow()
         return ""
 
@@ -153,14 +153,14 @@ def _reason(error: OSError) -> str:
 
 def _watch_count() -> int | None:
     """Count the inotify watches of this process; None if the system does not show them."""
-    held = None
+    count = None
     try:
         for name in os.listdir("/proc/self/fd"):
             with suppress(OSError):
                 if os.readlink(f"/proc/self/fd/{name}") == "anon_inode:inotify":
                     with open(f"/proc/self/fdinfo/{name}", encoding="ascii") as info:
                         lines = sum(line.startswith("inotify ") for line in info)
-                    held = (held or 0) + lines
+                    count = (count or 0) + lines
     except OSError:
         return None
-    return held
+    return count

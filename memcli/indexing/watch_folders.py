@@ -55,15 +55,15 @@ def watched_sources(
     sources: Iterable[Source], *, follow_symlinks: bool
 ) -> tuple[WatchedSource, ...]:
     """Read the rules of each source; if they cannot be read, the run reports why."""
-    found = []
+    watched = []
     for source in sources:
         rules = Rules(source)
         with suppress(OSError, ConfigError):
             rules = load_rules(source)
-        found.append(
+        watched.append(
             WatchedSource(source.name, os.path.realpath(source.root), rules, follow_symlinks)
         )
-    return tuple(found)
+    return tuple(watched)
 
 
 def folders_to_watch(watched_sources: Iterable[WatchedSource]) -> tuple[Folder, ...]:
@@ -71,7 +71,7 @@ def folders_to_watch(watched_sources: Iterable[WatchedSource]) -> tuple[Folder, 
 
     If that takes too many watches, ignored folders are watched with the rest.
     """
-    found: list[Folder] = []
+    folders: list[Folder] = []
     for scope in watched_sources:
         prefixes = [("", True)] if scope.any_markdown else scope.rules.folders
         narrow: list[Folder] = []
@@ -84,21 +84,21 @@ def folders_to_watch(watched_sources: Iterable[WatchedSource]) -> tuple[Folder, 
                 Folder(os.path.join(scope.root, *prefix.split("/")).rstrip(os.sep), below)
                 for prefix, below in prefixes
             ]
-        found += narrow
-    return _without_repeats(found)
+        folders += narrow
+    return _without_repeats(folders)
 
 
 def _below(scope: WatchedSource, path: str, prefix: str) -> tuple[bool, list[Folder]]:
     """Cover a tree; also return whether nothing in it is ignored, so that one watch is enough."""
-    whole, found = True, []
+    whole, below = True, []
     for name in _subfolders(path):
         if scope.rules.why_ignored(prefix + name, name, True):
             whole = False
             continue
         clean, folders = _below(scope, os.path.join(path, name), f"{prefix}{name}/")
         whole = whole and clean
-        found += folders
-    return whole, [Folder(path, True)] if whole else [Folder(path, False), *found]
+        below += folders
+    return whole, [Folder(path, True)] if whole else [Folder(path, False), *below]
 
 
 def _subfolders(path: str) -> list[str]:
@@ -111,15 +111,15 @@ def _subfolders(path: str) -> list[str]:
 
 def _without_repeats(folders: Iterable[Folder]) -> tuple[Folder, ...]:
     """Drop folders inside a recursive one."""
-    kept: list[Folder] = []
+    distinct: list[Folder] = []
     for folder in sorted(set(folders), key=lambda f: (f.path, not f.recursive)):
         inside = any(
             k.recursive and (folder.path == k.path or folder.path.startswith(_slashed(k.path)))
-            for k in kept
+            for k in distinct
         )
-        if not inside and not any(k.path == folder.path for k in kept):
-            kept.append(folder)
-    return tuple(kept)
+        if not inside and not any(k.path == folder.path for k in distinct):
+            distinct.append(folder)
+    return tuple(distinct)
 
 
 def _slashed(path: str) -> str:
@@ -161,11 +161,11 @@ def heard(
 def stamps(watched_sources: Iterable[WatchedSource], paths: Iterable[str]) -> dict[str, Stamp]:
     """Stat documents given as `source:path`."""
     roots = {scope.name: scope.root for scope in watched_sources}
-    found: dict[str, Stamp] = {}
+    result: dict[str, Stamp] = {}
     for key in paths:
         name, _, path = key.partition(":")
-        found[key] = stamp(os.path.join(roots.get(name, ""), path))
-    return found
+        result[key] = stamp(os.path.join(roots.get(name, ""), path))
+    return result
 
 
 def stamp(path: str) -> Stamp:
@@ -179,15 +179,15 @@ def stamp(path: str) -> Stamp:
 
 def identities(places: Iterable[str], files: Iterable[str]) -> dict[str, Identity]:
     """Identify what sends no events: folders that are replaced or mounted, files elsewhere."""
-    found: dict[str, Identity] = {path: stamp(path) for path in files}
+    result: dict[str, Identity] = {path: stamp(path) for path in files}
     for path in places:
         try:
             status = os.stat(path)
         except OSError:
-            found[path] = None
+            result[path] = None
         else:
-            found[path] = status.st_dev, status.st_ino
-    return found
+            result[path] = status.st_dev, status.st_ino
+    return result
 
 
 def probed_folders(watched_sources: Iterable[WatchedSource]) -> tuple[str, ...]:

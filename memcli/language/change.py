@@ -127,13 +127,13 @@ _SIGNS = tuple((kind, sign) for kind, signs in _CHINESE.items() for sign in sign
 def cues(text: str) -> list[Cue]:
     """Find the words of change in a text that `spaced` has written, in order."""
     words = text.split()
-    found = [Cue(NOW, 0, 1)] if words and words[0] in _NEW else []
+    result = [Cue(NOW, 0, 1)] if words and words[0] in _NEW else []
     if "mehr" in words and not {"kein", "keine", "keinen", "nicht", "nie"}.isdisjoint(words):
         at = words.index("mehr")
-        found.append(Cue(GONE, at, at + 1))
+        result.append(Cue(GONE, at, at + 1))
     for beginning in filter(text.__contains__, _BEGINNINGS):
         at = text[: text.index(beginning)].count(" ")
-        found.append(Cue(GONE, at, at + 1))
+        result.append(Cue(GONE, at, at + 1))
     for word in _FIRST_WORDS.intersection(words):
         first = -1
         for _ in range(words.count(word)):
@@ -141,31 +141,33 @@ def cues(text: str) -> list[Cue]:
             for end in range(first + 1, first + 1 + _WORDS):
                 phrase = " ".join(words[first:end])
                 for kind in _KINDS.get(phrase, ()):
-                    found.append(Cue(kind, first, end))
-    if found and not _NEGATIONS.isdisjoint(words):  # `I never give up` is not a change
-        found = [
-            each for each in found if words[each.first - 1] not in _NEGATIONS or not each.first
+                    result.append(Cue(kind, first, end))
+    if result and not _NEGATIONS.isdisjoint(words):  # `I never give up` is not a change
+        result = [
+            each for each in result if words[each.first - 1] not in _NEGATIONS or not each.first
         ]
-    return sorted(found)
+    return sorted(result)
 
 
 def chinese_cues(text: str) -> list[Cue]:
     """Find the words of change in a Chinese text."""
-    found = [Cue(kind, at, at + len(sign)) for kind, sign in _SIGNS if (at := text.find(sign)) >= 0]
+    result = [
+        Cue(kind, at, at + len(sign)) for kind, sign in _SIGNS if (at := text.find(sign)) >= 0
+    ]
     end = text.rfind("了")
     for sign in ("不", "送给"):  # as in `不去健身房了`, `吉他送给邻居了`; a gift alone ends nothing
         if 0 <= (at := text.find(sign)) < end <= at + _FAR:
-            found.append(Cue(GONE, at, at + len(sign)))
-    return found
+            result.append(Cue(GONE, at, at + len(sign)))
+    return result
 
 
 def speaks_of_change(text: str) -> bool:
     """Return whether a text states that something has changed."""
     words = spaced(text)
-    found = cues(words)
+    marks = cues(words)
     if not words.isascii():
-        found += chinese_cues(words)
-    return any(each.kind != NOT for each in found)
+        marks += chinese_cues(words)
+    return any(each.kind != NOT for each in marks)
 
 
 def spaced(text: str) -> str:

@@ -215,7 +215,7 @@ class ComparedLine(Record):
     @property
     def kinds(self) -> frozenset[str]:
         """Return the kinds of its words of change."""
-        return frozenset(cue.kind for _, found in self.cues for cue in found)
+        return frozenset(cue.kind for _, cues in self.cues for cue in cues)
 
 
 def is_among(term: str, words: Sequence[str]) -> bool:
@@ -299,21 +299,21 @@ def label_of(text: str) -> str:
 @lru_cache(maxsize=1024)  # one line is compared with many others
 def read_line(text: str) -> ComparedLine:
     """Read a line without its list marker, speaker and caption."""
-    speaker, said = "", text.lstrip()
-    if said.startswith(_SPEAKER_MARKS):
+    speaker, body = "", text.lstrip()
+    if body.startswith(_SPEAKER_MARKS):
         from memcli.language.discourse import SPEAKER_MARK, speaker_of
 
-        line = said[said.index("*" * 2) :]
+        line = body[body.index("*" * 2) :]
         if mark := SPEAKER_MARK.match(line):
-            speaker, said = speaker_of(mark), line[mark.end() :]
-    said = _without_frame(_without_lead(said.partition(_IMAGE)[0].rstrip()))
-    sequence = tuple(terms(said))
-    words = spaced(said)
-    is_han = has_han(said)
-    changes = tuple(_changes(said, is_han=is_han))
-    signs = said if is_han else ""
-    for clause, found in changes if is_han else ():
-        for cue in found:
+            speaker, body = speaker_of(mark), line[mark.end() :]
+    body = _without_frame(_without_lead(body.partition(_IMAGE)[0].rstrip()))
+    sequence = tuple(terms(body))
+    words = spaced(body)
+    is_han = has_han(body)
+    changes = tuple(_changes(body, is_han=is_han))
+    signs = body if is_han else ""
+    for clause, own_cues in changes if is_han else ():
+        for cue in own_cues:
             if cue.kind != NOT:
                 signs = signs.replace(clause[0][cue.first : cue.end], " ")
     of_change = (
@@ -321,7 +321,10 @@ def read_line(text: str) -> ComparedLine:
         if is_han
         else terms(
             " ".join(
-                word for clause, found in changes for c in found for word in clause[c.first : c.end]
+                word
+                for clause, own_cues in changes
+                for c in own_cues
+                for word in clause[c.first : c.end]
             )
         )
     )
@@ -334,7 +337,7 @@ def read_line(text: str) -> ComparedLine:
     for term in sequence:
         by_beginning.setdefault(term[:INFLECTED], []).append(term)
     return ComparedLine(
-        said, speaker, words, sequence, frozenset(sequence), by_beginning, own, changes,
+        body, speaker, words, sequence, frozenset(sequence), by_beginning, own, changes,
         "".join(sign for sign in signs if sign.isalnum() or sign == " "),
     )  # fmt: skip
 
@@ -343,8 +346,8 @@ def _changes(text: str, *, is_han: bool) -> Iterator[tuple[tuple[str, ...], tupl
     """Yield the clauses with words of change: their words, or the clause itself in Chinese."""
     for clause in clauses_of(text):
         words = spaced(clause)
-        if found := (chinese_cues(clause) if is_han else cues(words)):
-            yield (clause,) if is_han else tuple(words.split()), tuple(found)
+        if marks := (chinese_cues(clause) if is_han else cues(words)):
+            yield (clause,) if is_han else tuple(words.split()), tuple(marks)
 
 
 def clauses_of(text: str) -> list[str]:

@@ -175,7 +175,7 @@ def _overlap_of_signs(new: ComparedLine, old: ComparedLine) -> _Overlap:
              and " " not in (a, b)]  # fmt: skip
     one, other = _han_subject(old.text), _han_subject(new.text)
     has_subject, has_own_subject = bool(one) and one in new.text, bool(other) and other in old.text
-    changes = [(words[0], cue) for words, found in new.cues for cue in found]
+    changes = [(words[0], cue) for words, cues in new.cues for cue in cues]
     before = [
         "".join(filter(_is_content_sign, text[: cue.first]))
         for text, cue in changes
@@ -215,7 +215,7 @@ def _is_content_sign(sign: str) -> bool:
 
 def _changes(line: ComparedLine) -> Iterator[tuple[tuple[str, ...], Cue]]:
     """Yield the words of each clause with a change, and its word of change."""
-    return ((words, cue) for words, found in line.cues for cue in found if cue.kind != NOT)
+    return ((words, cue) for words, cues in line.cues for cue in cues if cue.kind != NOT)
 
 
 def _is_known(words: Sequence[str], old: ComparedLine) -> bool:
@@ -229,26 +229,26 @@ def _gone_objects(line: ComparedLine) -> tuple[str, ...]:
 
     A word after a preposition names something else: `the floor in the hall was replaced`.
     """
-    found: list[str] = []
+    objects: list[str] = []
     for words, there in line.cues:
         is_moved = not MOVES.isdisjoint(words) or "umgestiegen" in words
         for cue in there:
             behind = words[cue.end : cue.end + NEAR]
             if cue.kind == NOT:
                 is_from = words[cue.first] in ("from", "von", "vom")
-                found += behind if is_moved or not is_from else ()
+                objects += behind if is_moved or not is_from else ()
             elif cue.kind == GONE:
                 for term in behind:
                     if term in _BEFORE_A_PLACE:
                         break
-                    found.append(term)
+                    objects.append(term)
                 by = next(
                     (at for at, term in enumerate(words) if term in ("by", "durch")), cue.first
                 )
                 before = [t for t in words[: min(by, cue.first)] if t not in _AUXILIARIES]
                 if before and not (len(before) > 1 and before[-2] in _BEFORE_A_PLACE):
-                    found.append(before[-1])
-    return tuple(found)
+                    objects.append(before[-1])
+    return tuple(objects)
 
 
 def is_instead_of_another(new: ComparedLine, old: ComparedLine) -> bool:
@@ -290,8 +290,8 @@ def _instead(line: ComparedLine) -> list[str]:
     """List the things or the action that a line replaces: `instead of MySQL`."""
     for phrase in _INSTEAD:
         behind = line.spaced.partition(phrase)[2].split()[:NEAR]
-        if found := [term for term in behind if is_thing(term) or term.endswith("ing")]:
-            return found
+        if things := [term for term in behind if is_thing(term) or term.endswith("ing")]:
+            return things
     return []
 
 

@@ -128,7 +128,7 @@ def facets_of(text: str) -> Facets:
         telling.add("or")
     telling |= set(_HAN_TELLING.findall(text))
     telling |= set(_operators(text))
-    numbers = {found.strip(".,:;-/").casefold() for found in _NUMBER.findall(text)}
+    numbers = {number.strip(".,:;-/").casefold() for number in _NUMBER.findall(text)}
     numbers |= set(_HAN_NUMBER.findall(text))
     capitals = [
         low
@@ -139,7 +139,7 @@ def facets_of(text: str) -> Facets:
     behind = dict(zip(folded[1:], folded, strict=False))
     order = [name for name in (opening, *capitals) if behind.get(name) not in _ARTICLES]
     names = set(capitals)
-    names |= {found.strip("`").casefold() for found in _IDENTIFIER.findall(text)}
+    names |= {identifier.strip("`").casefold() for identifier in _IDENTIFIER.findall(text)}
     return Facets(
         sequence,
         frozenset(sequence),
@@ -209,11 +209,11 @@ def replaces(a: Facets, b: Facets) -> bool:
 
 def says_more(a: Facets, b: Facets) -> bool:
     """Return whether `a` contains a content word that `b` lacks or has less often."""
-    told = (a.content | (a.terms & _JUNCTIONS)) - _FILLERS
-    if any(not has_form(word, b.terms) for word in told - b.terms):
+    facts = (a.content | (a.terms & _JUNCTIONS)) - _FILLERS
+    if any(not has_form(word, b.terms) for word in facts - b.terms):
         return True
     mine, theirs = Counter(a.sequence), Counter(b.sequence)
-    return any(mine[word] > theirs[word] for word in told & b.terms if not has_han(word))
+    return any(mine[word] > theirs[word] for word in facts & b.terms if not has_han(word))
 
 
 def _unmatched(names: Collection[str], other: Facets) -> set[str]:

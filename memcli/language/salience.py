@@ -120,7 +120,7 @@ def keep_reason(text: str) -> str:
     """
     asks = text.endswith(("?", "？"))
     kinds = {FACT: _values()} if asks else _patterns()
-    return next((kind for kind, found in kinds.items() if found.search(text)), "")
+    return next((kind for kind, pattern in kinds.items() if pattern.search(text)), "")
 
 
 def values(text: str) -> list[str]:

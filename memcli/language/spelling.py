@@ -54,12 +54,12 @@ def spellings(word: str) -> dict[str, float]:
     The first letter stays, unless it is swapped with the next. Example: `wrod` gives `word`
     (1, two letters swapped) and `wrood` (1, a missing letter), but `wood` at 1/26 (a wrong one).
     """
-    found: dict[str, float] = {}
+    words: dict[str, float] = {}
     letters = next((each for each in ALPHABETS if not {*word}.isdisjoint(each)), "")
 
     def put(spelling: str, weight: float) -> None:
-        if spelling != word and weight > found.get(spelling, 0.0):
-            found[spelling] = weight
+        if spelling != word and weight > words.get(spelling, 0.0):
+            words[spelling] = weight
 
     for at, letter in enumerate(word):
         before, after = word[:at], word[at + 1 :]
@@ -70,7 +70,7 @@ def spellings(word: str) -> dict[str, float]:
                 put(before + other + after, _mistaken(letter, other))
         if at:
             put(before + after, max(_mistaken(letter, near) for near in before[-1] + after[:1]))
-    return found
+    return words
 
 
 @cache

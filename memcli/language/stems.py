@@ -114,9 +114,9 @@ def _russian(word: str) -> str:
 def _without(endings: _Endings, rest: str) -> str:
     """Remove the longest of some endings from what follows the first vowel of a word."""
     for length in range(min(_LONGEST_END, len(rest)), 0, -1):
-        kept, end = rest[:-length], rest[-length:]
-        if end in endings.others or (end in endings.behind_a and kept.endswith(("а", "я"))):
-            return kept
+        stem, end = rest[:-length], rest[-length:]
+        if end in endings.others or (end in endings.behind_a and stem.endswith(("а", "я"))):
+            return stem
     return rest
 
 

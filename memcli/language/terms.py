@@ -62,8 +62,8 @@ def has_han(text: str) -> bool:
 
 def tokens_of(text: str) -> list[str]:
     """Split a text into words, Chinese characters and ends of clauses."""
-    found = _token(is_han=has_han(text)).findall(text.casefold())
-    return ["," if each in _CLAUSES else each for each in found]
+    tokens = _token(is_han=has_han(text)).findall(text.casefold())
+    return ["," if each in _CLAUSES else each for each in tokens]
 
 
 @cache

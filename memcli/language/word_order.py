@@ -65,12 +65,12 @@ def exchanged(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
 def _places(one: Sequence[str], other: Sequence[str]) -> dict[str, int]:
     """Return the first places of shared words; function words count if they occur once."""
     mine, theirs = Counter(one), Counter(other)
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     for at, token in enumerate(one):
         is_once = mine[token] == theirs[token] == 1
         if token != "," and token in theirs and (is_once or token not in _GRAMMAR):
-            found.setdefault(token, at)
-    return found
+            places.setdefault(token, at)
+    return places
 
 
 def _keeps_its_part(one: Sequence[str], other: Sequence[str], first: str, last: str) -> bool:
@@ -122,13 +122,13 @@ def _without_is(tokens: Sequence[str], other: Collection[str]) -> list[str]:
 
 
 def _clauses(tokens: Sequence[str]) -> list[list[str]]:
-    found: list[list[str]] = [[]]
+    clauses: list[list[str]] = [[]]
     for token in tokens:
         if token != ",":
-            found[-1].append(token)
-        elif found[-1]:
-            found.append([])
-    return [clause for clause in found if clause]
+            clauses[-1].append(token)
+        elif clauses[-1]:
+            clauses.append([])
+    return [clause for clause in clauses if clause]
 
 
 def _is_turned(a: Sequence[str], b: Sequence[str]) -> bool:

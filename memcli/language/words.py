@@ -90,12 +90,12 @@ def pairs(run: str) -> list[str]:
 
 def split_runs(text: str) -> list[tuple[str, bool]]:
     """Cut text where a script without spaces begins or ends; the flag marks its runs."""
-    found, at = [], 0
+    runs, at = [], 0
     for match in _runs(text):
-        found += [(text[at : match.start()], False), (match[0], True)]
+        runs += [(text[at : match.start()], False), (match[0], True)]
         at = match.end()
-    found.append((text[at:], False))
-    return [piece for piece in found if piece[0]]
+    runs.append((text[at:], False))
+    return [piece for piece in runs if piece[0]]
 
 
 def prepare(text: str) -> str:
@@ -135,8 +135,8 @@ def _stacked(text: str) -> bool:
 def _runs(text: str) -> list[re.Match[str]]:
     if text.isascii():
         return []
-    found = [*re.finditer(_WIDE_RUN, text), *re.finditer(_STACKED_RUN, text)]
-    return sorted(found, key=lambda match: match.start())
+    runs = [*re.finditer(_WIDE_RUN, text), *re.finditer(_STACKED_RUN, text)]
+    return sorted(runs, key=lambda match: match.start())
 
 
 class _Doubled(dict[str, str]):

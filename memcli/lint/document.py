@@ -100,11 +100,11 @@ def inspect(
 def _secrets(text: str) -> Iterator[SecretPlace]:
     """Yield the secrets with their lines, in one pass over the text."""
     line, at = 1, 0
-    for found in find_secrets(text):
-        line += text.count("\n", at, found.start)
-        at = found.start
-        last = line + text.count("\n", found.start, found.end)
-        yield SecretPlace(found.kind, found.fingerprint, line, last)
+    for secret in find_secrets(text):
+        line += text.count("\n", at, secret.start)
+        at = secret.start
+        last = line + text.count("\n", secret.start, secret.end)
+        yield SecretPlace(secret.kind, secret.fingerprint, line, last)
 
 
 def _code(parsed: ParsedMarkdown) -> Iterator[int]:
@@ -114,12 +114,12 @@ def _code(parsed: ParsedMarkdown) -> Iterator[int]:
             continue
         opened = ""
         for at in range(block.start, block.end):
-            found = _FENCE.match(parsed.lines[at])
-            if opened or found:
+            match = _FENCE.match(parsed.lines[at])
+            if opened or match:
                 yield at
-            if found and not opened:
-                opened = found["sign"]
-            elif found and found["sign"].startswith(opened) and not found["info"].strip():
+            if match and not opened:
+                opened = match["sign"]
+            elif match and match["sign"].startswith(opened) and not match["info"].strip():
                 opened = ""
 
 

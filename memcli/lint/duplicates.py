@@ -121,7 +121,7 @@ def _alike(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """Yield groups of near duplicates, the first line first."""
     counts = Counter(term for line in lines for term in line.terms)
     seen: defaultdict[str, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))
-    found: dict[int, list[Line]] = {}
+    groups: dict[int, list[Line]] = {}
     leader: dict[int, int] = {}
     for number, line in enumerate(lines):
         rare = _rarest(line.terms, counts)
@@ -129,10 +129,10 @@ def _alike(lines: Sequence[Line]) -> Iterator[list[Line]]:
         like = next((at for at in near if _is_same(line, lines[at])), None)
         if like is not None:
             first = leader[number] = leader.get(like, like)
-            found.setdefault(first, [lines[first]]).append(line)
+            groups.setdefault(first, [lines[first]]).append(line)
         for term in rare:
             seen[term].append(number)
-    yield from found.values()
+    yield from groups.values()
 
 
 def _rarest(terms: frozenset[str], counts: Counter[str]) -> list[str]:

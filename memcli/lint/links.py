@@ -127,8 +127,8 @@ class Links:
             pages = (f"{path.removesuffix(_PAGE)}{each}" for each in (".md", "/README.md"))
             below = (posixpath.join(path, index) for index in _INDEXES)
             for each in (path, *below, *(pages if path.endswith(_PAGE) else ())):
-                if (found := self._documents.get((source, _folded(each)))) is not None:
-                    return source, found
+                if (target := self._documents.get((source, _folded(each)))) is not None:
+                    return source, target
             if self._exists(source, path):
                 return source, path
         return None
@@ -136,8 +136,8 @@ class Links:
     def _is_known(self, link: Link) -> bool:
         if _NUMBER.fullmatch(link.target) or self._is_outside(link):
             return True
-        wanted = _folded(name(link))
-        return wanted in self._names or wanted.rpartition(".md")[0] in self._names
+        key = _folded(name(link))
+        return key in self._names or key.rpartition(".md")[0] in self._names
 
     def _is_outside(self, link: Link) -> bool:
         """Return whether it leads out of all sources, or is a route of a web site."""

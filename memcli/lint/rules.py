@@ -73,8 +73,8 @@ def _undated(document: LintDocument) -> str:
     """Return why a document without a date is a log; "" if it is not a log."""
     if document.date is not None or document.is_evergreen or document.is_summary:
         return ""
-    if found := _WRITTEN.search(document.path.rpartition("/")[2]):
-        return f"{found[0]} in its name is not a date"
+    if match := _WRITTEN.search(document.path.rpartition("/")[2]):
+        return f"{match[0]} in its name is not a date"
     if any(heading_days(b.title) for b in document.blocks if b.kind == "heading"):
         return ""  # its sections have dates
     heads = (document.lines[b.start] for b in document.blocks if b.kind in ("item", "heading"))
@@ -111,9 +111,9 @@ class Contradictions:
             def is_newer(place: int, day: str = older.date or "") -> bool:
                 return (statements[place].date or "") > day
 
-            found = [statements[place] for place in claims.correcting(older.text, is_newer)]
-            if found:
-                newest = max(found, key=lambda each: each.date or "")
+            newer = [statements[place] for place in claims.correcting(older.text, is_newer)]
+            if newer:
+                newest = max(newer, key=lambda each: each.date or "")
                 what = f"a note of {newest.date} says that this has changed"
                 yield Finding(CONTRADICTION, older.at, what, (newest.at,))
 

@@ -59,8 +59,8 @@ def chunk_document(
     chunks: list[Chunk] = []
     for heading, first, blocks in _sections(parsed, heading_days):
         own = heading.days if stamped else _narrowed(days, heading.days)
-        said = named_days(own) if own else None
-        context = choose_context(title, heading.path, said, limits, description)
+        date_words = named_days(own) if own else None
+        context = choose_context(title, heading.path, date_words, limits, description)
         date, first_day = date_of(own or days)
         spans = cut_segments(parsed, starts, text, blocks, context=context, limits=limits)
         begin = spans[0].start if spans else 0
@@ -130,9 +130,9 @@ def _sections(
     blocks: list[Block] = []
 
     def heading() -> Heading:
-        found = (heading_days(block.title) for block in reversed(stack))
+        days = (heading_days(block.title) for block in reversed(stack))
         path = tuple(block.title for block in stack if block.title)
-        return Heading(path, next(filter(None, found), None))
+        return Heading(path, next(filter(None, days), None))
 
     for block in parsed.blocks:
         if block.kind != "heading":

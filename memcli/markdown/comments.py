@@ -37,9 +37,9 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     close: int | None = 0  # the next "-->", or None
     blank = -1  # the next blank line
-    while found := opener.search(text, at):
-        start, at = found.span()
-        if found[0] != "<!--":
+    while match := opener.search(text, at):
+        start, at = match.span()
+        if match[0] != "<!--":
             continue
         if close is not None and close < start + 2:
             close = text.find("-->", start + 2)

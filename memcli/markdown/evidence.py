@@ -99,13 +99,15 @@ class CitedFile:
         titles = [block.title for block in self.blocks if block.kind == "heading"]
         segments = (segment for title in titles for segment in title.split(" > "))
         names = (stem, *named, *titles, *segments)
-        return frozenset(told for name in names for told in (name, name[:TITLE_CHARS].strip()))
+        return frozenset(
+            heading for name in names for heading in (name, name[:TITLE_CHARS].strip())
+        )
 
     @cached_property
     def cited_lines(self) -> Sequence[tuple[int, CitedLine]]:
         """Return the text of each line of a summary, by its number."""
-        found = ((number, cited(line)) for number, line in enumerate(self.lines, start=1))
-        return [(number, each) for number, each in found if each]
+        cites = ((number, cited(line)) for number, line in enumerate(self.lines, start=1))
+        return [(number, each) for number, each in cites if each]
 
 
 Open = Callable[[str], "CitedFile | None"]
@@ -121,8 +123,8 @@ def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evi
     by_path: dict[str, list[SourceLines]] = {}
     for source in lineage.sources:
         by_path.setdefault(source.path, []).append(source)
-    for path, wanted in by_path.items():
-        places |= zip(wanted, _places_of(path, wanted, read, others), strict=True)
+    for path, sources in by_path.items():
+        places |= zip(sources, _places_of(path, sources, read, others), strict=True)
     ordered = tuple(places[source] for source in lineage.sources)
     is_sealed = seal_of(text) == lineage.seal
     if len(text) > MOST_CHARS:
@@ -146,8 +148,8 @@ def _without_rules(place: SourceLines, file: CitedFile | None) -> tuple[SourceLi
     begins = [n for n in free if n - 1 not in free]
     ends = [n for n in free if n + 1 not in free]
     pieces = zip(begins, ends, strict=True)
-    found = tuple(place._replace(start_line=a, end_line=b) for a, b in pieces)
-    return found or (place._replace(end_line=first - 1),)
+    places = tuple(place._replace(start_line=a, end_line=b) for a, b in pieces)
+    return places or (place._replace(end_line=first - 1),)
 
 
 def _rules(place: SourceLines, file: CitedFile) -> list[Unit]:
@@ -196,9 +198,9 @@ def _places_of(
         return locate(sources, file.lines)
     for other in others:
         moved = read(other)
-        found = locate(sources, moved.lines) if moved else []
-        if found and None not in found:
-            return [place and place._replace(path=other) for place in found]
+        moves = locate(sources, moved.lines) if moved else []
+        if moves and None not in moves:
+            return [place and place._replace(path=other) for place in moves]
     return [None] * len(sources)
 
 
@@ -220,15 +222,21 @@ def _invented(
         if not line.strip():
             continue
         if line.startswith("#"):
-            told = _is_heading(line, headings)
+            is_supported = _is_heading(line, headings)
         else:
             cite = cited(line)
             here = _cited(cite, lineage, places, files) if cite else None
-            told = bool(cite and here and _is_supported(cite, here, lineage, places, files))
-            if cite and here and not told and reworded is not None and _is_close(cite, here):
+            is_supported = bool(cite and here and _is_supported(cite, here, lineage, places, files))
+            if (
+                cite
+                and here
+                and not is_supported
+                and reworded is not None
+                and _is_close(cite, here)
+            ):
                 reworded.append(line)
-                told = True
-        if not told:
+                is_supported = True
+        if not is_supported:
             yield line
 
 
@@ -236,20 +244,20 @@ def _headings(file: CitedFile, lineage: Lineage) -> Iterable[str]:
     """Return the allowed headings; headings of a summary of summaries begin with a date."""
     if file.path not in lineage.parents:
         return file.headings
-    return [told for title in file.headings for told in (title, _undated(title))]
+    return [heading for title in file.headings for heading in (title, _undated(title))]
 
 
 def _is_heading(line: str, headings: set[str]) -> bool:
     title = line.lstrip("#").strip()
-    told = (title, _undated(title))
-    if not told[1] or not headings.isdisjoint(told):
+    texts = (title, _undated(title))
+    if not texts[1] or not headings.isdisjoint(texts):
         return True
     return all(segment in headings for segment in title.split(" > "))
 
 
 def _undated(title: str) -> str:
-    found = _DATES.match(title)
-    return title[found.end() :].strip() if found else title
+    match = _DATES.match(title)
+    return title[match.end() :].strip() if match else title
 
 
 class CitedContent(Record):
@@ -267,11 +275,11 @@ def _cited(
     files: dict[str, CitedFile],
 ) -> CitedContent | None:
     """Read the cited lines at their current place; None if they are not a source."""
-    told: list[Unit] = []
+    units: list[Unit] = []
     for source, place in places:
         file = files[place.path]
         if source.path in lineage.parents:
-            told += [
+            units += [
                 Unit(each.text, "", (0,), (number,))
                 for number, each in file.cited_lines
                 if place.start_line <= number <= place.end_line
@@ -283,7 +291,7 @@ def _cited(
         ):
             shift = place.start_line - source.start_line
             return _read(file, cite.first + shift, cite.last + shift)
-    return CitedContent(tuple(told), (), has_other=False) if told else None
+    return CitedContent(tuple(units), (), has_other=False) if units else None
 
 
 def _read(file: CitedFile, first: int, last: int) -> CitedContent:
@@ -306,22 +314,22 @@ def _is_supported(
     files: dict[str, CitedFile],
 ) -> bool:
     """Return whether the cited lines say what a line says."""
-    said = cite.text
-    if said == NOTHING or any(said == unit.text for unit in here.units):
+    text = cite.text
+    if text == NOTHING or any(text == unit.text for unit in here.units):
         return True
-    if _consists_of(said, here.units):  # it may end like a mark
+    if _consists_of(text, here.units):  # it may end like a mark
         return True
-    said, times, replaces = unmarked(said)
+    text, times, replaces = unmarked(text)
     if replaces and not _is_inside(replaces, places):
         return False
-    if times > 1 and _times(said, lineage, places, files) < times:
+    if times > 1 and _times(text, lineage, places, files) < times:
         return False
-    if _consists_of(said, here.units):
+    if _consists_of(text, here.units):
         return True
-    if said.startswith(ALSO):
-        words = said.removeprefix(ALSO).split(", ")
+    if text.startswith(ALSO):
+        words = text.removeprefix(ALSO).split(", ")
         return all(_stands(word, here) for word in words if word != NOTHING)
-    return here.has_other and _is_described(said, here)
+    return here.has_other and _is_described(text, here)
 
 
 def _is_close(cite: CitedLine, here: CitedContent) -> bool:
@@ -346,24 +354,24 @@ def _times(
     files: dict[str, CitedFile],
 ) -> int:
     """Count how often a text can appear in the source lines of a summary."""
-    found = 0
+    count = 0
     for source, place in places:
         file = files[place.path]
         if source.path in lineage.parents:
-            told = (
+            cites = (
                 unmarked(e.text)
                 for n, e in file.cited_lines
                 if place.start_line <= n <= place.end_line
             )
-            found += sum(times for text, times, _ in told if text == line)
+            count += sum(times for text, times, _ in cites if text == line)
             continue
-        found += sum(
+        count += sum(
             unit.text.count(line.removeprefix(f"{unit.speaker}: "))
             for unit in file.units
             if place.start_line <= unit.numbers[0] <= unit.numbers[-1] <= place.end_line
             and _consists_of(line, [unit])
         )
-    return found
+    return count
 
 
 def _consists_of(text: str, units: Sequence[Unit]) -> bool:
@@ -392,7 +400,7 @@ def _consists_of(text: str, units: Sequence[Unit]) -> bool:
 
 def _ends(line: str, begin: int, text: str, steps: Iterator[int]) -> Iterator[int]:
     """Yield the ends of whole sentences of a unit that begin at a place of the text."""
-    marks = [found.end() for found in _END.finditer(text)]
+    marks = [match.end() for match in _END.finditer(text)]
     starts = [0, *marks]
     ends = sorted({*marks, len(text)})
     for start in starts:
@@ -420,23 +428,23 @@ def _behind(text: str, end: int) -> Iterator[int]:
 
 def _is_described(text: str, here: CitedContent) -> bool:
     """Return whether a line that describes code, a log or a table names its content."""
-    for found in _CODE.finditer(text):
-        lead, body = text[: found.start()].strip(), text[found.start() :]
+    for match in _CODE.finditer(text):
+        lead, body = text[: match.start()].strip(), text[match.start() :]
         if lead and not _consists_of(lead, here.units):
             continue
         if body[0] == "`":
             if all(_stands(line, here) for line in body[1:-1].split("`; `")):
                 return True
             continue
-        told = _PLACEHOLDER.fullmatch(body)
-        if told and int(told[1]) <= len(here.lines):
-            names = (name for name in told[2].split(", ") if name != NOTHING)
+        placeholder = _PLACEHOLDER.fullmatch(body)
+        if placeholder and int(placeholder[1]) <= len(here.lines):
+            names = (name for name in placeholder[2].split(", ") if name != NOTHING)
             return all(_stands(name, here) for name in names)
     return False
 
 
 def _stands(text: str, here: CitedContent) -> bool:
     """Return whether a line contains a few words exactly."""
-    wanted = text.strip()
+    sentence = text.strip()
     rows = [*(without_data(line) for line in here.lines), *(unit.text for unit in here.units)]
-    return any(wanted in row or wanted in row.replace("`", "'") for row in rows)
+    return any(sentence in row or sentence in row.replace("`", "'") for row in rows)

@@ -67,14 +67,14 @@ def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
 
 def _page_properties(lines: tuple[str, ...]) -> dict[str, Any]:
     """Read the lines `key:: text` at the start of a Logseq page; they stay in the body."""
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for line in lines[:MOST_PROPERTIES]:
-        said = re.fullmatch(r"([A-Za-z][\w-]{0,99}):: *(.{1,1000}?)\s*", line)
-        if not said:
+        match = re.fullmatch(r"([A-Za-z][\w-]{0,99}):: *(.{1,1000}?)\s*", line)
+        if not match:
             break
-        words = [word.strip(" #[]") for word in said[2].split(",")]
-        found.setdefault(said[1], words if len(words) > 1 else words[0])
-    return _private(found, "\n".join(f"{key}: {value}" for key, value in found.items()))
+        words = [word.strip(" #[]") for word in match[2].split(",")]
+        properties.setdefault(match[1], words if len(words) > 1 else words[0])
+    return _private(properties, "\n".join(f"{key}: {value}" for key, value in properties.items()))
 
 
 def _private(metadata: dict[str, Any], text: str) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _mapping(text: str) -> dict[str, Any] | None:
 
 def _lines(text: str) -> dict[str, Any] | None:
     """Read lines of `key: text` literally; None if there are other lines."""
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for line in text.splitlines():
         if not line.strip() or line.startswith("#"):
             continue
@@ -115,8 +115,8 @@ def _lines(text: str) -> dict[str, Any] | None:
         value = value.strip()
         if value.startswith(_BEGUN):
             return None
-        found[key] = _WORDS.get(value, value)
-    return found
+        properties[key] = _WORDS.get(value, value)
+    return properties
 
 
 @cache

@@ -43,13 +43,13 @@ def read_lineage(metadata: Mapping[str, Any]) -> Lineage | None:
     tokens = metadata.get("tokens")
     rows = metadata.get("lineage")
     sources = [_source(row) for row in rows] if isinstance(rows, list) else []
-    found = [source for source in sources if source is not None]
+    valid = [source for source in sources if source is not None]
     texts = [metadata.get(key) for key in ("earliest", "latest", "compacted", "method", "seal")]
     confidence, level, parents = (metadata.get(k) for k in ("confidence", "level", "parents"))
     run = metadata.get("run", 0)
     if (
-        not found
-        or len(found) != len(sources)
+        not valid
+        or len(valid) != len(sources)
         or not isinstance(tokens, dict)
         or not all(isinstance(tokens.get(key), int) for key in ("sources", "summary"))
         or not all(isinstance(text, str) for text in texts)
@@ -61,12 +61,12 @@ def read_lineage(metadata: Mapping[str, Any]) -> Lineage | None:
         or type(run) is not int
         or run < 0
         or not isinstance(parents, list)
-        or not set(parents) <= {source.path for source in found}
+        or not set(parents) <= {source.path for source in valid}
     ):
         return None
     earliest, latest, compacted, method, seal = map(str, texts)
     return Lineage(
-        sources=tuple(found),
+        sources=tuple(valid),
         parents=tuple(map(str, parents)),
         earliest=earliest,
         latest=latest,
@@ -87,8 +87,8 @@ def _source(row: object) -> SourceLines | None:
     lines, hash_ = (re.fullmatch(_LINES, str(row.get("lines"))), str(row.get("hash")))
     if lines is None or not re.fullmatch(_HASH, hash_):
         return None
-    found = SourceLines(row["path"], int(lines[1]), int(lines[2]), bytes.fromhex(hash_))
-    return found if 1 <= found.start_line <= found.end_line else None
+    source = SourceLines(row["path"], int(lines[1]), int(lines[2]), bytes.fromhex(hash_))
+    return source if 1 <= source.start_line <= source.end_line else None
 
 
 def lines_hash(lines: Sequence[str], first: int, last: int) -> bytes:
@@ -102,14 +102,14 @@ def locate(sources: Sequence[SourceLines], lines: Sequence[str]) -> list[SourceL
     Lines that have moved are found by their hash. The search starts where they would be if they had
     moved as far as the lines before them.
     """
-    found: list[SourceLines | None] = []
+    places: list[SourceLines | None] = []
     shift = 0
     for source in sources:
         place = _place(source, lines, shift)
         if place is not None:
             shift = place.start_line - source.start_line
-        found.append(place)
-    return found
+        places.append(place)
+    return places
 
 
 def _place(source: SourceLines, lines: Sequence[str], shift: int) -> SourceLines | None:
@@ -153,15 +153,15 @@ def cited(line: str) -> CitedLine | None:
 
     Example: "- said (memory/2025-03-03.md:9-14)" -> ("said", "memory/2025-03-03.md", 9, 14)
     """
-    said, opened, rest = line.rpartition(" (")
+    text, opened, rest = line.rpartition(" (")
     is_line = line.startswith("- ") and opened and rest.endswith(")")
     place = re.fullmatch(_PLACE, rest[:-1]) if is_line else None
     if place is None:
         return None
     first = int(place[2])
-    return CitedLine(said[2:], place[1], first, int(place[3] or first))
+    return CitedLine(text[2:], place[1], first, int(place[3] or first))
 
 
 def citations(text: str) -> list[tuple[str, int, int]]:
     """List what the lines of a summary cite, as (path, first, last)."""
-    return [found[1:] for found in map(cited, text.split("\n")) if found]
+    return [citation[1:] for citation in map(cited, text.split("\n")) if citation]

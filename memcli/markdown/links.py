@@ -26,9 +26,9 @@ def link_targets(text: str) -> tuple[str, ...]:
     """List the local link targets of a text in order, each once."""
     if "](" not in text and "[[" not in text:
         return ()
-    found = [(m[1] or m[2]).strip() for m in _INLINE.finditer(text)]
-    found += [m[1].strip() for m in _WIKI.finditer(text)]
-    local = (t for t in found if t and not t.startswith("#") and not _SCHEME.match(t))
+    targets = [(m[1] or m[2]).strip() for m in _INLINE.finditer(text)]
+    targets += [m[1].strip() for m in _WIKI.finditer(text)]
+    local = (t for t in targets if t and not t.startswith("#") and not _SCHEME.match(t))
     return tuple(dict.fromkeys(local))
 
 
@@ -43,10 +43,10 @@ def related_targets(metadata: Mapping[str, Any], key: str = "related") -> tuple[
 
     YAML reads an unquoted `[[name]]` as a list in a list. Example: ["a.md", ["b"]] -> a.md, b
     """
-    found: list[str] = []
+    targets: list[str] = []
     for text in _texts(metadata.get(key)):
-        found += link_targets(text) or (() if _SCHEME.match(text) else (text.strip(),))
-    return tuple(dict.fromkeys(filter(None, found)))[:RELATED]
+        targets += link_targets(text) or (() if _SCHEME.match(text) else (text.strip(),))
+    return tuple(dict.fromkeys(filter(None, targets)))[:RELATED]
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -66,6 +66,6 @@ def corrected_lines(text: str) -> tuple[str, int, int] | None:
 
     Example: `Logs stay 90 days (corrects memory/2025-09-02.md:11)`
     """
-    if CORRECTS not in text or (found := re.search(_CORRECTED, text)) is None:
+    if CORRECTS not in text or (match := re.search(_CORRECTED, text)) is None:
         return None
-    return found["path"], int(found["first"]), int(found["last"] or found["first"])
+    return match["path"], int(match["first"]), int(match["last"] or match["first"])

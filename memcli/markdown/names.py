@@ -38,19 +38,19 @@ def names(title: str, path: str, front_matter: Mapping[str, Any]) -> tuple[str, 
 
 def aliases(front_matter: Mapping[str, Any]) -> tuple[str, ...]:
     """List the other names that front matter gives a document: a list, or commas between them."""
-    found: list[str] = []
+    names: list[str] = []
     for key, value in front_matter.items():
         if key.casefold() in _ALIAS_KEYS:
             written = value.split(",") if isinstance(value, str) else value
-            found += [each for each in written if isinstance(each, str)] if written else []
-    return tuple(name.strip()[:NAME_CHARS] for name in found if name.strip())[:MOST_NAMES]
+            names += [each for each in written if isinstance(each, str)] if written else []
+    return tuple(name.strip()[:NAME_CHARS] for name in names if name.strip())[:MOST_NAMES]
 
 
 def is_name(text: str, title: str, path: str, front_matter: str) -> bool:
     """Return whether a text is a name of a document, ignoring case and the brackets of a link."""
     matter = json.loads(front_matter) if front_matter != "{}" else {}
-    asked = folded(text.strip(_AROUND_NAMES).removesuffix(".md"))
-    return bool(asked) and asked in map(folded, names(title, path, matter))
+    name = folded(text.strip(_AROUND_NAMES).removesuffix(".md"))
+    return bool(name) and name in map(folded, names(title, path, matter))
 
 
 def headings_of(
@@ -63,10 +63,10 @@ def headings_of(
     """
     if not front_matter:
         return tuple(heading_path)
-    said = {folded(heading) for heading in heading_path}
+    headings = {folded(heading) for heading in heading_path}
     matter = json.loads(front_matter) if front_matter != "{}" else {}
     called = (
-        name for name in names(title, path, matter) if folded(name) not in said and _says(name)
+        name for name in names(title, path, matter) if folded(name) not in headings and _says(name)
     )
     return *called, *(f"#{tag}" for tag in tags(matter)[:MOST_NAMES]), *heading_path
 
@@ -89,7 +89,7 @@ def inline_tags(line: str) -> Iterator[str]:
     """Return the tags in a line: `#infra/db`, `#茶`, `#[[two words]]`; not `#12`, not in code."""
     if "#" not in line:
         return
-    for found in re.finditer(_TAG, re.sub(_CODE, " ", line)):
-        tag = (found[1] or found[2]).strip("/-, ")
+    for match in re.finditer(_TAG, re.sub(_CODE, " ", line)):
+        tag = (match[1] or match[2]).strip("/-, ")
         if any(map(str.isalpha, tag)):
             yield tag

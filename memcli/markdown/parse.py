@@ -61,8 +61,8 @@ def parse(text: str) -> ParsedMarkdown:
     blank = [""] * body_start
     body = "\n".join([*blank, *lines[body_start:]]).replace("\r\n", "\n").replace("\r", " ")
     tokens = _parser().parse(body)
-    found = [block for block in _blocks(tokens) if block.end > block.start]
-    blocks = tuple(_without_comments(_fill_gaps(found, lines, body_start), lines))
+    own_blocks = [block for block in _blocks(tokens) if block.end > block.start]
+    blocks = tuple(_without_comments(_fill_gaps(own_blocks, lines, body_start), lines))
     return ParsedMarkdown(lines, front_matter, blocks)
 
 
@@ -153,10 +153,10 @@ def _is_rule(line: str) -> bool:
 def _without_comments(blocks: Iterator[Block], lines: tuple[str, ...]) -> Iterator[Block]:
     """Remove blocks that are only comments; an unclosed comment continues after its HTML block."""
     until = 0
-    for found in blocks:
-        if found.end <= until:
+    for whole in blocks:
+        if whole.end <= until:
             continue
-        block = found._replace(start=max(found.start, until))
+        block = whole._replace(start=max(whole.start, until))
         if block.kind == "html":
             text = "\n".join(lines[block.start : block.end])
             if text.rfind("<!--") > text.rfind("-->") and visible(text + "x") == visible(text):

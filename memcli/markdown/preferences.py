@@ -30,13 +30,13 @@ def preferences_of(parsed: ParsedMarkdown, turns: Sequence[Turn]) -> tuple[Lines
 
     `turns` are the turns of a conversation, () for any other document.
     """
-    found: list[Lines] = []
+    preferences: list[Lines] = []
     for first, last in sorted(_preference_lines(parsed, turns)):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = found[-1][0], max(last, found[-1][1])
+        if preferences and first <= preferences[-1][1] + 1:
+            preferences[-1] = preferences[-1][0], max(last, preferences[-1][1])
         else:
-            found.append((first, last))
-    return tuple(found)
+            preferences.append((first, last))
+    return tuple(preferences)
 
 
 def begun_within(preferences: Sequence[Lines], start: int, end: int) -> tuple[Lines, ...]:

@@ -28,7 +28,7 @@ _SPOKEN = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 def properties(front_matter: Mapping[str, Any]) -> list[tuple[str, Value]]:
     """List each key with each of its values, written as they are compared."""
-    found: set[tuple[str, Value]] = {(TAGS, folded(tag)) for tag in tags(front_matter)}
+    pairs: set[tuple[str, Value]] = {(TAGS, folded(tag)) for tag in tags(front_matter)}
     waiting: list[tuple[str, Any]] = [
         (folded(key), value) for key, value in front_matter.items() if not _is_of_tags(key)
     ]
@@ -39,12 +39,12 @@ def properties(front_matter: Mapping[str, Any]) -> list[tuple[str, Value]]:
         elif isinstance(value, list):
             waiting += [(key, each) for each in value]
         elif isinstance(value, bool):
-            found.add((key, "true" if value else "false"))
+            pairs.add((key, "true" if value else "false"))
         elif isinstance(value, int | float):
-            found.add((key, value))
+            pairs.add((key, value))
         elif value is not None and (text := folded(value)):
-            found.add((key, text))
-    return sorted(found, key=lambda pair: (pair[0], str(pair[1])))
+            pairs.add((key, text))
+    return sorted(pairs, key=lambda pair: (pair[0], str(pair[1])))
 
 
 def tags(front_matter: Mapping[str, Any]) -> tuple[str, ...]:
@@ -80,12 +80,12 @@ def day_of(text: str) -> str | None:
 def same_values(text: str) -> Sequence[Value]:
     """List the values that a text may mean: itself, a number, true or false."""
     word = folded(text)
-    found: list[Value] = [word]
+    values: list[Value] = [word]
     if number := _NUMBER.fullmatch(word):
-        found.append(float(word) if number[1] else int(word))
+        values.append(float(word) if number[1] else int(word))
     if word in _SPOKEN:
-        found.append(_SPOKEN[word])
-    return found
+        values.append(_SPOKEN[word])
+    return values
 
 
 def _is_of_tags(key: str) -> bool:

@@ -78,8 +78,8 @@ def description_of(metadata: Mapping[str, Any]) -> str:
     """Return the description of a document in its front matter: its other names, and a summary."""
     from memcli.markdown.names import aliases
 
-    said = metadata.get("description")
-    return "; ".join([*aliases(metadata), *([said] if isinstance(said, str) else [])])
+    description = metadata.get("description")
+    return "; ".join([*aliases(metadata), *([description] if isinstance(description, str) else [])])
 
 
 def choose_context(

@@ -60,12 +60,12 @@ def turns_of(parsed: ParsedMarkdown) -> tuple[Turn, ...]:
     """Return the turns of a conversation in order; () for any other document."""
     openings = list(_openings(parsed))
     counts = Counter(opening.speaker.casefold() for opening in openings)
-    kept = {name for name in counts if role_of(name)}
-    if not {USER, ASSISTANT} <= {role_of(name) for name in kept}:
-        kept |= {name for name, times in counts.items() if times >= MIN_TURNS}
-        if not _fill_half(openings, kept, parsed.blocks):
+    speakers = {name for name in counts if role_of(name)}
+    if not {USER, ASSISTANT} <= {role_of(name) for name in speakers}:
+        speakers |= {name for name, times in counts.items() if times >= MIN_TURNS}
+        if not _fill_half(openings, speakers, parsed.blocks):
             return ()
-    return tuple(_ended([o for o in openings if o.speaker.casefold() in kept], parsed))
+    return tuple(_ended([o for o in openings if o.speaker.casefold() in speakers], parsed))
 
 
 @lru_cache
@@ -101,21 +101,21 @@ def _openings(parsed: ParsedMarkdown) -> Iterator[_Opening]:
 
 def _named(line: str) -> str:
     """Return the name at the start of a line, or ""."""
-    found = _OPENS.match(line)
-    name = " ".join(found["name"].split()) if found else ""
+    match = _OPENS.match(line)
+    name = " ".join(match["name"].split()) if match else ""
     looks_like_one = name and (not name[0].islower() or bool(role_of(name)))
     return name if looks_like_one and len(name.split()) <= NAME_WORDS else ""
 
 
 def marked(text: str, speaker: str, *, opens: bool) -> str:
     """Write a line of a turn with the mark of its speaker: `Ann: yes` is `**Ann**: yes`."""
-    said = found.string[found.end() :] if opens and (found := _OPENS.match(text)) else text
-    return f"**{speaker}**: {said}"
+    body = mark.string[mark.end() :] if opens and (mark := _OPENS.match(text)) else text
+    return f"**{speaker}**: {body}"
 
 
 def _role_heading(block: Block) -> str:
-    found = _HEADING.match(block.title)
-    name = " ".join(found["name"].split()) if found else ""
+    match = _HEADING.match(block.title)
+    name = " ".join(match["name"].split()) if match else ""
     return name if name.casefold() in _ROLE_OF else ""
 
 

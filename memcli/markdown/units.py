@@ -43,19 +43,19 @@ def units(block: Block, lines: Sequence[str]) -> Iterator[Unit]:
     shown = visible("\n".join(lines[block.start : block.end])).split("\n")
     if len(shown) != block.end - block.start:  # a comment has removed lines
         shown = [visible(line) for line in lines[block.start : block.end]]
-    found: list[tuple[int, str]] = []
+    numbered: list[tuple[int, str]] = []
     for number, line in enumerate(shown, start=block.start + 1):
         mark = _MARK.match(line) if block.kind in ("item", "quote") else None
-        if found and (mark or not line.strip()):
-            yield _joined(found)
-            found = []
+        if numbered and (mark or not line.strip()):
+            yield _joined(numbered)
+            numbered = []
         body = line[mark.end() :] if mark else _QUOTE.sub("", line)
         if block.kind == "heading":
             body = body.strip().lstrip("#")
         if body.strip():
-            found.append((number, without_data(body.strip())))
-    if found:
-        yield _joined(found)
+            numbered.append((number, without_data(body.strip())))
+    if numbered:
+        yield _joined(numbered)
 
 
 def _joined(lines: Sequence[tuple[int, str]]) -> Unit:

@@ -80,10 +80,10 @@ def _hint_for_tools(hint: str) -> str:
         name, argument = "", ""
     else:
         return hint
-    given = {argument: words.pop(0)} if words and not words[0].startswith("-") else {}
+    values = {argument: words.pop(0)} if words and not words[0].startswith("-") else {}
     pairs = zip(words[::2], words[1::2], strict=False)
-    given |= {option.lstrip("-"): value for option, value in pairs}
-    known = [f'{key} "{value}"' for key, value in given.items() if key in _ARGUMENTS]
+    values |= {option.lstrip("-"): value for option, value in pairs}
+    known = [f'{key} "{value}"' for key, value in values.items() if key in _ARGUMENTS]
     if not name:
         return ", ".join(known)
     return f"{name} with {', '.join(known)}" if known else _PLAINLY.get(name, name)
@@ -98,8 +98,8 @@ def headline(match: str | None, comparison: Freshness) -> list[str]:
         files = visible_line(comparison.missing) or f"{comparison.pending} files"
         state = f"{state}, without {files}"
     first = f"match: {match}; index: {state}" if match else f"index: {state}"
-    told = [comparison.reason] if comparison.reason else []
-    return [first, *(visible_line(_sentence(each)) for each in (*told, *comparison.notices))]
+    parts = [comparison.reason] if comparison.reason else []
+    return [first, *(visible_line(_sentence(each)) for each in (*parts, *comparison.notices))]
 
 
 def of_context(assembly: Assembly, *, embeds: bool) -> list[str]:
@@ -160,8 +160,8 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
         remarks.append(f"keywords only: {_sentence(semantic.reason)}")
     elif missing := missing_vectors(semantic):
         remarks.append(missing.text)
-    if told := [each for each in answer.repaired if each.is_another_word]:
-        remarks.append(reasons.repaired(told))
+    if repaired := [each for each in answer.repaired if each.is_another_word]:
+        remarks.append(reasons.repaired(repaired))
     if read := line(dates):
         remarks.append(read)
     return remarks
@@ -174,8 +174,8 @@ def doubting_absent(answer: Answer) -> Answer:
     strong, and 35 with this rule; so are 165 and 140 of 252 right answers.
     """
     weak = answer._replace(match="weak")
-    told = reasons.absent(weak) if answer.match == "strong" else ""
-    return weak._replace(match_reason=Reason("absent", told)) if told else answer
+    text = reasons.absent(weak) if answer.match == "strong" else ""
+    return weak._replace(match_reason=Reason("absent", text)) if text else answer
 
 
 def is_unembedded(answer: Answer) -> bool:
@@ -186,10 +186,10 @@ def is_unembedded(answer: Answer) -> bool:
 
 def _doubt(answer: Answer) -> list[str]:
     """Report how the passages differ from the question."""
-    told = reasons.doubt(answer)
-    if not told and answer.uncalibrated and answer.match == "weak":
-        told = _sentence(answer.uncalibrated)
-    return [*filter(None, (told, reasons.absent(answer)))]
+    text = reasons.doubt(answer)
+    if not text and answer.uncalibrated and answer.match == "weak":
+        text = _sentence(answer.uncalibrated)
+    return [*filter(None, (text, reasons.absent(answer)))]
 
 
 def passage_text(passage: RankedPassage) -> str:
@@ -267,8 +267,8 @@ def of_note(noted: RememberResult, *, corrects: str = "") -> str:
         lines.append(f"marked as corrected: {visible_line(corrects)}")
     elif noted.older:
         for each in noted.older:
-            told = "an older note differs" if each.differs else "about the same"
-            parts = filter(None, (told, each.citation, broken_up(each.text)))
+            label = "an older note differs" if each.differs else "about the same"
+            parts = filter(None, (label, each.citation, broken_up(each.text)))
             lines.append(visible_line(" ".join(": ".join(parts).split())))
         lines.append(
             "If it replaces one of these: memory_correct with that citation and the same text"

@@ -80,20 +80,22 @@ def call_search(
     options = options_of(memory.config, filters=filters, budget=arguments["budget"], lists=brief)
 
     # The page is cut here, because the next one continues after the passages of this one.
-    found = ask(memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped))
-    found = found._replace(answer=answers.doubting_absent(found.answer))
+    result = ask(
+        memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped)
+    )
+    result = result._replace(answer=answers.doubting_absent(result.answer))
     if arguments["limit"]:
-        first = found.answer.passages[: arguments["limit"]]
-        found = found._replace(answer=found.answer._replace(passages=first))
-    asked = [arguments.get(name) for name in _ASKED]
-    cursor = Cursor.of(found.answer.revision, asked)
+        first = result.answer.passages[: arguments["limit"]]
+        result = result._replace(answer=result.answer._replace(passages=first))
+    values = [arguments.get(name) for name in _ASKED]
+    cursor = Cursor.of(result.answer.revision, values)
     if arguments["cursor"] is not None:
         cursor = cursor.moved_to(arguments["cursor"])
     embeds = shared.embeds(
-        is_outdated=found.freshness.pending > 0,
-        has_vectors=not answers.is_unembedded(found.answer),
+        is_outdated=result.freshness.pending > 0,
+        has_vectors=not answers.is_unembedded(result.answer),
     )
-    text, page = _page(found, options, cursor, bounds, embeds=embeds)
+    text, page = _page(result, options, cursor, bounds, embeds=embeds)
     for passage in page.answer.passages:
         shared.seen.add(passage.about.source, passage.about.path, passage.text)
 
@@ -117,21 +119,21 @@ def _list(
     from memcli.api.listing import catalogue
     from memcli.render import jsonio
 
-    found = catalogue(memory, filters, order="newest")
+    result = catalogue(memory, filters, order="newest")
 
     def record() -> dict[str, Any]:
-        names = [shown(each.source, each.path) for each in found.documents]
+        names = [shown(each.source, each.path) for each in result.documents]
         return {
             "schema": "memcli.ls/1",
             "dates": jsonio.dates_of(bounds),
-            "freshness": jsonio.freshness_of(found.freshness),
+            "freshness": jsonio.freshness_of(result.freshness),
             "documents": [
                 {"name": name, "file": name, **each._asdict()}
-                for name, each in zip(names, found.documents, strict=True)
+                for name, each in zip(names, result.documents, strict=True)
             ],
         }
 
-    return ToolResult(answers.of_catalogue(found, budget), record)
+    return ToolResult(answers.of_catalogue(result, budget), record)
 
 
 def _while_awaited(
@@ -195,19 +197,19 @@ def _page(
     result, rest, weaker = result._replace(answer=page), page.passages, page.weaker
     free = max(0, options.free - (len(passages) - len(rest)))
     while True:
-        kept, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
-        lines = answers.of_search(result, kept, bounds, embeds=embeds)
-        if whole := shortened(kept):
+        fitting, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
+        lines = answers.of_search(result, fitting, bounds, embeds=embeds)
+        if whole := shortened(fitting):
             lines.append(f"shown only in part: {whole}")
-        if (dropped or weaker) and kept and not result.is_unsure:
-            after = cursor.behind(passages, kept).text
+        if (dropped or weaker) and fitting and not result.is_unsure:
+            after = cursor.behind(passages, fitting).text
             more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker"
             lines.append(f'{more}; for them: cursor "{after}"')
-        text = "\n".join([*lines, "", *map(write, kept)])
+        text = "\n".join([*lines, "", *map(write, fitting)])
         over = estimate(text) - budget
-        if over <= 0 or not kept:
+        if over <= 0 or not fitting:
             answer = result.answer._replace(
-                passages=tuple(kept),
+                passages=tuple(fitting),
                 omitted_over_budget=dropped,
                 omitted_low_confidence=far,
                 weaker=weaker,
@@ -297,14 +299,14 @@ def call_context(
     if is_stopped():
         raise StoppedError("warm")
     text, observe = arguments["query"] or "", _while_awaited(is_stopped)
-    found = context_of(memory, text, moment, sharing, observe=observe)
-    embeds = shared.embeds(is_outdated=found.freshness.pending > 0, has_vectors=True)
-    lines = answers.of_context(found, embeds=embeds)
-    for part in found.assembled.parts:
+    assembly = context_of(memory, text, moment, sharing, observe=observe)
+    embeds = shared.embeds(is_outdated=assembly.freshness.pending > 0, has_vectors=True)
+    lines = answers.of_context(assembly, embeds=embeds)
+    for part in assembly.assembled.parts:
         shared.seen.add(*part.excerpt.about.document, part.text)
-    body = markdown(found.assembled.parts, notice=found.assembled.notice)
+    body = markdown(assembly.assembled.parts, notice=assembly.assembled.notice)
     now = moment.isoformat(timespec="seconds")
-    record = partial(context_record, found, config, budget=sharing.budget, now=now)
+    record = partial(context_record, assembly, config, budget=sharing.budget, now=now)
     return ToolResult("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
 
 
@@ -369,15 +371,15 @@ def read_document(
     # The prefix of a document's path, by the name of its workspace.
     names = {name: f"{name}:" for name, *_ in memory.members}
     names = names or {os.path.basename(memory.config.workspace): ""}
-    wanted, _, path = arguments["uri"].removeprefix(SCHEME).partition("/")
+    workspace, _, path = arguments["uri"].removeprefix(SCHEME).partition("/")
     # Some clients write the name in lower case, because they take it for a host.
-    meant = [name for name in names if name.casefold() == unquote(wanted).casefold()]
+    meant = [name for name in names if name.casefold() == unquote(workspace).casefold()]
     if not meant or not path:
         raise NotFoundError(
             f"there is no document at {arguments['uri']}",
             hint=f"{SCHEME}{quote(next(iter(names)))}/PATH",
         )
-    name = unquote(wanted) if unquote(wanted) in meant else meant[0]
+    name = unquote(workspace) if unquote(workspace) in meant else meant[0]
     lines = get(memory, names[name] + unquote(path))
     changed = _changed_at(memory, lines)
     return ToolResult(broken_up(lines.text), lambda: {"lastModified": changed})

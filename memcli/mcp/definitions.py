@@ -210,13 +210,13 @@ def read(name: str, arguments: Sequence[Argument], values: Mapping[str, object])
     type.
     """
     known = {each.name: each for each in arguments}
-    told: dict[str, object] = {}
+    result: dict[str, object] = {}
     for argument, value in values.items():
         meant = argument if argument in known else ALIASES.get(argument, "")
         if meant not in known:
             raise _unknown(name, argument, [each.name for each in arguments if each.is_listed])
-        told.setdefault(meant, value)
-    return {each.name: _value(name, each, told.get(each.name)) for each in arguments}
+        result.setdefault(meant, value)
+    return {each.name: _value(name, each, result.get(each.name)) for each in arguments}
 
 
 def _value(name: str, argument: Argument, value: object) -> object:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import unquote, urlsplit
+from warnings import filterwarnings
 
 import anyio
 import mcp_types as types
@@ -123,12 +124,12 @@ class MemoryServer:
                 types.INVALID_PARAMS, f"there is no tool {params.name!r:.80}; there are {names}"
             )
         try:
-            given = definitions.read(tool.name, tool.arguments, params.arguments or {})
-            told = await self._answer(calls.CALLS[tool.name], given, context)
+            values = definitions.read(tool.name, tool.arguments, params.arguments or {})
+            answer = await self._answer(calls.CALLS[tool.name], values, context)
         except MemcliError as error:
             return types.CallToolResult(content=[_text(answers.of_error(error))], is_error=True)
-        record = _sendable(told.record()) if self._structured else None
-        return types.CallToolResult(content=[_text(told.text)], structured_content=record)
+        record = _sendable(answer.record()) if self._structured else None
+        return types.CallToolResult(content=[_text(answer.text)], structured_content=record)
 
     async def _answer(
         self, call: Callable[..., ToolResult], arguments: Mapping[str, Any], context: Context
@@ -148,15 +149,15 @@ class MemoryServer:
             if context.meta and "progress_token" in context.meta:
                 group.start_soon(self._report, context)
             try:
-                told = await to_thread.run_sync(
+                record = await to_thread.run_sync(
                     answer, abandon_on_cancel=True, limiter=self._limiter
                 )
             finally:
                 stopped.set()
             group.cancel_scope.cancel()
-        if isinstance(told, Exception):
-            raise told
-        return told
+        if isinstance(record, Exception):
+            raise record
+        return record
 
     async def _take_folders(self, context: Context, workspace: str | None) -> None:
         """Ask a client once for its folders, if the server does not know where the notes are."""
@@ -177,8 +178,8 @@ class MemoryServer:
                 return
         self._has_folders = True
         with suppress(MCPError), anyio.move_on_after(ROOTS_SECONDS):
-            found = await context.session.list_roots()
-            folders = [urlsplit(str(root.uri)) for root in found.roots]
+            roots = await context.session.list_roots()
+            folders = [urlsplit(str(root.uri)) for root in roots.roots]
             paths = [unquote(each.path) for each in folders if each.scheme == "file"]
             self._shared.roots += paths
             if paths and self._shared.may_move:
@@ -208,16 +209,16 @@ class MemoryServer:
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        given = {"query": None, "budget": None, "uri": params.uri}
+        values = {"query": None, "budget": None, "uri": params.uri}
         call = calls.call_context if params.uri == _CONTEXT.uri else calls.read_document
         try:
-            told = await self._answer(call, given, context)
+            answer = await self._answer(call, values, context)
         except MemcliError as error:
             data = {"uri": params.uri}
             raise MCPError(types.INVALID_PARAMS, answers.of_error(error), data) from None
-        meta = told.record() if call is calls.read_document else None
+        meta = answer.record() if call is calls.read_document else None
         text = types.TextResourceContents(
-            uri=params.uri, mime_type=_MARKDOWN, text=_clean(told.text), _meta=meta
+            uri=params.uri, mime_type=_MARKDOWN, text=_clean(answer.text), _meta=meta
         )
         return types.ReadResourceResult(contents=[text])
 
@@ -233,13 +234,13 @@ class MemoryServer:
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r:.80}")
         try:
-            given = definitions.read(prompt.name, prompt.arguments, params.arguments or {})
-            given = {"query": None, "budget": None, **given}
-            told = await self._answer(calls.call_context, given, context)
+            values = definitions.read(prompt.name, prompt.arguments, params.arguments or {})
+            values = {"query": None, "budget": None, **values}
+            answer = await self._answer(calls.call_context, values, context)
         except MemcliError as error:
             raise MCPError(types.INVALID_PARAMS, answers.of_error(error)) from None
-        query = given["query"]
-        text = f"{query}\n\n{told.text}" if query else told.text
+        query = values["query"]
+        text = f"{query}\n\n{answer.text}" if query else answer.text
         return types.GetPromptResult(
             messages=[types.PromptMessage(role="user", content=_text(text))]
         )
@@ -247,6 +248,7 @@ class MemoryServer:
 
 def serve(shared: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool) -> None:
     """Answer until the client closes its end, or is gone."""
+    filterwarnings("ignore", message="The roots capability is deprecated")  # old clients have it
     anyio.run(_serve, MemoryServer(shared, structured=structured, writes=writes), pipes)
 
 
@@ -298,18 +300,18 @@ def _error_of(line: str) -> types.JSONRPCError | None:
     """
     number = None
     try:
-        found = json.loads(line)
+        errors = json.loads(line)
     except (ValueError, RecursionError):
         if not line.strip():
             return None
         error = types.ErrorData(code=types.PARSE_ERROR, message="the line is not JSON")
     else:
-        if isinstance(found, dict):
-            if "result" in found or "error" in found:
+        if isinstance(errors, dict):
+            if "result" in errors or "error" in errors:
                 return None
-            if found.get("jsonrpc") == "2.0" and "id" not in found and "method" in found:
+            if errors.get("jsonrpc") == "2.0" and "id" not in errors and "method" in errors:
                 return None
-            number = found.get("id")
+            number = errors.get("id")
         message = "the line is not a message of JSON-RPC 2.0"
         error = types.ErrorData(code=types.INVALID_REQUEST, message=message)
     is_id = isinstance(number, str) or type(number) is int

@@ -258,10 +258,10 @@ class SeenLines:
 
     def __call__(self, source: str, path: str, line: str) -> bool:
         """Return whether a line was shown, with or without its Markdown marks."""
-        wanted = line.strip()
+        text = line.strip()
         with self._adding:
             return any(
-                wanted in seen and (source, path) == (its_source, its_path)
+                text in seen and (source, path) == (its_source, its_path)
                 for its_source, its_path, seen in self._lines
             )
 

@@ -24,7 +24,7 @@ from memcli.language.facts import (
 )
 from memcli.language.word_order import is_moved
 from memcli.record import Record
-from memcli.remember.note_score import GateWeights, NoteScore, worth_of
+from memcli.remember.note_score import GateWeights, NoteScore, score_of
 from memcli.render.sanitize import broken_up
 from memcli.secrets.finding import find_secrets
 from memcli.secrets.stated import stated_secret
@@ -69,7 +69,7 @@ class SimilarLine(Record):
 class Check(Record):
     """The result of one rule."""
 
-    rule: str  # empty, too-long, secret, instruction, duplicate, near-duplicate, echo or worth
+    rule: str  # empty, too-long, secret, instruction, duplicate, near-duplicate, echo or low-score
     passed: bool
     reason: str
     citation: str | None = None
@@ -84,10 +84,10 @@ class OlderLine(Record):
 
 
 class Judgement(Record):
-    """The results of the rules that were checked, and the worth of the note."""
+    """The results of the rules that were checked, and the score of the note."""
 
     checks: tuple[Check, ...]  # in their order; the last may have refused
-    worth: NoteScore
+    score: NoteScore
     older: tuple[OlderLine, ...] = ()  # MOST_OLDER at most
 
     @property
@@ -100,7 +100,7 @@ class AdmissionSettings(Record):
     """The settings of the rules."""
 
     weights: GateWeights
-    least: float = 0.0  # of the worth; 0 asks for none
+    least: float = 0.0  # score; 0: any
     was_shown: WasShown | None = None
     refuses_orders: bool = False  # texts that tell a model what to do, as an attack does
 
@@ -116,7 +116,7 @@ def judge(
     compared = [(each, facets_of(each.text)) for each in neighbours]
     same = (pair for pair in compared if not _is_another(facets, pair[1]))
     best = max((_likeness(facets, other, each) for each, other in same), default=0.0)
-    worth = worth_of(text, facets, best, settings.weights)
+    score = score_of(text, facets, best, settings.weights)
     checks: list[Check] = []
     for check in (
         _length(text, facets),
@@ -125,12 +125,12 @@ def judge(
         _duplicate(facets, compared),
         _near_duplicate(facets, compared),
         _echo(facets, compared, settings.was_shown),
-        _least_worth(worth, settings.least),
+        _least_score(score, settings.least),
     ):
         checks.append(check)
         if not check.passed:
             break
-    return Judgement(tuple(checks), worth, tuple(_older(text, facets, compared)))
+    return Judgement(tuple(checks), score, tuple(_older(text, facets, compared)))
 
 
 def is_same(a: str, b: str) -> bool:
@@ -157,8 +157,8 @@ def _length(text: str, facets: Facets) -> Check:
 
 
 def _secret(text: str) -> Check:
-    found = [f"{each.kind} ({each.fingerprint})" for each in find_secrets(text)]
-    kinds = dict.fromkeys(found or filter(None, [stated_secret(text)]))
+    secrets = [f"{each.kind} ({each.fingerprint})" for each in find_secrets(text)]
+    kinds = dict.fromkeys(secrets or filter(None, [stated_secret(text)]))
     if not kinds:
         return Check("secret", True, "it contains no known secret")
     return Check("secret", False, f"it contains a secret: {', '.join(kinds)}")
@@ -182,8 +182,8 @@ _ORDERS = (
 
 
 def _order(text: str) -> Check:
-    found = re.search(_ORDERS, text) or (broken_up(text) != text)
-    if found:
+    match = re.search(_ORDERS, text) or (broken_up(text) != text)
+    if match:
         return Check("instruction", False, "it tells a model what to do instead of what is true")
     return Check("instruction", True, "it does not address a model")
 
@@ -211,8 +211,8 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
             return Check("near-duplicate", False, f"nearly a duplicate ({shared})", each.citation)
         if max(words, meaning) > nearest:
             nearest, what = max(words, meaning), otherwise
-    told = f"the nearest line is {nearest:.2f} alike" if nearest else "no line is alike"
-    return Check("near-duplicate", True, f"{told}, with {what}" if what else told)
+    detail = f"the nearest line is {nearest:.2f} alike" if nearest else "no line is alike"
+    return Check("near-duplicate", True, f"{detail}, with {what}" if what else detail)
 
 
 def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Check:
@@ -227,27 +227,27 @@ def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Che
     return Check("echo", True, "this session was not shown it")
 
 
-def _least_worth(worth: NoteScore, least: float) -> Check:
+def _least_score(score: NoteScore, least: float) -> Check:
     made_of = (
-        f"{worth.value:.2f} = novelty {worth.novelty:.2f}, specificity {worth.specificity:.2f},"
-        f" {worth.kind} {worth.kind_value:.1f}"
+        f"{score.value:.2f} = novelty {score.novelty:.2f}, specificity {score.specificity:.2f},"
+        f" {score.kind} {score.kind_value:.1f}"
     )
-    if worth.value < least:
-        return Check("worth", False, f"it is worth {made_of}; wanted is {least:.2f}")
-    return Check("worth", True, f"it is worth {made_of}")
+    if score.value < least:
+        return Check("low-score", False, f"its score is {made_of}; it must be at least {least:.2f}")
+    return Check("low-score", True, f"its score is {made_of}")
 
 
 def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
     """List the lines about the same thing: first those that the note corrects, then the nearest."""
-    found = []
+    older = []
     for each, other in compared:
         strength = corrects(text, each.text)
         if strength or (not each.is_heading and _is_near(each, facets, other)):
             shown = "" if each.is_private else each.text
             line = OlderLine(each.citation, shown, differs=strength > 0)
-            found.append((strength, _likeness(facets, other, each), line))
-    found.sort(key=lambda it: it[:2], reverse=True)
-    return [*dict.fromkeys(line for _, _, line in found)][:MOST_OLDER]
+            older.append((strength, _likeness(facets, other, each), line))
+    older.sort(key=lambda it: it[:2], reverse=True)
+    return [*dict.fromkeys(line for _, _, line in older)][:MOST_OLDER]
 
 
 def _is_near(each: SimilarLine, facets: Facets, other: Facets) -> bool:

@@ -52,9 +52,9 @@ class PlacedNote(Record):
 def cleaned(text: str) -> str:
     """Return a note with one kind of line end and no blank edges; UsageError if it is not text."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if found := _CONTROL.search(text):
+    if match := _CONTROL.search(text):
         raise UsageError(
-            f"the note contains the character U+{ord(found[0]):04X}, which is not text",
+            f"the note contains the character U+{ord(match[0]):04X}, which is not text",
             hint="remove that character",
         )
     lines = [line.rstrip() for line in text.split("\n")]
@@ -74,9 +74,9 @@ def worded(note: Note) -> str:
             return f"- {lines[0]}"
     if any(not line.strip() or _STRUCTURE.match(line) for line in lines):
         return text
-    told = " ".join(filter(None, (note.time, f"({note.type})" if note.type else "")))
+    head = " ".join(filter(None, (note.time, f"({note.type})" if note.type else "")))
     first, *rest = (line.strip() for line in lines)
-    return "\n".join([f"- {told} {first}" if told else f"- {first}", *(f"  {r}" for r in rest)])
+    return "\n".join([f"- {head} {first}" if head else f"- {first}", *(f"  {r}" for r in rest)])
 
 
 def _without_sections(text: str) -> str:
@@ -100,8 +100,8 @@ def place(data: bytes | None, note: Note, *, name: str, title: str) -> PlacedNot
     body = worded(note)
     if not data:
         data, before, encoding, eol = b"", "", "utf-8", "\n"
-        told = f"---\n{note.metadata}---\n\n" if note.metadata else ""
-        lead = f"{told}# {title}\n\n"
+        matter = f"---\n{note.metadata}---\n\n" if note.metadata else ""
+        lead = f"{matter}# {title}\n\n"
     else:
         before, encoding = _decoded(data, name)
         eol = "\r\n" if before.count("\r\n") * 2 > before.count("\n") else "\n"
@@ -120,15 +120,13 @@ def place(data: bytes | None, note: Note, *, name: str, title: str) -> PlacedNot
 
 def _decoded(data: bytes, name: str) -> tuple[str, str]:
     """Decode a whole file; UsageError if bytes would be lost."""
-    found = decode(data)
-    if isinstance(found, str) or found[1]:
+    text = decode(data)
+    if isinstance(text, str) or text[1]:
         why = (
-            found
-            if isinstance(found, str)
-            else "it contains bytes that are neither UTF-8 nor UTF-16"
+            text if isinstance(text, str) else "it contains bytes that are neither UTF-8 nor UTF-16"
         )
         raise UsageError(f"{name} is not text that memcli can add to: {why}", hint="--to MEMORY.md")
-    return found[0], _BOMS.get(data[:2], "utf-8")
+    return text[0], _BOMS.get(data[:2], "utf-8")
 
 
 def _section(old: Sequence[Block], heading: str) -> str:

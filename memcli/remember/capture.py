@@ -18,21 +18,29 @@ from memcli.record import Record
 from memcli.remember.note_score import kind_of
 
 SHORTEST, LONGEST = 18, 320  # characters
-_SENTENCES = r"(?<=[.!?…])\s+(?=[\"'(A-ZÄÖÜ])|(?<=[。！？])|\n+"
+# People also begin sentences in lower case; a short word before a full stop may be an abbreviation.
+_SENTENCES = r"(?<=[.!?…])\s+(?=[\"'(A-ZÄÖÜ])|(?<=[!?…])\s+|(?<=[^\W\d_]{4}\.)\s+|(?<=[。！？])|\n+"
 _FENCED = r"(?ms)^\s*(```|~~~).*?(?:^\s*\1\s*$|\Z)"
 _MARK = r"^\s*(?:[-*+>#|]+|\d+[.)])\s+"
 # Tasks of the moment. A line that begins so is left out, unless it says how things are always done.
 _TASK = (
-    r"(?i)^\W*(?:(?:ok|okay|yes|no|now|then|also|and|so|great|thanks|please|bitte|can you|could you"
+    r"(?i)^\W*(?:(?:ok|okay|yes|yeah|no|now|then|also|and|so|great|nice|good|cool|perfect|hey|hmm"
+    r"|wait|thanks|please|bitte|can you|could you"
     r"|would you|will you|let'?s|lass uns|i want you to|i need you to|i'd like you to|go ahead and"
     r"|you can|you should)[,. ]+)*"
     r"(?:fix|run|add|make|write|show|explain|check|look|read|open|create|update|rename|move|delete"
     r"|remove|refactor|implement|test|try|find|give|tell|help|change|commit|push|merge|deploy|put"
     r"|build|install|start|stop|continue|go on|undo|revert|review|print|list|draft|summari[sz]e"
-    r"|translate|generate|schau|zeig|mach|schreib|erklär|prüf|lies|erstell|füg|lösch|änder|bau"
+    r"|translate|generate|lass|schau|zeig|mach|schreib|erklär|prüf|lies|erstell|füg|lösch|änder|bau"
     r"|see|remind|do|have a look|take a look|think|search|compare|clean|convert|format|debug)\b"
 )
 _TASK_HAN = r"^(?:请|帮我|帮忙|现在|然后|再)"
+# Questions of people who leave out the mark.
+_QUESTION = (
+    r"(?i)^\W*(?:why|how|what|whats|when|where|which|who|warum|wieso|wie|was|wo|wann)(?:'s| is| are"
+    r"| was| were| do| does| did| can| could| should| would| ist| sind| war| kann| soll)\b"
+    r"|^\W*(?:can|could|would|should|do|does|did|is|are) (?:you|we|i|it|this|that|there)\b"
+)
 # How assistants describe their own work.
 _WORK = (
     r"(?i)\b(?:i'?ll|i will|i'?m going to|i am going to|let me"
@@ -55,7 +63,7 @@ _OF_US = (
 )
 _DECIDED = (
     r"(?i)\b(?:we|i|they|the team) (?:have |'ve )?(?:decided|agreed|chose|settled|switched|moved"
-    r"|migrated|dropped|picked|went with)\b|\b(?:decision|root cause|caused by|going with"
+    r"|migrated|dropped|picked|went with)\b|\b(?:decision|root cause|the cause|caused by|going with"
     r"|from now on|no longer|instead of|as of)\b"
     r"|\b(?:beschlossen|entschieden|vereinbart|ursache|ab jetzt|ab sofort|statt)\b"
     r"|决定|原因是|改用|从现在|以后"
@@ -73,18 +81,18 @@ class SessionFact(Record):
 
     line: int  # of the transcript, from 1
     text: str
-    worth: float  # 0 to 1
+    score: float  # 0 to 1
 
 
 def facts_of(turns: Iterable[TranscriptTurn]) -> list[SessionFact]:
     """Choose lines, the most valuable first; ties go to the earlier line."""
-    found: dict[str, SessionFact] = {}
+    facts: dict[str, SessionFact] = {}
     for turn in turns:
         for text in _sentences(turn.text):
-            worth = _worth(text, turn.role)
-            if worth:
-                found.setdefault(text.casefold(), SessionFact(turn.line, text, worth))
-    return sorted(found.values(), key=lambda each: -each.worth)
+            score = _score(text, turn.role)
+            if score:
+                facts.setdefault(text.casefold(), SessionFact(turn.line, text, score))
+    return sorted(facts.values(), key=lambda each: -each.score)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -98,9 +106,11 @@ def _width(text: str) -> int:
     return len(text) + sum(character >= "\u2e80" for character in text) * 2
 
 
-def _worth(text: str, role: str) -> float:
+def _score(text: str, role: str) -> float:
     """Weigh a sentence; 0 is not worth keeping."""
-    if text.endswith(("?", "？", ":", "：")) or re.search(_LEANS, text) or re.search(_HEDGES, text):
+    if text.endswith(("?", "？", ":", "：")):
+        return 0.0
+    if any(re.search(pattern, text) for pattern in (_QUESTION, _LEANS, _HEDGES)):
         return 0.0
     facets = facets_of(text)
     kind, _ = kind_of(text, facets)

@@ -90,7 +90,7 @@ class GateWeights(Record):
 
 
 class NoteScore(Record):
-    """The worth of a line, and its parts."""
+    """The score of a line, and its parts."""
 
     value: float  # G, 0 to 1
     novelty: float
@@ -99,7 +99,7 @@ class NoteScore(Record):
     kind_value: float
 
 
-def worth_of(text: str, facets: Facets, best: float, weights: GateWeights) -> NoteScore:
+def score_of(text: str, facets: Facets, best: float, weights: GateWeights) -> NoteScore:
     """Weigh a line; `best` is its best cosine to the memory, 0 to 1."""
     novelty = 1.0 - min(1.0, max(0.0, best))
     tokens = max(1, len(facets.sequence))
@@ -116,13 +116,13 @@ def worth_of(text: str, facets: Facets, best: float, weights: GateWeights) -> No
 def kind_of(text: str, facets: Facets) -> tuple[str, float]:
     """Return the kind of a line and its value: that of its most valuable sentence."""
     sentences = [each for each in _SENTENCES.split(_LABEL.sub("", text)) if each.strip()]
-    said = [each for each in sentences if not _pattern(_CHATTER).search(each)]
-    if not said:
+    statements = [each for each in sentences if not _pattern(_CHATTER).search(each)]
+    if not statements:
         return "chatter", 0.0
     if is_preference(text):
         return "rule", 1.0
     for name, words, value in _KINDS:
-        if any(_pattern(words).search(each) for each in said):
+        if any(_pattern(words).search(each) for each in statements):
             return name, value
     return ("fact", _FACT_VALUE) if facets.numbers or facets.names else ("remark", _REMARK)
 

@@ -26,8 +26,8 @@ def line(dates: Sequence[DateSpan]) -> str:
     for span in dates:
         if not re.fullmatch(_ISO, span.text):
             read.setdefault(span.text, {})[_meaning(span)] = None
-    told = [f'"{text}" as {" or ".join(meanings)}' for text, meanings in read.items()]
-    return f"Read {', '.join(told)}." if told else ""
+    readings = [f'"{text}" as {" or ".join(meanings)}' for text, meanings in read.items()]
+    return f"Read {', '.join(readings)}." if readings else ""
 
 
 def record(span: DateSpan) -> dict[str, Any]:

@@ -161,8 +161,8 @@ def search_envelope(
 
 def match_reasons(answer: Answer) -> dict[str, Any]:
     """Explain a weak match, and the basis of the confidence."""
-    told = {"match_reason": answer.match_reason, "uncalibrated": answer.uncalibrated}
-    return {name: reason(each) for name, each in told.items() if each}
+    fields = {"match_reason": answer.match_reason, "uncalibrated": answer.uncalibrated}
+    return {name: reason(each) for name, each in fields.items() if each}
 
 
 def speaker_match(answer: Answer) -> dict[str, Any]:
@@ -179,10 +179,17 @@ def repairs(answer: Answer) -> dict[str, Any]:
 
 def reranked(answer: Answer) -> dict[str, Any]:
     """Describe the reranking, or why there was none, if it is configured."""
-    told = answer.reranked
-    if told is None:
+    rerank = answer.reranked
+    if rerank is None:
         return {}
-    return {"rerank": {"by": told.by, "ran": told.ran, "read": told.read, **_reason(told.reason)}}
+    return {
+        "rerank": {
+            "by": rerank.by,
+            "ran": rerank.ran,
+            "read": rerank.read,
+            **_reason(rerank.reason),
+        }
+    }
 
 
 def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
@@ -219,10 +226,10 @@ def workspaces_of(freshness: Freshness) -> dict[str, Any]:
 
 
 def _store(each: StoreState) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": each.name, "path": each.folder, "primary": each.is_own}
+    fields: dict[str, Any] = {"name": each.name, "path": each.folder, "primary": each.is_own}
     if each.state == FAILED:
-        return {**told, "error": reason(each.reason) if each.reason else {}}
-    return {**told, "freshness": _state(each)}
+        return {**fields, "error": reason(each.reason) if each.reason else {}}
+    return {**fields, "freshness": _state(each)}
 
 
 def source_of(source: str) -> dict[str, Any]:

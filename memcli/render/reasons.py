@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Words joined by the one who asks, such as Wars-related: that no note has this form says nothing.
 _COMPOUND = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
+# Words that only ask: "how much memory", "what kind of".
+_ASKING = frozenset(("much", "many", "often", "long", "far", "kind", "sort", "type"))
 MOST_MISSING = 3  # words of a question that no note contains, named at most
 TRY = " Try: "  # between a reason and its hint
 _ANYWHERE = ("help", "completion")  # commands that ask no workspace
@@ -49,11 +51,11 @@ def repaired(repairs: Sequence[Repair]) -> str:
 
     Example: `Searched for education instead of educaton.`
     """
-    told = (
+    texts = (
         f"{each.searched} {'instead of' if each.is_instead else 'besides'} {each.typed}"
         for each in repairs
     )
-    return f"Searched for {', '.join(told)}."
+    return f"Searched for {', '.join(texts)}."
 
 
 def doubt(answer: Answer) -> str:
@@ -86,7 +88,9 @@ def absent(answer: Answer) -> str:
     words = [
         word
         for word in answer.unmatched
-        if word not in answer.missing_phrases and not _COMPOUND.fullmatch(word)
+        if word not in answer.missing_phrases
+        and word not in _ASKING
+        and not _COMPOUND.fullmatch(word)
     ]
     if answer.match == "strong":
         words = [word for word in words if word[:1].isupper()]

@@ -77,17 +77,17 @@ def whole_passage(
         place = f"{style.path}:{lines_of(passage.start_line, passage.end_line)}{style.end}"
         link = screen.link(*passage.about.document, passage.start_line)
         head = f"{rank:>2}. {hyperlink(link, place)}"
-        taken = columns(f"{rank:>2}. :{lines_of(passage.start_line, passage.end_line)}")
+        width = columns(f"{rank:>2}. :{lines_of(passage.start_line, passage.end_line)}")
         facts = [(f"{passage.score:.2f}", style.dim), *notes]
-        lines = _flow(facts, names[_shared(beside) :], screen, head=head, taken=taken)
+        lines = _flow(facts, names[_shared(beside) :], screen, head=head, used=width)
     else:
         age = _age(passage.about, screen)
         facts = [
             (f"{passage.score:.2f}  {age:<{AGE_COLUMNS}}", style.dim),
             *_facts(passage.about, style),
         ]
-        told = _flow([*facts, *notes], names, screen)
-        lines = [f"{rank:>2}. {_where(passage, screen)}", *told]
+        flow = _flow([*facts, *notes], names, screen)
+        lines = [f"{rank:>2}. {_where(passage, screen)}", *flow]
     before, after = (
         neighbours(side, style, screen.safe, lambda line: shortened(line, screen.width))
         for side in around
@@ -104,7 +104,7 @@ def heading(passages: Sequence[RankedPassage], screen: Screen) -> str:
     head = hyperlink(link, f"{style.path}{document}{style.end}")
     names = [_on_a_line(name, screen) for name in about.heading_path[: _shared(passages)]]
     facts = [(_age(about, screen), style.dim), *_facts(about, style)]
-    return "\n".join(_flow(facts, names, screen, head=head, taken=columns(document))) + "\n"
+    return "\n".join(_flow(facts, names, screen, head=head, used=columns(document))) + "\n"
 
 
 def _shared(passages: Sequence[RankedPassage]) -> int:
@@ -179,14 +179,14 @@ def _flow(
     screen: Screen,
     *,
     head: str = "",
-    taken: int = 0,
+    used: int = 0,
 ) -> list[str]:
     """Put facts (text, style) on one line while they fit, then the headings.
 
     `head` is text before them, `taken` the columns that it takes.
     """
     room = screen.width - len(INDENT)
-    lines, left = [head], room - max(0, taken - len(INDENT))
+    lines, left = [head], room - max(0, used - len(INDENT))
     for text, style in facts:
         if left < room and left < columns(text) + 2:
             lines, left = [*lines, ""], room
@@ -226,8 +226,8 @@ def corrected(head: str, text: str, screen: Screen) -> str:
     for number, (start, end) in enumerate(spans):
         style = screen.style.dim if start < len(head) else ""
         dim = max(start, min(end, len(head)))
-        told = f"{style}{line[start:dim]}{screen.style.end if style else ''}{line[dim:end]}"
-        shown += f"{INDENT * (2 if number else 1)}{told}\n"
+        styled = f"{style}{line[start:dim]}{screen.style.end if style else ''}{line[dim:end]}"
+        shown += f"{INDENT * (2 if number else 1)}{styled}\n"
     return shown
 
 

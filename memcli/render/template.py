@@ -72,11 +72,13 @@ def _unknown(key: str, text: str, keys: Collection[str]) -> UsageError:
     from difflib import get_close_matches
     from shlex import quote  # a hint is pasted
 
-    told = f"a template takes {', '.join(keys)}, not {{{key}}}"
+    message = f"a template takes {', '.join(keys)}, not {{{key}}}"
     meant = [known for known in keys if key and key in known] or get_close_matches(key, keys)
     if not meant:
-        return UsageError(told, hint=f"--format '{{{_usual(keys)}}}'")
-    return UsageError(told, hint=f"--format {quote(text.replace(f'{{{key}}}', f'{{{meant[0]}}}'))}")
+        return UsageError(message, hint=f"--format '{{{_usual(keys)}}}'")
+    return UsageError(
+        message, hint=f"--format {quote(text.replace(f'{{{key}}}', f'{{{meant[0]}}}'))}"
+    )
 
 
 def _usual(keys: Collection[str]) -> str:

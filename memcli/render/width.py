@@ -25,10 +25,10 @@ def shortened(text: str, room: int) -> str:
     """Cut `text` to at most `room` columns; if something is cut, the last column is `…`."""
     if columns(text) <= room:
         return text
-    taken = 0
+    width = 0
     for at, character in enumerate(text):
-        taken += _columns_of(character)
-        if taken > room - 1:
+        width += _columns_of(character)
+        if width > room - 1:
             return text[:at].rstrip() + "…"
     return text
 
@@ -39,21 +39,21 @@ def wrap(line: str, room: int, hang: int = 0) -> list[tuple[int, int]]:
     It breaks at spaces, which are left out, or between wide characters; a longer word is cut.
     """
     spans: list[tuple[int, int]] = []
-    start = at = taken = 0
+    start = at = width = 0
     may_break = 0  # the last possible break; only one after `start` counts
     while at < len(line):
         size = _columns_of(line[at])
-        if taken + size > room and at > start:
+        if width + size > room and at > start:
             end = at if line[at] == " " or may_break <= start else may_break
             spans.append((start, _without_spaces(line, start, end)))
             start = end
             while start < len(line) and line[start] == " ":
                 start += 1
-            at, taken, may_break = start, 0, start
+            at, width, may_break = start, 0, start
             if len(spans) == 1:
                 room = max(2, room - hang)
             continue
-        taken += size
+        width += size
         at += 1
         if line[at - 1] == " " or (size == 2 and line[at : at + 1] not in _CLOSING):
             may_break = at

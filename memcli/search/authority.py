@@ -69,5 +69,5 @@ class Authority(Record):
         known = self.recency * recency + self.authored * worth
         if frequency is not None:
             return min(1.0, known + self.frequency * frequency)
-        told = self.recency + self.authored
-        return min(1.0, known / told) if told > 0 else 1.0
+        weight = self.recency + self.authored
+        return min(1.0, known / weight) if weight > 0 else 1.0

@@ -32,18 +32,18 @@ def fit_budget(
     if budget is None:
         return list(passages), 0, 0
     left = budget
-    kept: list[RankedPassage] = []
+    fitting: list[RankedPassage] = []
     far = 0
     for rank, passage in enumerate(passages):
         if free is not None and rank >= free and _is_far(passage):
             far += 1
         elif _fits(left, passage.text):
-            kept.append(passage)
+            fitting.append(passage)
             left -= estimate(passage.text)
         else:
-            kept += _shortened(passage, left, is_first=not kept, least=LEAST_REST * budget)
+            fitting += _shortened(passage, left, is_first=not fitting, least=LEAST_REST * budget)
             break
-    return kept, len(passages) - len(kept) - far, far
+    return fitting, len(passages) - len(fitting) - far, far
 
 
 def _shortened(

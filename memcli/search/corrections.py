@@ -89,8 +89,15 @@ class Claim(Record):
 Least = Callable[[Quotation, Claim], float]  # the likelihood that a line of a chunk needs
 
 
-def newer_first(passages: Sequence[RankedPassage], *, turns: Turns) -> list[RankedPassage]:
-    """Reorder the first passages; each rank keeps its score, and the trace says what moved."""
+def newer_first(
+    passages: Sequence[RankedPassage], *, turns: Turns, question: str = ""
+) -> list[RankedPassage]:
+    """Reorder the first passages; each rank keeps its score, and the trace says what moved.
+
+    A line comes first only if what it corrects contains at least half as many words of the
+    question as another line of that passage: else it corrects what nobody asked about.
+    """
+    words = stems_of(question)
     top = [*_recent_first(passages[:FIRST]), *passages[FIRST:POOL]]
     newer, least = Corrections(map(_chunk, top), turns), _needed_by(top)
     order: list[RankedPassage] = []
@@ -103,12 +110,14 @@ def newer_first(passages: Sequence[RankedPassage], *, turns: Turns) -> list[Rank
         if any(_is_same(passage, other) for other in order):
             return
         chunk = passage.about.chunk_id
-        for found in newer.above(_passage(passage), least) if above or len(order) < FIRST else ():
-            line = shown(found)
+        for correction in (
+            newer.above(_passage(passage), least, words) if above or len(order) < FIRST else ()
+        ):
+            line = shown(correction)
             # A passage may contain its own correction.
             if (
                 line is not passage
-                and found.chunk_id not in above
+                and correction.chunk_id not in above
                 and line.score >= LEAST * passage.score
             ):
                 place(line, above | {chunk}, passage)
@@ -154,10 +163,12 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> lis
     longest = [Term(word) for word in words[:LOOKED_UP]]
     counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
-    wanted = TermQuery(any=tuple(shared[:MOST_WORDS]))
-    found = [each.chunk_id for each in snapshot.by_keyword(wanted, NEAR_CHUNKS, scope)]
-    chunks = snapshot.excerpts(found) if found else {}
-    like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
+    query = TermQuery(any=tuple(shared[:MOST_WORDS]))
+    chunk_ids = [each.chunk_id for each in snapshot.by_keyword(query, NEAR_CHUNKS, scope)]
+    chunks = snapshot.excerpts(chunk_ids) if chunk_ids else {}
+    like = [
+        Quotation(chunks[each].about, chunks[each].text) for each in chunk_ids if each in chunks
+    ]
     return [*like, *_superseding(snapshot, scope)]
 
 
@@ -251,8 +262,8 @@ class Claims:
     def _near(self, text: str) -> list[int]:
         """List the lines that share enough words with a text for a comparison."""
         stems = stems_of(text)
-        found = (self._by_key[stem] for stem in stems if stem in self._by_key)
-        counts = Counter(chain.from_iterable(each for each in found if len(each) <= MOST_LINES))
+        groups = (self._by_key[stem] for stem in stems if stem in self._by_key)
+        counts = Counter(chain.from_iterable(each for each in groups if len(each) <= MOST_LINES))
         least = 1 if len(stems) <= SHORT else max(2, len(stems) // LEAST_PART)
         near = {place for place, count in counts.items() if count >= min(least, MOST_STEMS)}
         alike = self._by_key.get(_start(text), ())
@@ -288,9 +299,12 @@ class Corrections:
             if (cited := _cited(chunk, unit))
         ]
 
-    def above(self, passage: Quotation, least: Least) -> list[Correction]:
+    def above(
+        self, passage: Quotation, least: Least, words: frozenset[str] = frozenset()
+    ) -> list[Correction]:
         """Return the lines that may come before a passage, newest first, with all of each chain."""
-        lines = (each for _, *found in self.by_line(passage, least) for each in chain(*found))
+        found = self.by_line(passage, least, words)
+        lines = (each for _, *later in found for each in chain(*later))
         return sorted(set(lines), key=_newest, reverse=True)
 
     def of(self, passage: Quotation) -> tuple[Correction, ...]:
@@ -307,9 +321,12 @@ class Corrections:
         return tuple(sorted(lines, key=_newest, reverse=True))
 
     def by_line(
-        self, passage: Quotation, least: Least = lambda *_: SURE
+        self,
+        passage: Quotation,
+        least: Least = lambda *_: SURE,
+        words: frozenset[str] = frozenset(),
     ) -> Iterator[tuple[int, Sequence[Correction], Sequence[Correction]]]:
-        """Yield the corrected lines of a passage.
+        """Yield the corrected lines of a passage that contain enough of some words.
 
         Each comes with the lines that correct it and the chain of corrections from the newest one.
         """
@@ -317,6 +334,8 @@ class Corrections:
         is_dated = bool(about.date or about.document_date)
         if not self._units or not (is_dated or self._explicit):
             return
+        lines = [unit for unit in self._lines(passage) if not unit.is_heading]
+        most = max((len(unit.stems & words) for unit in lines), default=0)
         direct = [
             (
                 unit.first,
@@ -325,13 +344,13 @@ class Corrections:
                     *(self._correcting(about, unit.text, least) if is_dated else ()),
                 ],
             )
-            for unit in self._lines(passage)
-            if not unit.is_heading
+            for unit in lines
+            if 2 * len(unit.stems & words) >= most
         ]
-        for first, found in (*direct, (0, self._revoking(about))):
-            if found:
-                later = self._chain(max(found, key=_newest), about.chunk_id)
-                yield about.start_line + first, found, later
+        for first, corrections in (*direct, (0, self._revoking(about))):
+            if corrections:
+                later = self._chain(max(corrections, key=_newest), about.chunk_id)
+                yield about.start_line + first, corrections, later
 
     def _is_heading(self, line: Correction) -> bool:
         return any(
@@ -349,8 +368,8 @@ class Corrections:
         about = lines.about
         turns = self.turns.get(about.chunk_id, ())
         first = about.start_line
-        said = tuple((t.start_line - first, t.end_line - first, t.speaker) for t in turns)
-        return units(lines.text, headings, said)
+        speakers = tuple((t.start_line - first, t.end_line - first, t.speaker) for t in turns)
+        return units(lines.text, headings, speakers)
 
     def _chain(self, first: Correction, chunk: int) -> list[Correction]:
         """Follow a chain of corrections to its newest line."""
@@ -367,13 +386,13 @@ class Corrections:
         self, older: About, text: str, least: Least = lambda *_: SURE
     ) -> list[Correction]:
         """List the lines that correct a line."""
-        found = self._claims.correcting(
+        claims = self._claims.correcting(
             text,
             lambda place: is_newer(self._units[place][0], older),
             lambda place: least(*self._units[place]),
         )
         return [
-            _correction(chunk.about, unit) for chunk, unit in map(self._units.__getitem__, found)
+            _correction(chunk.about, unit) for chunk, unit in map(self._units.__getitem__, claims)
         ]
 
     def _later(self, line: Correction) -> list[Correction]:
@@ -443,10 +462,10 @@ def _start(text: str) -> str:
     The speaker and the list marker are left out.
     """
     line = text.lstrip("-*+> ")
-    said = line.partition(": ")[2] if "**" in text[:MARK] else line
-    if not said.isascii() and (start := said[:HAN_BEGINNING]) and not start.isascii():
+    body = line.partition(": ")[2] if "**" in text[:MARK] else line
+    if not body.isascii() and (start := body[:HAN_BEGINNING]) and not start.isascii():
         return f"^{start}"
-    first, second, *_ = [*said.casefold().split(None, 2), "", ""]
+    first, second, *_ = [*body.casefold().split(None, 2), "", ""]
     is_enough = len(first) > STEM or first.endswith(":")
     return f"^{first[:STEM]}" if is_enough else f"^{first} {second.strip('.,:;')[:STEM]}"
 
@@ -479,10 +498,10 @@ def units(
 
     The answers of an assistant in a conversation are left out.
     """
-    found = list(_units(text, turns))
+    result = list(_units(text, turns))
     if headings and not text.startswith("#"):
-        found.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
-    return tuple(found[:MOST_UNITS])
+        result.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
+    return tuple(result[:MOST_UNITS])
 
 
 def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
@@ -490,7 +509,7 @@ def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
-        if lines and (not line.strip() or is_fence or _is_item(line)):
+        if lines and (not line.strip() or is_fence or _is_item(line) or _is_heading(lines[-1])):
             whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
             for sentence in _sentences(text) if len(text) > LONG else filter(None, (text,)):
@@ -524,6 +543,10 @@ def _sentences(paragraph: str) -> list[str]:
         if mark := SPEAKER_MARK.match(paragraph[paragraph.index("**") :]):
             rest = [f"{mark[0]}{each}" for each in rest]
     return [first, *rest]
+
+
+def _is_heading(line: str) -> bool:
+    return line.lstrip().startswith("#")
 
 
 def _is_item(line: str) -> bool:

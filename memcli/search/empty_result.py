@@ -90,9 +90,9 @@ def _values(snapshot: Snapshot, key: str) -> list[str]:
 
     having = snapshot.documents(Scope(Filters(where=(Where(key),))))
     matter = {document.front_matter for document in having}
-    said = (pair for each in matter for pair in properties(json.loads(each)))
-    wanted = key_of(key)
-    return sorted({str(v) for own, v in said if own == wanted or own.startswith(f"{wanted}.")})
+    pairs = (pair for each in matter for pair in properties(json.loads(each)))
+    name = key_of(key)
+    return sorted({str(v) for own, v in pairs if own == name or own.startswith(f"{name}.")})
 
 
 def _of_dates(snapshot: Snapshot, filters: Filters) -> Reason:

@@ -53,10 +53,10 @@ def search_expanded(
     wide = options._replace(limit=MMR_POOL, budget=None, ends=False, inner=spread)
     answers = search_each(groups, query, dates, wide, age_days=age_days)
     answer = merge_answers(answers, options=wide)
-    kept, dropped, _ = fit_budget(answer.passages[: options.limit], budget=options.budget)
-    shown = answer._replace(passages=tuple(kept), omitted_over_budget=dropped)
+    fitting, dropped, _ = fit_budget(answer.passages[: options.limit], budget=options.budget)
+    shown = answer._replace(passages=tuple(fitting), omitted_over_budget=dropped)
     if options.budget is not None:
-        tokens = min(tokens, options.budget - sum(estimate(passage.text) for passage in kept))
+        tokens = min(tokens, options.budget - sum(estimate(passage.text) for passage in fitting))
     summaries = [passage for passage in answer.passages if passage.about.is_summary]
     leaves = raw_lines(snapshot.supports())
     near = {
@@ -86,14 +86,14 @@ def search_expanded(
             known or ASKED * max((passage.score for passage in answer.passages), default=0.0)
             for known, answer in zip(least, answers, strict=True)
         ]
-        asked = [
+        per_question = [
             answer._replace(
                 passages=tuple(passage for passage in answer.passages if passage.score >= bound)
             )
             for bound, answer in zip(least, answers, strict=True)
         ]
-        found = merge_answers(asked, options=narrow).passages
-        added += fit_budget(_unseen(found, [*kept, *added]), budget=left)[0]
+        passages = merge_answers(per_question, options=narrow).passages
+        added += fit_budget(_unseen(passages, [*fitting, *added]), budget=left)[0]
     return shown, attach(added, summaries, leaves)
 
 

@@ -149,8 +149,8 @@ def in_turns(
     """
     known: dict[int, float] = {}
     for each in ranked:
-        for rank, told in enumerate(each):
-            known[rank] = max(known.get(rank, 0.0), sureness(told) or 0.0)
+        for rank, value in enumerate(each):
+            known[rank] = max(known.get(rank, 0.0), sureness(value) or 0.0)
     at = [0] * len(ranked)
 
     def next_of(turn: int) -> tuple[float, int, int]:
@@ -179,11 +179,11 @@ def _holds(answer: Answer, passage: RankedPassage) -> bool:
 
 def _merged(lists: Sequence[tuple[Answer, Sequence[RankedPassage]]]) -> list[RankedPassage]:
     """Merge the passages of answers by their confidence, as far as it is of the answer's model."""
-    told = [
+    result = [
         [(passage, None if answer.uncalibrated else passage.confidence) for passage in passages]
         for answer, passages in lists
     ]
-    return [passage for passage, _ in in_turns(told, lambda each: each[1])]
+    return [passage for passage, _ in in_turns(result, lambda each: each[1])]
 
 
 def _of_all(retrievers: Sequence[RetrieverUse]) -> RetrieverUse:
@@ -205,9 +205,9 @@ def _of_groups(reasons: Sequence[Reason], groups: int) -> Reason | None:
     """
     if not reasons:
         return None
-    told = [reason.text.partition(": ") for reason in reasons]
-    text = told[0][2]
-    names = [each for each, _, why in told if why == text]
+    parts = [reason.text.partition(": ") for reason in reasons]
+    text = parts[0][2]
+    names = [each for each, _, why in parts if why == text]
     return reasons[0]._replace(text=text if len(names) == groups else f"{', '.join(names)}: {text}")
 
 

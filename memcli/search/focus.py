@@ -97,14 +97,14 @@ def focus(
     lengths = [in_words(segment) for segments in tokens.values() for segment in segments]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
     query, headings, named = _Query(terms), adjusted.headings, adjusted.named
-    held = {
+    by_chunk = {
         chunk: [*map(query.tokens.intersection, segments)] for chunk, segments in tokens.items()
     }
     above = {chunk: query.tokens.intersection(headings.get(chunk, ())) for chunk in tokens}
     texts = {
         chunk: [
             _bm25(segment, query.met(own | above[chunk]), average, headings.get(chunk, ()))
-            for segment, own in zip(cut, held[chunk], strict=True)
+            for segment, own in zip(cut, by_chunk[chunk], strict=True)
         ]
         for chunk, cut in tokens.items()
     }
@@ -112,9 +112,9 @@ def focus(
     leaning = min(1.0, SEGMENT_LEAN * weights.vector)
     per_text = (1.0 - leaning) * text_share / best_text if best_text > 0 else 0.0
     own = {
-        each.about.chunk_id: _own_scores(each, found, leaning, per_text, adjusted)
+        each.about.chunk_id: _own_scores(each, text, leaning, per_text, adjusted)
         for each in chunks
-        if (found := texts.get(each.about.chunk_id))
+        if (text := texts.get(each.about.chunk_id))
     }
     # Without vectors most segments contain no word of the query, and all neighbours join.
     best_segment = max((score for scores in own.values() for score in scores), default=0.0)
@@ -128,13 +128,13 @@ def focus(
         if scores is None:
             passages.append(passage.moved(passage.score / full, "focus", chunk=passage.score))
             continue
-        segments, told, holding = _with_neighbours(scores), tokens[chunk], held[chunk]
+        segments, counts, holding = _with_neighbours(scores), tokens[chunk], by_chunk[chunk]
         windows = _windows(passage, scores, segments, enough, width.lines, whole=whole)
         if demanded:
-            windows = [window for window in windows if _says(window, told, demanded)] or windows
-        is_scrap = query.covers(told)
+            windows = [window for window in windows if _says(window, counts, demanded)] or windows
+        is_scrap = query.covers(counts)
         is_literal = passage.candidate.literal
-        literal = _literal_windows(windows, told, holding, query) if is_literal else ()
+        literal = _literal_windows(windows, counts, holding, query) if is_literal else ()
         for window in windows:
             first, last, best = window
             score = (passage.score + segments[best]) / full
@@ -195,14 +195,14 @@ class _Query:
 
     def met(self, content: frozenset[str]) -> Sequence[WeightedTerm]:
         """Return the terms that a segment may contain, by its tokens of the query."""
-        found = self._met.get(content)
-        if found is None:
-            found = self._met[content] = [
+        terms = self._met.get(content)
+        if terms is None:
+            terms = self._met[content] = [
                 term
                 for term in self.terms
                 if term.tokens and content.issuperset(term.tokens[: -1 if term.starts else None])
             ]
-        return found
+        return terms
 
     def covers(self, segments: Sequence[Tokens]) -> bool:
         """Return whether segments only repeat words of the query, as a bare heading does."""
@@ -214,8 +214,8 @@ class _Query:
         share = self._shares.get(together)
         if share is None:
             terms = (t for t in self.terms if t.tokens and together.issuperset(t.tokens))
-            found = fsum(term.idf for term in terms)
-            share = self._shares[together] = found / self._total_idf if self._total_idf else 0.0
+            weight = fsum(term.idf for term in terms)
+            share = self._shares[together] = weight / self._total_idf if self._total_idf else 0.0
         return share
 
 
@@ -242,11 +242,11 @@ def _literal_windows(
     They contain a phrase or an identifier of the query, or all words that the chunk contains.
     """
     exact = [term for term in query.terms if term.exact]
-    found = [window for window in windows if _says(window, tokens, exact)]
-    if not found:
+    literal = [window for window in windows if _says(window, tokens, exact)]
+    if not literal:
         everything = query.share(contents)
-        found = [w for w in windows if query.share(contents[w[0] : w[1] + 1]) >= everything]
-    return found or windows[:1]
+        literal = [w for w in windows if query.share(contents[w[0] : w[1] + 1]) >= everything]
+    return literal or windows[:1]
 
 
 def _own_scores(
@@ -296,24 +296,24 @@ def _windows(
     order = sorted(range(len(own)), key=scores.__getitem__, reverse=True)
     if whole or not last_part:
         return [(0, last_part, order[0])]
-    taken: set[int] = set()
+    used: set[int] = set()
     # A line of a summary is complete, and the next one is about something else.
     is_joined = [score >= enough and passage.about.kind != SUMMARY for score in own]
     windows = []
     for best in order:
-        if best in taken:
+        if best in used:
             continue
         first = last = best
         for _ in range(NEIGHBOURS):
-            if first and is_joined[first - 1] and first - 1 not in taken:
+            if first and is_joined[first - 1] and first - 1 not in used:
                 lines = segments[last].end_line - segments[first - 1].start_line + 1
                 first -= lines <= most_lines
-            if last < last_part and is_joined[last + 1] and last + 1 not in taken:
+            if last < last_part and is_joined[last + 1] and last + 1 not in used:
                 lines = segments[last + 1].end_line - segments[first].start_line + 1
                 last += lines <= most_lines
-        run = whole_thought(passage.candidate, Run(first, last), lambda at: at not in taken)
+        run = whole_thought(passage.candidate, Run(first, last), lambda at: at not in used)
         first, last = run
-        taken.update(range(first, last + 1))
+        used.update(range(first, last + 1))
         windows.append((first, last, best))
     return windows
 
@@ -336,17 +336,17 @@ def in_words(tokens: Tokens) -> float:
 
 def occurrences(tokens: Tokens, term: WeightedTerm) -> int:
     """Count how often tokens contain a term."""
-    wanted = term.tokens
+    own_tokens = term.tokens
     if term.starts:
-        before = wanted[:-1]
+        before = own_tokens[:-1]
         return sum(
             token.startswith(term.starts) and tuple(tokens[at - len(before) : at]) == before
             for at, token in enumerate(tokens)
             if at >= len(before)
         )
-    if len(wanted) == 1:
-        return tokens.count(wanted[0])
+    if len(own_tokens) == 1:
+        return tokens.count(own_tokens[0])
     return sum(
-        tuple(tokens[at : at + len(wanted)]) == wanted
-        for at in range(len(tokens) - len(wanted) + 1)
+        tuple(tokens[at : at + len(own_tokens)]) == own_tokens
+        for at in range(len(tokens) - len(own_tokens) + 1)
     )

@@ -102,15 +102,15 @@ def _names(question: Question) -> tuple[tuple[str, ...], tuple[str, ...]]:
         text = f"{text[: span.at]}{' ' * len(span.text)}{text[span.stops_at :]}"
     people: list[str] = []
     places: list[str] = []
-    for found in _NAME.finditer(text):
-        name = found[0].removesuffix("'s").removesuffix("’s")
+    for match in _NAME.finditer(text):
+        name = match[0].removesuffix("'s").removesuffix("’s")
         first, _, rest = name.partition(" ")
         # The first word of a sentence is capitalised, name or not: "Did Tom", "Tell Tom".
-        is_first = text[: found.start()].rstrip()[-1:] in ("", ".", "!", "?")
+        is_first = text[: match.start()].rstrip()[-1:] in ("", ".", "!", "?")
         if is_first or first.lower() in ENGLISH:
             name = rest
         if name:
-            is_place = _OF_A_PLACE.search(text[: found.start()])
+            is_place = _OF_A_PLACE.search(text[: match.start()])
             (places if is_place else people).append(name)
     return _once(people), _once(places)
 

@@ -137,19 +137,19 @@ def _by_words(candidates: Sequence[Candidate]) -> dict[int, float]:
     It is about two tokens, so a chunk in such a script counts as long, and each of its words counts
     for less than in other chunks. If all chunks are in one script, this changes nothing.
     """
-    found = {c.about.chunk_id: c.bm25 for c in candidates}
-    held = [c for c in candidates if c.bm25 > 0]
-    wide = {c.about.chunk_id: _wide(c.text) for c in held if not c.text.isascii()}
+    scores = {c.about.chunk_id: c.bm25 for c in candidates}
+    matching = [c for c in candidates if c.bm25 > 0]
+    wide = {c.about.chunk_id: _wide(c.text) for c in matching if not c.text.isascii()}
     if not any(wide.values()):
-        return found
-    pairs = [wide.get(c.about.chunk_id, 0) for c in held]
-    tokens = [n + (len(c.text) - n) / WORD_CHARS for n, c in zip(pairs, held, strict=True)]
+        return scores
+    pairs = [wide.get(c.about.chunk_id, 0) for c in matching]
+    tokens = [n + (len(c.text) - n) / WORD_CHARS for n, c in zip(pairs, matching, strict=True)]
     words = [length - n / 2 for n, length in zip(pairs, tokens, strict=True)]
-    as_tokens, as_words = len(held) / fsum(tokens), len(held) / fsum(words)
-    for c, length, count in zip(held, tokens, words, strict=True):
-        told = 1.0 + K1 * (1 - B + B * length * as_tokens)
-        found[c.about.chunk_id] *= told / (1.0 + K1 * (1 - B + B * count * as_words))
-    return found
+    as_tokens, as_words = len(matching) / fsum(tokens), len(matching) / fsum(words)
+    for c, length, count in zip(matching, tokens, words, strict=True):
+        norm = 1.0 + K1 * (1 - B + B * length * as_tokens)
+        scores[c.about.chunk_id] *= norm / (1.0 + K1 * (1 - B + B * count * as_words))
+    return scores
 
 
 def _wide(text: str) -> int:

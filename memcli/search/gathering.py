@@ -109,20 +109,20 @@ def gather(
     bounds = _bounds(snapshot, spans, options)
     bounds = bounds._replace(keywords_choose=vector is not None and is_partial(counts))
     read = partial(recall, snapshot, query, total=counts.chunks, keyword=wants_keyword)
-    found = read(vector=vector.blob if vector else None, bounds=bounds)
+    recalled = read(vector=vector.blob if vector else None, bounds=bounds)
     if bounds.keywords_choose:
-        semantic = of_matches(semantic, counts, found.candidates)
+        semantic = of_matches(semantic, counts, recalled.candidates)
         if not semantic.ran:
-            vector, found = None, read(vector=None, bounds=bounds)
-    keyword = _keyword_use(found.common, counts.chunks, runs=wants_keyword)
-    turns, heard, documents = _heard(snapshot, query.text, options, found.candidates)
+            vector, recalled = None, read(vector=None, bounds=bounds)
+    keyword = _keyword_use(recalled.common, counts.chunks, runs=wants_keyword)
+    turns, speakers, documents = _heard(snapshot, query.text, options, recalled.candidates)
     weights = retriever_weights(options, vector, keyword=wants_keyword)
-    believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
+    believed = text_share(recalled.coverage) if options.has("fuse.coverage") else 1.0
     prior = length_prior(options, vector, documents)
-    fused = _with_repairs(_fused(found, options.fusion, weights, believed, prior), repaired)
+    fused = _with_repairs(_fused(recalled, options.fusion, weights, believed, prior), repaired)
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
-    fused = heard.leaned(fused) if heard else fused
+    fused = speakers.leaned(fused) if speakers else fused
     observe("recall", fused)  # no candidate is a passage before; fusing orders them, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(passage, spans) for passage in fused)
@@ -135,14 +135,14 @@ def gather(
         question=query.text,
         passages=passages,
         fused=fused,
-        believed=heard.weights(chunks) if heard else {},
+        believed=speakers.weights(chunks) if speakers else {},
         turns=turns,
-        voices=heard.voices(snapshot, chunks, found.terms) if heard else None,
+        voices=speakers.voices(snapshot, chunks, recalled.terms) if speakers else None,
         tokens=part_tokens(snapshot, chunks),
         headings=heading_tokens(snapshot, chunks),
         named=named(chunks, query.text),
         prior=prior,
-        recalled=_without_days(found, dates),
+        recalled=_without_days(recalled, dates),
         repaired=repaired,
         spans=spans,
         out=excluded_spans(dates),
@@ -182,15 +182,15 @@ def _in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[Date
     if not names_no_year(span):
         after = date.fromisoformat(begins) - date.fromisoformat(newest)
         return () if after.days > LONG_AFTER else (span,)
-    year, found = int(newest[:4]), []
+    year, readings = int(newest[:4]), []
     for day in (newest, *(f"{year - back}-12-31" for back in range(1, MOST_YEARS))):
         read = read_again(span, date.fromisoformat(day))
         if read is None or not snapshot.dated([(FIRST_DAY, read.end or LAST_DAY)], 1, scope):
             break
-        found += [read] * (read not in found)
+        readings += [read] * (read not in readings)
         if not (read.start and read.end):
             break
-    return found or (span,)
+    return readings or (span,)
 
 
 def _fused(
@@ -205,8 +205,8 @@ def _fused(
         prior=prior,
     )
     if recalled.tiers:
-        told = ", ".join(map(str, recalled.tiers))
-        fused = [passage.noted("tier", told) for passage in fused]
+        tiers = ", ".join(map(str, recalled.tiers))
+        fused = [passage.noted("tier", tiers) for passage in fused]
     return fused
 
 
@@ -253,11 +253,11 @@ def _as_meant(
     """Replace words that the index lacks by words that it has."""
     if not (options.repairs and options.has("recall.repair")):
         return query, ()
-    asked = {term: index_term for term in query.plain if (index_term := term.index_term)}
+    terms = {term: index_term for term in query.plain if (index_term := term.index_term)}
     neighbours = query.neighbours
-    held = snapshot.occurring([*asked.values(), *neighbours])
-    lacking = [term for term, index_term in asked.items() if index_term not in held]
-    joined = [pair for term, pair in neighbours.items() if term in held]
+    occurring = snapshot.occurring([*terms.values(), *neighbours])
+    lacking = [term for term, index_term in terms.items() if index_term not in occurring]
+    joined = [pair for term, pair in neighbours.items() if term in occurring]
     if not lacking and not joined:
         return query, ()
     from memcli.search.repair import repair

@@ -110,12 +110,12 @@ def narrowed(candidate: Candidate, run: Run, best: int, fits: Callable[[str], bo
 
 
 def _narrowed_line(candidate: Candidate, run: Run, best: int, fits: Callable[[str], bool]) -> Run:
-    found = Run(best, best)
+    narrow = Run(best, best)
     for wider in (Run(best, best + 1), Run(best - 1, best + 1), Run(best - 1, best + 2)):
         inside = Run(max(run.first, wider.first), min(run.last, wider.last))
         if fits(_text(candidate, inside)):
-            found = inside
-    return found
+            narrow = inside
+    return narrow
 
 
 def _begins(candidate: Candidate, segment: int) -> bool:
@@ -174,22 +174,22 @@ def _with_announced(candidate: Candidate, run: Run, is_free: Callable[[int], boo
 
 def joined(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Join passages that touch in the file if they follow each other in rank or score alike."""
-    kept: list[RankedPassage] = []
+    result: list[RankedPassage] = []
     for passage in passages:
         touching = (
             at
-            for at, better in enumerate(kept)
-            if (at + 1 == len(kept) or passage.score >= ALIKE * better.score)
+            for at, better in enumerate(result)
+            if (at + 1 == len(result) or passage.score >= ALIKE * better.score)
             and _touch(better, passage)
         )
         at = next(touching, None)
         if at is None:
-            kept.append(passage)
+            result.append(passage)
             continue
-        first, last = min(kept[at].first, passage.first), max(kept[at].last, passage.last)
-        moved = kept[at].moved(kept[at].score, "join", added=passage.citation)
-        kept[at] = moved._replace(first=first, last=last)
-    return kept
+        first, last = min(result[at].first, passage.first), max(result[at].last, passage.last)
+        moved = result[at].moved(result[at].score, "join", added=passage.citation)
+        result[at] = moved._replace(first=first, last=last)
+    return result
 
 
 def _touch(passage: RankedPassage, other: RankedPassage) -> bool:

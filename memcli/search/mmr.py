@@ -94,7 +94,7 @@ def diversify(
 def folded(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Fold near-duplicates into the newest, which takes the first place and names the others."""
     alike = likeness([token_set(passage.text) for passage in passages])
-    left, kept = [*range(len(passages))], []
+    left, distinct = [*range(len(passages))], []
     while left:
         first, *left = left
         copies = _copies(left, alike(first, left))
@@ -104,8 +104,8 @@ def folded(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
         passage = passage._replace(
             score=passages[first].score, duplicates=(*passage.duplicates, *cited)
         )
-        kept.append(passage)
-    return kept
+        distinct.append(passage)
+    return distinct
 
 
 def newest(alike: Sequence[RankedPassage]) -> tuple[RankedPassage, list[RankedPassage]]:

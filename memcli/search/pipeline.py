@@ -167,10 +167,10 @@ def ended(
         apart=apart,
     )
     idle = (passage for passage in answer.passages if not any(map(passage.contains, passages)))
-    kept, dropped, _ = fit_budget(passages, budget=budget)
-    left = (*passages[len(kept) :], *idle)
+    fitting, dropped, _ = fit_budget(passages, budget=budget)
+    left = (*passages[len(fitting) :], *idle)
     return answer._replace(
-        passages=tuple(kept), left=left, weaker=weaker, omitted_over_budget=dropped
+        passages=tuple(fitting), left=left, weaker=weaker, omitted_over_budget=dropped
     )
 
 
@@ -215,21 +215,21 @@ def _rank(
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda passage: -passage.score)
-    found, reason = _level(gathered, best_first, is_measured=bool(constants))
+    match, reason = _level(gathered, best_first, is_measured=bool(constants))
     lead, is_doubtful, others_lead = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
-    if found == "strong" and is_doubtful:
+    if match == "strong" and is_doubtful:
         reason = Reason("others", f"the best match is not by {' or '.join(named)}")
-    elif found == "strong" and rests_on_one_word(best_first[0], gathered.recalled):
+    elif match == "strong" and rests_on_one_word(best_first[0], gathered.recalled):
         reason = ONE_WORD
-    elif found == "strong":
+    elif match == "strong":
         # A reranker's additions to scores are not on the scale of the lead.
         is_read = reranked is not None and reranked.ran
         led = run_stages(scoring, unread, options, unobserved) if is_read else scored
         reason = _doubt(gathered, options, led)
     return Answer(
         passages=tuple(shown),
-        match="weak" if reason else found,
+        match="weak" if reason else match,
         keyword=gathered.keyword,
         semantic=gathered.semantic,
         candidates=len(gathered.recalled.candidates),
@@ -396,7 +396,7 @@ def _scoring(
 def _ordering(options: SearchOptions, gathered: GatherResult) -> list[StageStep]:
     """List the stages that set the order of passages, after their confidence."""
     return [
-        ("newer", partial(newer_first, turns=gathered.turns)),
+        ("newer", partial(newer_first, turns=gathered.turns, question=gathered.question)),
         ("language", partial(_translated, gathered.question)),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
@@ -448,12 +448,12 @@ def _above_threshold(
         judged = [
             sure_of_its_day(passage) if is_of(passage, days) else passage for passage in judged
         ]
-    kept = apply_threshold(
+    above = apply_threshold(
         judged, min_score=options.min_score, on_score=options.profile.threshold_on_score
     )
     if options.sort == "score" or gathered.dates_alone:
-        return kept
-    return in_time(matching(kept), newest=options.sort == "newest")
+        return above
+    return in_time(matching(above), newest=options.sort == "newest")
 
 
 def _diversified(options: SearchOptions, passages: Sequence[RankedPassage]) -> list[RankedPassage]:

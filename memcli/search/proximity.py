@@ -136,8 +136,8 @@ def nearest_first(
     named = [passage for passage in passages if is_of(passage, spans)]
     first = {passage.about.chunk_id for passage in named[: limit // 2]}
     others = [passage for passage in passages if passage.about.chunk_id not in first]
-    kept = first | {passage.about.chunk_id for passage in others[: limit - len(first)]}
-    return [passage for passage in passages if passage.about.chunk_id in kept]
+    chunks = first | {passage.about.chunk_id for passage in others[: limit - len(first)]}
+    return [passage for passage in passages if passage.about.chunk_id in chunks]
 
 
 def choose(
@@ -179,8 +179,8 @@ def of_dates_alone(
     passages: Sequence[RankedPassage], *, spans: Spans, order: str = ""
 ) -> list[RankedPassage]:
     """Answer a question that is only a date: the passages of that time, in the order of time."""
-    found = [_raised(passage, 1.0) for passage in passages if is_of(passage, spans)]
-    return in_time(found, newest=order == "newest")
+    raised = [_raised(passage, 1.0) for passage in passages if is_of(passage, spans)]
+    return in_time(raised, newest=order == "newest")
 
 
 def in_time(passages: Sequence[RankedPassage], *, newest: bool) -> list[RankedPassage]:

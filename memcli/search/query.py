@@ -103,10 +103,10 @@ class ParsedQuery(Record):
     @property
     def phrases(self) -> dict[str, Term]:
         """Return the phrases that count, as typed and as an index contains them."""
-        asked = (
+        terms = (
             (term.text, term.index_term) for term in self.counted_terms if term.kind == "phrase"
         )
-        return {text: index_term for text, index_term in asked if index_term}
+        return {text: index_term for text, index_term in terms if index_term}
 
     @property
     def demanded(self) -> dict[str, Term]:
@@ -148,7 +148,7 @@ class ParsedQuery(Record):
         for term in self.counted_terms:
             if term.kind != JOINED:
                 groups.setdefault(term.group or term, []).append(term.index_term)
-        return tuple(found for group in groups.values() if (found := _known(group)))
+        return tuple(known for group in groups.values() if (known := _known(group)))
 
     @property
     def alternatives(self) -> tuple[Term, ...]:
@@ -261,22 +261,22 @@ def _distinct(
     pieces: Iterable[_Piece], stop_words: frozenset[str], soft: Sequence[tuple[int, int]]
 ) -> tuple[tuple[QueryTerm, ...], int]:
     """Return the distinct terms in order, at most MAX_TERMS, and how many were left out."""
-    found: dict[tuple[str, str], QueryTerm] = {}
+    by_text: dict[tuple[str, str], QueryTerm] = {}
     parts = dict.fromkeys(part for piece in pieces for part in _cut(piece, soft))
     groups = count(1)
     for text, kind, is_soft in parts:
         for term in _terms(text, kind, stop_words, groups):
             key = (term.text.casefold(), term.kind)
-            if key not in found:
-                found[key] = term._replace(stop=True) if is_soft else term
-    fitting = [term for term in found.values() if len(term.text) <= MAX_TERM_CHARS]
+            if key not in by_text:
+                by_text[key] = term._replace(stop=True) if is_soft else term
+    fitting = [term for term in by_text.values() if len(term.text) <= MAX_TERM_CHARS]
     # Identifiers and operators first, then long words, which are rare.
     ranked = sorted(
         enumerate(fitting),
         key=lambda item: (item[1].stop, _KEEP_FIRST.get(item[1].kind, 3), -len(item[1].text)),
     )
-    kept = tuple(term for _, term in sorted(ranked[:MAX_TERMS]))
-    return kept, len(found) - len(kept)
+    first_terms = tuple(term for _, term in sorted(ranked[:MAX_TERMS]))
+    return first_terms, len(by_text) - len(first_terms)
 
 
 def _cut(piece: _Piece, soft: Sequence[tuple[int, int]]) -> Iterator[tuple[str, str, bool]]:

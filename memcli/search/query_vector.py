@@ -71,13 +71,13 @@ class QueryVector:
     def _embed(self) -> None:
         """Embed; an exception would be lost with the thread, so it becomes the reason."""
         try:
-            found = self._encoder().encode_query(self._text, self._index)
-            cut = _fertility(found.fingerprint, found.tokens, self._text)
+            vector = self._encoder().encode_query(self._text, self._index)
+            cut = _fertility(vector.fingerprint, vector.tokens, self._text)
         except MemoryError:
             self._vector = _without(Reason("memory", NO_MEMORY, MORE_MEMORY))
             return
         except Exception as error:  # encoders are plugins; without a vector, keyword search answers
-            told = f"{FAILED}: {type(error).__name__}: {error}"
-            self._vector = _without(Reason("no-vector", told))
+            text = f"{FAILED}: {type(error).__name__}: {error}"
+            self._vector = _without(Reason("no-vector", text))
             return
-        self._vector = Vector(found.vector, found.fingerprint, found.reason, cut)
+        self._vector = Vector(vector.vector, vector.fingerprint, vector.reason, cut)

@@ -27,8 +27,8 @@ def without_majority(
     query: ParsedQuery, frequencies: Mapping[Term, int], total: int
 ) -> ParsedQuery:
     """Treat terms that most of `total` chunks contain as stop words, but never the rarest term."""
-    asked = ((term, term.index_term) for term in query.counted_terms)
-    counted = {term: frequencies[index_term] for term, index_term in asked if index_term}
+    pairs = ((term, term.index_term) for term in query.counted_terms)
+    counted = {term: frequencies[index_term] for term, index_term in pairs if index_term}
     if not counted:
         return query
     rarest = min(counted, key=lambda term: counted[term])
@@ -51,21 +51,21 @@ def parted(
     unless it has more than twice as many and `groups_of` find without it. A term in most of `total`
     chunks does not count either.
     """
-    kept: set[Term] = set()
+    rare: set[Term] = set()
     brought = 0
     for term, rows in sorted(frequencies.items(), key=lambda item: item[1]):
         if brought and brought + rows > MOST_ROWS * (1 if brought >= FEW_ROWS else 2):
             break
         brought += rows
-        kept.add(term)
+        rare.add(term)
     counted = {term: rows for term, rows in frequencies.items() if rows <= MAJORITY * total}
     if brought > 2 * MOST_ROWS:
         among = tuple((term, rows) for term, rows in counted.items() if rows)
         if groups_of(among, total, alone=True):
             return (), among
     return (
-        tuple(term for term in frequencies if term in kept),
-        tuple((term, rows) for term, rows in counted.items() if term not in kept),
+        tuple(term for term in frequencies if term in rare),
+        tuple((term, rows) for term, rows in counted.items() if term not in rare),
     )
 
 
@@ -81,20 +81,20 @@ def groups_of(
     most = MOST_ROWS if alone else GROUP_ROWS
     ranked = sorted(also, key=lambda item: item[1])
     pairs = sorted((a[1] * b[1] / total, (a[0], b[0])) for a, b in combinations(ranked, 2))
-    found: list[tuple[Term, ...]] = []
+    groups: list[tuple[Term, ...]] = []
     brought = 0.0
     for rows, pair in pairs:
         brought += rows
         if brought > most:
             break
-        found.append(pair)
+        groups.append(pair)
     share, group = 1.0, []
-    for term, rows in ranked if pairs and not found else ():
+    for term, rows in ranked if pairs and not groups else ():
         share *= rows / total
         group.append(term)
         if share * total <= most:
             return (tuple(group),)
-    return tuple(found)
+    return tuple(groups)
 
 
 def greatest_share(also: tuple[tuple[Term, int], ...], total: int) -> float:

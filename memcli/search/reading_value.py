@@ -113,7 +113,7 @@ def worthwhile(
         return passages, every - len(passages)
     per_token = 1 / (MISS_OF_SHARED if is_shared else MISS)
     best = max((passage.score for passage in passages), default=0.0)
-    kept: list[RankedPassage] = []
+    result: list[RankedPassage] = []
     read = 0  # passages of which something is printed
     for rank, passage in enumerate(passages, start=1):
         units = _units(passage)
@@ -123,19 +123,19 @@ def worthwhile(
             chance - per_token * price(unit.text)
             for chance, unit in zip(chances, units, strict=True)
         ]
-        is_same = bool(kept) and kept[-1].about.document == passage.about.document
+        is_same = bool(result) and result[-1].about.document == passage.about.document
         heading = 0.0 if is_same else per_token * HEADING_TOKENS
         is_worth = sum(gain for gain in gains if gain > 0.0) > heading
-        if kept and not is_worth and not apart:
+        if result and not is_worth and not apart:
             continue
         runs = _runs(units, gains, apart=apart)
         if passage.corrected_by and not apart:  # any of its lines may be the corrected one
             runs = [range(len(units))]
-        room = len(passages) - len(kept)
+        room = len(passages) - len(result)
         runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[:room]
-        kept += [_part_of(passage, units, run) for run in sorted(runs, key=lambda run: run.start)]
+        result += [_part_of(passage, units, run) for run in sorted(runs, key=lambda run: run.start)]
         read += bool(runs)
-    return kept if apart else _with_replies(kept), every - read
+    return result if apart else _with_replies(result), every - read
 
 
 def _with_replies(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -247,28 +247,28 @@ def _lines(passage: RankedPassage, words: Sequence[str]) -> list[RankedPassage]:
     # segment comes first.
     empty = candidate.segments[0]._replace(start=0, end=0)
     narrow = candidate._replace(segments=(empty, *candidate.segments))
-    found: list[RankedPassage] = []
+    result: list[RankedPassage] = []
     for line in sorted({cursor_of(passage, words).line, *whole}):
         at = [n for n, p in enumerate(narrow.segments) if n and p.start_line == line == p.end_line]
         if passage.is_cut or not at:
             return [passage]
-        found.append(passage._replace(candidate=narrow, first=at[0], last=at[-1], best=at[0]))
-    return found
+        result.append(passage._replace(candidate=narrow, first=at[0], last=at[-1], best=at[0]))
+    return result
 
 
 def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) -> list[range]:
     """Return the runs of units with a gain, or the best unit; a short one keeps its question."""
-    wanted = {at for at, gain in enumerate(gains) if gain > 0.0}
-    wanted = wanted or {max(range(len(units)), key=gains.__getitem__)}
+    places = {at for at, gain in enumerate(gains) if gain > 0.0}
+    places = places or {max(range(len(units)), key=gains.__getitem__)}
     if apart:
-        return [range(at, at + 1) for at in sorted(wanted)]
-    wanted |= {
+        return [range(at, at + 1) for at in sorted(places)]
+    places |= {
         at - 1
-        for at in wanted
+        for at in places
         if at and units[at - 1].is_question and price(units[at].text) < SHORT_ANSWER
     }
     runs: list[range] = []
-    for at in sorted(wanted):
+    for at in sorted(places):
         if runs and runs[-1].stop == at:
             runs[-1] = range(runs[-1].start, at + 1)
         else:

@@ -87,30 +87,30 @@ def recall(
     named: frozenset[Term] = frozenset()
     left_out: list[str] = []
     if keyword and total > SMALL:
-        asked = query.alternatives
-        frequencies = dict(zip(asked, snapshot.frequencies(asked), strict=True))
+        texts = query.alternatives
+        frequencies = dict(zip(texts, snapshot.frequencies(texts), strict=True))
         whole = query
         query = without_majority(query, frequencies, total)
         left_out = [term.text for term in whole.counted_terms if term not in query.counted_terms]
-        kept, also = parted(frequencies, total)
-        common = {term: count for term, count in frequencies.items() if term not in kept}
+        rare, also = parted(frequencies, total)
+        common = {term: count for term, count in frequencies.items() if term not in rare}
         named = frozenset(common)
-        if not kept:  # for terms found together, their share says enough
+        if not rare:  # for terms found together, their share says enough
             common = {term: count for term, count in common.items() if (term, count) not in also}
-        together = groups_of(also, total, alone=not kept)
-        keywords = keywords._replace(any=kept, also=also, together=together)
+        together = groups_of(also, total, alone=not rare)
+        keywords = keywords._replace(any=rare, also=also, together=together)
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if keyword else TermQuery(any=tuple(demanded.values()))
     retrieval = RecallQuery(keywords, literal, vector, near, query.unwanted, demanded)
-    found, split, tiers = _union(snapshot, retrieval, wide)
+    united, split, tiers = _union(snapshot, retrieval, wide)
     missing = _missing_phrases(snapshot, query.phrases) if keyword or demanded else ()
     # A phrase must match exactly: a similar text is a guess.
     is_guess = bool(missing) and len(missing) == len(query.counted_terms)
-    candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
+    candidates = tuple(c for c in united if not is_guess and c.about.chunk_id not in outside)
     qualities = _qualities(snapshot, candidates)
     if not candidates or not (keyword or demanded):
         return RecallResult(candidates, {}, {}, (), (), missing, (), (), 0.0, qualities, tiers)
-    last = [c.bm25 for c in found if c.keyword_rank == wide.universe]
+    last = [c.bm25 for c in united if c.keyword_rank == wide.universe]
     if not last or last[0] < greatest_share(keywords.also, total):
         left_out += [term.text for term in query.counted_terms if term.index_term in named]
     covered = _covered(snapshot, query, candidates, common, total)
@@ -119,8 +119,8 @@ def recall(
     if demanded:
         terms = (term._replace(demanded=term.exact == "phrase") for term in covered.terms)
         covered = covered._replace(terms=tuple(terms))
-    told = covered._replace(common=tuple(left_out), qualities=qualities, tiers=tiers)
-    return told._replace(missing_phrases=missing, split_phrases=split)
+    recalled = covered._replace(common=tuple(left_out), qualities=qualities, tiers=tiers)
+    return recalled._replace(missing_phrases=missing, split_phrases=split)
 
 
 def _near_chunks(
@@ -130,15 +130,20 @@ def _near_chunks(
 
     A chunk has many segments, so more of them are requested until there are enough chunks.
     """
-    wanted = min(MOST_OUTSIDE, TEXTS_A_CHUNK * bounds.universe)
-    first = snapshot.by_vector(vector, wanted, bounds.scope)
+    least = min(MOST_OUTSIDE, TEXTS_A_CHUNK * bounds.universe)
+    first = snapshot.by_vector(vector, least, bounds.scope)
 
     def near() -> Sequence[Neighbour]:
-        found, asked = first(), wanted
-        while len(_first_chunks(found, bounds.universe)) == len(found) == asked < MOST_OUTSIDE:
-            asked = min(MOST_OUTSIDE, 2 * asked)
-            found = snapshot.by_vector(vector, asked, bounds.scope)()
-        return _first_chunks(found, bounds.universe)
+        neighbours, limit = first(), least
+        while (
+            len(_first_chunks(neighbours, bounds.universe))
+            == len(neighbours)
+            == limit
+            < MOST_OUTSIDE
+        ):
+            limit = min(MOST_OUTSIDE, 2 * limit)
+            neighbours = snapshot.by_vector(vector, limit, bounds.scope)()
+        return _first_chunks(neighbours, bounds.universe)
 
     return near
 
@@ -146,14 +151,14 @@ def _near_chunks(
 def _first_chunks(neighbours: Sequence[Neighbour], limit: int) -> list[Neighbour]:
     """Keep the segments that lead to the first `limit` chunks."""
     seen: set[int] = set()
-    kept = []
+    chunks = []
     for text in neighbours:
         if len(seen) == limit:
             break
         new = [chunk for chunk in text.chunk_ids if chunk not in seen]
         seen.update(new[: limit - len(seen)])
-        kept.append(text._replace(chunk_ids=tuple(c for c in text.chunk_ids if c in seen)))
-    return kept
+        chunks.append(text._replace(chunk_ids=tuple(c for c in text.chunk_ids if c in seen)))
+    return chunks
 
 
 class RecallQuery(Record):
@@ -179,18 +184,18 @@ def _union(
     exact = snapshot.by_keyword(query.literal, limit, scope)
     nearest = query.near()
     owners = dict.fromkeys(chunk for text in nearest for chunk in text.chunk_ids)
-    ranks = {found.chunk_id: rank for rank, found in enumerate(keyword, start=1)}
+    ranks = {match.chunk_id: rank for rank, match in enumerate(keyword, start=1)}
     semantic_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
     dated = snapshot.dated(bounds.dates, limit, scope)
-    ids = sorted({*ranks, *semantic_ranks, *(found.chunk_id for found in exact), *dated})
+    ids = sorted({*ranks, *semantic_ranks, *(match.chunk_id for match in exact), *dated})
     if query.unwanted and ids:
-        held = snapshot.holding(query.unwanted, ids)
-        ids = sorted(set(ids).difference(*(each.chunk_ids for each in held)))
+        unwanted = snapshot.holding(query.unwanted, ids)
+        ids = sorted(set(ids).difference(*(each.chunk_ids for each in unwanted)))
     apart: tuple[str, ...] = ()
     if query.demanded and ids:
         ids, apart = _with_phrases(snapshot, query.demanded, ids)
     literals = snapshot.holding([query.literal], ids)[0].chunk_ids if ids else frozenset()
-    found = [
+    candidates = [
         candidate._replace(
             keyword_rank=ranks.get(candidate.about.chunk_id),
             semantic_rank=semantic_ranks.get(candidate.about.chunk_id),
@@ -200,7 +205,7 @@ def _union(
             ids, RetrieverResults(query.terms, keyword, query.vector, nearest)
         )
     ]
-    return found, apart, tuple(sorted({text.tier for text in nearest} - {0}))
+    return candidates, apart, tuple(sorted({text.tier for text in nearest} - {0}))
 
 
 def _qualities(snapshot: Snapshot, candidates: Sequence[Candidate]) -> dict[str, float]:
@@ -211,12 +216,12 @@ def _qualities(snapshot: Snapshot, candidates: Sequence[Candidate]) -> dict[str,
     import json
 
     linking = snapshot.links([about.chunk_id for about in summaries])
-    said = {
+    matters = {
         memory_path(about.source, about.path): json.loads(linking[about.chunk_id].front_matter)
         for about in summaries
     }
-    found = {path: matter.get("confidence") for path, matter in said.items()}
-    return {path: each for path, each in found.items() if isinstance(each, int | float)}
+    values = {path: matter.get("confidence") for path, matter in matters.items()}
+    return {path: each for path, each in values.items() if isinstance(each, int | float)}
 
 
 def _with_phrases(
@@ -226,8 +231,8 @@ def _with_phrases(
 
     In the second case also return those phrases.
     """
-    held = zip(phrases, snapshot.holding(tuple(phrases.values()), ids), strict=True)
-    there = {text: each.chunk_ids for text, each in held if each.total}
+    matches = zip(phrases, snapshot.holding(tuple(phrases.values()), ids), strict=True)
+    there = {text: each.chunk_ids for text, each in matches if each.total}
     if not there:
         return list(ids), ()
     together = frozenset.intersection(*there.values())
@@ -238,8 +243,8 @@ def _with_phrases(
 
 def _missing_phrases(snapshot: Snapshot, phrases: Mapping[str, Term]) -> tuple[str, ...]:
     """Return the phrases that no chunk contains."""
-    held = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
-    return tuple(text for text, each in held if not each.total)
+    matches = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
+    return tuple(text for text, each in matches if not each.total)
 
 
 def _covered(
@@ -251,16 +256,18 @@ def _covered(
 ) -> RecallResult:
     """Measure what candidates contain of a query; chunks of a common term are only counted."""
     ids = [candidate.about.chunk_id for candidate in candidates]
-    held: dict[int, float] = {}
+    weights: dict[int, float] = {}
     counted: dict[int, int] = {}
     terms: list[WeightedTerm] = []
     unmatched: list[str] = []
     looked_up = 0.0
-    asked = [(term, index_term) for term in query.counted_terms if (index_term := term.index_term)]
-    rare = [index_term for _, index_term in asked if index_term not in common]
+    weighed = [
+        (term, index_term) for term in query.counted_terms if (index_term := term.index_term)
+    ]
+    rare = [index_term for _, index_term in weighed if index_term not in common]
     holding = dict(zip(rare, snapshot.holding(rare, ids), strict=True))
-    tokens = snapshot.tokens([stem(s.text) if s.prefix else s.text for _, s in asked])
-    for (term, index_term), cut in zip(asked, tokens, strict=True):
+    tokens = snapshot.tokens([stem(s.text) if s.prefix else s.text for _, s in weighed])
+    for (term, index_term), cut in zip(weighed, tokens, strict=True):
         frequency = common[index_term] if index_term in common else holding[index_term].total
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
@@ -272,10 +279,10 @@ def _covered(
         if not frequency:
             unmatched.append(term.text)
         for chunk_id in holding[index_term].chunk_ids:
-            held[chunk_id] = held.get(chunk_id, 0.0) + idf
+            weights[chunk_id] = weights.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
     # A query of joined words only has no share.
-    shares = held.items() if looked_up else ()
+    shares = weights.items() if looked_up else ()
     coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in shares}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
@@ -366,7 +373,9 @@ def with_moments(snapshot: Snapshot, passages: Sequence[RankedPassage]) -> list[
 
     dated = {passage.about.chunk_id: passage.about.document_date for passage in passages}
     linking = snapshot.links([chunk for chunk, day in dated.items() if day])
-    told = {
-        chunk: moment_of(found.front_matter, dated[chunk] or "") for chunk, found in linking.items()
+    moments = {
+        chunk: moment_of(about.front_matter, dated[chunk] or "") for chunk, about in linking.items()
     }
-    return [passage._replace(moment=told.get(passage.about.chunk_id, "")) for passage in passages]
+    return [
+        passage._replace(moment=moments.get(passage.about.chunk_id, "")) for passage in passages
+    ]

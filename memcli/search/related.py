@@ -76,7 +76,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     semantic, vector = _meaning(snapshot, own, text, options, counts)
     by_words = options.mode != "semantic"
     keyword = RetrieverUse(by_words, None if by_words else MODE_IS_SEMANTIC, 0, counts.chunks)
-    found = recall(
+    recalled = recall(
         snapshot,
         query,
         total=counts.chunks,
@@ -89,10 +89,10 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
         ),
     )
     weights = retriever_weights(options, vector, keyword=by_words)
-    cosines = _cosines(snapshot, found.candidates, vector)
-    linked = _linked(snapshot, place, found.candidates)
+    cosines = _cosines(snapshot, recalled.candidates, vector)
+    linked = _linked(snapshot, place, recalled.candidates)
     passages = ordered(
-        [_passage(c, cosines, found.coverage, weights, linked) for c in found.candidates]
+        [_passage(c, cosines, recalled.coverage, weights, linked) for c in recalled.candidates]
     )
     chosen = diversify(passages[:MMR_POOL], lambda_=1.0, limit=options.limit)
     scope = scope_within(snapshot, options.filters)
@@ -106,7 +106,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
         query,
         keyword,
         semantic,
-        len(found.candidates),
+        len(recalled.candidates),
         str(facts.revision),
     )
 
@@ -182,8 +182,8 @@ def _meaning(
     fingerprint = snapshot.facts.fingerprint
     if options.mode == "keyword":
         return off(MODE_IS_KEYWORD)
-    held = snapshot.vectors(own) if fingerprint else {}
-    vector = middle(vector for vectors in held.values() for vector in vectors)
+    own_vectors = snapshot.vectors(own) if fingerprint else {}
+    vector = middle(vector for vectors in own_vectors.values() for vector in vectors)
     if vector is None or fingerprint is None:
         return off(Reason("not-embedded", "these lines are not embedded yet", "memcli index"))
     if not is_readable(text, fingerprint):

@@ -84,11 +84,11 @@ def repair(
     last = query.terms[-1].text
     foreign = is_foreign(term.text for term in query.terms)
     alone = (
-        Repair(typed, *found)
+        Repair(typed, *meaning)
         for typed, word in words.items()
         if typed not in unknown[MOST_UNKNOWN:]
         if (
-            found := _meant(
+            meaning := _meant(
                 snapshot, word, is_known=word in known, is_last=typed == last, is_foreign=foreign
             )
         )
@@ -122,11 +122,11 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
         new |= {first: _terms(each), **{word: [] for word in rest}}
         if each.how != "beginning":
             text = re.sub(rf"(?<!\w){re.escape(each.typed)}(?!\w)", each.searched, text)
-    kept = [term for term in query.terms if term.kind == "phrase" or term.text not in new]
-    stems = set(_stems(snapshot, kept))  # a word that occurs twice would count twice
+    unchanged = [term for term in query.terms if term.kind == "phrase" or term.text not in new]
+    stems = set(_stems(snapshot, unchanged))  # a word that occurs twice would count twice
     terms: list[QueryTerm] = []
     for term in query.terms:
-        made_of = [term] if term in kept else new[term.text]
+        made_of = [term] if term in unchanged else new[term.text]
         for made_term, stem in zip(made_of, _stems(snapshot, made_of), strict=True):
             if made_term is term or stem not in stems:
                 terms.append(made_term)
@@ -136,8 +136,8 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
 
 def traced(passages: Sequence[RankedPassage], made: Sequence[Repair]) -> list[RankedPassage]:
     """Add the searched words to the last step of each trace."""
-    told = ", ".join(f"{each.searched} for {each.typed}" for each in made)
-    return [passage.noted("repaired", told) for passage in passages]
+    text = ", ".join(f"{each.searched} for {each.typed}" for each in made)
+    return [passage.noted("repaired", text) for passage in passages]
 
 
 def _terms(made: Repair) -> list[QueryTerm]:
@@ -187,8 +187,8 @@ def _correction(searched: str | None, how: str) -> tuple[str, str] | None:
 def _first_known(snapshot: Snapshot, words: Iterable[str]) -> str | None:
     """Return the first of some words that the notes contain."""
     terms = {word: term for word in words if (term := index_term(word))}
-    held = snapshot.occurring([*terms.values()])
-    return next((word for word, term in terms.items() if term in held), None)
+    occurring = snapshot.occurring([*terms.values()])
+    return next((word for word, term in terms.items() if term in occurring), None)
 
 
 def _ends_in_english(word: str, meant: str) -> bool:
@@ -210,21 +210,21 @@ def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str 
         (each for each in likely if len(each) >= SHORTEST_MEANT), key=likely.__getitem__
     )
     terms = {term: each for each in long_enough if (term := index_term(each))}
-    found = snapshot.occurring([*terms])
-    held = [term for term in terms if term in found]
-    stems = map("".join, snapshot.tokens([term.text for term in held]))
-    english = whole_words(terms[term] for term in held)
-    held = [
+    occurring = snapshot.occurring([*terms])
+    candidates = [term for term in terms if term in occurring]
+    stems = map("".join, snapshot.tokens([term.text for term in candidates]))
+    english = whole_words(terms[term] for term in candidates)
+    candidates = [
         term
-        for term, stem in zip(held, stems, strict=True)
+        for term, stem in zip(candidates, stems, strict=True)
         if len(stem) >= SHORTEST_STEM or (terms[term] in english and stem not in ENGLISH)
     ]
-    chunks = dict(zip(held, snapshot.frequencies(held), strict=True))
+    chunks = dict(zip(candidates, snapshot.frequencies(candidates), strict=True))
     if is_foreign:
         most = max(COMMON_CHUNKS, snapshot.counts().chunks * COMMON_SHARE)
-        held = [
+        candidates = [
             term
-            for term in held
+            for term in candidates
             if chunks[term] <= most
             or spelling.INFLECTIONS.issuperset(spelling.endings(word, terms[term]))
         ]
@@ -233,7 +233,7 @@ def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str 
         spelt = terms[term]
         return spelt in english, chunks[term] * likely[spelt], spelt
 
-    best = max(held, key=rank, default=None)
+    best = max(candidates, key=rank, default=None)
     if best is None:
         return None
     if terms[best] in english:
@@ -285,9 +285,11 @@ def _split(snapshot: Snapshot, word: str) -> str | None:
     On a tie the first word keeps its `e`: `pickle ball`, not `pickl ball`.
     """
     pairs = {(a, b): (Term(a), Term(b)) for a, b in spelling.compounds(word)}
-    held = snapshot.occurring([*dict.fromkeys(term for terms in pairs.values() for term in terms)])
-    known = {pair: terms for pair, terms in pairs.items() if held.issuperset(terms)}
-    chunks = dict(zip(held, snapshot.frequencies([*held]), strict=True))
+    occurring = snapshot.occurring(
+        [*dict.fromkeys(term for terms in pairs.values() for term in terms)]
+    )
+    known = {pair: terms for pair, terms in pairs.items() if occurring.issuperset(terms)}
+    chunks = dict(zip(occurring, snapshot.frequencies([*occurring]), strict=True))
 
     def commoner(pair: tuple[str, str]) -> tuple[int, bool]:
         return max(chunks[term] for term in known[pair]), not pair[0].endswith("e")

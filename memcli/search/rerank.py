@@ -91,24 +91,24 @@ def rerank(
         texts = [_segment(passage, segment) for passage, segment in segments]
     else:
         texts = [visible(passage.text).strip() for passage in top]
-    told = RerankResult(reranker.name, len(texts))
+    result = RerankResult(reranker.name, len(texts))
     if not texts:
-        return passages, told
+        return passages, result
     try:
         scores = reranker.scores(query, texts)
     except RetrieverError as error:
-        return passages, told._replace(read=0, reason=error.reason)
+        return passages, result._replace(read=0, reason=error.reason)
     if len(scores) != len(texts) or not all(map(isfinite, scores)):
         reason = Reason("rerank", "the reranker gives no score for some texts")
-        return passages, told._replace(read=0, reason=reason)
+        return passages, result._replace(read=0, reason=reason)
     if reranker.is_by_part:
         lifts = _lifts(segments, scores)
         read = {
             (passage.about.chunk_id, segment): s
             for (passage, segment), s in zip(segments, scores, strict=True)
         }
-        return [_traced(passage, reranker.name, lifts, read) for passage in focused(lifts)], told
-    return [*_reordered(top, scores, reranker.name), *passages[TOP:]], told
+        return [_traced(passage, reranker.name, lifts, read) for passage in focused(lifts)], result
+    return [*_reordered(top, scores, reranker.name), *passages[TOP:]], result
 
 
 def _segments(top: Sequence[RankedPassage]) -> list[tuple[RankedPassage, int]]:

@@ -75,7 +75,7 @@ def marked(text: str, words: Sequence[str]) -> Snippet:
     """Mark words in a text."""
     if not words:
         return Snippet(text, ())
-    return Snippet(text, tuple(found.span() for found in _pattern(tuple(words)).finditer(text)))
+    return Snippet(text, tuple(match.span() for match in _pattern(tuple(words)).finditer(text)))
 
 
 @lru_cache(maxsize=16)  # for each passage of one question

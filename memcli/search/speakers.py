@@ -101,12 +101,12 @@ def labels_of(label: str, speakers: Sequence[str]) -> list[str]:
     `user` means everybody except machines if nobody has that name.
     """
     role = label.casefold()
-    found = [name for name in speakers if name.casefold() == role]
+    labels = [name for name in speakers if name.casefold() == role]
     if role in (USER, ASSISTANT, TOOL):
-        found = [name for name in speakers if role_of(name) == role]
-        if role == USER and not found:
-            found = [name for name in speakers if role_of(name) not in (ASSISTANT, TOOL)]
-    return found
+        labels = [name for name in speakers if role_of(name) == role]
+        if role == USER and not labels:
+            labels = [name for name in speakers if role_of(name) not in (ASSISTANT, TOOL)]
+    return labels
 
 
 def _words(text: str) -> list[str]:
@@ -118,12 +118,14 @@ def _is_in(name: str, words: Sequence[str]) -> bool:
     if name[0].lower() == name[0].upper():
         # If words are pairs of characters, lines of others contain as many by chance.
         return False
-    wanted = _words(name)
+    name_words = _words(name)
     if name.casefold() in ENGLISH:  # Will, May: at the beginning of a sentence it may be the word
         return name in words[1:]
-    runs = (words[at : at + len(wanted)] for at in range(len(words)))
-    spelt = " ".join(wanted).casefold()
-    return bool(wanted) and any(" ".join(run).casefold() in (spelt, f"{spelt}s") for run in runs)
+    runs = (words[at : at + len(name_words)] for at in range(len(words)))
+    spelt = " ".join(name_words).casefold()
+    return bool(name_words) and any(
+        " ".join(run).casefold() in (spelt, f"{spelt}s") for run in runs
+    )
 
 
 class ConversationSpeakers(Record):
@@ -154,10 +156,10 @@ class ConversationSpeakers(Record):
         """Return how much each segment counts in chunks with speakers, by chunk id."""
         return {
             c.about.chunk_id: [
-                weight_of(said, segment.start_line, segment.end_line) for segment in c.segments
+                weight_of(turns, segment.start_line, segment.end_line) for segment in c.segments
             ]
             for c in (chunks if self.focus.of_writer else ())
-            if (said := self.turns.get(c.about.chunk_id))
+            if (turns := self.turns.get(c.about.chunk_id))
         }
 
     def voices(
@@ -209,14 +211,14 @@ def with_shares(
         made.append(passage._replace(shares=tuple(numbered)))
     if not names:
         return tuple(made)
-    said = [
+    spoken = [
         (passage, line, share, _speaker(passage, line))
         for passage in made
         for line, share in passage.shares
     ]
-    least = max((share for *_, share, by in said if by in names), default=0.0) + CLAIM_LEAD
+    least = max((share for *_, share, by in spoken if by in names), default=0.0) + CLAIM_LEAD
     claims: dict[int, list[int]] = {}
-    for passage, line, share, by in said:
+    for passage, line, share, by in spoken:
         if share > least and by and by not in names:
             sentences = _SENTENCE_END.split(_line(passage, line))
             best = max(zip(shares_of(sentences), sentences, strict=True), key=itemgetter(0))[1]
@@ -226,8 +228,8 @@ def with_shares(
 
 
 def _speaker(passage: RankedPassage, line: int) -> str:
-    found = (t.speaker for t in passage.turns if t.start_line <= line <= t.end_line)
-    return next(found, "")
+    speakers = (t.speaker for t in passage.turns if t.start_line <= line <= t.end_line)
+    return next(speakers, "")
 
 
 def _line(passage: RankedPassage, line: int) -> str:
@@ -337,12 +339,12 @@ class Voices(Record):
         The run with the best line keeps the score, and the others count less.
         """
         candidate, inside, best = self._inside(passage)
-        shares, said = self.shares[passage.about.chunk_id], self.turns[passage.about.chunk_id]
+        shares, turns = self.shares[passage.about.chunk_id], self.turns[passage.about.chunk_id]
         runs: list[list[int]] = []
         for at in inside:
             line = candidate.segments[at].start_line
             if not any(
-                t.start_line <= line <= t.end_line and t.speaker in self.names for t in said
+                t.start_line <= line <= t.end_line and t.speaker in self.names for t in turns
             ):
                 continue
             if runs and runs[-1][-1] == at - 1:
@@ -379,8 +381,8 @@ class Voices(Record):
             at for at in inside if self._is_of_others(chunk, candidate.segments[at].start_line)
         }
         if len(others) < len(inside):
-            kept = [at for at in inside if at not in others or shares[at]]
-            inside = [at for at in inside if kept[0] <= at <= kept[-1]]
+            places = [at for at in inside if at not in others or shares[at]]
+            inside = [at for at in inside if places[0] <= at <= places[-1]]
         first, last = inside[0], inside[-1]
         theirs = max((shares[at] for at in inside if at not in others), default=0.0)
         lead = theirs - max((shares[at] for at in inside if at in others), default=0.0)
@@ -405,5 +407,5 @@ class Voices(Record):
         return candidate, inside, best
 
     def _is_of_others(self, chunk: int, line: int) -> bool:
-        said = (t for t in self.turns[chunk] if t.start_line <= line <= t.end_line)
-        return any(turn.speaker not in self.names for turn in said)
+        turns = (t for t in self.turns[chunk] if t.start_line <= line <= t.end_line)
+        return any(turn.speaker not in self.names for turn in turns)

@@ -57,15 +57,15 @@ def spread(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     Other passages of it would only lead to the same lines behind the summary.
     """
     seen: set[tuple[str, ...]] = set()
-    kept = []
+    result = []
     for passage in passages:
         if passage.about.is_summary:
             place = (path_of(passage.about), *sorted(_documents(passage)))
             if place in seen:
                 continue
             seen.add(place)
-        kept.append(passage)
-    return kept
+        result.append(passage)
+    return result
 
 
 def without_repeats(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -76,9 +76,9 @@ def without_repeats(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """
     if not any(passage.about.is_summary for passage in passages):
         return list(passages)
-    kept: list[RankedPassage] = []
+    result: list[RankedPassage] = []
     shown: set[tuple[str, int]] = set()  # lines of logs
-    told: dict[str, set[str]] = {}  # words of summaries, by the document that they cite
+    words: dict[str, set[str]] = {}  # words of summaries, by the document that they cite
     for passage in passages:
         path = path_of(passage.about)
         if passage.about.is_summary:
@@ -90,15 +90,15 @@ def without_repeats(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
             ):
                 continue
             for each in lines:
-                told.setdefault(each.path, set()).update(token_set(each.text))
-        elif path in told and token_set(passage.text) <= told[path]:
+                words.setdefault(each.path, set()).update(token_set(each.text))
+        elif path in words and token_set(passage.text) <= words[path]:
             continue
         else:
             shown.update(
                 (path, number) for number in range(passage.start_line, passage.end_line + 1)
             )
-        kept.append(passage)
-    return kept
+        result.append(passage)
+    return result
 
 
 def behind(passage: RankedPassage, leaves: Sequence[SourceLines]) -> list[SourceLines]:
@@ -114,8 +114,8 @@ def behind(passage: RankedPassage, leaves: Sequence[SourceLines]) -> list[Source
 def _documents(passage: RankedPassage | Quotation) -> set[str]:
     """Name the documents that a passage of a summary cites."""
     lines = (line for line in passage.text.split("\n") if not line.startswith("#"))
-    found = map(citation_of, lines)
-    return {memory_path(passage.about.source, each.path) for each in found if each}
+    citations = map(citation_of, lines)
+    return {memory_path(passage.about.source, each.path) for each in citations if each}
 
 
 def citation_of(line: str) -> CitedLine | None:

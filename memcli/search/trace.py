@@ -119,19 +119,19 @@ def filters_of(record: Mapping[str, Any]) -> Filters:
 
     TypeError if they are not filters.
     """
-    kept = dict(record["filters"])
-    where = tuple(map(_where, kept.pop("where", ())))
-    if kept.pop("within", ()):
+    fields = dict(record["filters"])
+    where = tuple(map(_where, fields.pop("where", ())))
+    if fields.pop("within", ()):
         raise TypeError("the lines of a summary are not a filter")
-    told: dict[str, Any] = {
-        name: tuple(v) if isinstance(v, list) else v for name, v in kept.items()
+    values: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()
     }
     for name, usual in Filters()._asdict().items():
-        given = told.get(name, usual)
-        kind = str if usual is None and given is not None else type(usual)
-        if type(given) is not kind or (kind is tuple and not all(type(v) is str for v in given)):
+        value = values.get(name, usual)
+        kind = str if usual is None and value is not None else type(usual)
+        if type(value) is not kind or (kind is tuple and not all(type(v) is str for v in value)):
             raise TypeError(f"{name} is not a filter")
-    return Filters(**told, where=where)
+    return Filters(**values, where=where)
 
 
 def _where(spans: Sequence[Any]) -> Where:
@@ -144,8 +144,8 @@ def _where(spans: Sequence[Any]) -> Where:
 def _retriever(
     retriever: RetrieverUse, fused: Sequence[RankedPassage], rank: str
 ) -> dict[str, Any]:
-    found = [passage for passage in fused if getattr(passage.candidate, rank) is not None]
-    found.sort(key=lambda passage: int(getattr(passage.candidate, rank)))
+    passages = [passage for passage in fused if getattr(passage.candidate, rank) is not None]
+    passages.sort(key=lambda passage: int(getattr(passage.candidate, rank)))
     score = "bm25" if rank == "keyword_rank" else "cosine"
     top = [
         {
@@ -153,10 +153,10 @@ def _retriever(
             "ref": passage.about.ref,
             score: passage.candidate.bm25 if score == "bm25" else passage.cosine,
         }
-        for passage in found[:LEG_TOP]
+        for passage in passages[:LEG_TOP]
     ]
     reason = retriever.reason.text if retriever.reason else ""
-    return {"ran": retriever.ran, "reason": reason, "candidates": len(found), "top": top}
+    return {"ran": retriever.ran, "reason": reason, "candidates": len(passages), "top": top}
 
 
 def _reranked(reranked: RerankResult) -> dict[str, Any]:

@@ -39,10 +39,10 @@ def own_language_first(passages: Sequence[RankedPassage], question: str) -> list
     The page wanted is that in the language of the question, else the original. The scores stay with
     the ranks, the trace names what moved.
     """
-    wanted = language_of(question)
+    language = language_of(question)
     pages = [_page(passage) for passage in passages]
-    own = {page for page, code in pages if code == wanted}
-    best = [code == (wanted if page in own else "") for page, code in pages]
+    own = {page for page, code in pages if code == language}
+    best = [code == (language if page in own else "") for page, code in pages]
     order = list(range(len(passages)))
     moved: dict[int, str] = {}
     done = set()
@@ -79,8 +79,8 @@ def language_of(question: str) -> str:
 def _page(passage: RankedPassage) -> tuple[tuple[str, str], str]:
     """Return what the translations of a page have in common, and the code of this one."""
     source, path = passage.about.document
-    for found in _CODE.finditer(path):
-        code = found[1] or found[2]
+    for match in _CODE.finditer(path):
+        code = match[1] or match[2]
         if code in _CODES:
-            return (source, path[: found.start()] + path[found.end() :]), code
+            return (source, path[: match.start()] + path[match.end() :]), code
     return (source, path), ""

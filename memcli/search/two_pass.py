@@ -79,5 +79,7 @@ class TwoPass(Record):
         near.sort(key=lambda passage: (-(passage.cosine or 0.0), passage.citation))
         worded = [passage for passage in passages if passage.candidate.bm25 > 0]
         worded.sort(key=lambda passage: (-passage.candidate.bm25, passage.citation))
-        kept = {passage.about.chunk_id for passage in (*near[: self.first], *worded[: self.first])}
-        return [passage for passage in passages if passage.about.chunk_id in kept]
+        chunks = {
+            passage.about.chunk_id for passage in (*near[: self.first], *worded[: self.first])
+        }
+        return [passage for passage in passages if passage.about.chunk_id in chunks]

@@ -16,10 +16,10 @@ from memcli.types import Filters, SourceLines
 def doubtful(supports: Iterable[Support]) -> frozenset[str]:
     """Name the summaries that are not valid, by path."""
     supports = tuple(supports)
-    found = {support.summary for support in supports if not support.holds}
-    while more := {s.summary for s in supports if s.lines.path in found} - found:
-        found |= more
-    return frozenset(found)
+    summaries = {support.summary for support in supports if not support.holds}
+    while more := {s.summary for s in supports if s.lines.path in summaries} - summaries:
+        summaries |= more
+    return frozenset(summaries)
 
 
 def scope_of(
@@ -55,13 +55,13 @@ def leaves(supports: Iterable[Support]) -> dict[str, list[SourceLines]]:
 
 
 def _leaves(summary: str, below: dict[str, list[SourceLines]]) -> list[SourceLines]:
-    found: set[SourceLines] = set()
+    leaves: set[SourceLines] = set()
     seen, todo = {summary}, [summary]
     while todo:
         for lines in below[todo.pop()]:
             if lines.path not in below:
-                found.add(lines)
+                leaves.add(lines)
             elif lines.path not in seen:
                 seen.add(lines.path)
                 todo.append(lines.path)
-    return sorted(found)
+    return sorted(leaves)

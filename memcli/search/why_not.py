@@ -81,9 +81,9 @@ def follow(course: Course, are_in: Callable[[RankedPassage], bool]) -> Trail:
     for stage, passages in course.stages:
         is_scored = stage != "recall"
         ranked = passages if is_scored else sorted(passages, key=_better_rank)
-        found = next(((r, h) for r, h in enumerate(ranked, start=1) if are_in(h)), None)
-        if found is not None:
-            rank, passage = found
+        place = next(((r, h) for r, h in enumerate(ranked, start=1) if are_in(h)), None)
+        if place is not None:
+            rank, passage = place
             score = passage.score if is_scored else None
             waypoints.append(Waypoint(stage, len(passages), rank, score, passage.citation))
             continue

@@ -45,16 +45,16 @@ class Secret(Record):
 
 def find_secrets(text: str) -> list[Secret]:
     """Return the secrets of a text in order; if two overlap, the one that begins first."""
-    found = [secret for rule in RULES for secret in _of_rule(rule, text)]
-    found += _folded(text)
-    found.sort(key=lambda secret: (secret.start, -secret.end))
-    kept: list[Secret] = []
-    for secret in found:
-        if not kept or secret.start >= kept[-1].end:
-            kept.append(secret)
-        elif secret.end > kept[-1].end:
-            kept[-1] = kept[-1]._replace(end=secret.end)
-    return kept
+    secrets = [secret for rule in RULES for secret in _of_rule(rule, text)]
+    secrets += _folded(text)
+    secrets.sort(key=lambda secret: (secret.start, -secret.end))
+    separate: list[Secret] = []
+    for secret in secrets:
+        if not separate or secret.start >= separate[-1].end:
+            separate.append(secret)
+        elif secret.end > separate[-1].end:
+            separate[-1] = separate[-1]._replace(end=secret.end)
+    return separate
 
 
 def _of_rule(rule: Rule, text: str) -> Iterator[Secret]:
@@ -64,14 +64,14 @@ def _of_rule(rule: Rule, text: str) -> Iterator[Secret]:
             continue
         match = re.compile(rule.pattern).match
         while at >= 0:
-            found = match(text, at) if _begins(text, at, literal) else None
+            secret = match(text, at) if _begins(text, at, literal) else None
             end = at + len(literal)
-            if found is not None:
-                group = "secret" if found.re.groupindex else 0
-                value = found[group]
+            if secret is not None:
+                group = "secret" if secret.re.groupindex else 0
+                value = secret[group]
                 if not _is_placeholder(value, rule.name):
-                    yield _secret(rule.name, value, found.start(group))
-                end = max(end, found.end())
+                    yield _secret(rule.name, value, secret.start(group))
+                end = max(end, secret.end())
             at = text.find(literal, end)
 
 
@@ -99,10 +99,10 @@ def _is_placeholder(value: str, kind: str) -> bool:
 
 def _folded(text: str) -> Iterator[Secret]:
     """Find wrapped base64 without its first line, except certificates, which are public."""
-    for found in re.finditer(_FOLDED, text):
-        before = text[max(0, found.start() - _FOLD) : found.start()]
+    for match in re.finditer(_FOLDED, text):
+        before = text[max(0, match.start() - _FOLD) : match.start()]
         if not _PUBLIC.search(before):
-            yield _secret("encoded-key", found[0].rstrip(), found.start())
+            yield _secret("encoded-key", match[0].rstrip(), match.start())
 
 
 def redacted(text: str) -> str:

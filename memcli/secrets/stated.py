@@ -46,11 +46,11 @@ _NO_VALUE = re.compile(
 
 def stated_secret(text: str) -> str:
     """Return the kind of secret that a text states, `password` or `code`; "" if there is none."""
-    for found in _STATED.finditer(text):
-        if found["code"]:
-            if re.fullmatch(r"#?\d[\d -]{2,15}[#*]?", found["value"].rstrip(_PUNCTUATION)):
+    for match in _STATED.finditer(text):
+        if match["code"]:
+            if re.fullmatch(r"#?\d[\d -]{2,15}[#*]?", match["value"].rstrip(_PUNCTUATION)):
                 return "code"
-        elif _is_value(found["value"], is_last=_ends(text, found.end())):
+        elif _is_value(match["value"], is_last=_ends(text, match.end())):
             return "password"
     if any(
         re.search(r"\d", each["value"]) and _is_mixed(each["value"])

@@ -124,8 +124,8 @@ class BaseChange(ABC):
 
     def _inherit(self, facts: Facts) -> None:
         """Copy what another store remembers of its vectors, and search by them."""
-        told = {name: getattr(facts, name) for name in INHERITED}
-        self.remember({name: value for name, value in told.items() if value is not None})
+        values = {name: getattr(facts, name) for name in INHERITED}
+        self.remember({name: value for name, value in values.items() if value is not None})
         if facts.fingerprint and facts.dimension is not None and self.facts.fingerprint is None:
             self.search_by(facts.fingerprint, facts.dimension)
 

@@ -75,10 +75,10 @@ def turns_of(text: str) -> tuple[Turn, ...]:
 
 def lines_of(text: str) -> tuple[Lines, ...]:
     """Read the stored lines of preferences; a ValueError like that of turns."""
-    found = tuple((first, last) for first, last in json.loads(text))
-    if any((type(first), type(last)) != (int, int) for first, last in found):
+    lines = tuple((first, last) for first, last in json.loads(text))
+    if any((type(first), type(last)) != (int, int) for first, last in lines):
         raise ValueError("chunks.preferences holds something else")
-    return found
+    return lines
 
 
 def chunk_of(columns: Mapping[str, Any], segments: Sequence[Segment]) -> Chunk:
@@ -103,12 +103,12 @@ def document_of(columns: Mapping[str, Any], chunks: Sequence[Chunk]) -> Document
 
 def in_order(documents: Iterable[IndexedDocument], order: str) -> list[IndexedDocument]:
     """Order documents by date, or the newest first; undated ones come last."""
-    found = list(documents)
+    result = list(documents)
     if order == "path":
-        return found
-    dated = [document for document in found if document.date]
+        return result
+    dated = [document for document in result if document.date]
     dated.sort(key=lambda document: document.date or "", reverse=order == "newest")
-    return dated + [document for document in found if not document.date]
+    return dated + [document for document in result if not document.date]
 
 
 def with_chunks(documents: Iterable[IndexedDocument]) -> list[IndexedDocument]:
@@ -118,10 +118,10 @@ def with_chunks(documents: Iterable[IndexedDocument]) -> list[IndexedDocument]:
 
 def counts_by_source(documents: Iterable[IndexedDocument]) -> dict[str, SourceCounts]:
     """Count documents and chunks and give the dates covered, by source."""
-    found: dict[str, list[IndexedDocument]] = {}
+    by_source: dict[str, list[IndexedDocument]] = {}
     for document in documents:
         if not document.skip:
-            found.setdefault(document.source, []).append(document)
+            by_source.setdefault(document.source, []).append(document)
     return {
         source: SourceCounts(
             len(own),
@@ -129,7 +129,7 @@ def counts_by_source(documents: Iterable[IndexedDocument]) -> dict[str, SourceCo
             min((day for each in own if (day := each.first_day or each.date)), default=None),
             max((each.date for each in own if each.date), default=None),
         )
-        for source, own in found.items()
+        for source, own in by_source.items()
     }
 
 

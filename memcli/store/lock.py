@@ -110,8 +110,8 @@ def owner(store: str) -> Owner | None:
 
 def owner_pid(store: str) -> int | None:
     """Return the pid of the lock's owner, None if there is none."""
-    found = owner(store)
-    return None if found is None else found.pid
+    process = owner(store)
+    return None if process is None else process.pid
 
 
 def _owner(descriptor: int) -> Owner:

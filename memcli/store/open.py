@@ -131,9 +131,9 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
                 f"store.path names a file that is not an index: {configured}", hint=HINT
             )
         return os.path.join(config.workspace, os.path.expanduser(configured))
-    wanted = config.values["files.agent_memories"]
+    memories = config.values["files.agent_memories"]
     # With several workspaces, agent memories do not change the stored sources.
-    together = "\0".join(wanted.value) if wanted.origin == FLAG_ORIGIN else ""
+    together = "\0".join(memories.value) if memories.origin == FLAG_ORIGIN else ""
     name = f"{config.workspace}\0{together}" if together else config.workspace
     return os.path.join(folder_of(name, environ), FILE)
 
@@ -146,7 +146,7 @@ def orphans(environ: Mapping[str, str]) -> Sequence[Orphan]:
     """
     from memcli.store.run_records import Orphan
 
-    found = []
+    result = []
     with suppress(FileNotFoundError, NotADirectoryError):
         for entry in os.scandir(cache_folder(environ)):
             index = os.path.join(entry.path, FILE)
@@ -155,8 +155,8 @@ def orphans(environ: Mapping[str, str]) -> Sequence[Orphan]:
             workspace = _workspace_of(index)
             if workspace is not None and not os.path.isdir(workspace):
                 files = [each.stat().st_size for each in os.scandir(entry.path) if each.is_file()]
-                found.append(Orphan(entry.path, workspace, sum(files)))
-    return sorted(found, key=lambda orphan: (-orphan.bytes, orphan.path))
+                result.append(Orphan(entry.path, workspace, sum(files)))
+    return sorted(result, key=lambda orphan: (-orphan.bytes, orphan.path))
 
 
 def new_orphans(environ: Mapping[str, str]) -> Sequence[Orphan]:

@@ -110,13 +110,13 @@ class Naming(Record):
         scopes = filters.scopes
         if not is_open:
             scopes = tuple(scope for scope in scopes or SCOPES if scope != PRIVATE)
-        for wanted, own in (
+        for values, own in (
             (filters.sources, sources),
             (filters.paths, paths),
             (filters.within, lines),
             (SCOPES, SCOPES if is_open else scopes),
         ):
-            if wanted and not own:
+            if values and not own:
                 return None
         return filters._replace(sources=sources, paths=paths, scopes=scopes, within=lines)
 
@@ -140,10 +140,10 @@ class Naming(Record):
 
 def split(chunk_ids: Sequence[int], stores: int) -> dict[int, list[int]]:
     """Return the chunk numbers that each store uses, by its position."""
-    found: dict[int, list[int]] = {}
+    by_turn: dict[int, list[int]] = {}
     for chunk in chunk_ids:
-        found.setdefault(chunk % stores, []).append(chunk // stores)
-    return found
+        by_turn.setdefault(chunk % stores, []).append(chunk // stores)
+    return by_turn
 
 
 def private_summaries(snapshot: Snapshot) -> frozenset[str]:
@@ -156,7 +156,7 @@ def private_summaries(snapshot: Snapshot) -> frozenset[str]:
 def resting_on(paths: Iterable[str], supports: Sequence[Support]) -> frozenset[str]:
     """Name the summaries that rest on some documents of the memory, however many levels above."""
     logs = frozenset(paths)
-    found = logs
-    while new := {each.summary for each in supports if each.lines.path in found} - found:
-        found |= new
-    return found - logs
+    result = logs
+    while new := {each.summary for each in supports if each.lines.path in result} - result:
+        result |= new
+    return result - logs

@@ -72,10 +72,10 @@ def unpacked(packed: bytes, dimension: int = 0) -> bytes:
         codes[at::GROUP] = _either(ends, taken.translate(_BEGINNINGS[at]))
         ends = taken.translate(_ENDS[_BITS - 1 - at])
     codes[_BITS::GROUP] = ends
-    found = bytearray(4 * len(codes))
+    floats = bytearray(4 * len(codes))
     for at, table in enumerate(_tables(padded(dimension) or len(codes))):
-        found[at::4] = codes.translate(table)
-    return bytes(found)
+        floats[at::4] = codes.translate(table)
+    return bytes(floats)
 
 
 def padded(dimension: int) -> int:

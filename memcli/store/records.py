@@ -97,11 +97,11 @@ class Totals(Record):
 
 def added(totals: Iterable[Totals]) -> Totals:
     """Return the totals of one collection that contains all."""
-    found, holders = tuple(totals), dict[Term, int]()
-    for each in found:
+    result, holders = tuple(totals), dict[Term, int]()
+    for each in result:
         for term, count in each.holders.items():
             holders[term] = holders.get(term, 0) + count
-    return Totals(sum(t.chunks for t in found), sum(t.tokens for t in found), holders)
+    return Totals(sum(t.chunks for t in result), sum(t.tokens for t in result), holders)
 
 
 class RetrieverResults(Record):

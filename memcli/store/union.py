@@ -126,8 +126,8 @@ class Union:
             return [(self._named(range(self._count)), self)]
         groups = []
         for at, model in enumerate(models):
-            wanted = (model, None) if at == 0 else (model,)
-            turns = [turn for turn, by in enumerate(made_by) if by in wanted]
+            choices = (model, None) if at == 0 else (model,)
+            turns = [turn for turn, by in enumerate(made_by) if by in choices]
             segment = Union(
                 self._members,
                 has_own=self._asker == 0,
@@ -158,14 +158,14 @@ class Union:
     def known(self) -> Mapping[Key, KnownFile]:
         return {
             (self._naming[turn].source(source), path): known
-            for turn, told in self._from_each(lambda snapshot: snapshot.known())
-            for (source, path), known in told.items()
+            for turn, files in self._from_each(lambda snapshot: snapshot.known())
+            for (source, path), known in files.items()
         }
 
     def counts(self) -> Counts:
         """Count everything; vectors of another encoder do not count."""
-        found = [self._counts(turn) for turn in range(self._count)]
-        return Counts(*map(sum, zip(*found, strict=True)))
+        counts = [self._counts(turn) for turn in range(self._count)]
+        return Counts(*map(sum, zip(*counts, strict=True)))
 
     @cached_property
     def _own_counts(self) -> list[Counts]:
@@ -179,13 +179,13 @@ class Union:
         return own._replace(embedded=0, left_out=own.segments) if other else own
 
     def integrity(self) -> str:
-        found = (snapshot.integrity() for snapshot in self._all)
-        return next((fault for fault in found if fault != "ok"), "ok")
+        faults = (snapshot.integrity() for snapshot in self._all)
+        return next((fault for fault in faults if fault != "ok"), "ok")
 
     def vector_search(self) -> VectorSearch:
         """Return how vectors are searched: as in the first store that is not exact, if any."""
-        found = [snapshot.vector_search() for snapshot in self._all]
-        return next((each for each in found if not each.is_exact or each.problem), found[0])
+        reasons = [snapshot.vector_search() for snapshot in self._all]
+        return next((each for each in reasons if not each.is_exact or each.problem), reasons[0])
 
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
         """Cut texts into tokens; stores of one kind cut alike."""
@@ -193,42 +193,44 @@ class Union:
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Return the terms that a chunk contains and that the asking workspace may know of."""
-        told = dict(self._from_each(lambda snapshot: snapshot.occurring(terms)))
-        open_ = frozenset().union(*(told[turn] for turn in told if turn not in self._hiding))
+        by_turn = dict(self._from_each(lambda snapshot: snapshot.occurring(terms)))
+        open_ = frozenset().union(*(by_turn[turn] for turn in by_turn if turn not in self._hiding))
         return open_.union(
             term
             for turn, hidden in self._hiding.items()
-            for term in told[turn] - open_
+            for term in by_turn[turn] - open_
             if (own := self._naming[turn].own_scope(Scope(), hidden)) is not None
             if self._all[turn].by_keyword(TermQuery(any=(term,)), 1, own)
         )
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
-        found = self._from_each(lambda snapshot: snapshot.frequencies(terms))
-        return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
+        answers = self._from_each(lambda snapshot: snapshot.frequencies(terms))
+        return [sum(counts) for counts in zip(*(counts for _, counts in answers), strict=True)]
 
     def holding(
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         own = split(chunk_ids, self._count)
-        told = self._each(
+        by_turn = self._each(
             lambda turn: self._all[turn].holding(queries, own.get(turn, ())), range(self._count)
         )
-        found = [
-            [(held.total, self._naming[turn].chunks(held.chunk_ids)) for held in each]
-            for turn, each in enumerate(told)
+        answers = [
+            [(chunks.total, self._naming[turn].chunks(chunks.chunk_ids)) for chunks in each]
+            for turn, each in enumerate(by_turn)
         ]
         return [
             TermChunks(
-                sum(total for total, _ in held), frozenset().union(*(ids for _, ids in held))
+                sum(total for total, _ in chunks), frozenset().union(*(ids for _, ids in chunks))
             )
-            for held in zip(*found, strict=True)
+            for chunks in zip(*answers, strict=True)
         ]
 
     def totals(self, query: TermQuery) -> Totals:
         query = _with_all(query)
         terms = _terms(query)
-        known = next((totals for told, totals in self._totals.items() if terms <= told), None)
+        known = next(
+            (totals for known_terms, totals in self._totals.items() if terms <= known_terms), None
+        )
         if known is None:
             known = added(
                 own for _, own in self._from_each(lambda snapshot: snapshot.totals(query))
@@ -244,14 +246,14 @@ class Union:
         if not (query.any or query.all):
             return []
         by = totals or self.totals(query)
-        found = [
+        lists = [
             KeywordMatch(self._naming[turn].chunk(each.chunk_id), each.bm25)
             for turn, ranked in self._reached(
                 scope, lambda snapshot, own: snapshot.by_keyword(query, limit, own, by)
             )
             for each in ranked
         ]
-        return sorted(found, key=lambda each: -each.bm25)[:limit]
+        return sorted(lists, key=lambda each: -each.bm25)[:limit]
 
     def by_vector(
         self, vector: bytes | None, limit: int, scope: Scope
@@ -261,29 +263,29 @@ class Union:
         A small store is asked for its share first, and for all where it has so many. One that
         ends in a tie is asked for more, since the text may be another one's too.
         """
-        asked = [(turn, own) for turn, own in self._within(scope) if self._has_vectors(turn)]
-        share = min(limit, SHARES * -(-limit // len(asked))) if asked else limit
+        turns = [(turn, own) for turn, own in self._within(scope) if self._has_vectors(turn)]
+        share = min(limit, SHARES * -(-limit // len(turns))) if turns else limit
         begun = [
             (turn, own, most, self._all[turn].by_vector(vector, most, own))
-            for turn, own in asked
+            for turn, own in turns
             for most in [share if self._is_small(turn) else limit]
         ]
 
         def near() -> Sequence[Neighbour]:
             told_of = self._at_once(lambda each: each[3](), begun)
-            first = [(*each[:3], told) for each, told in zip(begun, told_of, strict=True)]
+            first = [(*each[:3], owners) for each, owners in zip(begun, told_of, strict=True)]
             last = _last(first, limit)
-            found = self._each(
+            answers = self._each(
                 lambda each: self._whole(*each, vector=vector, limit=limit, last=last), first
             )
-            last = _last(found, limit)
+            last = _last(answers, limit)
             whole = self._each(
                 lambda each: (
                     (each[0], self._with_ties(*each, vector=vector, last=last))
                     if len(each[2]) == limit
                     else (each[0], each[2])
                 ),
-                found,
+                answers,
             )
             return self._nearest(whole, last)[:limit]
 
@@ -340,18 +342,18 @@ class Union:
         return sorted(texts.values(), key=lambda text: -text.cosine)
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> Sequence[int]:
-        asked = self._reached(
+        answers = self._reached(
             scope, lambda snapshot, own: [snapshot.dated([span], limit, own) for span in spans]
         )
-        told = [*asked]
-        found: list[int] = []
+        lists = [*answers]
+        result: list[int] = []
         for at in range(len(spans)):
-            ids = [chunk for turn, own in told for chunk in self._naming[turn].chunks(own[at])]
-            if len(told) > 1:
+            ids = [chunk for turn, own in lists for chunk in self._naming[turn].chunks(own[at])]
+            if len(lists) > 1:
                 days = {chunk: each.about.date or "" for chunk, each in self.excerpts(ids).items()}
                 ids.sort(key=days.__getitem__, reverse=True)
-            found += ids[:limit]
-        return found
+            result += ids[:limit]
+        return result
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
         with_vectors = [c for c in chunk_ids if self._has_vectors(c % self._count)]
@@ -360,8 +362,8 @@ class Union:
     def candidates(
         self, chunk_ids: Sequence[int], retrievers: RetrieverResults
     ) -> Sequence[Candidate]:
-        wanted = _with_all(retrievers.query)
-        by = retrievers.totals or self.totals(wanted)
+        query = _with_all(retrievers.query)
+        by = retrievers.totals or self.totals(query)
 
         def read(own_of: tuple[int, list[int]]) -> list[Candidate]:
             turn, own = own_of
@@ -372,14 +374,16 @@ class Union:
             ]
             has = self._has_vectors(turn)
             mine = RetrieverResults(
-                wanted,
+                query,
                 scored,
                 retrievers.vector if has else None,
                 retrievers.near if has else (),
                 by,
             )
-            found = self._all[turn].candidates(own, mine)
-            return [each._replace(about=self._naming[turn].about(each.about)) for each in found]
+            own_candidates = self._all[turn].candidates(own, mine)
+            return [
+                each._replace(about=self._naming[turn].about(each.about)) for each in own_candidates
+            ]
 
         return [
             *chain.from_iterable(self._each(read, sorted(split(chunk_ids, self._count).items())))
@@ -403,8 +407,8 @@ class Union:
         within = [w for w in self._within(scope) if self._naming[w[0]].own_keys(documents)]
         return [
             self._naming[turn].excerpt(excerpt)
-            for (turn, _), found in zip(within, self._each(read, within), strict=True)
-            for excerpt in found
+            for (turn, _), excerpts in zip(within, self._each(read, within), strict=True)
+            for excerpt in excerpts
         ]
 
     def newest(self, scope: Scope) -> Iterator[Excerpt]:
@@ -415,45 +419,45 @@ class Union:
             about = excerpt.about
             return about.document_date or "", about.path, about.source, excerpt.ordinal
 
-        found = self._reached(scope, lambda snapshot, own: _begun(snapshot.newest(own)))
-        return merge(*(read(*each) for each in found), key=place, reverse=True)
+        streams = self._reached(scope, lambda snapshot, own: _begun(snapshot.newest(own)))
+        return merge(*(read(*each) for each in streams), key=place, reverse=True)
 
     def marked(self, *, soft: bool) -> Sequence[AlwaysDocument]:
         return [
             each._replace(excerpts=tuple(self._naming[turn].excerpt(e) for e in each.excerpts))
-            for turn, told in self._from_each(lambda snapshot: snapshot.marked(soft=soft))
-            for each in told
+            for turn, excerpts in self._from_each(lambda snapshot: snapshot.marked(soft=soft))
+            for each in excerpts
             if not self._is_hidden(turn, each)
         ]
 
     def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
         """List the documents within reach, by workspace, source and path, or the first of them."""
-        told = [*self._reached(scope, lambda s, own: s.documents(own, first))]
-        total = sum(own[0].total for _, own in told if own)
-        found = [
+        answers = [*self._reached(scope, lambda s, own: s.documents(own, first))]
+        total = sum(own[0].total for _, own in answers if own)
+        listed = [
             each._replace(source=self._naming[turn].source(each.source), total=total)
-            for turn, own in told
+            for turn, own in answers
             for each in own
         ]
-        return found if first is None else in_order(found, first.order)[: first.limit]
+        return listed if first is None else in_order(listed, first.order)[: first.limit]
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
         """List the speakers of conversations that the asking workspace may know of."""
-        found = self._each(
+        answers = self._each(
             lambda turn: self._all[turn].speakers(but=PRIVATE if turn in self._hiding else but),
             range(self._count),
         )
-        return sorted({name for names in found for name in names})
+        return sorted({name for names in answers for name in names})
 
     def preferences(self, limit: int, scope: Scope) -> Mapping[int, Sequence[Lines]]:
-        found = {
+        result = {
             self._naming[turn].chunk(chunk): lines
-            for turn, told in self._reached(scope, lambda s, own: s.preferences(limit, own))
-            for chunk, lines in told.items()
+            for turn, chunks in self._reached(scope, lambda s, own: s.preferences(limit, own))
+            for chunk, lines in chunks.items()
         }
-        days = {chunk: e.about.date or UNDATED for chunk, e in self.excerpts([*found]).items()}
-        order = sorted(found, key=days.__getitem__, reverse=True)
-        return {chunk: found[chunk] for chunk in order[:limit]}
+        days = {chunk: e.about.date or UNDATED for chunk, e in self.excerpts([*result]).items()}
+        order = sorted(result, key=days.__getitem__, reverse=True)
+        return {chunk: result[chunk] for chunk in order[:limit]}
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
         return self._by_chunk(lambda snapshot, own: snapshot.links(own), chunk_ids)
@@ -461,8 +465,8 @@ class Union:
     def titles(self) -> Sequence[TitledDocument]:
         return [
             each._replace(source=self._naming[turn].source(each.source))
-            for turn, told in self._from_each(lambda snapshot: snapshot.titles())
-            for each in told
+            for turn, titles in self._from_each(lambda snapshot: snapshot.titles())
+            for each in titles
         ]
 
     def supports(self) -> Sequence[Support]:
@@ -472,8 +476,8 @@ class Union:
                 each.lines._replace(path=self._naming[turn].path(each.lines.path)),
                 each.holds,
             )
-            for turn, told in self._from_each(lambda snapshot: snapshot.supports())
-            for each in told
+            for turn, own in self._from_each(lambda snapshot: snapshot.supports())
+            for each in own
         ]
 
     @cached_property
@@ -481,8 +485,10 @@ class Union:
         """Return the stores of other workspaces with private documents, and their summaries."""
         hidden = Scope(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
-        found = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
-        logs = {turn: told for turn, told in zip(others, found, strict=True) if told}
+        answers = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
+        logs = {
+            turn: documents for turn, documents in zip(others, answers, strict=True) if documents
+        }
         supports = self._each(lambda turn: self._all[turn].supports(), [*logs])
         return {
             turn: resting_on((each.path for each in logs[turn] if is_memory(each.source)), lines)
@@ -515,16 +521,16 @@ class Union:
     ) -> Iterator[tuple[int, Made]]:
         """Ask every store for what it has within a scope."""
         within = self._within(scope)
-        found = self._each(lambda each: ask(self._all[each[0]], each[1]), within)
-        return ((turn, told) for (turn, _), told in zip(within, found, strict=True))
+        answers = self._each(lambda each: ask(self._all[each[0]], each[1]), within)
+        return ((turn, answer) for (turn, _), answer in zip(within, answers, strict=True))
 
     def _of_chunks(
         self, chunk_ids: Sequence[int], ask: Callable[[Snapshot, Sequence[int]], Made]
     ) -> Iterator[tuple[int, Made]]:
         """Ask the stores that contain some chunks, each of its own."""
         groups = [*split(chunk_ids, self._count).items()]
-        found = self._each(lambda each: ask(self._all[each[0]], each[1]), groups)
-        return ((turn, told) for (turn, _), told in zip(groups, found, strict=True))
+        answers = self._each(lambda each: ask(self._all[each[0]], each[1]), groups)
+        return ((turn, answer) for (turn, _), answer in zip(groups, answers, strict=True))
 
     def _by_chunk(
         self,
@@ -532,19 +538,19 @@ class Union:
         chunk_ids: Sequence[int],
     ) -> dict[int, Value]:
         return {
-            self._naming[turn].chunk(chunk): told
+            self._naming[turn].chunk(chunk): value
             for turn, own in self._of_chunks(chunk_ids, ask)
-            for chunk, told in own.items()
+            for chunk, value in own.items()
         }
 
     def _within(self, scope: Scope) -> list[tuple[int, Scope]]:
         """Return the scope within each store; leave out stores that can find nothing."""
         if self._parted is None or self._parted[0] is not scope:
-            found = (
+            scopes = (
                 (turn, self._naming[turn].own_scope(scope, self._hiding.get(turn)))
                 for turn in self._turns
             )
-            self._parted = scope, [(turn, own) for turn, own in found if own is not None]
+            self._parted = scope, [(turn, own) for turn, own in scopes if own is not None]
         return self._parted[1]
 
 
@@ -589,11 +595,11 @@ class UnionStore:
             each = None
             if self._shared_index:
                 with failing(*self._shared_names):
-                    held, each = opened.enter_context(self._shared_index.snapshots())
+                    shared, each = opened.enter_context(self._shared_index.snapshots())
                 members += [
-                    Member(name, NamedSnapshot(name, held[name], self._shared_names))
+                    Member(name, NamedSnapshot(name, shared[name], self._shared_names))
                     for name in self._shared_names
-                    if name in held
+                    if name in shared
                 ]
             if not members:
                 raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
@@ -618,7 +624,7 @@ def _begun(excerpts: Iterator[Excerpt]) -> Iterator[Excerpt]:
 
 def _last(answers: Iterable[tuple[Any, ...]], limit: int) -> float:
     """Return the cosine of the last of the `limit` nearest texts of all answers."""
-    texts = {each.hash: each.cosine for *_, told in answers for each in told}
+    texts = {each.hash: each.cosine for *_, neighbours in answers for each in neighbours}
     return min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
 
 

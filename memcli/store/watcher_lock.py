@@ -60,9 +60,9 @@ class Watching:
 @contextmanager
 def watching(store: str, *, sleep: Callable[[float], None]) -> Iterator[Watching]:
     """Be the one watcher of an index, else BusyError."""
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
-            held.enter_context(writer_lock(store + SUFFIX, wait_seconds=0, sleep=sleep))
+            stack.enter_context(writer_lock(store + SUFFIX, wait_seconds=0, sleep=sleep))
         except BusyError as error:
             pid = owner_pid(store + SUFFIX)
             raise BusyError(
@@ -89,8 +89,8 @@ def _read(store: str) -> WatchRecord:
     """Read the record; one of nobody (pid 0) if there is none or it cannot be read."""
     with suppress(OSError, ValueError, TypeError, RecursionError):
         with open(os.open(store + SUFFIX, os.O_RDONLY | FILE_FLAGS), "rb") as file:
-            found: dict[str, Any] = json.loads(file.read(MOST_BYTES) or b"{}")
-        record = WatchRecord(**found)
+            fields: dict[str, Any] = json.loads(file.read(MOST_BYTES) or b"{}")
+        record = WatchRecord(**fields)
         if all(isinstance(value, str | int | None) for value in record):
             return record
     return WatchRecord(0)

@@ -67,8 +67,8 @@ def _home(where: str, *, variable: str = "", suffix: str = "") -> Spot:
 
     def leads(around: Surroundings) -> Iterator[Lead]:
         first, _, rest = where.partition("/")
-        given = around.environ.get(variable, "") if variable else ""
-        base = given or os.path.join(around.home, first)
+        folder = around.environ.get(variable, "") if variable else ""
+        base = folder or os.path.join(around.home, first)
         yield Lead(os.path.join(base, *rest.split("/")) if rest else base, base)
 
     return Spot(f"~/{where}", leads, suffix, is_of_here=False)
@@ -103,9 +103,9 @@ def _claude_sessions(around: Surroundings) -> Iterator[Lead]:
     """Find the folders that Claude Code made for this repository."""
     base = around.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(around.home, ".claude")
     projects = os.path.join(base, "projects")
-    wanted = {_slug(around.root), _slug(main_root(around.root))}
+    slugs = {_slug(around.root), _slug(main_root(around.root))}
     for name in _names(projects):
-        if name in wanted:
+        if name in slugs:
             yield Lead(os.path.join(projects, name), base)
 
 
@@ -150,8 +150,8 @@ def _text_of(path: str, key: str) -> str:
         value = json.loads(_read(*os.path.split(path)) or "{}")
     except (ValueError, RecursionError):
         return ""
-    told = value.get(key) if isinstance(value, dict) else None
-    return told if isinstance(told, str) and "\0" not in told else ""
+    text = value.get(key) if isinstance(value, dict) else None
+    return text if isinstance(text, str) and "\0" not in text else ""
 
 
 AGENT_MEMORIES = (

@@ -110,14 +110,14 @@ def value_days(value: object) -> Stretch | None:
 
 def path_days(path: str) -> Stretch | None:
     """Return the rightmost days in a path, so the file name comes before its folders."""
-    found = [
+    dated = [
         (match.start(), days)
         for form in _FORMS
         for match in re.finditer(form, path)
         if (days := _days(match))
     ]
-    if found:
-        return max(found)[1]
+    if dated:
+        return max(dated)[1]
     name = re.search(_NAME, path, re.IGNORECASE)
     return _written_days(name[1]) if name else None
 
@@ -170,9 +170,9 @@ def written_at(metadata: Mapping[str, Any], day: str) -> str:
     for key in sorted(metadata, key=lambda key: key != "date"):
         value = metadata[key]
         if isinstance(value, str) and value_days(value) == (day, day):
-            told = re.search(_TIME, value.strip()[:64])
-            if told:
-                return f"{day}T{told[0]}"
+            match = re.search(_TIME, value.strip()[:64])
+            if match:
+                return f"{day}T{match[0]}"
     return ""
 
 
@@ -201,18 +201,18 @@ def _read_start(forms: Iterable[str], text: str) -> Stretch | None:
 
 def _days(match: re.Match[str]) -> Stretch | None:
     """Return the match of a form as days, if they are in the calendar."""
-    told = {name: number for name, number in match.groupdict().items() if number is not None}
-    year = int(told.pop("year"))
+    numbers = {name: number for name, number in match.groupdict().items() if number is not None}
+    year = int(numbers.pop("year"))
     try:
-        if "week" in told:
-            first, last = (date.fromisocalendar(year, int(told["week"]), day) for day in (1, 7))
-        elif "month" in told:
-            month = int(told["month"])
+        if "week" in numbers:
+            first, last = (date.fromisocalendar(year, int(numbers["week"]), day) for day in (1, 7))
+        elif "month" in numbers:
+            month = int(numbers["month"])
             first = date(year, month, 1)
             last = date(year + month // 12, month % 12 + 1, 1) - timedelta(1)
         else:
-            day = int(told.pop("day"))
-            (number,) = told.values()  # of the month, by the words around it
+            day = int(numbers.pop("day"))
+            (number,) = numbers.values()  # of the month, by the words around it
             first = last = date(year, int(number), day)
     except ValueError:
         return None

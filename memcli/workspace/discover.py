@@ -355,7 +355,7 @@ def missing_mounts(
     if not remembered or remembered == "[]":
         return []
     roots = {source.name: source.root for source in sources}
-    found = []
+    missing = []
     for source, path in _read_mounts(remembered):
         if source not in roots or (source, path) in listing.mounts:
             continue
@@ -365,19 +365,19 @@ def missing_mounts(
         except OSError:  # gone, or unlisted as it is
             continue
         if is_empty:
-            found.append(Skip(source, path, "unreadable", "nothing is mounted there now"))
-    return found
+            missing.append(Skip(source, path, "unreadable", "nothing is mounted there now"))
+    return missing
 
 
 def _read_mounts(remembered: str) -> list[tuple[str, str]]:
     """Read the text of `mounts_as_json`; anything else means no mount points."""
     try:
-        found = json.loads(remembered)
+        mounts = json.loads(remembered)
     except (ValueError, TypeError, RecursionError):
         return []
     return [
         (pair[0], pair[1])
-        for pair in (found if isinstance(found, list) else [])
+        for pair in (mounts if isinstance(mounts, list) else [])
         if isinstance(pair, list)
         and len(pair) == 2
         and all(isinstance(each, str) and "\0" not in each for each in pair)

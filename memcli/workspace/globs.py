@@ -46,8 +46,10 @@ def parse(pattern: str, *, anchored: bool) -> Glob | None:
         loose = len(segments) == 1
     if loose:
         segments.insert(0, "**")
-    kept = [s for i, s in enumerate(segments) if not (s == "**" and segments[i - 1 : i] == ["**"])]
-    return Glob(tuple(kept), folder)
+    pieces = [
+        s for i, s in enumerate(segments) if not (s == "**" and segments[i - 1 : i] == ["**"])
+    ]
+    return Glob(tuple(pieces), folder)
 
 
 def composed(name: str) -> str:
@@ -109,10 +111,10 @@ def match_name(segment: str, name: str) -> bool:
         return False
     at, end = len(first), len(name) - len(last)
     for piece in middle:
-        found = name.find(piece, at, end)
-        if found < 0:
+        start = name.find(piece, at, end)
+        if start < 0:
             return False
-        at = found + len(piece)
+        at = start + len(piece)
     return True
 
 

@@ -175,15 +175,15 @@ class Rules:
     def endings(self, folder: str) -> tuple[str, ...]:
         """Return the endings of document names in this folder."""
         folder = globs.composed(folder)
-        found = {e for prefix, e in self.endings_below if folder.startswith(prefix)}
-        found |= {e for prefix, e in self.endings_in if folder == prefix}
-        return tuple(sorted(found))
+        endings = {e for prefix, e in self.endings_below if folder.startswith(prefix)}
+        endings |= {e for prefix, e in self.endings_in if folder == prefix}
+        return tuple(sorted(endings))
 
     def names(self, folder: str) -> frozenset[str]:
         """List the names of documents that this folder may have."""
         folder = globs.composed(folder)
-        found = {n for prefix, n in self.names_below if folder.startswith(prefix)}
-        return frozenset(found | {n for prefix, n in self.names_in if folder == prefix})
+        names = {n for prefix, n in self.names_below if folder.startswith(prefix)}
+        return frozenset(names | {n for prefix, n in self.names_in if folder == prefix})
 
     def is_document(self, name: str) -> bool:
         """Return whether a name has the ending of a document, in any case."""

@@ -55,13 +55,13 @@ def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[
     folder, last = os.path.split(file)
     # First as it is written, for a document behind a link that is followed; then its real path.
     places = (os.path.normpath(file), os.path.join(os.path.realpath(folder), last))
-    found = [
+    documents = [
         (source, place.removeprefix(below).replace(os.sep, "/"))
         for place in dict.fromkeys(places)
         for source, root in roots.items()
         if place.startswith(below := os.path.join(root, ""))
     ]
-    return found
+    return documents
 
 
 def globs_of(names: Iterable[str], here: str | None, roots: Mapping[str, str]) -> tuple[str, ...]:
@@ -73,13 +73,13 @@ def globs_of(names: Iterable[str], here: str | None, roots: Mapping[str, str]) -
     globs: list[str] = []
     for place in names:
         name = place.rstrip("/") or "/"
-        found = [f"{source}:{path}" for source, path in documents_at(here, name, roots)]
+        patterns = [f"{source}:{path}" for source, path in documents_at(here, name, roots)]
         below = [f"{source}:{path}" for source, path in documents_at(here, f"{name}/*", roots)]
         if not (below and name.startswith((".", "/"))):
             globs += [name, f"{name}/" if name != "." else "*"]
         if name in roots and name != MEMORY_SOURCE:
             globs.append(f"{name}:*")
-        globs += [*found, *below]
+        globs += [*patterns, *below]
     if all(map(str.isascii, globs)):
         return tuple(dict.fromkeys(globs))
     from unicodedata import normalize

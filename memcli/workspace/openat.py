@@ -202,8 +202,8 @@ def inode(status: os.stat_result) -> int:
 
 def times(status: os.stat_result) -> tuple[int, int]:
     """Return the times of the last change of the content and of the file, in ns from 1970."""
-    found = (status.st_mtime_ns, status.st_ctime_ns)
-    return found if max(map(abs, found)) <= MOST else (_bounded(found[0]), _bounded(found[1]))
+    both = (status.st_mtime_ns, status.st_ctime_ns)
+    return both if max(map(abs, both)) <= MOST else (_bounded(both[0]), _bounded(both[1]))
 
 
 def _bounded(time_ns: int) -> int:

@@ -50,11 +50,11 @@ def read_file(
         return Skip(source, path, "unreadable", openat.reason(error))
     try:
         for name in parts[:-1]:
-            found = _step(folder, name)
-            if isinstance(found, Skip):
-                return found._replace(source=source, path=path)
+            step = _step(folder, name)
+            if isinstance(step, Skip):
+                return step._replace(source=source, path=path)
             openat.close(folder)
-            folder = found
+            folder = step
         for _ in range(_ATTEMPTS):
             result = _attempt(folder, parts[-1], source, path, max_bytes)
             if result is not None:

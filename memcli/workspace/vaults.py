@@ -27,8 +27,8 @@ def templates(root: str) -> tuple[str, ...]:
 def daily_note(root: str, day: date) -> str | None:
     """Return the file of a vault's daily note; None if it is unknown."""
     if os.path.isfile(os.path.join(root, OBSIDIAN, "daily-notes.json")):
-        said = _json(root, "daily-notes.json")
-        folder, form = said.get("folder", ""), said.get("format", "")
+        settings = _json(root, "daily-notes.json")
+        folder, form = settings.get("folder", ""), settings.get("format", "")
         return _path(folder, written(str(form or "YYYY-MM-DD"), day))
     if os.path.isfile(os.path.join(root, LOGSEQ, "config.edn")):
         config = re.sub(r"(?m)^\s*;.*$", "", _text(os.path.join(root, LOGSEQ, "config.edn")))
@@ -62,16 +62,16 @@ def _path(folder: object, name: str) -> str | None:
 
 
 def _edn(config: str, key: str) -> str:
-    found = re.search(rf':{key}\s+"([^"\n]{{1,200}})"', config)
-    return found[1] if found else ""
+    match = re.search(rf':{key}\s+"([^"\n]{{1,200}})"', config)
+    return match[1] if match else ""
 
 
 def _json(root: str, name: str) -> dict[str, object]:
     try:
-        found = json.loads(_text(os.path.join(root, OBSIDIAN, name)))
+        value = json.loads(_text(os.path.join(root, OBSIDIAN, name)))
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _text(path: str) -> str:

@@ -81,8 +81,8 @@ def test_what_is_installed_is_taken_back_to_the_byte(
     }.items()
     cells = site.type("agents --json").out
     [agent] = [each for each in json.loads(cells)["agents"] if each["name"] == name]
-    states = {(w["part"], w["scope"]): w["state"] for w in agent["wired"]}
-    assert {states[part, scope] for part in parts_of(name, scope).split(",")} == {"wired"}
+    states = {(w["part"], w["scope"]): w["state"] for w in agent["parts"]}
+    assert {states[part, scope] for part in parts_of(name, scope).split(",")} == {"installed"}
 
     again = site.type(f"{line} --apply")
     assert (again.code, again.out, site.tree()) == (0, "", after)
@@ -205,17 +205,17 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
         ("install zed --with ,", "--with must be one of", "--with "),
         (
             "install copilot --with hooks",
-            "Copilot CLI has no hooks that memcli can wire: it has mcp, skill, instructions",
+            "Copilot CLI has no hooks that memcli can install: it has mcp, skill, instructions",
             "memcli agents install copilot --with mcp,skill,instructions",
         ),
         (
             "install cursor --scope user --with instructions",
-            "Cursor has no instructions that memcli can wire in the scope user",
+            "Cursor has no instructions that memcli can install in the scope user",
             "memcli agents install cursor --scope project --with instructions",
         ),
         (
             "install openclaw --scope project",
-            "OpenClaw has no part that memcli can wire in the scope project",
+            "OpenClaw has no part that memcli can install in the scope project",
             "memcli agents install openclaw --scope user --with mcp,skill,instructions",
         ),
         ("install zed -w a -w b", "an agent gets one workspace", "-w a"),
@@ -271,7 +271,7 @@ def test_another_memcli_takes_the_place_of_one_that_moved(
     moved = site.program.rename(site.program.with_name("memcli-2"))
     monkeypatch.setattr(sys, "argv", [str(moved)])
     listed = site.type("agents")
-    assert "stale (user)" in listed.out
+    assert "out of date (user)" in listed.out
     assert f"To repair it: memcli agents install {name} --apply" in listed.err
     assert site.type(f"agents install {name} --apply").code == 0  # a part of them
     assert f'"{moved}"' in (site.home / file).read_text()
@@ -470,7 +470,7 @@ def test_what_came_with_a_clone_is_left_to_who_committed_it(site: Site) -> None:
     [agent] = [
         a for a in json.loads(site.type("agents --json").out)["agents"] if a["name"] == "codex"
     ]
-    assert {w["state"] for w in agent["wired"] if w["scope"] == "project"} == {"by hand"}
+    assert {w["state"] for w in agent["parts"] if w["scope"] == "project"} == {"by hand"}
 
 
 def test_the_difference_is_coloured_and_shows_no_secret_of_others(site: Site) -> None:

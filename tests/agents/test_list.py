@@ -1,4 +1,4 @@
-"""`memcli agents` says who is here, what each remembers, and what is wired, in every state."""
+"""`memcli agents` lists agents, their notes, and the installed parts in every state."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
     def state(part: str) -> str:
         record = checked("memcli.agents", site.type("agents --json").out)
         [agent] = [each for each in record["agents"] if each["name"] == "claude-code"]
-        [found] = [w for w in agent["wired"] if (w["part"], w["scope"]) == (part, "user")]
+        [found] = [w for w in agent["parts"] if (w["part"], w["scope"]) == (part, "user")]
         seen.add(found["state"])
         return str(found["state"])
 
@@ -85,7 +85,7 @@ def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
     assert state("mcp") == "no"
     site.type("agents install claude-code --with mcp,hooks,instructions --apply")
     assert _row(site, "claude-code") == ["yes", "no", "user", "user", "no", "user"]
-    assert (state("mcp"), state("hooks"), state("instructions")) == ("wired",) * 3
+    assert (state("mcp"), state("hooks"), state("instructions")) == ("installed",) * 3
 
     text = servers.read_text()
     servers.write_text("{")
@@ -102,7 +102,7 @@ def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
 
     moved = site.program.rename(site.program.with_name("other"))
     monkeypatch.setattr(sys, "argv", [str(moved)])
-    assert state("hooks") == "stale"
+    assert state("hooks") == "out of date"
     site.type("agents uninstall claude-code --apply")
     assert state("instructions") == "by hand"
     assert _row(site, "claude-code")[-1] == "by hand (user)"

@@ -132,12 +132,12 @@ def test_calibrating_gives_the_model_constants_of_its_own(ask: Asked, tmp_path: 
     kept = tmp_path / "config" / "memcli" / "calibration.json"
     asked = ("bench", "calibrate", _questions(tmp_path))
     record, said = ask(*asked, "--dry-run", "--json")
-    assert (record["written"], kept.exists(), "Nothing is kept" in said) == (False, False, True)
+    assert (record["written"], kept.exists(), "Nothing is written" in said) == (False, False, True)
     assert (record["judged"], record["answers"], record["right"]) == (12, 24, 12)
     checked("memcli.bench-calibrate", json.dumps(record))
     out, said = ask(*asked)
     assert "24 answers to 12 questions, 12 right\n" in out
-    assert said.endswith(f"Kept in {kept}, for hashing.\n")
+    assert said.endswith(f"Saved in {kept}, for hashing.\n")
     (fingerprint,) = read(str(kept))
     assert read(str(kept))[fingerprint]._asdict() == record["constants"]
     found, _ = ask("search", "which cedar is it", "--json")

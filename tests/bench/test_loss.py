@@ -75,7 +75,7 @@ def test_what_comes_too_late_is_blamed_on_the_last_stage_that_put_it_there(
 
 def test_a_file_that_is_gone_is_said_before_all(options: SearchOptions) -> None:
     course = _course(recall=OTHERS, budget=OTHERS[:100])
-    assert _lost(options, course, lines=0) == Loss("files", "a.md is not in the memory")
+    assert _lost(options, course, lines=0) == Loss("files", "a.md is not in the workspace")
     cut = _lost(options, course, lines=2)
     assert cut == Loss("files", "a.md has 2 lines, and line 3 was judged")
 

@@ -104,7 +104,7 @@ def test_the_page_shows_the_fifteen_worst_and_what_hints_mended() -> None:
     held = with_quality(held, hints=HintRate(4, 2, 1, 0.25))
     made = report([held])
     assert len(made.worst) == 15
-    assert "<li><b>1 of 4</b><span>mended by hints</span></li>" in page(made, {})
+    assert "<li><b>1 of 4</b><span>answered only with hints</span></li>" in page(made, {})
 
 
 def test_columns_line_up_under_wide_signs() -> None:

@@ -116,9 +116,9 @@ def test_lines_are_lost_though_another_source_has_the_same_path(tmp_path: Path) 
     options = options_of(load(str(tmp_path), {}, {}), filters=Filters())
     other, lines = _hit_of("handbook", "a.md", 3, 4), {OTHER.document: 9}
     assert _lost([other], OTHER, options, lines) is None
-    assert _lost([other], OWN, options, lines) == Loss("files", "a.md is not in the memory")
+    assert _lost([other], OWN, options, lines) == Loss("files", "a.md is not in the workspace")
     gone = _lost([], OTHER, options, {})
-    assert gone == Loss("files", "handbook:a.md is not in the memory")
+    assert gone == Loss("files", "handbook:a.md is not in the workspace")
 
 
 def test_a_passage_is_folded_by_a_citation_of_its_own_source(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from pathlib import Path
 from memcli.bench.queries import read_queries
 from memcli.bench.summary_recall import recall
 from memcli.compaction import folder
-from memcli.compaction.compose import Entry, body, document
+from memcli.compaction.compose import EntrySummary, body, document
 from memcli.compaction.draft import CompactionSettings, SummaryDraft
 from memcli.compaction.plan import CompactionPlan, make_plan
 from memcli.compaction.sentences import Sentence, sentences
@@ -53,7 +53,7 @@ from memcli.workspace.dating import age_days
 from tests.benchmarks.figures import add_write, share, table, write
 from tests.support import count_tokens, vector_of
 
-Summarise = Callable[[Sequence[Entry], SummaryDraft], list[Entry]]
+Summarise = Callable[[Sequence[EntrySummary], SummaryDraft], list[EntrySummary]]
 
 
 class Workspace:
@@ -120,27 +120,28 @@ class Workspace:
         return found / len(self.queries)
 
 
-def entries_of(plan: CompactionPlan, draft: SummaryDraft) -> list[Entry]:
+def entries_of(plan: CompactionPlan, draft: SummaryDraft) -> list[EntrySummary]:
     """Give the entries that a draft summarises, with all their sentences."""
     found = []
-    for record in plan.records:
-        log = record.log
+    for entry in plan.entries:
+        log = entry.log
         if not any(
-            s.path == log.path and s.start_line <= record.start_line <= s.end_line
+            s.path == log.path and s.start_line <= entry.start_line <= s.end_line
             for s in draft.lineage.sources
         ):
             continue
-        headings = (log.title, *(h for h in record.headings if h != log.title))
-        told = tuple(sentences(record))
-        found.append(Entry(log.date, headings, log.path, record.start_line, record.end_line, told))
+        headings = (log.title, *(h for h in entry.headings if h != log.title))
+        own = tuple(sentences(entry))
+        place = log.path, entry.start_line, entry.end_line
+        found.append(EntrySummary(log.date, headings, *place, own))
     return found
 
 
-def first_sentences(entries: Sequence[Entry], draft: SummaryDraft) -> list[Entry]:
+def first_sentences(entries: Sequence[EntrySummary], draft: SummaryDraft) -> list[EntrySummary]:
     return [entry._replace(sentences=entry.sentences[:1]) for entry in entries]
 
 
-def by_tf_idf(entries: Sequence[Entry], draft: SummaryDraft) -> list[Entry]:
+def by_tf_idf(entries: Sequence[EntrySummary], draft: SummaryDraft) -> list[EntrySummary]:
     """Choose as many tokens as the draft has, by the mean TF-IDF of the terms of a sentence."""
     every = [sentence for entry in entries for sentence in entry.sentences]
     weights = idf(sentence.text for sentence in every)
@@ -160,7 +161,7 @@ def by_tf_idf(entries: Sequence[Entry], draft: SummaryDraft) -> list[Entry]:
     return _only(entries, set(order[:least]))
 
 
-def _only(entries: Sequence[Entry], chosen: set[int]) -> list[Entry]:
+def _only(entries: Sequence[EntrySummary], chosen: set[int]) -> list[EntrySummary]:
     at, found = 0, []
     for entry in entries:
         own = tuple(s for n, s in enumerate(entry.sentences, start=at) if n in chosen)

@@ -31,7 +31,7 @@ REFUSED = {
     "restated": ("duplicate", "near-duplicate", "echo"),
     "echo": ("duplicate", "near-duplicate", "echo"),
     "secret": ("secret",),
-    "chatter": ("worth",),
+    "chatter": ("low-score",),
 }
 MEANINGS = {
     "keep": "is worth keeping, is kept",
@@ -40,9 +40,9 @@ MEANINGS = {
     "restated": "says a rule of the boot files again, is refused as known",
     "echo": "says again what the session was given, is refused as known",
     "secret": "holds a secret, is refused for it",
-    "chatter": "is chatter, is refused as worth too little",
+    "chatter": "is chatter, is refused for its score",
 }
-RULES_IN_ORDER = ("secret", "duplicate", "near-duplicate", "echo", "worth")
+RULES_IN_ORDER = ("secret", "duplicate", "near-duplicate", "echo", "low-score")
 SAYING = ("Push with {}", "In der CI steht {}", "配置里是 {}")
 
 
@@ -194,7 +194,7 @@ def main() -> None:
         rule = rule_of(each)
         if rule not in REFUSED.get(line.label, ("kept",)):
             why = each.refusal or each.checks[3:4]
-            print(f"{line.label} -> {rule} ({each.worth.value:.2f} {each.worth.kind}): {line.text}")
+            print(f"{line.label} -> {rule} ({each.score.value:.2f} {each.score.kind}): {line.text}")
             print(f"    {why}")
 
 

@@ -146,10 +146,10 @@ def rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[st
         return
     words = questions(ask_all(folders, stores, "--mode", "keyword"))
     if hybrid == words:
-        yield row(title, "words", hybrid, first=True), records[0]
+        yield row(title, "keyword", hybrid, first=True), records[0]
     else:
         yield row(title, "hybrid", hybrid, first=True), records[0]
-        yield row(title, "words", words, first=False), records[0]
+        yield row(title, "keyword", words, first=False), records[0]
 
 
 def profile_rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[str, Record]]:

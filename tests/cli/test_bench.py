@@ -199,7 +199,7 @@ def test_nothing_of_the_bench_is_ever_indexed(bench: Bench) -> None:
     assert receipt["sync"] == {"added": 0, "changed": 0, "removed": 0, "embedded": 0}
     for inside in ("MEMORY.md", "memory/deep/report.md"):
         _, err = bench("report", "--html", str(bench.notes / inside), code=2)
-        assert "would become part of the memory under test" in err
+        assert "would become part of the notes that are measured" in err
     assert (bench.notes / "MEMORY.md").read_text() == before
     assert not (bench.notes / "memory" / "deep").exists()
 

@@ -74,7 +74,7 @@ def test_a_judged_path_is_not_hit_by_another_source(notes: Path) -> None:
     assert (beaver["rank"], beaver["scores"]["Recall@500tok"]) == (1, 1.0)
     (notes / "MEMORY.md").unlink()
     gone = _quality(notes, "badger -> MEMORY.md")["rows"]["badger"]
-    assert (gone["rank"], gone["why"]) == (None, "MEMORY.md is not in the memory")
+    assert (gone["rank"], gone["why"]) == (None, "MEMORY.md is not in the workspace")
 
 
 def test_a_source_may_stand_beside_the_path(notes: Path) -> None:
@@ -113,4 +113,4 @@ def test_a_judged_path_that_leads_outside_is_not_in_the_memory(notes: Path) -> N
     put(notes, TWINS)
     (notes.parent / "outside.md").write_text("# Outside\n\nThe lynx.\n")
     row = _quality(notes, "lynx -> ../outside.md")["rows"]["lynx"]
-    assert (row["stage"], row["why"]) == ("files", "../outside.md is not in the memory")
+    assert (row["stage"], row["why"]) == ("files", "../outside.md is not in the workspace")

@@ -69,7 +69,7 @@ def test_it_says_how_many_are_done_a_second(monkeypatch: pytest.MonkeyPatch) -> 
         progress.update("embedding", 10, 1000)
         clock.now += 4
         progress.update("embedding", 90, 1000)
-    assert "20 a second" in err.getvalue()
+    assert "20 per second" in err.getvalue()
 
 
 def test_pipes_and_quiet_runs_are_silent() -> None:

@@ -42,7 +42,7 @@ def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
     assert _told("remember", "Deploys are on Tuesdays", *NOW) == (0, f"{LOG}:3\n", "")
     assert (notes / LOG).read_text("utf-8") == ("# 2026-02-10\n\n- 14:03 Deploys are on Tuesdays\n")
     assert _told("search", "when are deploys")[1].startswith(f"{LOG}\n1: # 2026-02-10\n3: - 14:03")
-    assert _told("remember", "--undo") == (0, "", f"Took back {LOG}:3\n")
+    assert _told("remember", "--undo") == (0, "", f"Removed {LOG}:3\n")
     assert not (notes / LOG).exists()
     assert _told("remember", "--undo") == (1, "", "memcli: there is no note to undo\n")
     assert LOG not in _told("search", "when are deploys")[1]
@@ -135,15 +135,15 @@ def test_a_dry_run_writes_nothing(notes: Path) -> None:
     record = _record("memcli.remember", "remember", "It rains", "--dry-run", "--explain", *NOW)
     assert (record["stored"], record["made"], record["citation"]) == (False, True, f"{LOG}:3")
     assert [check["rule"] for check in record["checks"]] == [
-        "too-long", "secret", "duplicate", "near-duplicate", "echo", "worth",
+        "too-long", "secret", "duplicate", "near-duplicate", "echo", "low-score",
     ]  # fmt: skip
 
 
 def test_the_gate_refuses_chatter_and_keeps_rules(notes: Path) -> None:
     code, out, err = _told("remember", "Thanks, that sounds great", "--gate", "--explain")
     assert code == 1
-    assert re.search(r"^refused  worth: it is worth 0\.\d\d = novelty", out, re.MULTILINE)
-    assert "wanted is" in err
+    assert re.search(r"^refused  low-score: its score is 0\.\d\d = novelty", out, re.MULTILINE)
+    assert "it must be at least" in err
     assert _told("remember", "Never deploy api-7 on Fridays", "--gate")[0] == 0
 
 
@@ -188,7 +188,7 @@ def test_weights_that_do_not_sum_to_one_are_refused(
     assert "must sum to 1, not 1.6" in err
 
 
-def test_worth_says_what_each_paragraph_is_worth_and_writes_nothing(notes: Path) -> None:
+def test_check_prints_the_score_of_each_paragraph_and_writes_nothing(notes: Path) -> None:
     draft = notes.parent / "draft.md"
     draft.write_text(
         "# Draft\n\nBackups go to Lisbon.\n\n- Never deploy api-7 on Fridays\n", "utf-8"

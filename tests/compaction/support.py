@@ -7,8 +7,8 @@ from pathlib import Path
 
 from memcli.compaction.compose import document
 from memcli.compaction.draft import CompactionSettings, SummaryDraft
+from memcli.compaction.entries import DatedLog
 from memcli.compaction.plan import CompactionPlan, make_plan
-from memcli.compaction.records import DatedLog
 from memcli.compaction.summaries import Summary, judged
 from memcli.markdown.lineage import lines_hash, read_lineage
 from memcli.markdown.parse import parse

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.compaction.entries import cut
 from memcli.compaction.extract import SummaryLines, extract
-from memcli.compaction.records import cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import idf
 from memcli.language.tokens import measure
@@ -126,8 +126,8 @@ def test_background_that_the_summary_before_tells_is_not_told_again() -> None:
         "The river house near the old mill was painted by the miller himself.",
         "A heron has built its nest upon the chimney this spring.",
     ]
-    (record,) = cut(make_log("2025-03-01", "\n\n".join(lines)))
-    told = [sentence._replace(speaker="Ann") for sentence in sentences(record)]  # no opening
+    (entry,) = cut(make_log("2025-03-01", "\n\n".join(lines)))
+    told = [sentence._replace(speaker="Ann") for sentence in sentences(entry)]  # no opening
     weights = idf(lines)
 
     def chosen(before: SummaryLines) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ import pytest
 from memcli.cli.main import run
 from memcli.cli.program import page
 from memcli.compaction import external_summarizer
-from memcli.compaction.compose import Entry, body
+from memcli.compaction.compose import EntrySummary, body
 from memcli.compaction.external_summarizer import written
 from memcli.compaction.sentences import Sentence
 from memcli.errors import UsageError
@@ -121,7 +121,7 @@ def test_where_nothing_shrinks_both_reasons_are_told(tmp_path: Path) -> None:
 SAID = ("The store costs 40 euros.", "We chose MySQL on 2025-03-01.", "It rained, and it snowed.")
 PATH = "memory/2025-03-01.md"
 SENTENCES = tuple(Sentence(said, PATH, n, n, "", "", "") for n, said in enumerate(SAID, start=3))
-ENTRIES = (Entry("2025-03-01", ("2025-03-01",), PATH, 3, 5, SENTENCES),)
+ENTRIES = (EntrySummary("2025-03-01", ("2025-03-01",), PATH, 3, 5, SENTENCES),)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How a log is cut into records and sentences, and what its words weigh."""
+"""How a log is cut into entries and sentences, and what its words weigh."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import time
 
 import pytest
 
-from memcli.compaction.records import RECORD_TOKENS, DatedLog, cut
+from memcli.compaction.entries import ENTRY_TOKENS, DatedLog, cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.superseded import Reversal, superseding
 from memcli.language.terms import content
 from memcli.language.tokens import measure
 
 FILLER = "The heron stood in the reeds and waited. "
-# A paragraph that leaves room for one line more in its record.
-FIRST = FILLER * int(RECORD_TOKENS / measure(FILLER))
+# A paragraph that leaves room for one line more in its entry.
+FIRST = FILLER * int(ENTRY_TOKENS / measure(FILLER))
 
 
 def _log(*lines: str) -> DatedLog:
@@ -34,13 +34,13 @@ def _log(*lines: str) -> DatedLog:
 def test_a_paragraph_goes_along_with_what_it_is_said_of(
     behind: tuple[str, ...], first: int
 ) -> None:
-    records = cut(_log(FIRST, "", "The gate.", *behind))
-    assert [record.start_line for record in records] == [1, first]
+    entries = cut(_log(FIRST, "", "The gate.", *behind))
+    assert [entry.start_line for entry in entries] == [1, first]
 
 
 def _kept(text: str) -> list[tuple[str, bool]]:
-    (record,) = cut(_log(*text.split("\n")))
-    return [(each.text, bool(each.reason)) for each in sentences(record)]
+    (entry,) = cut(_log(*text.split("\n")))
+    return [(each.text, bool(each.reason)) for each in sentences(entry)]
 
 
 def test_a_short_answer_keeps_all_that_its_line_says_before_it() -> None:
@@ -65,7 +65,7 @@ def test_a_decision_is_taken_back_by_the_first_line_that_corrects_it() -> None:
 def test_a_list_and_what_is_announced_stay_together_however_long_they_are() -> None:
     assert len(cut(_log("# Day", "", *(f"- item {n}: {FILLER}" for n in range(80))))) == 1
     told = _log(f"{FIRST}So:", "", FIRST, "", FIRST)
-    assert [record.start_line for record in cut(told)] == [1, 5]
+    assert [entry.start_line for entry in cut(told)] == [1, 5]
 
 
 def test_a_heading_without_a_body_at_the_end_is_a_record() -> None:
@@ -82,9 +82,9 @@ def test_the_time_to_cut_a_record_grows_with_its_length_alone(unit: str) -> None
     """A list of turns is one bundle, and so is a line of short sentences, however long."""
 
     def seconds(times: int) -> float:
-        records = cut(_log(*(unit * times).split("\n")))
+        entries = cut(_log(*(unit * times).split("\n")))
         begun = time.process_time()
-        assert sum(len(sentences(record)) for record in records) >= times
+        assert sum(len(sentences(entry)) for entry in entries) >= times
         return time.process_time() - begun
 
     short = min(seconds(1_000) for _ in range(3))

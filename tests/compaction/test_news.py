@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.compaction.compose import Entry, body
+from memcli.compaction.compose import EntrySummary, body
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.summaries import Summary
 from tests.commands import record
@@ -167,7 +167,7 @@ def test_each_log_of_which_nothing_is_quoted_is_cited_once() -> None:
     first, second = "memory/2025-03-01.md", "memory/2025-03-02.md"
     line = Sentence("It rained.", first, 2, 2, "", "", "")
     entries = [
-        Entry(day, (day,), path, at, at + 1, told)
+        EntrySummary(day, (day,), path, at, at + 1, told)
         for day, path, at, told in (
             ("2025-03-01", first, 1, (line,)), ("2025-03-01", first, 4, ()),
             ("2025-03-02", second, 1, ()), ("2025-03-02", second, 4, ()),
@@ -182,7 +182,7 @@ def test_headings_below_the_title_are_written_if_they_cost_little() -> None:
     day, path = "2025-03-01", "memory/2025-03-01.md"
     text = "It rained all day long, and we walked along the river to the old mill and back again."
     line = Sentence(text * 2, path, 7, 7, "", "", "")
-    entry = Entry(day, ("Log", "Walk", "Log", "Far"), path, 7, 7, (line,))
+    entry = EntrySummary(day, ("Log", "Walk", "Log", "Far"), path, 7, 7, (line,))
     assert body([entry], day, day).split("\n") == [
         f"# {day}", "", f"## {day} Log", "", "### Walk > Far", f"- {text * 2} ({path}:7)", "",
     ]  # fmt: skip

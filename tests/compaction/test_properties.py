@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.compaction.draft import WORTH, CompactionSettings
+from memcli.compaction.entries import DatedLog, LogEntry, cut
 from memcli.compaction.plan import cluster, split_tail
-from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.summaries import leaves_of, problems
 from memcli.language.salience import HARD
@@ -40,7 +40,7 @@ LOGS = st.lists(TEXT, min_size=1, max_size=9).map(
 )
 WANTED = st.builds(
     CompactionSettings,
-    tail_records=st.integers(0, 4),
+    tail_entries=st.integers(0, 4),
     tail_days=st.integers(0, 6),
     cluster=st.integers(2, 4),
     ratio=st.sampled_from([0.1, 0.3, 0.6]),
@@ -58,11 +58,11 @@ def test_a_plan_covers_each_record_once_or_says_why_not(
     tail, waiting = set(map(_place, plan.tail)), set(map(_place, plan.waiting))
     declined = [s for d in plan.declined for s in d.sources]
     covered = [s for d in plan.drafts for s in d.lineage.sources]
-    for record in plan.records:
-        owners = [s for s in covered if _holds(s, record)]
-        outside = _place(record) in tail | waiting or any(_holds(s, record) for s in declined)
-        assert len(owners) == (0 if outside else 1), record
-        assert _place(record) not in tail or not any(_touches(s, record) for s in covered)
+    for entry in plan.entries:
+        owners = [s for s in covered if _holds(s, entry)]
+        outside = _place(entry) in tail | waiting or any(_holds(s, entry) for s in declined)
+        assert len(owners) == (0 if outside else 1), entry
+        assert _place(entry) not in tail or not any(_touches(s, entry) for s in covered)
 
 
 @bounded
@@ -102,10 +102,10 @@ def test_what_must_survive_does_word_for_word(
     for draft in plan.drafts:
         ranges = {(s.path, n) for s in draft.lineage.sources
                   for n in range(s.start_line, s.end_line + 1)}  # fmt: skip
-        for record in plan.records:
-            if (record.log.path, record.start_line) not in ranges:
+        for entry in plan.entries:
+            if (entry.log.path, entry.start_line) not in ranges:
                 continue
-            for sentence in sentences(record):
+            for sentence in sentences(entry):
                 assert sentence.reason not in HARD or sentence.text in draft.body
 
 
@@ -113,15 +113,15 @@ def test_what_must_survive_does_word_for_word(
 @given(text=TEXT)
 def test_records_cover_every_block_once_and_cut_no_list(text: str) -> None:
     log = make_log("2025-03-01", text)
-    records = cut(log)
+    entries = cut(log)
     blocks = parse(text).blocks
-    lines = [n for r in records for n in range(r.start_line, r.end_line + 1)]
+    lines = [n for r in entries for n in range(r.start_line, r.end_line + 1)]
     assert len(lines) == len(set(lines))
     assert {n + 1 for b in blocks for n in range(b.start, b.end)} <= set(lines)
     for before, after in pairwise(blocks):
         if before.kind == after.kind == "item":
             assert any(
-                r.start_line <= before.start + 1 and after.end <= r.end_line for r in records
+                r.start_line <= before.start + 1 and after.end <= r.end_line for r in entries
             )
 
 
@@ -130,12 +130,12 @@ def test_records_cover_every_block_once_and_cut_no_list(text: str) -> None:
 def test_the_tail_is_the_newest_days_and_at_least_so_many_entries(
     logs: Sequence[DatedLog], least: int, days: int
 ) -> None:
-    records = [record for log in logs for record in cut(log)]
-    eligible, tail = split_tail(records, least=least, days=days)
-    assert eligible + tail == records
-    assert len(tail) >= min(least, len(records))
-    recent = [r for r in records if int(r.log.date[-2:]) > int(records[-1].log.date[-2:]) - days]
-    assert len(tail) == max(min(least, len(records)), len(recent))
+    entries = [entry for log in logs for entry in cut(log)]
+    eligible, tail = split_tail(entries, least=least, days=days)
+    assert eligible + tail == entries
+    assert len(tail) >= min(least, len(entries))
+    recent = [r for r in entries if int(r.log.date[-2:]) > int(entries[-1].log.date[-2:]) - days]
+    assert len(tail) == max(min(least, len(entries)), len(recent))
 
 
 @given(n=st.integers(0, 60), k=st.integers(2, 9))
@@ -146,15 +146,15 @@ def test_clusters_are_whole_in_order_and_even(n: int, k: int) -> None:
     assert len(waiting) < k
 
 
-def _place(record: LogRecord) -> tuple[str, int]:
-    return record.log.path, record.start_line
+def _place(entry: LogEntry) -> tuple[str, int]:
+    return entry.log.path, entry.start_line
 
 
-def _holds(lines: SourceLines, record: LogRecord) -> bool:
-    inside = lines.start_line <= record.start_line and record.end_line <= lines.end_line
-    return lines.path == record.log.path and inside
+def _holds(lines: SourceLines, entry: LogEntry) -> bool:
+    inside = lines.start_line <= entry.start_line and entry.end_line <= lines.end_line
+    return lines.path == entry.log.path and inside
 
 
-def _touches(lines: SourceLines, record: LogRecord) -> bool:
-    apart = lines.end_line < record.start_line or record.end_line < lines.start_line
-    return lines.path == record.log.path and not apart
+def _touches(lines: SourceLines, entry: LogEntry) -> bool:
+    apart = lines.end_line < entry.start_line or entry.end_line < lines.start_line
+    return lines.path == entry.log.path and not apart

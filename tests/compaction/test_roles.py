@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.compaction.records import cut
+from memcli.compaction.entries import cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.language.salience import FACT, RULE
 from tests.compaction.support import make_log, plan_of, settings
@@ -22,7 +22,7 @@ CHAT = (
 
 
 def said(text: str) -> list[Sentence]:
-    return [each for record in cut(make_log("2025-03-01", text)) for each in sentences(record)]
+    return [each for entry in cut(make_log("2025-03-01", text)) for each in sentences(entry)]
 
 
 def test_nothing_that_a_machine_says_must_survive() -> None:

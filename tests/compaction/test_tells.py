@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.compaction.entries import cut
 from memcli.compaction.extract import SHORT_ANSWER, SummaryLines, antecedents, extract
-from memcli.compaction.records import cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.similarity import idf
 from memcli.language.discourse import is_digression, telling
@@ -14,7 +14,7 @@ from tests.compaction.support import make_log
 
 
 def said(text: str) -> list[Sentence]:
-    return [each for record in cut(make_log("2025-03-01", text)) for each in sentences(record)]
+    return [each for entry in cut(make_log("2025-03-01", text)) for each in sentences(entry)]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from memcli.context.parts import (
     opening_line,
     whole,
 )
-from memcli.context.tail import _is_record, records
+from memcli.context.tail import _is_entry, entries
 from memcli.errors import BudgetError
 from memcli.types import Excerpt
 from tests.records import make_excerpt
@@ -60,8 +60,8 @@ def test_what_two_chunks_share_comes_once() -> None:
 
 def test_lines_that_two_chunks_of_the_tail_share_come_once() -> None:
     first, last = chunk("Eins.\nZwölf.\nDrei.", 0, 1, 0), chunk("Zwölf.\nDrei.\nVier.", 1, 2, 6)
-    (record,) = records([last, first])
-    (part,) = joined(RECENT, record)
+    (entry,) = entries([last, first])
+    (part,) = joined(RECENT, entry)
     assert part.text == "Eins.\nZwölf.\nDrei.\nVier."
 
 
@@ -233,7 +233,7 @@ def test_the_tail_takes_no_room_of_the_rules() -> None:
 
 def test_a_record_is_a_section_with_a_body() -> None:
     def is_record(text: str) -> bool:
-        return _is_record(chunk(text, 0, 1, 0, heading_path=("Ports",)))
+        return _is_entry(chunk(text, 0, 1, 0, heading_path=("Ports",)))
 
     assert is_record("## Ports\n\nFive.")
     assert not is_record("Five.")

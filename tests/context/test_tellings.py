@@ -1,4 +1,4 @@
-"""A context shows whole records, and tells no line twice: raw lines, summaries, soft rules."""
+"""A context shows whole entries, and tells no line twice: raw lines, summaries, soft rules."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.cli.main import run
-from memcli.compaction.records import DatedLog, cut
-from memcli.context.tail import records
+from memcli.compaction.entries import DatedLog, cut
+from memcli.context.tail import entries
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import citations
 from memcli.markdown.parse import parse
@@ -78,7 +78,7 @@ def test_a_list_larger_than_a_record_is_cut_between_its_items() -> None:
         )
         for at, first in enumerate(range(0, 60, 20))
     ]  # fmt: skip
-    places = [(found[0].lines[0], found[-1].lines[1]) for found in records(reversed(chunks))]
+    places = [(found[0].lines[0], found[-1].lines[1]) for found in entries(reversed(chunks))]
     assert places[0][1] == 60
     assert [last for _, last in places[1:]] == [first - 1 for first, _ in places[:-1]]
     assert places[-1][0] == 1
@@ -103,9 +103,9 @@ def test_a_tail_has_the_records_of_compaction(lines: list[str]) -> None:
         )
         for at, chunk in enumerate(chunks)
     ]  # fmt: skip
-    found = [(spans[0].lines[0], spans[-1].lines[1]) for spans in records(reversed(excerpts))]
+    found = [(spans[0].lines[0], spans[-1].lines[1]) for spans in entries(reversed(excerpts))]
     cuts = cut(DatedLog("", "", "", tuple(text.split("\n"))))
-    wanted = [_solid(text, record.start_line, record.end_line) for record in cuts]
+    wanted = [_solid(text, entry.start_line, entry.end_line) for entry in cuts]
     shown = [_solid(text, *place) for place in reversed(found)]
     assert [*filter(None, shown)] == [*filter(None, wanted)]
 

@@ -53,7 +53,7 @@ def test_what_cannot_be_a_cross_encoder_is_named(folder: Path, tmp_path: Path) -
         ("", "rerank.folder is not set in your own configuration"),
         ("models", "rerank.folder must be a whole path, not models"),
         (str(tmp_path), f"{tmp_path} has no model.onnx"),
-        (str(three), "the model gives 3 numbers a pair"),
+        (str(three), "the model gives 3 numbers per pair"),
     ):
         with pytest.raises(RetrieverError, match=reason):
             kept(place).scores("pump", TEXTS)

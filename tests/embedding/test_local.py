@@ -115,7 +115,7 @@ def test_prefixes_go_before_queries_and_texts(folder: Path) -> None:
 
 def test_a_model_may_pool_itself(folder: Path) -> None:
     make_model(folder / "model.onnx", pooled=True)
-    with pytest.raises(RetrieverError, match="no output of a vector a token") as caught:
+    with pytest.raises(RetrieverError, match="no output of one vector per token") as caught:
         LocalEncoder(local(folder))
     assert caught.value.hint == 'set onnx.pooling = "model"'
     encoder = LocalEncoder(local(folder, pooling="model"))

@@ -152,7 +152,7 @@ def test_markdown_holds_what_a_memory_says_in_fences_it_cannot_close(notes: Path
     found = say("changes", *SPAN, "--since", "2026-03-02", "-f", "markdown", folder=notes)
     short = git(notes, "rev-parse", "--short=7", "HEAD")
     assert found.out == (
-        "# What the memory learned, 2026-03-02 to 2026-03-02\n"
+        "# New in the notes, 2026-03-02 to 2026-03-02\n"
         f"\n## 2026-03-02 ({short})\n"
         "\n### memory/x.md:3-6, X\n"
         "\n`````diff\n+ ```` ``` fox ````\n`````\n"

@@ -99,6 +99,7 @@ def test_what_is_kept_is_what_a_later_session_needs() -> None:
         "Could we move the deploy to Friday?", "Fix the failing test in client.py please.",
         "That was the reason for the 3 crashes.", "Maybe we should switch to PostgreSQL 17.",
         "For now we use port 8080.", "Thanks, great work on the 4 tests!", "```\nMAX = 3\n```",
+        "why is p99 so high in the checkout service 3", "Lass die 4 Tests laufen.",
     ],
 )  # fmt: skip
 def test_what_passes_is_not_kept(text: str) -> None:

@@ -131,6 +131,7 @@ def test_a_folder_that_is_missing_is_named_and_the_rest_answers(
 def test_a_server_without_a_folder_asks_its_client(folders: Path, tmp_path: Path) -> None:
     with serve(tmp_path, mode="legacy", root=str(folders / "house")) as served:
         assert "\nmemory/2025-05-01.md:1 | " in served.text("memory_search", query="pool")
+        assert "deprecated" not in served.log.read_text("utf-8")
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -9,7 +9,7 @@ from memcli.api.similar_lines import SimilarLines
 from memcli.language.facts import differs, facets_of, jaccard, replaces
 from memcli.mcp.shared_memory import SeenLines
 from memcli.remember.admission import AdmissionSettings, Judgement, OlderLine, SimilarLine, judge
-from memcli.remember.note_score import GateWeights, worth_of
+from memcli.remember.note_score import GateWeights, score_of
 from tests.benchmarks import gate as benchmark
 
 WEIGHTS = GateWeights(0.3, 0.3, 0.4)
@@ -173,20 +173,20 @@ def test_a_line_about_the_same_is_named_and_a_private_one_without_its_text() -> 
     assert judged.older == (OlderLine("diary.md:4", "", differs=False),)
 
 
-def test_worth_is_what_the_formula_says() -> None:
+def test_score_is_what_the_formula_says() -> None:
     """Of six terms Ghent and 9 are specific, 2/6 and doubled; a rule is 1; half is known."""
     text = "never call Ghent before 9 am"
-    worth = worth_of(text, facets_of(text), 0.5, WEIGHTS)
-    assert worth.kind == "rule"
-    assert worth.specificity == pytest.approx(2 / 3)
-    assert worth.value == pytest.approx(0.3 * 0.25 + 0.3 * 2 / 3 + 0.4)
+    score = score_of(text, facets_of(text), 0.5, WEIGHTS)
+    assert score.kind == "rule"
+    assert score.specificity == pytest.approx(2 / 3)
+    assert score.value == pytest.approx(0.3 * 0.25 + 0.3 * 2 / 3 + 0.4)
 
 
-def test_least_worth_is_asked_only_where_it_is_set() -> None:
+def test_least_score_is_asked_only_where_it_is_set() -> None:
     assert _rule(_judged("Thanks, that works!")) == ""
     refused = _judged("Thanks, that works!", least=0.35)
-    assert _rule(refused) == "worth"
-    assert refused.worth.kind == "chatter"
+    assert _rule(refused) == "low-score"
+    assert refused.score.kind == "chatter"
 
 
 def test_no_line_that_is_worth_keeping_is_called_known() -> None:

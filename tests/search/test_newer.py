@@ -54,6 +54,32 @@ def test_it_stays_behind_what_is_newer_undated_or_about_something_else() -> None
     assert order(OLD, NEW._replace(candidate=NEW.candidate._replace(about=untrusted))) == [1, 2]
 
 
+def test_only_the_line_that_answers_lets_its_correction_come_first() -> None:
+    text = (
+        "- Met Torvald, he owns the calibration rig.\n- Calibration of the sensors every 6 weeks."
+    )
+    two = candidate(1, lines=(text,), date="2026-05-06")
+    old = OLD._replace(candidate=two)
+    new = passage(
+        2, 0.6, "We changed the calibration of the sensors: every 12 weeks, not 6.", "2026-08-11"
+    )
+    for question, expected in (
+        ("who owns the calibration rig", [1, 2]),
+        ("how often are the sensors calibrated", [2, 1]),
+    ):
+        moved = newer_first([old, new], turns={}, question=question)
+        assert [each.about.chunk_id for each in moved] == expected
+
+
+def test_a_line_below_its_heading_is_a_line_of_its_own() -> None:
+    old = passage(1, 0.7, "# 2026-05-06\n## Orders\nOrders are kept in MySQL.", "2026-05-06")
+    new = NEW._replace(candidate=candidate(2, lines=(f"## Orders\n{NEW.text}",), date="2026-08-11"))
+    pool = [Quotation(new.about, new.candidate.text)]
+    (marked,) = with_corrections([old], Corrections(pool, {}))
+    (line,) = marked.corrected_by
+    assert line.text == NEW.text
+
+
 def test_words_of_the_question_count_for_the_order_and_not_for_a_mark() -> None:
     old = passage(1, 0.7, "We heat the spare room to 18 degrees.", "2024-03-03")
     text = "Spare room radiator stays off since the insulation was done."

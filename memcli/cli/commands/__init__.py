@@ -1,1 +1,1 @@
-"""One module per command: its table of options, and `run`, which does the work."""
+"""One module per command, with its table of options and `run`."""

@@ -10,7 +10,7 @@ from shlex import quote
 
 from memcli.agents import disk, edits, plugin, state
 from memcli.agents.places import Machine
-from memcli.agents.plan import Planner, WiringPlan, carry_out
+from memcli.agents.plan import InstallPlan, Planner, carry_out
 from memcli.agents.table import (
     AGENTS,
     BY_NAME,
@@ -57,7 +57,7 @@ def run_list(options: Options) -> int:
 
     Examples: memcli agents      memcli agents list --json
     """
-    from memcli.agents.detect import is_here, wires
+    from memcli.agents.detect import is_here, part_states
     from memcli.agents.state import load
 
     terminal = Terminal.of_process(options)
@@ -73,7 +73,7 @@ def run_list(options: Options) -> int:
                 "title": agent.title,
                 "here": is_here(agent, machine),
                 "memory": _memory(agent, machine),
-                "wired": [wire._asdict() for wire in wires(agent, machine, state, started)],
+                "parts": [part._asdict() for part in part_states(agent, machine, state, started)],
             }
             for agent in AGENTS
         ],
@@ -90,15 +90,15 @@ def run_list(options: Options) -> int:
 
 
 def _memory(agent: Agent, machine: Machine) -> list[dict[str, Any]]:
-    """List the memories of an agent that exist here."""
+    """List the existing memories of an agent."""
     from memcli.workspace.agent_memories import find
     from memcli.workspace.locate import Surroundings
 
     if not agent.agent_memory:
         return []
     root = os.path.realpath(machine.project or machine.home)
-    found = find((agent.agent_memory,), Surroundings(root, machine.home, machine.environ))
-    return [{"name": source.name, "path": source.root} for source in found.sources]
+    memories = find((agent.agent_memory,), Surroundings(root, machine.home, machine.environ))
+    return [{"name": source.name, "path": source.root} for source in memories.sources]
 
 
 # The default: the tools, and the line that makes agents use them. Hooks run at each prompt, and a
@@ -174,7 +174,7 @@ def _places(agent: Agent, scope: str, parts: Sequence[str]) -> list[PartPlace]:
         return [place for part in parts if (place := agent.place(part, scope))]
     other = next(each for each in SCOPES if each != scope)
     elsewhere = [part for part in missing or PARTS if agent.place(part, other)]
-    named = f"{agent.title} has no {' and no '.join(missing) or 'part'} that memcli can wire"
+    named = f"{agent.title} has no {' and no '.join(missing) or 'part'} that memcli can install"
     line = f"memcli agents install {agent.name}"
     if elsewhere:
         hint = f"{line} --scope {other} --with {','.join(elsewhere)}"
@@ -199,7 +199,7 @@ def run_uninstall(options: Options) -> int:
     return ExitCode.NEGATIVE if plan.refusals else ExitCode.OK
 
 
-_FENCE = "````"  # longer than those that a file may hold
+_FENCE = "````"  # longer than any line of a file
 
 
 def run_export(options: Options) -> int:
@@ -212,9 +212,9 @@ def run_export(options: Options) -> int:
     if options.to is not None:
         return _write(agent, started, options.to, Terminal.of_process(options))
     for part in PARTS:
-        found = [place for scope in SCOPES if (place := agent.place(part, scope))]
-        if found:
-            _print(_named(found), _text(agent, found[0], started))
+        places = [place for scope in SCOPES if (place := agent.place(part, scope))]
+        if places:
+            _print(_named(places), _text(agent, places[0], started))
     if agent.name in plugin.FOR:
         what = "all but the last" if agent.name == "claude-code" else "hooks and the skill"
         sys.stdout.write(f"Or {what} as a plugin ({_line(agent, 'FOLDER')}):\n\n")
@@ -228,7 +228,7 @@ def _named(places: list[PartPlace]) -> str:
 
 
 def _text(agent: Agent, place: PartPlace, started: Launcher) -> str:
-    """Return a file that has nothing but a part of memcli."""
+    """Return a file that contains only a part of memcli."""
     text = None
     for entry in entries(agent, place, started):
         text, _ = edits.put(text, entry)
@@ -250,7 +250,7 @@ def _line(agent: Agent, folder: str) -> str:
 
 
 def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> int:
-    """Write the plugin; a file with another content is never touched."""
+    """Write the plugin, but never over a file with other content."""
     if agent.name not in plugin.FOR:
         raise UsageError(
             f"memcli has no plugin for {agent.title}",
@@ -289,7 +289,7 @@ def _read(path: str) -> str | None:
 
 
 class AgentJob(Record):
-    """The job of a command line."""
+    """What a command line asks for."""
 
     agent: Agent
     action: str  # install or uninstall
@@ -297,11 +297,11 @@ class AgentJob(Record):
     parts: tuple[str, ...]
     is_applied: bool
     as_json: bool
-    workspace: tuple[str, ...] = ()  # as it was named
+    workspace: tuple[str, ...] = ()  # the name that the user typed
     writes: bool = False
 
     def line(self, parts: Sequence[str]) -> str:
-        """Return the command for some parts, without its last word."""
+        """Return the command for some parts, without --apply."""
         words = ["memcli", "agents", self.action, self.agent.name]
         contains_text = self.action == "uninstall" or self.agent.folder is not None
         if self.scope == PROJECT or (self.scope and contains_text):
@@ -315,9 +315,9 @@ class AgentJob(Record):
 
 
 def run_job(
-    job: AgentJob, terminal: Terminal, plan_with: Callable[[Planner], WiringPlan], machine: Machine
-) -> WiringPlan:
-    """Do a job; UsageError, with nothing written, if an installation is refused."""
+    job: AgentJob, terminal: Terminal, plan_with: Callable[[Planner], InstallPlan], machine: Machine
+) -> InstallPlan:
+    """Do a job; if an installation is refused, write nothing and raise UsageError."""
     path = state_path()
     with state.locked(path) if job.is_applied else nullcontext():
         before = state.load(path)
@@ -334,7 +334,7 @@ def run_job(
     return plan
 
 
-def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bool) -> None:
+def _show(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_applied: bool) -> None:
     """Write the changes to stdout."""
     if job.as_json:
         record = {
@@ -351,7 +351,7 @@ def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bo
         terminal.write(agents_output.plan_text(plan, terminal))
 
 
-def _tell(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_needed: bool) -> None:
+def _tell(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_needed: bool) -> None:
     """Print what was done, or what to do."""
     for note in plan.notes:
         terminal.say(f"{note}.")
@@ -370,15 +370,17 @@ def _tell(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_needed: boo
                 terminal.say(line)
 
 
-def _refused(job: AgentJob, plan: WiringPlan) -> UsageError:
+def _refused(job: AgentJob, plan: InstallPlan) -> UsageError:
     """Print which files cannot be edited, and how to continue without them."""
-    told = "; ".join(f"{refusal.path} ({refusal.part}) {refusal.why}" for refusal in plan.refusals)
+    reasons = "; ".join(
+        f"{refusal.path} ({refusal.part}) {refusal.why}" for refusal in plan.refusals
+    )
     refused = {refusal.part for refusal in plan.refusals}
     rest = [part for part in PARTS if part in job.parts and part not in refused]
     hint = "paste what is shown above into it"
     if rest:
         hint += f"; or the rest: {job.line(rest)}"
-    return UsageError(f"{told}; nothing was written", hint=hint)
+    return UsageError(f"{reasons}; nothing was written", hint=hint)
 
 
 MODULE = "__main__.py"  # run by `python -m memcli`
@@ -391,7 +393,7 @@ def this_machine() -> Machine:
 
 
 def _project(home: str) -> str:
-    """Find the repository around the current folder, else that folder; "" for all of home."""
+    """Return the repository around the current folder, or else that folder; "" in a home folder."""
     here = current_folder()
     if here is None:
         return ""
@@ -411,7 +413,7 @@ def state_path() -> str:
 
 
 def launcher(workspace: Sequence[str] | None = None) -> Launcher:
-    """Return the command that starts this memcli from any folder, for one fixed workspace."""
+    """Return the command that starts this memcli from any folder, perhaps for a fixed workspace."""
     from shutil import which
 
     program = _whole(which(sys.argv[0]) or sys.argv[0])

@@ -96,7 +96,7 @@ def run_init(options: Options) -> int:
     chosen = drafts.draft(documents, options.limit)
     if not chosen:
         raise UsageError(
-            "the memory has no headings or decisions to draft questions from", hint="memcli status"
+            "the notes have no headings or decisions to draft questions from", hint="memcli status"
         )
     lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
     side_files.write_text(path, "".join(lines), command, is_new=True)
@@ -111,7 +111,7 @@ def run_init(options: Options) -> int:
 def run_compare(options: Options) -> int:
     """Compare two results of bench quality, speed or check.
 
-    Times are compared only on one machine. Between machines, ratios to a baseline are.
+    It compares times only between runs on one machine; otherwise only ratios to a baseline.
 
     Examples: memcli bench compare old.json new.json      memcli bench compare a b --json
     """
@@ -247,7 +247,7 @@ def run_report(options: Options) -> int:
     return ExitCode.OK
 
 
-RUNS = 5  # of each kind, by default
+RUNS = 5  # default number of each kind
 
 
 def run_speed(options: Options) -> int:
@@ -292,8 +292,8 @@ def run_speed(options: Options) -> int:
 def run_replay(options: Options) -> int:
     """Run the search or context of a trace again, and show what moved.
 
-    Options and filters come from the trace, other settings are of today. It prints what differs,
-    also a new index revision or model.
+    Options and filters come from the trace, other settings from today. It also prints whether the
+    index revision or the model has changed.
 
     Examples: memcli bench replay before.json      memcli bench replay before.json --json
     """
@@ -328,7 +328,7 @@ def _search(
     from memcli.search.trace import filters_of
 
     expand = before.expanded is not None
-    wanted = options_of(
+    search_options = options_of(
         command.config,
         filters=filters_of(before._asdict()),
         budget=before.budget,
@@ -339,8 +339,8 @@ def _search(
     )
     question = Question.by(command.config, before.query or "", command.question_time)
     sync = False if no_sync else None
-    found = ask(command.memory, question, wanted, expand=expand, sync=sync)
-    return found.freshness, traces.make(found, command, wanted, expand=expand)
+    result = ask(command.memory, question, search_options, expand=expand, sync=sync)
+    return result.freshness, traces.make(result, command, search_options, expand=expand)
 
 
 def _context(
@@ -348,10 +348,10 @@ def _context(
 ) -> tuple[Freshness, object]:
     from memcli.api.assemble import context_of, sharing_of
 
-    text, wanted = before.query or "", sharing_of(command.config)
+    text, sharing = before.query or "", sharing_of(command.config)
     sync = False if no_sync else None
-    found = context_of(command.memory, text, command.question_time, wanted, sync=sync)
-    return found.freshness, traces.make_of_context(found, command, budget=wanted.budget)
+    assembly = context_of(command.memory, text, command.question_time, sharing, sync=sync)
+    return assembly.freshness, traces.make_of_context(assembly, command, budget=sharing.budget)
 
 
 ANSWERS = 100  # passages per answer; the lead is measured against the tenth
@@ -368,8 +368,8 @@ def run_calibrate(options: Options) -> int:
     from memcli.bench import calibration
 
     command = command_context(options)
-    name, asked = questions(options.queries, command, silent=False)
-    judged = [query for query in asked if query.relevant]
+    name, queries = questions(options.queries, command, silent=False)
+    judged = [query for query in queries if query.relevant]
     if not options.no_sync:
         bring_up_to_date(command, silent=False)
     fingerprint, samples = _samples(command, judged)
@@ -405,8 +405,8 @@ def run_calibrate(options: Options) -> int:
     else:
         terminal.write(terminal.safe(calibration.text(record, fitted.constants)))
     model = fingerprint.partition(";")[0] or "keywords only"
-    kept = "Nothing is kept" if options.dry_run else f"Kept in {path}"
-    terminal.say(terminal.safe_line(f"{kept}, for {model}."))
+    outcome = "Nothing is written" if options.dry_run else f"Saved in {path}"
+    terminal.say(terminal.safe_line(f"{outcome}, for {model}."))
     return ExitCode.OK
 
 
@@ -418,15 +418,17 @@ def _samples(command: CommandContext, judged: Sequence[Query]) -> tuple[str, lis
     search = Searcher(command, limit=ANSWERS)
     usual = search.options._replace(min_score=0.0)
     chunks = _chunks(command)
-    told: list[tuple[str, Sample]] = []
+    samples: list[tuple[str, Sample]] = []
     for query in judged:
-        held = {chunk for at, chunk in chunks if any(at.touches(r) for r in query.relevant)}
-        for outside in (frozenset[int](), frozenset(held)):
+        chunks_with_answer = {
+            chunk for at, chunk in chunks if any(at.touches(r) for r in query.relevant)
+        }
+        for outside in (frozenset[int](), frozenset(chunks_with_answer)):
             search.options = usual._replace(inner=usual.inner._replace(outside=outside))
-            told.append(_answered(search, query, is_whole=not outside))
-    by = [fingerprint for fingerprint, _ in told]
+            samples.append(_answered(search, query, is_whole=not outside))
+    by = [fingerprint for fingerprint, _ in samples]
     most = max(by, key=by.count, default="")
-    return most, [sample for fingerprint, sample in told if fingerprint == most]
+    return most, [sample for fingerprint, sample in samples if fingerprint == most]
 
 
 def _answered(search: Searcher, query: Query, *, is_whole: bool) -> tuple[str, Sample]:
@@ -437,7 +439,7 @@ def _answered(search: Searcher, query: Query, *, is_whole: bool) -> tuple[str, S
     left: dict[str, Sequence[RankedPassage]] = {}
     answer = search(query.text, query.date, left.__setitem__)
     first = passages(answer)[:FIRST]
-    is_right = any(shown.touches(wanted) for shown in first for wanted in query.relevant)
+    is_right = any(shown.touches(place) for shown in first for place in query.relevant)
     sample = sample_of(
         left.get("threshold", ()),
         answer.fused,

@@ -1,4 +1,4 @@
-"""`memcli changes`: list what is new in the memory, by day and section."""
+"""`memcli changes`: list what is new in the notes, by day and section."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def run(options: Options) -> int:
 
     Examples: memcli changes --since 2026-02-01      memcli changes "connection pool" --since May
     """
-    wanted = "json" if options.json else options.format or "text"
-    check("--format", [wanted], CHANGES_FORMATS)
+    form = "json" if options.json else options.format or "text"
+    check("--format", [form], CHANGES_FORMATS)
     check("--by", [options.by] if options.by else [], (AGENT,))
     command = command_context(options)
 
@@ -64,17 +64,17 @@ def run(options: Options) -> int:
     from memcli.search.question import redacted_question
 
     text = redacted_question(" ".join(options.query or ()), command.config)
-    found = changes(
+    result = changes(
         command.memory, text,
         since=options.since, until=options.until, by=options.by, now=command.moment,
     )  # fmt: skip
-    write(found, command, form=wanted, question=text, limit=options.limit)
+    write(result, command, form=form, question=text, limit=options.limit)
     return ExitCode.OK
 
 
 SHOWN, RANKED = 6, 10  # changes of a section, and of a question
 _MARK = re.compile(r"\A(?:[-*+]|\d{1,9}[.)]) +")
-LONGEST, LEAD = 240, 40  # characters of a passage, and of the text before a difference
+LONGEST, LEAD = 240, 40  # shown characters of a passage, and of the text before a difference
 
 
 class Section(Record):
@@ -122,7 +122,7 @@ def _write_markdown(
 ) -> None:
     terminal = command.terminal
     if changes.days:
-        terminal.write(f"# What the memory learned, {changes.since} to {changes.until}\n")
+        terminal.write(f"# New in the notes, {changes.since} to {changes.until}\n")
     for head, moves, sections in _parts(changes, question, limit):
         terminal.write(f"\n## {terminal.safe_line(head)}\n")
         if moves:
@@ -150,21 +150,21 @@ def _parts(
 
 
 def _sections(changes: Sequence[MemoryChange], most: int) -> list[Section]:
-    found = []
+    sections = []
     for (name, headings), group in groupby(
         changes, key=lambda change: (change.place.name, change.place.headings)
     ):
-        told = list(group)
-        now = [change.new for change in told if change.new]
+        own = list(group)
+        now = [change.new for change in own if change.new]
         where = shown(*name)
         if now:
             first, last = now[0].start_line, max(each.end_line for each in now)
             where += f":{lines_of(first, last)}"
-        lines = [line for change in told[:most] for line in _lines(change)]
-        if len(told) > most:
-            lines.append(f"… and {len(told) - most} more")
-        found.append(Section(where, " > ".join(headings), tuple(lines)))
-    return found
+        lines = [line for change in own[:most] for line in _lines(change)]
+        if len(own) > most:
+            lines.append(f"… and {len(own) - most} more")
+        sections.append(Section(where, " > ".join(headings), tuple(lines)))
+    return sections
 
 
 def _lines(change: MemoryChange) -> Iterator[str]:
@@ -189,7 +189,7 @@ def _first_difference(old: str, new: str) -> int:
 
 
 def _shortened(text: str, start: int) -> str:
-    """Return the text of a passage from a place on, cut to the available width."""
+    """Return the text of a passage from a position on, cut to the available width."""
     begin, end = ("…" if start else ""), ("…" if start + LONGEST < len(text) else "")
     return f"{begin}{text[start : start + LONGEST]}{end}"
 
@@ -236,9 +236,9 @@ def _ranked(ranked: RankedChange) -> dict[str, Any]:
 
 def _change(change: MemoryChange) -> dict[str, Any]:
     record: dict[str, Any] = {"kind": change.kind}
-    for side, told in (("old", change.old), ("new", change.new)):
-        if told is not None:
-            record[side] = _passage_record(told)
+    for side, passage in (("old", change.old), ("new", change.new)):
+        if passage is not None:
+            record[side] = _passage_record(passage)
     return {**record, **({"more": change.more} if change.more else {})}
 
 

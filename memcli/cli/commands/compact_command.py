@@ -41,7 +41,7 @@ OPTIONS = (
     Option("--tail-days", "Days before the newest entry to leave out.", "DAYS", int,
         setting="compact.tail_days"),
     Option("--tail", "Least number of newest entries to leave out.", "COUNT", int,
-        setting="compact.tail_records"),
+        setting="compact.tail_entries"),
     Option("--cluster", "Entries per summary.", "COUNT", int, setting="compact.cluster"),
     Option("--ratio", "Length of a summary, as a share of its lines.", "SHARE", float,
         setting="compact.ratio"),
@@ -51,7 +51,7 @@ OPTIONS = (
 NORMAL = "normal"
 MOST_ROWS = 12  # lines of the preview of one summary
 
-# What a hint repeats: whatever changes the plan.
+# Options that a hint repeats, because they change the plan.
 _REPEATED = (SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW, ONE_WORKSPACE)
 
 
@@ -62,8 +62,8 @@ def run(options: Options) -> int:
 
     Examples: memcli compact      memcli compact --apply
     """
-    asked = [name for name in ("apply", "verify", "undo", "dry_run") if getattr(options, name)]
-    if len(asked) > 1:
+    actions = [name for name in ("apply", "verify", "undo", "dry_run") if getattr(options, name)]
+    if len(actions) > 1:
         raise UsageError(
             "use only one of --apply, --verify, --undo and --dry-run", hint="memcli compact --help"
         )
@@ -75,12 +75,12 @@ def run(options: Options) -> int:
 
 
 def _compact(options: Options, command: CommandContext) -> int:
-    """Plan or write the summaries, and say what came of it."""
+    """Plan or write the summaries, and print the result."""
     from memcli.api.compact import apply_compaction, plan_compaction
     from memcli.cli.stopping import ended_by_signals
 
     do = apply_compaction if options.apply else plan_compaction
-    with ended_by_signals():  # a program that writes summaries ends with this one
+    with ended_by_signals():  # a program that writes summaries ends together with memcli
         made = do(command.workspace, now=command.now, summarizer=options.summarizer)
     _warn(made, command)
     recall = _recall(command, silent=options.json) if options.apply and made.plan.drafts else None
@@ -89,7 +89,7 @@ def _compact(options: Options, command: CommandContext) -> int:
 
 
 def _recall(command: CommandContext, *, silent: bool) -> SummaryRecall | None:
-    """Ask the workspace's own questions, if it has any, of logs and of summaries."""
+    """Answer the workspace's own questions, if any, from logs and from summaries."""
     from memcli.api.compact import measure_recall
     from memcli.cli import bench_quality
 
@@ -102,13 +102,13 @@ def _recall(command: CommandContext, *, silent: bool) -> SummaryRecall | None:
             return None
         bench_quality.bring_up_to_date(command, silent=silent)
         return measure_recall(command.workspace, judged, command.today)
-    except MemcliError as error:  # the summaries are written all the same
+    except MemcliError as error:  # memcli writes the summaries anyway
         command.terminal.warn(f"their recall is not measured: {error}")
         return None
 
 
 def _warn(made: Compaction, command: CommandContext) -> None:
-    """Say what a plan could not rest on."""
+    """Print what a plan could not take into account."""
     from memcli.render.reasons import sentence
 
     for skip in made.skips:
@@ -123,28 +123,28 @@ def _verify(options: Options, command: CommandContext) -> int:
     from memcli.api.compact import check_compaction
 
     checked = check_compaction(command.workspace)
-    found = (*checked.unread, *checked.problems)
+    faults = (*checked.unread, *checked.problems)
     reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
     if options.json:
         _write(
             command,
             action="verify",
             summaries=[_summary(summary) for summary in checked.summaries],
-            problems=[problem._asdict() for problem in found],
+            problems=[problem._asdict() for problem in faults],
             **({"unchecked": [{"path": p, "detail": d} for p, d in reworded]} if reworded else {}),
         )
     else:
-        for problem in found:
+        for problem in faults:
             where = command.terminal.safe_line(problem.path)
             detail = command.terminal.safe_line(problem.detail)
             command.terminal.write(f"{problem.kind.replace('_', ' '):<11} {where}: {detail}\n")
         for path, line in reworded:
-            told = f"{path}: {line.removeprefix('- ')}"
-            command.terminal.write(f"unchecked   {command.terminal.safe_line(told)}\n")
-        command.terminal.say(_verdict(len(checked.summaries), len(found), len(checked.unread)))
+            text = f"{path}: {line.removeprefix('- ')}"
+            command.terminal.write(f"unchecked   {command.terminal.safe_line(text)}\n")
+        command.terminal.say(_verdict(len(checked.summaries), len(faults), len(checked.unread)))
         if reworded:
             command.terminal.say(_own_words(len(reworded)))
-    return ExitCode.NEGATIVE if found else ExitCode.OK
+    return ExitCode.NEGATIVE if faults else ExitCode.OK
 
 
 def _verdict(summaries: int, problems: int, unread: int) -> str:
@@ -155,9 +155,9 @@ def _verdict(summaries: int, problems: int, unread: int) -> str:
         return f"Checked {checked}: every line is unchanged."
     failed = problems - unread
     does = "1 is not valid; its" if failed == 1 else f"{failed} are not valid; their"
-    told = [f"{does} lines are searched raw"] * (failed > 0)
-    told += [f"{unread} could not be read"] * (unread > 0)
-    return f"Checked {checked}: {', '.join(told)}."
+    parts = [f"{does} lines are searched raw"] * (failed > 0)
+    parts += [f"{unread} could not be read"] * (unread > 0)
+    return f"Checked {checked}: {', '.join(parts)}."
 
 
 def _own_words(count: int) -> str:
@@ -206,12 +206,12 @@ def _tell(
         _write(
             command,
             action="apply" if options.apply else "plan",
-            records=len(plan.records),
+            entries=len(plan.entries),
             tail=len(plan.tail),
             waiting=len(plan.waiting),
-            ratio={"asked": command.config("compact.ratio"), "reached": plan.ratio},
+            ratio={"target": command.config("compact.ratio"), "reached": plan.ratio},
             suggested=_suggested(plan),
-            summaries=[{**_described(d.path, d.lineage), "mode": _mode(d), "records": d.items,
+            summaries=[{**_described(d.path, d.lineage), "mode": _mode(d), "entries": d.items,
                         **({"unused": d.unused} if d.unused else {}),
                         **({"invented": d.invented} if d.invented else {}),
                         **({"text": d.text} if options.show else {})}
@@ -260,11 +260,11 @@ def _tell(
 
 
 def _next_line(options: Options) -> str:
-    """Return the command that writes the plan, or that undoes what was written.
+    """Return the command that writes the plan or reverts it.
 
     It repeats the options that changed the plan.
     """
-    from shlex import join  # a hint is pasted
+    from shlex import join  # people paste hints
 
     if options.apply:
         return join(("memcli", "compact", "--undo", *words_of(options, (ONE_WORKSPACE,))))
@@ -288,16 +288,16 @@ def _diff(draft: SummaryDraft) -> list[str]:
     """List what a summary keeps (+) and leaves out (-), in the order of the logs."""
     from memcli.markdown.lineage import cited
 
-    kept = [(c.path, c.first, "+", line[2:]) for line in draft.body.split("\n")
+    added = [(c.path, c.first, "+", line[2:]) for line in draft.body.split("\n")
             if (c := cited(line))]  # fmt: skip
     left = [(s.path, s.first, "-", f"{s.shown} ({s.citation})") for s in draft.omitted]
     days = {source.path: at for at, source in enumerate(draft.lineage.sources)}
-    rows = sorted((*kept, *left), key=lambda row: (days.get(row[0], -1), row[1]))
-    told = [f"{sign} {text}" for _, _, sign, text in rows]
-    rest = len(told) - MOST_ROWS
+    rows = sorted((*added, *left), key=lambda row: (days.get(row[0], -1), row[1]))
+    lines = [f"{sign} {text}" for _, _, sign, text in rows]
+    rest = len(lines) - MOST_ROWS
     if rest < 2:
-        return told
-    return [*told[:MOST_ROWS], f"... {rest} more lines. --show prints the summary"]
+        return lines
+    return [*lines[:MOST_ROWS], f"... {rest} more lines. --show prints the summary"]
 
 
 def _suggested(plan: CompactionPlan) -> dict[str, int]:
@@ -308,7 +308,7 @@ def _suggested(plan: CompactionPlan) -> dict[str, int]:
 
 
 def _suggested_text(*, questions: int, answered: int) -> str:
-    """Say how many questions the summaries still answer."""
+    """Return how many questions the summaries still answer."""
     return (
         f"The headings, decisions, names and values of these logs suggest {questions} questions:"
         f" the summaries answer {answered}, and --expand finds the lines of all."
@@ -316,7 +316,7 @@ def _suggested_text(*, questions: int, answered: int) -> str:
 
 
 def _recall_text(recall: SummaryRecall) -> str:
-    """Say what summaries keep of recall for what they save."""
+    """Return the recall that summaries keep, and the tokens that they save."""
     questions = (
         "1 question finds" if recall.questions == 1 else f"{recall.questions} questions find"
     )
@@ -329,25 +329,25 @@ def _recall_text(recall: SummaryRecall) -> str:
 
 
 def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool) -> str:
-    """Say what becomes of the records, and why the rest stay as they are."""
+    """Return what happens to the entries, and why the rest stay as they are."""
     from memcli.compaction.draft import WORTH
 
     tail, waiting = len(plan.tail), len(plan.waiting)
-    if not plan.records:
+    if not plan.entries:
         return "Nothing to compact: there are no dated logs"
     rest = [f"{waiting} {'waits' if waiting == 1 else 'wait'} until there are {cluster}"]
     newest = "the newest one stays as it is" if tail == 1 else f"the newest {tail} stay as they are"
     rest = [*rest * (waiting > 0), *[newest] * (tail > 0)]
-    told = ", and ".join(rest)
+    remaining = ", and ".join(rest)
     if plan.drafts:
         before, after = plan.tokens
-        records = sum(d.items for d in plan.drafts if d.lineage.level == 1)
+        entries = sum(d.items for d in plan.drafts if d.lineage.level == 1)
         done = "are now summarised by" if written else "would be summarised by"
-        what = _counted(records, "entry") if records else "summaries"
+        what = _counted(entries, "entry") if entries else "summaries"
         made = f"{what} {done} {_counted(len(plan.drafts), 'summary')}"
         share = f"{before} -> {after} tokens ({plan.ratio:.0%}, compact.ratio asks for {ratio:.0%})"
-        return f"{made}, {share}" + (f"; {told}" if told else "")
-    if tail == len(plan.records):
+        return f"{made}, {share}" + (f"; {remaining}" if remaining else "")
+    if tail == len(plan.entries):
         if tail == 1:
             return "Nothing to compact: there is one entry, and it stays as it is"
         return (
@@ -356,13 +356,13 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
         )
     if plan.declined:
         each = "and each further" if plan.covered else "each"
-        told = (
+        remaining = (
             f"{each} summary would save less than {1 - max(WORTH, ratio):.0%} of its tokens,"
             " because these logs consist of facts and decisions"
         )
     covered = f"summaries already cover {_counted(plan.covered, 'entry')}"
-    told = ", ".join([*[covered] * (plan.covered > 0), *[told] * bool(told)])
-    return f"Nothing to compact{f': {told}' if told else ''}"
+    remaining = ", ".join([*[covered] * (plan.covered > 0), *[remaining] * bool(remaining)])
+    return f"Nothing to compact{f': {remaining}' if remaining else ''}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -41,14 +41,14 @@ def run(options: Options) -> int:
 def words(
     what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: str | None
 ) -> list[str]:
-    """List the documents, sources or workspaces with a prefix; nothing if there is a problem."""
+    """List the documents, sources or workspaces with a prefix; nothing after an error."""
     folder, prefix = (*arguments, "", "")[:2]
     try:
-        found = _all(what, os.path.expanduser(folder) or None, environ, cwd)
+        candidates = _all(what, os.path.expanduser(folder) or None, environ, cwd)
     except MemcliError:  # a message would disturb the person who is typing
         return []
-    # A name with a line end would be two words for the shell.
-    return [word for word in found if word.startswith(prefix) and word.isprintable()]
+    # A shell would read a name with a line end as two words.
+    return [word for word in candidates if word.startswith(prefix) and word.isprintable()]
 
 
 def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str | None) -> list[str]:

@@ -77,8 +77,8 @@ def named(name: str | None) -> list[Key]:
     """Return the setting of that name, the settings of that group, or all."""
     if name is None:
         return list(KEYS)
-    found = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
-    if not found:
+    keys = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
+    if not keys:
         from difflib import get_close_matches
 
         groups = {key.name.partition(".")[0] for key in KEYS}
@@ -89,7 +89,7 @@ def named(name: str | None) -> list[Key]:
             f"there is no setting {name}",
             hint=f"memcli config {near[0]}" if near else "memcli config",
         )
-    return found
+    return keys
 
 
 def _record(keys: list[Key], command: CommandContext) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _files(workspace: str) -> tuple[str, str]:
 
 
 def _text(keys: list[Key], command: CommandContext) -> str:
-    """Print settings, values and origins in columns; changed settings are highlighted."""
+    """Print settings, values and origins in columns, with changed settings highlighted."""
     config, style, safe = command.config, command.terminal.style, command.terminal.safe_line
     lines = []
     if len(keys) == len(KEYS):
@@ -161,7 +161,7 @@ def _text(keys: list[Key], command: CommandContext) -> str:
 
 
 def _shown_value(key: Key, config: Config) -> Any:  # noqa: ANN401
-    """Return a value as it may be shown."""
+    """Return a value for display, without secrets."""
     value = config(key.name)
     if key.name.endswith(".url") and value:
         from memcli.config.masks import masked
@@ -181,7 +181,7 @@ def run_set(options: Options) -> int:
 
     Examples: memcli config set search.limit 5      memcli config set search.limit 5 --user
     """
-    from shlex import join  # a hint is pasted
+    from shlex import join  # people paste hints
 
     from memcli.config.settings import WORKSPACE_FILE, is_for_user, user_file
 
@@ -248,10 +248,10 @@ def commented(*, user: bool) -> str:
     sections = groupby(keys, key=lambda key: key.name.partition(".")[0])
     text = _HEAD.format(what=_USER if user else _WORKSPACE)
     for section, each in sections:
-        found = list(each)
+        own_keys = list(each)
         # A key without a table must come before all tables.
-        head = "\n" if found[0].name == section else f"\n[{section}]\n"
-        text += head + "".join(map(_setting, found))
+        head = "\n" if own_keys[0].name == section else f"\n[{section}]\n"
+        text += head + "".join(map(_setting, own_keys))
     return text + _SOURCE
 
 
@@ -264,7 +264,7 @@ def _setting(key: Key) -> str:
 
 
 def write_new(path: str, *, user: bool) -> None:
-    """Write the file; one that exists is never touched."""
+    """Write a new file; never change an existing one."""
     try:
         atomic_write.write_new(path, commented(user=user))
     except FileExistsError:
@@ -341,12 +341,12 @@ def _remark(line: str) -> str:
     """Return the comment at the end of a line of TOML, with the space before it."""
     import tomllib
 
-    for found in re.finditer(r"\s*#", line):
+    for match in re.finditer(r"\s*#", line):
         try:
-            tomllib.loads(line[: found.start()])
-        except ValueError:  # within a string
+            tomllib.loads(line[: match.start()])
+        except ValueError:  # inside a string
             continue
-        return line[found.start() :].rstrip()
+        return line[match.start() :].rstrip()
     return ""
 
 
@@ -359,12 +359,12 @@ def _unwritten(path: str, error: OSError) -> UsageError:
 
 
 def shown_default(key: Key) -> str:
-    """Write a default as TOML has it, such as true or 30.0."""
+    """Write a default in TOML, such as true or 30.0."""
     return json.dumps(key.default)
 
 
 def allowed(key: Key) -> str:
-    """Name the values a setting takes: "1 to 100"."""
+    """Return the possible values of a setting, such as "1 to 100"."""
     if key.choices:
         return ", ".join(key.choices) + (f", or {key.besides}" if key.besides else "")
     if key.low is None:

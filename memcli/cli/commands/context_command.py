@@ -1,4 +1,4 @@
-"""`memcli context`: the right memory for a prompt, within a budget of tokens."""
+"""`memcli context`: collect notes for a prompt, within a token budget."""
 
 from __future__ import annotations
 
@@ -89,24 +89,24 @@ def run(options: Options) -> int:
     sharing = check_shares(sharing_of(command.config))
     text = " ".join(options.query or ())
     with progress_of(command) as observe:
-        found = context_of(
+        assembly = context_of(
             command.memory, text, command.question_time, sharing, sync=wanted_sync, observe=observe
         )
     if options.trace is not None:
         from memcli.cli import traces
 
-        record = traces.make_of_context(found, command, budget=sharing.budget)
+        record = traces.make_of_context(assembly, command, budget=sharing.budget)
         traces.write(options.trace, record, command)
-    write(found, sharing, command, form=form, explain=options.explain)
+    write(assembly, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets
 
-        parts = found.assembled.parts
+        parts = assembly.assembled.parts
         warn_of_secrets(command, ((part.excerpt.about.citation, part.text) for part in parts))
     return ExitCode.OK
 
 
-SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
+SHOWN_LEFT_OUT = 10  # how many --explain names; it counts the rest
 
 
 def write(
@@ -161,7 +161,7 @@ def _brief(part: ContextPart) -> dict[str, Any]:
 
 
 def _reserves(sharing: Sharing) -> list[tuple[str, int | None]]:
-    """Return the reserve of each section; an unused reserve goes to the passages found."""
+    """Return the reserve of each section; passages get what a section does not use."""
     shares = {
         ALWAYS: sharing.always_share,
         SOFT: sharing.soft_share,

@@ -90,32 +90,34 @@ def _history(options: Options, command: CommandContext) -> int:
         "--as-of": options.as_of,
         "--context": options.context or None,
     }
-    given = [option for option, value in others.items() if value is not None]
+    others_set = [option for option, value in others.items() if value is not None]
     targets = options.targets
-    if given or len(targets) > 1:
+    if others_set or len(targets) > 1:
         from shlex import quote
 
-        what = f"{given[0]} cannot be combined with it" if given else "it is about one place"
+        what = (
+            f"{others_set[0]} cannot be combined with it" if others_set else "it is about one place"
+        )
         raise UsageError(f"--history: {what}", hint=f"memcli get {quote(targets[0])} --history")
     from memcli.api.versions import versions
 
-    found = versions(
+    result = versions(
         command.memory, targets[0], first=options.first, count=options.lines, here=command.here
     )
     terminal = command.terminal
     if options.json:
         from memcli.render.jsonio import reason
 
-        told = [{**each._asdict(), "citation": each.citation} for each in found.versions]
-        notices = [reason(each) for each in found.notices]
-        record = {"schema": "memcli.get-history/1", "versions": told, "notices": notices}
+        records = [{**each._asdict(), "citation": each.citation} for each in result.versions]
+        notices = [reason(each) for each in result.notices]
+        record = {"schema": "memcli.get-history/1", "versions": records, "notices": notices}
         terminal.write_json(record)
         return ExitCode.OK
-    for each in found.versions:
+    for each in result.versions:
         when = f"{each.day} ({each.commit})" if each.commit else "in no commit yet"
         terminal.write(f"==> {terminal.safe_line(f'{each.citation}  {when}')} <==\n")
         terminal.write(terminal.safe(each.text) + "\n")
-    for notice in found.notices:
+    for notice in result.notices:
         terminal.advise(notice)
     return ExitCode.OK
 
@@ -153,7 +155,7 @@ def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines
     from memcli.api.read import get, with_corrections
 
     def lines(command: CommandContext) -> Lines:
-        found = get(
+        result = get(
             command.memory,
             target,
             first=options.first,
@@ -162,10 +164,10 @@ def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines
             expand=options.expand,
             here=command.here,
         )
-        is_whole = (found.start_line, found.end_line) == (1, found.total_lines)
+        is_whole = (result.start_line, result.end_line) == (1, result.total_lines)
         if options.json or ":" in target or not is_whole:
-            return with_corrections(command.memory, found)
-        return found
+            return with_corrections(command.memory, result)
+        return result
 
     try:
         return lines(command), command
@@ -191,7 +193,7 @@ def _memory_of(target: str, command: CommandContext) -> Workspaces:
 
 
 def _print_several(options: Options, command: CommandContext) -> int:
-    """Print each below its citation; a missing one is reported and changes the exit code."""
+    """Print each target below its citation; report missing ones and change the exit code."""
     code: int = ExitCode.OK
     for target in options.targets:
         try:
@@ -204,30 +206,30 @@ def _print_several(options: Options, command: CommandContext) -> int:
 
 def _print(target: str, options: Options, command: CommandContext, *, named: bool = False) -> int:
     """Print the lines, below their citation if `named`."""
-    found, command = _read(target, options, command)
-    _say_which(target, found, command)
+    lines, command = _read(target, options, command)
+    _say_which(target, lines, command)
     citation = (
-        f"{command.name(found.source, found.path)}:{lines_of(found.start_line, found.end_line)}"
+        f"{command.name(lines.source, lines.path)}:{lines_of(lines.start_line, lines.end_line)}"
     )
     if named and not options.json:
         command.terminal.write(f"==> {command.terminal.safe_line(citation)} <==\n")
     if options.json:
         from memcli.render.jsonio import source_of
 
-        file = command.file_from_here(found.source, found.path)
-        record = {"schema": "memcli.get/1", **found._asdict(), "file": file}
-        record |= source_of(found.source)
-        record["expanded"] = [each._asdict() for each in found.expanded]
+        file = command.file_from_here(lines.source, lines.path)
+        record = {"schema": "memcli.get/1", **lines._asdict(), "file": file}
+        record |= source_of(lines.source)
+        record["expanded"] = [each._asdict() for each in lines.expanded]
         for key in ("expanded", "corrected_by"):
             if not record[key] and not (key == "expanded" and options.expand):
                 del record[key]
         command.terminal.write_json(record)
     elif options.expand:
-        _write_behind(found.expanded, command)
-    elif found.text:
-        command.terminal.write(command.terminal.safe(found.text) + "\n")
-    for newer in () if options.json else found.corrected_by:
-        older = command.name(found.source, found.path)
+        _write_behind(lines.expanded, command)
+    elif lines.text:
+        command.terminal.write(command.terminal.safe(lines.text) + "\n")
+    for newer in () if options.json else lines.corrected_by:
+        older = command.name(lines.source, lines.path)
         by = f"{command.name(str(newer['source']), str(newer['path']))}:{newer['start_line']}"
         text = " ".join(str(newer["text"]).split())
         command.terminal.warn(
@@ -236,15 +238,15 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
     if command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets
 
-        warn_of_secrets(command, [(citation, found.text)])
-    if options.hash is not None and options.hash.lower() != found.text_hash:
-        command.terminal.warn(f"{citation} has changed: its hash is {found.text_hash}")
+        warn_of_secrets(command, [(citation, lines.text)])
+    if options.hash is not None and options.hash.lower() != lines.text_hash:
+        command.terminal.warn(f"{citation} has changed: its hash is {lines.text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK
 
 
 def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
-    """Report which document a bare name was taken for, if it is ambiguous."""
+    """Print which document an ambiguous name was read as."""
     source, path = lines.source, lines.path
     elsewhere = command.memory.provenance()
     if elsewhere is not None:
@@ -263,7 +265,7 @@ def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
 
 
 def _is_other(path: str, file: str | None) -> bool:
-    """Return whether a path from here names another file than the one found."""
+    """Return whether a path from here is another file than the one found."""
     return os.path.isfile(path) and not (file and os.path.samefile(path, file))
 
 

@@ -1,4 +1,4 @@
-"""`memcli hook`: what an agent runs at the start of a session, at each prompt, and at its ends."""
+"""`memcli hook`: what an agent runs when a session starts, at each prompt, and at the end."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.hook.agents import HookEvent
 
-# What a hook does for the index on its way, at most: a search does more.
+# Limits of the work on the index in a hook; a search does more.
 BOUNDS = {"sync.seconds": 0.3, "sync.segments": 16, "sync.first": 50}
 MOST_TRANSCRIPT = 64 << 20  # characters
-SHOWN_NAME = 40  # characters of an event that is not ours
+SHOWN_NAME = 40  # shown characters of an unknown event
 HOOKS = "hooks"  # the folder of sessions, in the cache
 _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"
 _CUT_OFF = f"memcli hook: cut off after {LIMIT_SECONDS} seconds\n"
 _KEEPS = 'memcli remember "TEXT" keeps it for later sessions.'
-_BEFORE_COMPACTING = f"Is anything of this conversation to outlast it? {_KEEPS}"
+_BEFORE_COMPACTING = f"Should later sessions know anything from this conversation? {_KEEPS}"
 _NO_SESSION = "the agent has not named its session"
 _SUGGESTED_BEFORE = "the session has had its reminder, or the folder is not a workspace"
 _AFTER_A_WISH = f"You have said how you want things done. {_KEEPS}"
@@ -104,16 +104,16 @@ def _no_hook(event: str) -> UsageError:
 
 
 class HookLine(Record):
-    """What the command line of a hook says."""
+    """The command line of a hook."""
 
     agent: str
     options: Options
     budget: int | None
 
     def open(self, event: HookEvent) -> CommandContext:
-        """Open the workspace of a conversation, which does little for its index here.
+        """Open the workspace of a conversation, with little time to update its index.
 
-        It is the one named, else that of the agent's folder, else of its project.
+        It is the named one, or else that of the agent's folder, or of its project.
         """
         here = event.folder if os.path.isabs(event.folder) and os.path.isdir(event.folder) else None
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
@@ -128,7 +128,7 @@ class HookLine(Record):
         return command._replace(memory=memory)
 
     def session(self, event: HookEvent, command: CommandContext) -> SessionFile | None:
-        """Return the file of a conversation; None of one without a name."""
+        """Return the file of a conversation; None if it has no name."""
         if not event.session:
             return None
         folder = os.path.join(cache_folder(os.environ), HOOKS)
@@ -148,16 +148,16 @@ class HookLine(Record):
 
 
 def _bounded(config: Config) -> Config:
-    """Keep to what a hook has time for."""
+    """Limit the work to the time of a hook."""
     return config.having({name: min(config(name), most) for name, most in BOUNDS.items()})
 
 
 def _answer(event: str, line: HookLine) -> Mapping[str, Any]:
-    """Read what has happened, and answer it."""
-    given = _read(event, line)
-    if given is None:
+    """Read the event and answer it."""
+    sent = _read(event, line)
+    if sent is None:
         return SILENCE
-    return reply(line.agent, given, ANSWERS[event](given, line))
+    return reply(line.agent, sent, ANSWERS[event](sent, line))
 
 
 def _read(event: str, line: HookLine) -> HookEvent | None:
@@ -165,18 +165,18 @@ def _read(event: str, line: HookLine) -> HookEvent | None:
         if os.isatty(0):
             line.say(_AT_A_TERMINAL)
             return None
-        told = read_object(lambda size: os.read(0, size))
+        record = read_object(lambda size: os.read(0, size))
     except OSError:  # stdin is closed
-        told = {}
-    given = read_event(line.agent, event, told)
-    if given is None:
-        name = told["hook_event_name"][:SHOWN_NAME]
+        record = {}
+    sent = read_event(line.agent, event, record)
+    if sent is None:
+        name = record["hook_event_name"][:SHOWN_NAME]
         line.say(f"{name!r} is not what {line.agent} runs {event} at")
-    return given
+    return sent
 
 
 def _session_start(event: HookEvent, line: HookLine) -> str:
-    """Return the context of a session, once: a resumed session has it already."""
+    """Return the context of a new session; a resumed session has it already."""
     from memcli.api.assemble import session_start, sharing_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
@@ -213,7 +213,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
 
 
 def _prompt(event: HookEvent, line: HookLine) -> str:
-    """Return the notes for a prompt that the memory has a sure answer to."""
+    """Return notes for a prompt that they surely answer."""
     from memcli.hook.prompts import has_subject, is_wish, query_of
 
     text = query_of(event.prompt)
@@ -236,28 +236,30 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
     open_to_all = Filters(view=command.config("search.view"), scopes=OPEN_SCOPES)
     options = options_of(command.config, filters=open_to_all)
     answer = ask(command.memory, question, options).answer
-    found = deserved(question, answer)
-    if not found:
+    worthy = deserved(question, answer)
+    if not worthy:
         return line.nothing(why_nothing(question, answer))
-    if any(passage.about.is_summary for passage in found):
+    if any(passage.about.is_summary for passage in worthy):
         with command.memory.store.snapshot() as snapshot:
             hidden = private_summaries(snapshot)
-        found = [passage for passage in found if memory_path(*passage.about.document) not in hidden]
-        if not found:
+        worthy = [
+            passage for passage in worthy if memory_path(*passage.about.document) not in hidden
+        ]
+        if not worthy:
             return line.nothing("the passages are summaries of private notes")
     claimed = session.claimed() if session else {}
     if claimed is None:
         return line.nothing("the session has been shown too much to keep track of")
-    passages = fitting(found, claimed, budget=line.budget or BUDGET)
+    passages = fitting(worthy, claimed, budget=line.budget or BUDGET)
     if session:
-        wanted = {key for passage in passages for key in keys_of(passage)}
-        lost = wanted - session.claim(wanted - set(claimed))
+        hashes = {key for passage in passages for key in keys_of(passage)}
+        lost = hashes - session.claim(hashes - set(claimed))
         passages = [passage for passage in passages if not is_known(passage, lost)]
     return block(passages) or line.nothing("the session has been shown these passages")
 
 
 def _pre_compact(event: HookEvent, line: HookLine) -> str:
-    """Collect facts before a conversation is shortened, or suggest once a session to do so."""
+    """Collect facts before a conversation is shortened, or suggest it once per session."""
     command = line.open(event)
     session = line.session(event, command)
     if session is None:
@@ -269,7 +271,7 @@ def _pre_compact(event: HookEvent, line: HookLine) -> str:
 
 
 def _stop(event: HookEvent, line: HookLine) -> str:
-    """Collect facts, or suggest once a session to keep what the person has wished for."""
+    """Collect facts, or suggest once per session to save what the person wished for."""
     command = line.open(event)
     session = line.session(event, command)
     if session is None:
@@ -291,7 +293,7 @@ def _captures(event: HookEvent, command: CommandContext) -> bool:
 def _captured(
     event: HookEvent, line: HookLine, command: CommandContext, session: SessionFile
 ) -> str:
-    """Save facts of the lines of the transcript that were not read yet; say where they are."""
+    """Save facts from the new lines of the transcript; return where they are."""
     from memcli.api.capture import INBOX, MOST_PER_SESSION, capture
 
     claimed = session.claimed()
@@ -304,13 +306,13 @@ def _captured(
         line.say(f"{event.transcript} cannot be read: {error.strerror}")
         return ""
     read = [int(key.removeprefix(READ)) for key in claimed if key.startswith(READ)]
-    kept = sum(key.startswith(KEPT) for key in claimed)
+    count = sum(key.startswith(KEPT) for key in claimed)
     saved = capture(
         command.workspace,
         text,
         os.path.basename(event.transcript),
         after=max(read, default=0),
-        room=MOST_PER_SESSION - kept,
+        room=MOST_PER_SESSION - count,
         now=command.moment,
     )
     keys = [f"{KEPT}{key}" for noted in saved for key in line_keys("", noted.path, [noted.text])]

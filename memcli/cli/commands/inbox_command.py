@@ -1,4 +1,4 @@
-"""`memcli inbox`: review what was collected from the sessions of agents."""
+"""`memcli inbox`: review the facts that memcli collected from sessions of agents."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ def run(options: Options) -> int:
 
     command = command_context(options)
     entries = inbox(command.workspace)
-    kept, dropped = _chosen(options.keep, entries), _chosen(options.drop, entries)
-    if both := {each.number for each in kept} & {each.number for each in dropped}:
+    to_keep, dropped = _chosen(options.keep, entries), _chosen(options.drop, entries)
+    if both := {each.number for each in to_keep} & {each.number for each in dropped}:
         number = min(both)
         raise UsageError(f"line {number} is to be kept and dropped", hint="memcli inbox")
-    # The last lines first, so that the citations of the others stay right.
-    for each in sorted((*kept, *dropped), key=lambda entry: -entry.number):
-        settle(command.workspace, [each], keep=each in kept, now=command.moment)
-    left = [each for each in entries if each not in kept and each not in dropped]
+    # The last lines first, so that the other lines do not move.
+    for each in sorted((*to_keep, *dropped), key=lambda entry: -entry.number):
+        settle(command.workspace, [each], keep=each in to_keep, now=command.moment)
+    left = [each for each in entries if each not in to_keep and each not in dropped]
     if options.json:
         record = {
             "schema": "memcli.inbox/1",
-            "kept": len(kept),
+            "kept": len(to_keep),
             "dropped": len(dropped),
             "entries": [each._asdict() for each in left],
         }
         command.terminal.write_json(record)
         return ExitCode.OK
-    _write(left, command, changed=len(kept) + len(dropped))
+    _write(left, command, changed=len(to_keep) + len(dropped))
     return ExitCode.OK
 
 

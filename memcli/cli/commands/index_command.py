@@ -83,12 +83,12 @@ def _clean(options: Options) -> int:
     from memcli.store.open import orphans, remove_orphan
 
     command = command_context(options, anywhere=True)
-    found = orphans(command.memory.environ)
-    kept = [(orphan, remove_orphan(orphan) if options.apply else "") for orphan in found]
-    record = write_orphans(kept, command.terminal, applied=options.apply, as_json=options.json)
+    indexes = orphans(command.memory.environ)
+    outcomes = [(orphan, remove_orphan(orphan) if options.apply else "") for orphan in indexes]
+    record = write_orphans(outcomes, command.terminal, applied=options.apply, as_json=options.json)
     if options.json:
         command.terminal.write_json(record)
-    return ExitCode.BUSY if any(why for _, why in kept) else ExitCode.OK
+    return ExitCode.BUSY if any(why for _, why in outcomes) else ExitCode.OK
 
 
 def _run_once(options: Options, command: CommandContext) -> int:
@@ -129,14 +129,14 @@ def _index(options: Options, command: CommandContext) -> tuple[dict[str, Any], i
 
 
 def _dry_run(options: Options, command: CommandContext) -> tuple[dict[str, Any], int]:
-    """Report what a run would do; it reads all changed files."""
+    """Report what a run would do, after reading all changed files."""
     from memcli.indexing.comparison import compare_store
 
     comparison = compare_store(command.workspace.store, command.workspace.index_settings())
     return write_plan(comparison, command.terminal, as_json=options.json), ExitCode.OK
 
 
-SHOWN_SKIPS = 5  # that are named without -v
+SHOWN_SKIPS = 5  # files that are named without -v
 
 
 def write(
@@ -174,12 +174,12 @@ def _warn(report: Report, terminal: Terminal) -> None:
         terminal.advise(unlisted(folder))
     for path in report.damaged:
         terminal.advise(replaced(path))
-    told = [skip for skip in report.skips if terminal.verbose or skip.reason != "ignored"]
-    if terminal.verbose or len(told) <= SHOWN_SKIPS:
-        for skip in told:
+    skips = [skip for skip in report.skips if terminal.verbose or skip.reason != "ignored"]
+    if terminal.verbose or len(skips) <= SHOWN_SKIPS:
+        for skip in skips:
             terminal.advise(skipped(skip))
     else:
-        terminal.warn(f"skipped {len(told)} files; memcli status lists them")
+        terminal.warn(f"skipped {len(skips)} files; memcli status lists them")
 
 
 def _summary(done: RunResult) -> str:
@@ -200,7 +200,7 @@ def _summary(done: RunResult) -> str:
 
 
 def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Name the files of `changes` for a person, kind by kind."""
+    """List the changed files for a person, kind by kind."""
     moved = [f"{pair['from']} -> {pair['to']}" for pair in changes["moved"]]
     named = {**changes, "moved": moved}
     return [(what, named[what]) for what in ("added", "changed", "reindexed", "moved", "removed")]
@@ -234,7 +234,7 @@ def write_orphans(
 ) -> dict[str, Any]:
     """Print the indexes of folders that are gone, and return their record.
 
-    Each comes with the reason why it could not be deleted, if there is one.
+    Each has a reason if it could not be deleted.
     """
     done = "deleted" if applied else "would delete"
     for orphan, why in orphans:
@@ -258,7 +258,7 @@ def write_orphans(
                 "path": orphan.path,
                 "workspace": orphan.workspace or None,
                 "bytes": orphan.bytes,
-                "kept_because": why or None,
+                "reason": why or None,
             }
             for orphan, why in orphans
         ],

@@ -47,17 +47,17 @@ def run(options: Options) -> int:
     mark = mark_of(root)
     if not mark:
         write_new(os.path.join(root, WORKSPACE_FILE), user=False)
-    found = _record(command, mark)
+    record = _record(command, mark)
     if options.json:
-        command.terminal.write_json(found)
+        command.terminal.write_json(record)
         return ExitCode.OK
-    for line in _lines(found, command):
+    for line in _lines(record, command):
         command.terminal.say(line)
     return ExitCode.OK
 
 
 def _record(command: CommandContext, mark: str) -> dict[str, Any]:
-    """Describe what is searched here, and which agents keep notes about it."""
+    """Describe what memcli searches here, and which agents keep notes about it."""
     from memcli.workspace.dating import path_days
     from memcli.workspace.discover import discover
 
@@ -79,13 +79,13 @@ def _record(command: CommandContext, mark: str) -> dict[str, Any]:
 
 
 def _other_memories(root: str, sources: Sequence[Source]) -> list[Source]:
-    """List the memories of other programs that are not searched."""
+    """List the agent memories that memcli does not search."""
     from memcli.workspace.agent_memories import OPEN, find
     from memcli.workspace.locate import Surroundings
 
     roots = {source.root for source in sources}
-    found = find(OPEN, Surroundings(root, os.path.expanduser("~"), os.environ))
-    return [source for source in found.sources if source.root not in roots]
+    memories = find(OPEN, Surroundings(root, os.path.expanduser("~"), os.environ))
+    return [source for source in memories.sources if source.root not in roots]
 
 
 def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:

@@ -1,4 +1,4 @@
-"""`memcli lint`: list bad content in the notes with its place; it changes nothing."""
+"""`memcli lint`: list bad content in the notes, with its place, without changing it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 NAMED = 3  # other places that a line names; JSON has all
-SHOWN = 3  # findings of one kind in the same documents; -v and JSON have all
+SHOWN = 3  # shown findings of one kind in the same documents; -v and JSON have all
 
 
 OPTIONS = (
@@ -46,10 +46,10 @@ def run(options: Options) -> int:
     check("--fail-on", gate, (*CODES, ALL))
     command = command_context(options)
     look = Inspection(command.workspace, command.today)
-    found = list(look.findings())
-    counts = dict.fromkeys(CODES, 0) | Counter(finding.code for finding in found)
+    findings = list(look.findings())
+    counts = dict.fromkeys(CODES, 0) | Counter(finding.code for finding in findings)
     if not options.json:
-        _write_all(found, command)
+        _write_all(findings, command)
     for reason in look.passed:
         command.terminal.advise(reason)
     if options.json:
@@ -58,19 +58,19 @@ def run(options: Options) -> int:
             "documents": look.documents,
             "counts": counts,
             "next": {code: NEXT[code] for code, count in counts.items() if count},
-            "findings": [_record(finding) for finding in found],
+            "findings": [_record(finding) for finding in findings],
             "skipped": [reason.text for reason in look.passed],
         }
         command.terminal.write_json(record)
     else:
         for line in _summary(look.documents, counts):
             command.terminal.say(line)
-    wanted = tuple(CODES) if ALL in gate else gate
-    return ExitCode.NEGATIVE if any(counts[code] for code in wanted) else ExitCode.OK
+    codes = tuple(CODES) if ALL in gate else gate
+    return ExitCode.NEGATIVE if any(counts[code] for code in codes) else ExitCode.OK
 
 
 def _write_all(findings: Sequence[Finding], command: CommandContext) -> None:
-    """Write a line each; of many of one kind in the same documents the first, and how many more."""
+    """Write one line per finding; shorten many findings of one kind in the same documents."""
     kinds = Counter(map(_kind, findings))
     written: Counter[Kind] = Counter()
     for finding in findings:
@@ -81,8 +81,8 @@ def _write_all(findings: Sequence[Finding], command: CommandContext) -> None:
             command.terminal.write_line(command.terminal.safe_line(_line(finding, command)))
         if written[kind] == shown < kinds[kind] and finding.at:
             where = command.name(finding.at.source, finding.at.path)
-            told = f"{where}: {finding.code}: {kinds[kind] - shown} more like these, which -v lists"
-            command.terminal.write_line(command.terminal.safe_line(told))
+            text = f"{where}: {finding.code}: {kinds[kind] - shown} more like these, which -v lists"
+            command.terminal.write_line(command.terminal.safe_line(text))
 
 
 def _kind(finding: Finding) -> Kind:
@@ -127,7 +127,7 @@ def _record(finding: Finding) -> dict[str, Any]:
 
 
 def _summary(documents: int, counts: dict[str, int]) -> Iterator[str]:
-    """Return the counts, the most frequent code first, and what to do."""
+    """Return the counts, most frequent code first, and what to do."""
     from memcli.lint.findings import NEXT
 
     total = sum(counts.values())
@@ -135,9 +135,9 @@ def _summary(documents: int, counts: dict[str, int]) -> Iterator[str]:
     if not total:
         yield f"Nothing found in {files}."
         return
-    found: Sequence[tuple[str, int]] = sorted(counts.items(), key=lambda each: -each[1])
-    yield f"{total} found in {files}. What a code means: memcli help {found[0][0]}"
-    widest = max(len(code) for code, count in found if count)
-    for code, count in found:
+    by_count: Sequence[tuple[str, int]] = sorted(counts.items(), key=lambda each: -each[1])
+    yield f"{total} found in {files}. What a code means: memcli help {by_count[0][0]}"
+    widest = max(len(code) for code, count in by_count if count)
+    for code, count in by_count:
         if count:
-            yield f"{count:>{len(str(found[0][1])) + 2}} {code:<{widest}}  {NEXT[code]}"
+            yield f"{count:>{len(str(by_count[0][1])) + 2}} {code:<{widest}}  {NEXT[code]}"

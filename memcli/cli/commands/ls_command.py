@@ -1,4 +1,4 @@
-"""`memcli ls`: list the documents, with kind, date and tags, or count them by those."""
+"""`memcli ls`: list documents with kind, date and tags, or count them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def run(options: Options) -> int:
     from memcli.api.listing import catalogue
 
     with progress_of(command):
-        found = catalogue(
+        result = catalogue(
             command.memory,
             filters,
             order=options.sort,
@@ -110,7 +110,7 @@ def run(options: Options) -> int:
             sync=wanted_sync,
         )
     shape = shape._replace(filters=bounds)
-    write(found, command, shape, count=options.count, limit=options.limit, every=options.all)
+    write(result, command, shape, count=options.count, limit=options.limit, every=options.all)
     return ExitCode.OK
 
 
@@ -132,9 +132,9 @@ def write(
     limit: int | None,
     every: bool = False,
 ) -> None:
-    """Write the list to stdout, the first `limit` of it, then the messages to stderr.
+    """Write the first `limit` documents to stdout, then the messages to stderr.
 
-    In a pipe a long list is a count by folder and months, unless `every` document is wanted.
+    In a pipe, a long list becomes counts by folder and month, unless `every` document is requested.
     """
     terminal, form = command.terminal, shape.form
     is_long = len(catalogue.documents) > MOST_LISTED and not (every or limit)

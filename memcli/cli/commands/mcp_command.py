@@ -1,4 +1,4 @@
-"""`memcli mcp`: give an agent the memory as tools, over its pipes."""
+"""`memcli mcp`: give an agent the notes as MCP tools, over stdin and stdout."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from memcli.api.workspaces import Workspaces
 
-# A running call, or a client that no longer reads, delays the end of the server at most so long.
+# How long a running call, or a client that no longer reads, may delay the end of the server.
 END_SECONDS = 0.7
 _AT_A_TERMINAL = (
-    "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agent-setup\n"
+    "Waiting for an agent on stdin; Ctrl-D ends it. To set one up: memcli help agent-setup\n"
 )
 
 
@@ -108,7 +108,7 @@ def run(options: Options) -> int:
 
 
 def _end_at_once(number: int) -> None:
-    """Let a signal end the process, which else waits for the next line of its client."""
+    """Let a signal end the process; otherwise it would wait for the next line of its client."""
     if signal.getsignal(number) is not signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 
@@ -129,7 +129,7 @@ def _server() -> ModuleType:
 
 
 def _end_behind(ended: Event) -> None:
-    """End the process behind its client, whatever it is doing."""
+    """End the process after its client, whatever it is doing."""
     from threading import Event
 
     ended.wait()

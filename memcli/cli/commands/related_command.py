@@ -83,12 +83,12 @@ def run(options: Options) -> int:
     from memcli.search.options import options_of
 
     filters = filters_of(command, options)._replace(view=command.config("search.view"))
-    wanted = options_of(command.config, filters=filters)
+    search_options = options_of(command.config, filters=filters)
     with progress_of(command):
-        found = likenesses(
-            command.memory, options.place, wanted, sync=wanted_sync, here=command.here
+        result = likenesses(
+            command.memory, options.place, search_options, sync=wanted_sync, here=command.here
         )
-    write(found, command, shape)
+    write(result, command, shape)
     return ExitCode.OK
 
 

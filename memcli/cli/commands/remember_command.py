@@ -114,9 +114,9 @@ def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, expla
     if noted.refusal is not None:
         terminal.warn(f"saved anyway: {_why(noted.refusal)}")
     for each in noted.older:
-        told = "An older note differs" if each.differs else "About the same"
+        label = "An older note differs" if each.differs else "About the same"
         text = " ".join(each.text.split())
-        terminal.say(f"{told}: {each.citation}" + (f": {text}" if text else ""))
+        terminal.say(f"{label}: {each.citation}" + (f": {text}" if text else ""))
 
 
 def _verdict(check: Check) -> str:
@@ -142,7 +142,7 @@ def _undo(command: CommandContext, *, as_json: bool) -> int:
     else:
         lines = cite(MEMORY_SOURCE, done.path, done.start_line, done.end_line)
         if is_gone:
-            terminal.say(f"Took back {lines}")
+            terminal.say(f"Removed {lines}")
         else:
             terminal.warn(f"{lines} was left as it is: {done.reason}")
     return ExitCode.OK if is_gone else ExitCode.NEGATIVE
@@ -158,18 +158,18 @@ def check(options: Options) -> int:
 
     command = command_context(options)
     text = _read(options.check, command)
-    found, notices = weigh(command.workspace, text, place=_place(options.check, command))
+    scored, notices = weigh(command.workspace, text, place=_place(options.check, command))
     for reason in notices:
         command.terminal.advise(reason)
     if options.json:
         record = {
             "schema": "memcli.remember-check/1",
             "file": None if options.check == "-" else options.check,
-            "results": [_record(each) for each in found],
+            "results": [_record(each) for each in scored],
         }
         command.terminal.write_json(record)
     else:
-        _write(options.check, found, command)
+        _write(options.check, scored, command)
     return ExitCode.OK
 
 
@@ -217,7 +217,7 @@ def _write(file: str, paragraphs: Sequence[ScoredParagraph], command: CommandCon
         older = [] if refusal else [line for line in each.judged.older if line.differs]
         behind = f"  (differs from {older[0].citation})" if older else ""
         text = each.text if len(each.text) <= SHOWN else f"{each.text[: SHOWN - 1]}…"
-        line = f"{each.judged.worth.value:.2f}  {rule}{at}  {where}  {text}{behind}"
+        line = f"{each.judged.score.value:.2f}  {rule}{at}  {where}  {text}{behind}"
         terminal.write_line(terminal.safe_line(line))
     if not paragraphs:
         terminal.say(f"{file} has no paragraphs.")
@@ -229,10 +229,10 @@ def _record(each: ScoredParagraph) -> dict[str, Any]:
         "start_line": each.start_line,
         "end_line": each.end_line,
         "text": each.text,
-        "worth": judged.worth.value,
-        "novelty": judged.worth.novelty,
-        "specificity": judged.worth.specificity,
-        "kind": judged.worth.kind,
+        "score": judged.score.value,
+        "novelty": judged.score.novelty,
+        "specificity": judged.score.specificity,
+        "kind": judged.score.kind,
         "refusal": judged.refusal._asdict() if judged.refusal else None,
         "older": [line._asdict() for line in judged.older],
     }

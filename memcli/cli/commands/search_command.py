@@ -141,7 +141,7 @@ def run(options: Options) -> int:
     command = command_context(options, {"search.repair": False} if options.exact else {})
     bounds = bounds_of(options, command, "search")
     filters = filters_of(command, options, bounds)._replace(view=command.config("search.view"))
-    wanted = options_of(
+    search_options = options_of(
         command.config,
         budget=None if options.list else options.budget,
         whole=options.full,
@@ -152,25 +152,29 @@ def run(options: Options) -> int:
         and not (options.open or options.interactive),
         lists=options.list,
     )._replace(apart=options.brief)
-    if options.rest and not (wanted.ends or options.list):
+    if options.rest and not (search_options.ends or options.list):
         raise UsageError("--rest is what a search without such options leaves out", hint="--more")
-    shape = _filled(shape, options)._replace(filters=bounds, ends=wanted.ends)
-    asked = SearchRequest(command, wanted, shape, options.expand, wanted_sync, options.open)
+    shape = _filled(shape, options)._replace(filters=bounds, ends=search_options.ends)
+    request = SearchRequest(
+        command, search_options, shape, options.expand, wanted_sync, options.open
+    )
     if options.stdin:
-        return each_line(asked)
+        return each_line(request)
     if options.interactive and not (options.query or filters.since or filters.until):
-        return _choose(None, asked, options)
+        return _choose(None, request, options)
     if len(questions) > 1:
-        are_sure = deliver_each(questions, asked, require_semantic=options.require_semantic)
+        are_sure = deliver_each(questions, request, require_semantic=options.require_semantic)
         return ExitCode.NEGATIVE if options.exit_code and not are_sure else ExitCode.OK
     text = questions[0] if questions else _all_records(filters.since, filters.until)
     question = Question.by(command.config, text, command.question_time)
     if options.interactive:
-        return _choose(question, asked, options)
+        return _choose(question, request, options)
     if options.why_not is not None:
-        return write_loss(options.why_not, question, asked, as_json=options.json)
-    found = deliver(question, asked, trace=options.trace, require_semantic=options.require_semantic)
-    return ExitCode.NEGATIVE if options.exit_code and not found.is_sure else ExitCode.OK
+        return write_loss(options.why_not, question, request, as_json=options.json)
+    result = deliver(
+        question, request, trace=options.trace, require_semantic=options.require_semantic
+    )
+    return ExitCode.NEGATIVE if options.exit_code and not result.is_sure else ExitCode.OK
 
 
 def _choose(question: Question | None, request: SearchRequest, options: Options) -> int:
@@ -192,12 +196,12 @@ def _count_used(refs: Sequence[str], query: list[str] | None, command: CommandCo
             "uses are not counted: access.count is not set in your own configuration",
             hint="memcli config access.count",
         )
-    found = []
+    documents = []
     for ref in refs:
         owner = command.memory.owner_of(ref)
         document = owner.workspace.find(owner.target, command.here)[0].document
-        found.append((owner.workspace, document))
-    for memory, document in found:
+        documents.append((owner.workspace, document))
+    for memory, document in documents:
         note(memory, [document])
     return ExitCode.OK
 
@@ -262,15 +266,15 @@ def _check_shape(options: Options, shape: Shape) -> None:
     }
     of_json = ("--list", "--explain", "--superseded")
     allowed = {"text": tuple(shown), "json": of_json, "jsonl": of_json}
-    given = [option for option, value in shown.items() if value]
-    for option in given:
+    chosen = [option for option, value in shown.items() if value]
+    for option in chosen:
         if option not in allowed.get(shape.form, ()):
             form = "a template" if shape.template else f"--format {shape.form}"
             hint = "--json" if option in of_json else "--format text"
             raise UsageError(f"{option} has no place in {form}", hint=hint)
-    if len(given) > 1 and (given[0] in ("--brief", "--list")):
+    if len(chosen) > 1 and (chosen[0] in ("--brief", "--list")):
         raise UsageError(
-            f"{given[0]} shows a line a passage, and {given[1]} shows more", hint=given[1]
+            f"{chosen[0]} shows one line per passage, and {chosen[1]} shows more", hint=chosen[1]
         )
 
 
@@ -302,10 +306,10 @@ def _check_values(options: Options) -> None:
     if options.budget is not None and options.budget < 1:
         from shlex import quote  # a hint is pasted
 
-        asked = quote(" ".join(options.query)) if options.query else "--stdin"
+        question = quote(" ".join(options.query)) if options.query else "--stdin"
         raise UsageError(
             f"--budget must be at least 1, not {options.budget}",
-            hint=f"memcli search {asked} --budget 800",
+            hint=f"memcli search {question} --budget 800",
         )
 
 

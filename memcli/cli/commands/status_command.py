@@ -54,9 +54,9 @@ def run(options: Options) -> int:
                 as_json=options.json,
                 failed=ExitCode.NEGATIVE if options.check else ExitCode.OK,
             )
-        told, code = show(command, check=options.check, deep=options.deep, as_json=options.json)
+        record, code = show(command, check=options.check, deep=options.deep, as_json=options.json)
     if options.json:
-        command.terminal.write_json(told)
+        command.terminal.write_json(record)
     return code
 
 
@@ -70,17 +70,17 @@ def show(
     from memcli.api.status import gather, judge, record
     from memcli.record import plain
 
-    found = gather(command.workspace, deep=deep)
-    warnings = judge(found)
+    findings = gather(command.workspace, deep=deep)
+    warnings = judge(findings)
     if named:
         from memcli.api.workspaces import for_folder
 
         warnings = tuple(for_folder(each, command.config.workspace) for each in warnings)
-    status = record(found, warnings)
-    told = plain(status)
+    status = record(findings, warnings)
+    fields = plain(status)
     if not as_json and not (check and command.terminal.quiet):
-        write(told, command)
-    return told, ExitCode.NEGATIVE if check and status.is_behind else ExitCode.OK
+        write(fields, command)
+    return fields, ExitCode.NEGATIVE if check and status.is_behind else ExitCode.OK
 
 
 INDENT = 11  # columns of the word in front

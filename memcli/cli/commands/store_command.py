@@ -58,11 +58,11 @@ def run_status(options: Options) -> int:
     from memcli.api import shared
 
     command = command_context(options, anywhere=True)
-    found = _record(*shared.look(command.workspace))
+    record = _record(*shared.look(command.workspace))
     if options.json:
-        command.terminal.write_json(found)
+        command.terminal.write_json(record)
     else:
-        lines = (command.terminal.safe_line(line) for line in _lines(found, command))
+        lines = (command.terminal.safe_line(line) for line in _lines(record, command))
         command.terminal.write("".join(f"{line}\n" for line in lines))
     return ExitCode.OK
 
@@ -169,18 +169,18 @@ def run_members(options: Options) -> int:
     from memcli.api import shared
 
     command = command_context(options, anywhere=True)
-    store, found = shared.members(command.config)
+    store, roles = shared.members(command.config)
     if options.json:
-        members = [each._asdict() for each in found]
+        members = [each._asdict() for each in roles]
         command.terminal.write_json(
             {"schema": "memcli.store-members/1", "store": store, "members": members}
         )
         return ExitCode.OK
-    if not found:
+    if not roles:
         command.terminal.say(
             f"{store} has no members. Next: memcli store grants --role agent --write"
         )
-    for each in found:
+    for each in roles:
         may = "writes" if each.writes else "reads"
         line = command.terminal.safe_line(f"{each.tenant}: {each.role} {may}")
         command.terminal.write(f"{line}\n")
@@ -252,12 +252,12 @@ def run_delete(options: Options) -> int:
     from memcli.api import shared
 
     command = command_context(options, anywhere=True)
-    store, found = shared.contents(command.config, options.name)
-    by = f", written by {found.origin}" if found.origin else ""
-    now = f", and now by {found.writer}" if found.writer else ""
+    store, contents = shared.contents(command.config, options.name)
+    by = f", written by {contents.origin}" if contents.origin else ""
+    now = f", and now by {contents.writer}" if contents.writer else ""
     what = (
-        f"{options.name} in {store}: {found.documents} documents, {found.chunks} chunks and"
-        f" {found.vectors} vectors{by}{now}"
+        f"{options.name} in {store}: {contents.documents} documents, {contents.chunks} chunks and"
+        f" {contents.vectors} vectors{by}{now}"
     )
     if options.apply:
         shared.delete(command.workspace, options.name)

@@ -52,8 +52,8 @@ class Address(Record):
         A variable or a service file may name the host. The name of another machine is not loopback,
         even if its address is.
         """
-        found = settled((("dbname", self.url),))
-        named = (found[key].value for key in ("host", "hostaddr") if key in found)
+        options = settled((("dbname", self.url),))
+        named = (options[key].value for key in ("host", "hostaddr") if key in options)
         return all(_LOOPBACK.fullmatch(host) for value in named for host in value.split(","))
 
     def parameters(self, *, write: bool) -> Sequence[tuple[str, str]]:
@@ -74,9 +74,9 @@ class Address(Record):
     @property
     def patience(self) -> float:
         """Return for how many seconds memcli retries a server that does not answer yet."""
-        found = settled((*_DEFAULTS, ("dbname", self.url)))
-        told = found["connect_timeout"].value if "connect_timeout" in found else ""
-        return float(told) if told.isdecimal() else 0.0
+        options = settled((*_DEFAULTS, ("dbname", self.url)))
+        seconds = options["connect_timeout"].value if "connect_timeout" in options else ""
+        return float(seconds) if seconds.isdecimal() else 0.0
 
 
 def checked(url: str, *, from_environment: bool) -> Address:
@@ -118,12 +118,12 @@ _MACHINE_ID = "/etc/machine-id"
 
 def origin_of(folder: str) -> str:
     """Name a folder of this machine. Example: `build7 (3f2a1c90):/srv/notes`."""
-    told = ""
+    name = ""
     with suppress(OSError), open(_MACHINE_ID, encoding="ascii") as file:
-        told = file.read().strip()
-    if not told:
+        name = file.read().strip()
+    if not name:
         from uuid import getnode
 
-        told = str(getnode())
-    number = blake2b(told.encode(), digest_size=4).hexdigest()
+        name = str(getnode())
+    number = blake2b(name.encode(), digest_size=4).hexdigest()
     return f"{socket.gethostname()} ({number}):{folder}"

@@ -98,8 +98,8 @@ def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> Wor
             " and origin <> $3 and (origin = '' or $4)",
             (name.tenant, name.workspace, origin, take_over),
         )
-        (told,) = connection.run(select_by_name(connection, name))
-        row = row_of(told, address, name)
+        (fields,) = connection.run(select_by_name(connection, name))
+        row = row_of(fields, address, name)
     if row.origin != origin:
         raise BusyError(
             f"{name} in {address.masked} is written by {row.origin}",
@@ -111,13 +111,13 @@ def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> Wor
 def detach(address: Address, name: Name, origin: str) -> bool:
     """Release a workspace for another folder; return whether this one was its writer."""
     with translated(address), closing(opened(address, write=True)) as connection:
-        found = connection.rows(
+        rows = connection.rows(
             "update memcli.workspaces set origin = '', holder = null, lease_until = null,"
             " epoch = epoch + 1 where tenant = $1 and name = $2 and origin = $3"
             " and beside_of is null returning id",
             (name.tenant, name.workspace, origin),
         )
-    return bool(found)
+    return bool(rows)
 
 
 class Contents(Record):
@@ -134,16 +134,16 @@ def contents(address: Address, name: Name) -> Contents:
     """Count what a workspace contains; IndexMissingError if this role sees no such workspace."""
     with translated(address), closing(opened(address, write=False)) as connection:
         check_version(_version(connection), address, write=False)
-        found = connection.rows(
+        rows = connection.rows(
             "select w.origin, case when w.lease_until > now() then coalesce(w.holder, '') else ''"
             " end, (select count(*) from memcli.documents d where d.workspace = w.id), w.chunks,"
             " (select count(*) from memcli.vectors v where v.workspace = w.id)"
             " from memcli.workspaces w where w.tenant = $1 and w.name = $2 and w.beside_of is null",
             name,
         )
-    if not found:
+    if not rows:
         raise _missing(address, name)
-    return Contents._make(found[0])
+    return Contents._make(rows[0])
 
 
 def delete(address: Address, name: Name) -> None:
@@ -151,18 +151,18 @@ def delete(address: Address, name: Name) -> None:
     with translated(address), closing(opened(address, write=True)) as connection:
         check_version(_version(connection), address, write=True)
         connection.run("begin; set local statement_timeout = 0; set local lock_timeout = '10s'")
-        found = connection.rows(
+        rows = connection.rows(
             "select w.id from memcli.workspaces w where w.tenant = $1 and w.name = $2"
             " order by w.beside_of nulls last for no key update",
             name,
         )
-        if not found:
+        if not rows:
             raise _missing(address, name)
-        for (number,) in found:
+        for (number,) in rows:
             connection.rows("select memcli.drop_workspace($1)", (number,))
         ((left,),) = connection.rows(
             "select count(*) from memcli.workspaces where id = any($1::bigint[])",
-            ([number for (number,) in found],),
+            ([number for (number,) in rows],),
         )
         if left:
             raise _missing(address, name)
@@ -174,7 +174,7 @@ def rename(address: Address, name: Name, new: Name) -> None:
     with translated(address), closing(opened(address, write=True)) as connection:
         check_version(_version(connection), address, write=True)
         try:
-            found = connection.rows(
+            rows = connection.rows(
                 "update memcli.workspaces set tenant = $3, name = $4, epoch = epoch + 1,"
                 " holder = null, lease_until = null where tenant = $1 and name = $2"
                 " and beside_of is null returning id",
@@ -186,7 +186,7 @@ def rename(address: Address, name: Name, new: Name) -> None:
                     f"{address.masked} has a workspace {new} already", hint="memcli store status"
                 ) from error
             raise
-    if not found:
+    if not rows:
         raise _missing(address, name)
 
 
@@ -216,10 +216,10 @@ def members(address: Address) -> list[TenantRole]:
     """List the roles of each tenant, as far as this role may see them."""
     with translated(address), closing(opened(address, write=False)) as connection:
         check_version(_version(connection), address, write=False)
-        found = connection.run(
+        rows = connection.run(
             "select m.role, m.tenant, m.writes from memcli.members m order by m.tenant, m.role"
         )
-    return [TenantRole._make(row) for row in found]
+    return [TenantRole._make(row) for row in rows]
 
 
 def _version(connection: Connection) -> object:
@@ -277,8 +277,8 @@ def look(address: Address) -> SharedStatus:
         check_version(_version(connection), address, write=False)
         ((version, vector, role, standby, tables, size, lag),) = connection.run(_LOOK)
         seen = tuple(
-            SeenWorkspace(Name(tenant, workspace), *told)
-            for tenant, workspace, *told in connection.run(_SEEN)
+            SeenWorkspace(Name(tenant, workspace), *fields)
+            for tenant, workspace, *fields in connection.run(_SEEN)
         )
         return SharedStatus(
             address.masked, connection.server, version, vector, role, standby, lag, tables,

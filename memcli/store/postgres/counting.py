@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 def read_known(connection: Connection, workspace: int) -> dict[Key, KnownFile]:
     """Read hash, stat and time of every document."""
-    found = connection.rows(
+    rows = connection.rows(
         "select source, path, hash, size, mtime_ns, ctime_ns, inode, indexed_ns"
         " from memcli.documents where workspace = $1",
         (workspace,),
     )
-    return {(source, path): KnownFile(*told) for source, path, *told in found}
+    return {(source, path): KnownFile(*fields) for source, path, *fields in rows}
 
 
 def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
     """Count documents, chunks and segments; from the workspace row if no segment waits."""
-    told = counts_at(row.revision, row.meta.get(EMBEDDED_AT, ""))
-    if told is not None:
-        return told
+    counts = counts_at(row.revision, row.meta.get(EMBEDDED_AT, ""))
+    if counts is not None:
+        return counts
     documents, chunks, segments, left_out = count_rows(connection, row)
     encoder = encoder_of(row.facts.fingerprint or "")
     ((embedded,),) = connection.rows(
@@ -58,8 +58,8 @@ def bytes_of(connection: Connection, workspace: int) -> int:
         f"(select coalesce(sum(pg_column_size(t)), 0) from memcli.{table} t where t.workspace = $1)"
         for table in TABLES
     )
-    ((found,),) = connection.rows(f"select ({sums})::bigint", (workspace,))
-    return int(found)
+    ((size,),) = connection.rows(f"select ({sums})::bigint", (workspace,))
+    return int(size)
 
 
 # Each SELECT finds rows with a fault. The server itself checks types, keys and references.

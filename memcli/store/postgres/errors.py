@@ -68,36 +68,36 @@ def is_passing(error: ServerError) -> bool:
 
 def of(error: ServerError, address: Address) -> MemcliError:
     """Return the memcli error for a server error, without secrets."""
-    said, state, place = str(error), error.state, address.masked
+    message, state, place = str(error), error.state, address.masked
     for secret in address.secrets:
-        said = said.replace(secret, "***")
+        message = message.replace(secret, "***")
     store = f"the shared index {place}"
     if not state:
-        return _unreached(said, store)
+        return _unreached(message, store)
     if state.startswith("28"):
-        return RefusedError(f"{store} refuses this user: {said}", hint=NO_USER)
+        return RefusedError(f"{store} refuses this user: {message}", hint=NO_USER)
     if state == "3D000":
-        return RefusedError(f"{store} has no such database: {said}", hint=NO_DATABASE)
-    if state in ("42703", "42704") and "vector" in said:
+        return RefusedError(f"{store} has no such database: {message}", hint=NO_DATABASE)
+    if state in ("42703", "42704") and "vector" in message:
         hint = "let its owner run: drop schema memcli cascade; then memcli store init, and attach"
-        return StoreError(f"{store} has lost pgvector, and all vectors: {said}", hint=hint)
+        return StoreError(f"{store} has lost pgvector, and all vectors: {message}", hint=hint)
     if state in ("3F000", "42P01", "42703", "42883"):
         hint = "let the owner of the tables run: memcli store init"
-        return IncompleteError(f"{store} is not set up: {said}", hint=hint)
+        return IncompleteError(f"{store} is not set up: {message}", hint=hint)
     if state == "42501":
         hint = "let its owner run: memcli store grants --role NAME --tenant TENANT --write"
-        return StoreError(f"{store} does not let this user do that: {said}", hint=hint)
-    is_full = state[:2] in ("58", "XX") and FULL.search(said)
+        return StoreError(f"{store} does not let this user do that: {message}", hint=hint)
+    is_full = state[:2] in ("58", "XX") and FULL.search(message)
     if is_full or (state.startswith("53") and state != "53300"):
         hint = "free some space on the server, then memcli index"
-        return StoreError(f"{store} is out of room: {said}", hint=hint)
+        return StoreError(f"{store} is out of room: {message}", hint=hint)
     if state.startswith(_BUSY):
-        return BusyError(f"{store} is busy: {said}", hint="run the command again")
+        return BusyError(f"{store} is busy: {message}", hint="run the command again")
     if state.startswith("XX"):
-        return DamagedError(f"{store} is damaged: {said}", hint=OPERATOR)
+        return DamagedError(f"{store} is damaged: {message}", hint=OPERATOR)
     if state.startswith(("08", "57", "25006")):
-        return AwayError(f"{store} went away: {said}", hint=AWAY, was_there=True)
-    return StoreError(f"{store} refuses: {said} ({state})", hint=STATUS)
+        return AwayError(f"{store} went away: {message}", hint=AWAY, was_there=True)
+    return StoreError(f"{store} refuses: {message} ({state})", hint=STATUS)
 
 
 def _unreached(message: str, store: str) -> MemcliError:

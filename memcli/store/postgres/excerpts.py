@@ -46,13 +46,13 @@ class Rows:
         """Read some chunks."""
         if not chunk_ids:
             return {}
-        found = self._rows(
+        rows = self._rows(
             f"select {ABOUT}, {_EXCERPT} from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
             (self._id, chunk_ids),
         )
         with self._asking():
-            return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, found)}
+            return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, rows)}
 
     def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
         """Read the chunks of documents that are within reach, in order."""
@@ -97,12 +97,12 @@ class Rows:
 
         which = "d.soft and not d.always" if soft else "d.always"
         values = Values()
-        found = self._rows(
+        rows = self._rows(
             f"select {ABOUT}, {_EXCERPT}, d.authority from {CHUNKS} where c.workspace ="
             f" {values(self._id)} and {which} and (d.always or d.soft) order by {PLACED}",
             values,
         )
-        runs = groupby(found, lambda row: row[1:3])
+        runs = groupby(rows, lambda row: row[1:3])
         lots = ([*run] for _, run in runs)
         with self._asking():
             return [
@@ -126,7 +126,7 @@ class Rows:
                 f"where d.skip = '' order by {date[first.order]}d.source, d.path"
                 f" limit {values(first.limit)}"
             )
-        found = self._rows(
+        rows = self._rows(
             f"select {columns}, n.chunks, {total} from (select c.document as id, count(*) as chunks"
             f" from {CHUNKS} where c.workspace = {own}{test} group by c.document union all"
             " select d.id, 0 from memcli.documents d left join memcli.chunks c"
@@ -136,7 +136,7 @@ class Rows:
             values,
         )
         with self._asking():
-            return [_checked(IndexedDocument._make(row)) for row in found]
+            return [_checked(IndexedDocument._make(row)) for row in rows]
 
     def asking_lines(self, chunk_ids: Sequence[int]) -> Statement:
         """Write the query for the lines at which chunks begin and end, and their speakers."""
@@ -157,7 +157,7 @@ class Rows:
         """Read the links of some chunks."""
         from memcli.store.documents import Linking
 
-        found = self._rows(
+        rows = self._rows(
             f"select c.id, c.links, d.front_matter from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
             (self._id, chunk_ids),
@@ -165,27 +165,27 @@ class Rows:
         with self._asking():
             return {
                 chunk: Linking(_strings(targets), checked_object(matter))
-                for chunk, targets, matter in found
+                for chunk, targets, matter in rows
             }
 
     def titles(self) -> list[TitledDocument]:
         """List every document with its title."""
         from memcli.store.documents import TitledDocument
 
-        found = self._rows(
+        rows = self._rows(
             "select source, path, title from memcli.documents where workspace = $1",
             (self._id,),
         )
-        return [TitledDocument._make(row) for row in found]
+        return [TitledDocument._make(row) for row in rows]
 
     def _read(self, test: str, values: Values) -> list[Excerpt]:
-        found = self._rows(
+        rows = self._rows(
             f"select {ABOUT}, {_EXCERPT} from {CHUNKS}"
             f" where c.workspace = {values(self._id)} and {test}",
             values,
         )
         with self._asking():
-            return [_excerpt(row) for row in found]
+            return [_excerpt(row) for row in rows]
 
     def _rows(self, sql: str, values: Sequence[Any]) -> list[Row]:
         with self._asking():
@@ -221,10 +221,10 @@ def _checked(document: IndexedDocument) -> IndexedDocument:
 
 
 def _strings(text: str) -> tuple[str, ...]:
-    found = json.loads(text)
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+    strings = json.loads(text)
+    if not isinstance(strings, list) or not all(isinstance(each, str) for each in strings):
         raise ValueError("a list of texts is something else")
-    return tuple(found)
+    return tuple(strings)
 
 
 def checked_object(text: str) -> str:
@@ -239,9 +239,9 @@ def _excerpt(row: Sequence[Any]) -> Excerpt:
 
 
 def _named(keys: Sequence[Key], values: Values) -> str:
-    told = values(json.dumps(keys, ensure_ascii=False))
+    names = values(json.dumps(keys, ensure_ascii=False))
     return (
-        f"(d.source, d.path) in (select e ->> 0, e ->> 1 from json_array_elements({told}::json) e)"
+        f"(d.source, d.path) in (select e ->> 0, e ->> 1 from json_array_elements({names}::json) e)"
     )
 
 

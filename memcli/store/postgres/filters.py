@@ -54,14 +54,14 @@ def within(scope: Scope, values: Values, workspace: int, dated: str = "c") -> st
     if filters.until:
         last = values(last_of_any(filters.until))
         tests.append(f"({undated}{first_day} <= {values(filters.until)} and {day} <= {last})")
-    for column, wanted in (
+    for column, accepted in (
         ("d.source", filters.sources),
         ("d.kind", filters.kinds),
         ("d.scope", filters.scopes),
         ("d.trust", filters.trusts),
     ):
-        if wanted:
-            tests.append(f"{column} = any({values(wanted)}::text[])")
+        if accepted:
+            tests.append(f"{column} = any({values(accepted)}::text[])")
     if filters.paths:
         globs = values([pattern(path) for path in filters.paths])
         either = (
@@ -141,10 +141,10 @@ def _under(heading: str, values: Values) -> str:
 
 def _lines(lines: Iterable[SourceLines], test: str, values: Values, workspace: int) -> str:
     """Write a SELECT of the chunks that contain some lines; it starts from the lines."""
-    told = values(json.dumps([(s.path, s.start_line, s.end_line) for s in lines]))
+    parameter = values(json.dumps([(s.path, s.start_line, s.end_line) for s in lines]))
     return (
         "select x.id from (select e ->> 0 path, (e ->> 1)::bigint first, (e ->> 2)::bigint last"
-        f" from json_array_elements({told}::json) e) w join memcli.documents y"
+        f" from json_array_elements({parameter}::json) e) w join memcli.documents y"
         f" on y.workspace = {values(workspace)} and y.source = '{MEMORY_SOURCE}'"
         " and y.path = w.path join memcli.chunks x on x.workspace = y.workspace"
         f" and x.document = y.id where {test}"
@@ -158,10 +158,10 @@ def _conditions(filters: Filters, values: Values) -> Iterator[str]:
         from memcli.markdown.properties import TAGS, bare, folded
 
         for tag in filters.tags:
-            wanted = values(f"s{folded(bare(tag))}")
+            parameter = values(f"s{folded(bare(tag))}")
             yield (
                 f"{says} and p.document = d.id and p.key = {values(TAGS)}"
-                f" and (p.value = {wanted} or p.value ^@ ({wanted} || '/')))"
+                f" and (p.value = {parameter} or p.value ^@ ({parameter} || '/')))"
             )
         for where in filters.where:
             test = f"{says} and p.document = d.id and {_of_key(where, values)})"
@@ -183,8 +183,8 @@ def _of_key(where: Where, values: Values) -> str:
     key = values(key_of(where.key))
     if where.value is None:
         return f"(p.key = {key} or p.key ^@ ({key} || '.'))"
-    wanted = values([comparable(value) for value in same_values(where.value)])
-    test = f"p.value = any({wanted}::text[])"
+    parameter = values([comparable(value) for value in same_values(where.value)])
+    test = f"p.value = any({parameter}::text[])"
     if day := day_of(where.value):  # times on that day, such as 2026-02-05t10:00
         times = values([f"s{day}t", f"s{day} "])
         test = f"({test} or p.value ^@ any({times}::text[]))"

@@ -143,9 +143,9 @@ def _typed(library: ctypes.CDLL) -> ctypes.CDLL:
         "PQfreemem": (None, (pointer,)),
         "PQsetNoticeProcessor": (pointer, (pointer, _Notice, pointer)),
     }
-    for name, (given, taken) in signatures.items():
+    for name, (arguments, result) in signatures.items():
         function = getattr(library, name)
-        function.restype, function.argtypes = given, taken
+        function.restype, function.argtypes = arguments, result
     return library
 
 
@@ -169,11 +169,11 @@ class ConnectionOption(Record):
 def read_url(url: str) -> dict[str, ConnectionOption]:
     """Read the options in a URL or in `key=value` pairs; ServerError if libpq refuses them."""
     library, message = _library(), ctypes.c_void_p()
-    found = library.PQconninfoParse(_encoded(url), ctypes.byref(message))
-    if not found:
+    options = library.PQconninfoParse(_encoded(url), ctypes.byref(message))
+    if not options:
         library.PQfreemem(message)
         raise ServerError("libpq does not read it")
-    return _options(found)
+    return _options(options)
 
 
 def settled(parameters: Sequence[tuple[str, str]]) -> dict[str, ConnectionOption]:
@@ -185,8 +185,8 @@ def settled(parameters: Sequence[tuple[str, str]]) -> dict[str, ConnectionOption
     names, values = zip(*parameters, ("target_session_attrs", "none of them"), strict=True)
     pointer = library.PQconnectStartParams(_strings(names), _strings(values), 1)
     try:
-        found = library.PQconninfo(pointer)
-        return _options(found) if found else {}
+        options = library.PQconninfo(pointer)
+        return _options(options) if options else {}
     finally:
         library.PQfinish(pointer)
 
@@ -259,20 +259,20 @@ class Connection:
         """Return whether the server says that it is not a standby."""
         if self._pointer is None:
             return False
-        told = (
+        rows = (
             self._library.PQparameterStatus(self._pointer, name)
             for name in (b"in_hot_standby", b"default_transaction_read_only")
         )
-        return all(value == b"off" for value in told)
+        return all(value == b"off" for value in rows)
 
     def literal(self, text: str) -> str:
         """Write a text as SQL, for statements that take no values."""
         data = _encoded(text)
-        found = self._library.PQescapeLiteral(self._pointer, data, len(data))
+        literal = self._library.PQescapeLiteral(self._pointer, data, len(data))
         try:
-            return (ctypes.string_at(found) if found else b"NULL").decode()
+            return (ctypes.string_at(literal) if literal else b"NULL").decode()
         finally:
-            self._library.PQfreemem(found)
+            self._library.PQfreemem(literal)
 
     def begin_to(self, script: str) -> None:
         """Send statements without values; the next one that runs reads their result."""
@@ -291,16 +291,16 @@ class Connection:
         if self._is_owed:
             self._take_owed()
         self._check(self._library.PQsendQuery(self._pointer, _encoded(script)))
-        found: list[Row] = []
+        rows: list[Row] = []
         fault: ServerError | None = None
         while result := self._next():
             try:
-                found = self._rows(result)
+                rows = self._rows(result)
             except ServerError as error:
                 fault = fault or error
         if fault:
             raise fault
-        return found
+        return rows
 
     def promise(self, sql: str, values: Sequence[Any] = ()) -> Deferred:
         """Send a statement together with the next one, and wait once for both."""
@@ -315,16 +315,16 @@ class Connection:
         if self._is_owed:
             self._take_owed()
         self._send(Statement(sql, values))
-        found: list[Row] = []
+        rows: list[Row] = []
         fault: ServerError | None = None
         while result := self._next():
             try:
-                found = self._rows(result)
+                rows = self._rows(result)
             except ServerError as error:
                 fault = error
         if fault:
             raise fault
-        return found
+        return rows
 
     def together(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
         """Run statements, many per round trip, and return the rows of each.
@@ -333,13 +333,13 @@ class Connection:
         """
         statements = [*(each.statement for each in self._promised), *statements]
         if self._gathering:
-            found = self._gathering.answers(statements)
+            answers = self._gathering.answers(statements)
         else:
-            found = self._in_pipelines([*map(alone, statements)])
+            answers = self._in_pipelines([*map(alone, statements)])
         promised, self._promised = self._promised, []
-        for each, rows in zip(promised, found, strict=False):
+        for each, rows in zip(promised, answers, strict=False):
             each.fetched = rows
-        return found[len(promised) :]
+        return answers[len(promised) :]
 
     def each(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
         """Call `ask` for several objects in one transaction, as `rounds.in_rounds` does."""
@@ -354,10 +354,10 @@ class Connection:
             self._gathering = None
 
     def _in_pipelines(self, statements: Sequence[Statement]) -> list[list[Row]]:
-        found: list[list[Row]] = []
+        answers: list[list[Row]] = []
         for at in range(0, len(statements), MOST_IN_PIPELINE):
-            found += self._pipeline(statements[at : at + MOST_IN_PIPELINE])
-        return found
+            answers += self._pipeline(statements[at : at + MOST_IN_PIPELINE])
+        return answers
 
     def _pipeline(self, statements: Sequence[Statement]) -> list[list[Row]]:
         library = self._library
@@ -367,7 +367,7 @@ class Connection:
         for statement in statements:
             self._send(statement)
         self._check(library.PQpipelineSync(self._pointer))
-        found: list[list[Row]] = []
+        answers: list[list[Row]] = []
         fault: ServerError | None = None
         for _ in statements:
             while result := self._next():
@@ -375,7 +375,7 @@ class Connection:
                     library.PQclear(result)
                     continue
                 try:
-                    found.append(self._rows(result))
+                    answers.append(self._rows(result))
                 except ServerError as error:
                     fault = fault or error
         if end := self._next():
@@ -383,7 +383,7 @@ class Connection:
         self._check(library.PQexitPipelineMode(self._pointer))
         if fault:
             raise fault
-        return found
+        return answers
 
     def _send(self, statement: Statement) -> None:
         values = [_written(value) for value in statement.values]
@@ -404,8 +404,8 @@ class Connection:
                 self.close()
                 raise ServerError(f"no answer within {SILENT_SECONDS:g} seconds", _LOST)
             self._check(library.PQconsumeInput(self._pointer))
-        found: int | None = library.PQgetResult(self._pointer)
-        return found
+        result: int | None = library.PQgetResult(self._pointer)
+        return result
 
     def _rows(self, result: int) -> list[Row]:
         """Read a result and free it."""
@@ -415,8 +415,10 @@ class Connection:
             if status in _OK:
                 return []
             if status not in _ROWS:
-                told = (library.PQresultErrorField(result, field) for field in (_PRIMARY, _STATE))
-                message, state = (text.decode("utf-8", "replace") if text else "" for text in told)
+                fields = (library.PQresultErrorField(result, field) for field in (_PRIMARY, _STATE))
+                message, state = (
+                    text.decode("utf-8", "replace") if text else "" for text in fields
+                )
                 raise ServerError(message or self._message(), state or _LOST)
             columns = [self._column(result, at) for at in range(library.PQnfields(result))]
             return [*zip(*columns, strict=True)] if columns else []
@@ -444,14 +446,14 @@ class Connection:
             raise ServerError(message, _LOST)
 
     def _message(self) -> str:
-        found: bytes = self._library.PQerrorMessage(self._pointer) or b""
-        return found.decode("utf-8", "replace")
+        message: bytes = self._library.PQerrorMessage(self._pointer) or b""
+        return message.decode("utf-8", "replace")
 
 
 def _of_each_host(message: str) -> str:
     """Put the message of each server on one line, without its advice."""
-    said = [line for line in message.split("\n") if line.startswith("connection to ")]
-    return "; ".join(said) or message
+    lines = [line for line in message.split("\n") if line.startswith("connection to ")]
+    return "; ".join(lines) or message
 
 
 def _strings(texts: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:

@@ -24,7 +24,7 @@ def unchecked(connection: Connection, workspace: int) -> list[str]:
 
     The lines may be in another file now, so a file that the front matter names counts too.
     """
-    found = connection.rows(
+    rows = connection.rows(
         "select d.path from memcli.documents d where d.workspace = $1 and d.source = $2 and exists"
         " (select 1 from memcli.lineage l where l.workspace = $1 and l.document = d.id) and ("
         "exists (select 1 from memcli.lineage l left join memcli.documents s on s.workspace = $1"
@@ -36,18 +36,18 @@ def unchecked(connection: Connection, workspace: int) -> list[str]:
         " and l.document = d.id))) order by d.path",
         (workspace, MEMORY_SOURCE),
     )
-    return [path for (path,) in found]
+    return [path for (path,) in rows]
 
 
 def line_checks(connection: Connection, workspace: int, summary: str) -> list[LineCheck]:
     """Read what `checking` has stored for a summary, in its order."""
-    found = connection.rows(
+    rows = connection.rows(
         "select l.checked, l.matches, l.path, l.start_line, l.end_line, l.hash"
         f" from memcli.lineage l where l.workspace = $1 and l.document = ({_SUMMARY})"
         " order by l.no",
         (workspace, MEMORY_SOURCE, summary),
     )
-    return [LineCheck(SourceLines(*lines), file, holds) for file, holds, *lines in found]
+    return [LineCheck(SourceLines(*lines), file, holds) for file, holds, *lines in rows]
 
 
 def checking(workspace: int, summary: str, checks: Sequence[LineCheck]) -> list[Statement]:
@@ -68,7 +68,7 @@ def checking(workspace: int, summary: str, checks: Sequence[LineCheck]) -> list[
 
 def supports(connection: Connection, workspace: int) -> list[Support]:
     """List the lines that summaries cite, and whether the stored file still has them."""
-    found = connection.rows(
+    rows = connection.rows(
         "select d.path, l.matches and l.checked is not distinct from s.hash, l.path, l.start_line,"
         " l.end_line, l.hash from memcli.lineage l join memcli.documents d"
         " on d.workspace = l.workspace and d.id = l.document left join memcli.documents s"
@@ -77,4 +77,4 @@ def supports(connection: Connection, workspace: int) -> list[Support]:
         " order by d.path, l.path, l.start_line, l.end_line",
         (workspace, MEMORY_SOURCE),
     )
-    return [Support(summary, SourceLines(*lines), holds) for summary, holds, *lines in found]
+    return [Support(summary, SourceLines(*lines), holds) for summary, holds, *lines in rows]

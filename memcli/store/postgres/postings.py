@@ -82,27 +82,27 @@ class Postings:
 
         In a small workspace a few terms are looked up, because a search asks for their chunks next.
         """
-        asked = list(dict.fromkeys(terms))
-        if len(asked) <= FEW_TERMS and self.size.chunks <= FEW_CHUNKS:
-            self.look_up(asked)
-            return frozenset(term for term in asked if self.holders(term))
-        queries = [_any(self._of(spellings(term))) for term in asked]
+        distinct = list(dict.fromkeys(terms))
+        if len(distinct) <= FEW_TERMS and self.size.chunks <= FEW_CHUNKS:
+            self.look_up(distinct)
+            return frozenset(term for term in distinct if self.holders(term))
+        queries = [_any(self._of(spellings(term))) for term in distinct]
         values = Values()
-        found = self._connection.rows(
+        rows = self._connection.rows(
             "select x.no from unnest("
             f"{values(queries)}::tsquery[]) with ordinality x(query, no) where exists (select 1"
             f" from memcli.keywords k where k.workspace = {values(self._workspace)}"
             " and k.words @@ x.query)",
             values,
         )
-        held = {asked[int(number) - 1] for (number,) in found}
-        return frozenset(held | {t for t in asked if self._in_long(spellings(t))})
+        occurring = {distinct[int(number) - 1] for (number,) in rows}
+        return frozenset(occurring | {t for t in distinct if self._in_long(spellings(t))})
 
     def look_up(self, terms: Iterable[Term]) -> None:
         """Look up all chunks that contain some terms, in one round trip."""
         named = dict.fromkeys(s for term in terms for s in spellings(term))
-        asked = [spelling for spelling in named if spelling not in self._counts]
-        for spelling, counts in self._fetched(asked, None).items():
+        unknown = [spelling for spelling in named if spelling not in self._counts]
+        for spelling, counts in self._fetched(unknown, None).items():
             self._counts[spelling] = counts
         self._spellings.update(named)
 
@@ -111,8 +111,8 @@ class Postings:
     ) -> Mapping[Term, Mapping[int, int]]:
         """Count the occurrences of spellings in some chunks."""
         named = dict.fromkeys(s for term in terms for s in spellings(term))
-        asked = [spelling for spelling in named if spelling not in self._counts]
-        fetched = self._fetched(asked, chunk_ids) if chunk_ids else {}
+        unknown = [spelling for spelling in named if spelling not in self._counts]
+        fetched = self._fetched(unknown, chunk_ids) if chunk_ids else {}
         return {s: self._counts.get(s) or fetched.get(s, {}) for s in named}
 
     @property
@@ -126,14 +126,14 @@ class Postings:
             return set.intersection(*map(self.holders, terms))
         query = " & ".join(_any(self._of(spellings(term))) for term in terms)
         values = Values()
-        found = self._connection.rows(
+        rows = self._connection.rows(
             f"select k.chunk from memcli.keywords k where k.workspace = {values(self._workspace)}"
             f" and k.words @@ {values(query)}::tsquery",
             values,
         )
-        held = {chunk for (chunk,) in found}
+        chunks = {chunk for (chunk,) in rows}
         every = [{c for s in spellings(t) for c in self._in_long([s])} for t in terms]
-        return held | set.intersection(*every)
+        return chunks | set.intersection(*every)
 
     def _knows(self, term: Term) -> bool:
         return all(spelling in self._counts for spelling in spellings(term))
@@ -150,7 +150,7 @@ class Postings:
         if not queries:
             return []
         values = Values()
-        ((found,),) = self._connection.rows(
+        ((count,),) = self._connection.rows(
             "select coalesce(json_agg((select count(*) from memcli.keywords k where k.workspace ="
             f" {values(self._workspace)} and k.words @@ x.query) order by x.no), '[]') from"
             f" unnest({values(queries)}::tsquery[]) with ordinality x(query, no)",
@@ -158,7 +158,7 @@ class Postings:
         )
         return [
             number + len(self._in_long(spellings(term)))
-            for number, term in zip(found, terms, strict=True)
+            for number, term in zip(count, terms, strict=True)
         ]
 
     def _fetched(
@@ -212,9 +212,9 @@ class Postings:
             }
             self._lengths |= {c: sum(map(len, tokens)) for c, tokens in self._long.items()}
         runs = self._of(terms)
-        found = {chunk: sum(run.count(own) for run in runs) for chunk, own in self._long.items()}
-        wanted = None if chunk_ids is None else set(chunk_ids)
-        return {c: n for c, n in found.items() if n and (wanted is None or c in wanted)}
+        counts = {chunk: sum(run.count(own) for run in runs) for chunk, own in self._long.items()}
+        allowed = None if chunk_ids is None else set(chunk_ids)
+        return {c: n for c, n in counts.items() if n and (allowed is None or c in allowed)}
 
 
 def _by_rank(
@@ -225,14 +225,14 @@ def _by_rank(
     ranks = ", ".join(
         f"ts_rank('{{1,1,1,1}}', k.words, {values(run.query)}::tsquery)" for run in runs
     )
-    told = f"coalesce(json_agg(json_build_array(k.chunk, k.length, array[{ranks}])), '[]')"
+    aggregate = f"coalesce(json_agg(json_build_array(k.chunk, k.length, array[{ranks}])), '[]')"
     having = _having(values, runs, chunk_ids)
     among = "from memcli.keywords k where k.workspace ="
-    alone = Statement(f"select {told} {among} $1 and {having}", values)
+    alone = Statement(f"select {aggregate} {among} $1 and {having}", values)
     if chunk_ids is not None:
         return alone
     # The index contains the words of every workspace, so one scan serves many workspaces.
-    sql = f"select k.workspace, {told} {among} any($1::bigint[]) and {having} group by 1"
+    sql = f"select k.workspace, {aggregate} {among} any($1::bigint[]) and {having} group by 1"
     return ForMany(alone, sql, values[1:], workspace, [([],)])
 
 
@@ -294,13 +294,13 @@ class ChunkPlaces:
         """Return the chunks within reach, by source, path and place."""
         self._turn_to(scope)
         if self._promised is not None and chunk_ids:
-            asked, promised = self._promised
-            self._take(asked, promised.rows())
+            chunks, promised = self._promised
+            self._take(chunks, promised.rows())
             self._promised = None
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._tried]:
             self._take(new, self._connection.rows(*self._asking(new)))
-        held = [chunk_id for chunk_id in chunk_ids if chunk_id in self._places]
-        return sorted(held, key=self._places.__getitem__)
+        known = [chunk_id for chunk_id in chunk_ids if chunk_id in self._places]
+        return sorted(known, key=self._places.__getitem__)
 
     def forget_promised(self) -> None:
         """Forget a request whose answer was not read before the transaction ended."""

@@ -75,8 +75,8 @@ class SharedReader(Rows):
         """Return whether it can answer from this row: same state, and not too much in memory."""
         if _state(row) != _state(self._row):
             return False
-        kept = COUNT_BYTES * self._words.entries + ROW_BYTES * len(self._chunk_rows)
-        if kept + 2 * self._chars > MOST_BYTES:
+        size = COUNT_BYTES * self._words.entries + ROW_BYTES * len(self._chunk_rows)
+        if size + 2 * self._chars > MOST_BYTES:
             return False
         self._row, self._facts = row, None
         self._words.forget_question()
@@ -125,8 +125,10 @@ class SharedReader(Rows):
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> list[TermChunks]:
         with self._asking():
-            held = words.matching(self._words, queries)
-        return [TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in held]
+            matches = words.matching(self._words, queries)
+        return [
+            TermChunks(len(chunks), frozenset(chunks.intersection(chunk_ids))) for chunks in matches
+        ]
 
     def totals(self, query: TermQuery) -> Totals:
         with self._asking():
@@ -156,9 +158,9 @@ class SharedReader(Rows):
         if vector is None or fingerprint is None:
             return list
         self._places.ask_ahead(self._words.chunks(), scope)
-        asked = vectors.EncodedQuery(self._id, fingerprint, vector)
+        query = vectors.EncodedQuery(self._id, fingerprint, vector)
         promised = self._connection.promise(
-            *vectors.asking_nearest(asked, limit, scope, is_coarse=self._is_coarse)
+            *vectors.asking_nearest(query, limit, scope, is_coarse=self._is_coarse)
         )
 
         def near() -> list[Neighbour]:
@@ -179,7 +181,7 @@ class SharedReader(Rows):
                 f" order by c.date desc, {PLACED} limit {values(limit)}"
             )
             statements.append(Statement(sql, values))
-        return [chunk_id for found in self._together(statements) for (chunk_id,) in found]
+        return [chunk_id for rows in self._together(statements) for (chunk_id,) in rows]
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
         fingerprint = self.facts.fingerprint
@@ -207,15 +209,15 @@ class SharedReader(Rows):
             with self._asking():
                 self._keep(*read)
         scored: dict[int, list[SegmentScore]] = {}
-        for chunk_id, *told in segments:
-            scored.setdefault(chunk_id, []).append(SegmentScore(*told))
-        held = [self._chunk_rows[c] for c in chunk_ids if c in self._chunk_rows]
-        found = []
-        for _, chunk in sorted(held, key=itemgetter(0)):
+        for chunk_id, *fields in segments:
+            scored.setdefault(chunk_id, []).append(SegmentScore(*fields))
+        rows = [self._chunk_rows[c] for c in chunk_ids if c in self._chunk_rows]
+        result = []
+        for _, chunk in sorted(rows, key=itemgetter(0)):
             number = chunk.about.chunk_id
             own = tuple(scored.get(number, ()))
-            found.append(chunk._replace(segments=own, bm25=scores.get(number, 0.0)))
-        return found
+            result.append(chunk._replace(segments=own, bm25=scores.get(number, 0.0)))
+        return result
 
     def _keep(self, chunks: Sequence[Row], lines: Sequence[Row]) -> None:
         """Keep chunks that were read, and what `lines_of` returns for them."""
@@ -245,13 +247,13 @@ class SharedReader(Rows):
             return []
         if but in self._speakers:
             return self._speakers[but]
-        found = self._rows(
+        rows = self._rows(
             "select distinct s.name from memcli.speakers s join memcli.documents d"
             " on d.workspace = s.workspace and d.id = s.document"
             " where s.workspace = $1 and d.scope is distinct from $2 order by s.name",
             (self._id, but),
         )
-        self._speakers[but] = [name for (name,) in found]
+        self._speakers[but] = [name for (name,) in rows]
         return self._speakers[but]
 
     def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
@@ -259,14 +261,14 @@ class SharedReader(Rows):
 
         values = Values()
         test = within(scope, values, self._id)
-        found = self._rows(
+        rows = self._rows(
             f"select c.id, c.preferences from {CHUNKS} where c.workspace = {values(self._id)}"
             f" and c.preferences <> '[]'{f' and {test}' if test else ''}"
             f" order by c.date is not null, c.date desc, {PLACED} limit {values(limit)}",
             values,
         )
         with self._asking():
-            return {chunk_id: lines_of(text) for chunk_id, text in found}
+            return {chunk_id: lines_of(text) for chunk_id, text in rows}
 
     def supports(self) -> list[Support]:
         if not self._row.has_summaries:
@@ -288,12 +290,12 @@ class SharedReader(Rows):
         if vector is None or fingerprint is None:
             sql = f"select {columns}, null::float8 from memcli.parts p {where}"
             return Statement(sql, (self._id, chunk_ids))
-        asked = vectors.EncodedQuery(self._id, fingerprint, vector)
+        query = vectors.EncodedQuery(self._id, fingerprint, vector)
         return Statement(
             f"select {columns}, {vectors.cosine('v.vector', '$3::vector')} from memcli.parts p"
             " left join lateral (select v.vector from memcli.vectors v where v.workspace = $1"
             f" and v.encoder = $4 and v.hash = p.hash offset 0) v on true {where}",
-            (self._id, chunk_ids, asked.vector, asked.encoder),
+            (self._id, chunk_ids, query.vector, query.encoder),
         )
 
 

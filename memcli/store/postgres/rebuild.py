@@ -35,11 +35,11 @@ class SharedWriter(RowWriter):
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         of_awaited = seconds if awaited_seconds is None else awaited_seconds
         with translated(self.address):
-            found = self.connection.rows(
+            rows = self.connection.rows(
                 "select id, left_ns, meta::json ->> $2 from memcli.workspaces where beside_of = $1",
                 (self.row.id, AWAITED),
             )
-        for number, left_ns, awaited in found:
+        for number, left_ns, awaited in rows:
             least = of_awaited if awaited == "1" else seconds
             if abs(self.now_ns() - left_ns) >= least * 1e9:
                 with self.transaction():
@@ -53,7 +53,7 @@ class SharedWriter(RowWriter):
         It is copied in batches, because no statement may take longer than 30 seconds.
         """
         own, last = rows.encoder_of(fingerprint), (-(1 << 63), b"")
-        while found := self._rows(
+        while batch := self._rows(
             "with piece as materialized (select v.* from memcli.vectors v where v.workspace = $2"
             " and (v.encoder, v.hash) > ($5, $6::bytea) order by v.encoder, v.hash limit $7),"
             " made as (insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
@@ -63,7 +63,7 @@ class SharedWriter(RowWriter):
             " select encoder, hash from piece order by encoder desc, hash desc limit 1",
             (self.row.id, workspace, self.now, own, *last, PIECE),
         ):
-            last = found[0]
+            last = batch[0]
 
 
 class SharedRebuild(SharedWriter):
@@ -124,8 +124,8 @@ class SharedRebuild(SharedWriter):
 def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
     """Open the half-built workspace next to another one, or make a new one."""
     with translated(main.address):
-        found = _beside(main)
-    if found is None:
+        rebuild = _beside(main)
+    if rebuild is None:
         with main.transaction(revise=False):
             main.connection.rows(
                 "insert into memcli.workspaces (tenant, name, beside_of, epoch, left_ns)"
@@ -133,9 +133,9 @@ def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
                 (main.row.tenant, main.row.name, main.row.id, main.row.epoch, main.now_ns()),
             )
         with translated(main.address):
-            found = _beside(main)
-    assert found is not None
-    side = SharedRebuild(main, found)
+            rebuild = _beside(main)
+    assert rebuild is not None
+    side = SharedRebuild(main, rebuild)
     side.remember({"mounts": main.facts.mounts or "[]", AWAITED: ""})
     try:
         yield side
@@ -153,11 +153,11 @@ def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
 def _beside(main: SharedWriter) -> WorkspaceRow | None:
     """Find the workspace that is built next to another, and give it the writer's epoch."""
     connection = main.connection
-    found = connection.rows(
+    rows = connection.rows(
         "update memcli.workspaces set epoch = $2 where beside_of = $1 returning id",
         (main.row.id, main.row.epoch),
     )
-    if not found:
+    if not rows:
         return None
-    ((row,),) = [connection.rows(select_by_id(lock=False), (found[0][0], main.row.epoch))]
+    ((row,),) = [connection.rows(select_by_id(lock=False), (rows[0][0], main.row.epoch))]
     return read_row(row)

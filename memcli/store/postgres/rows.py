@@ -78,8 +78,8 @@ def inserting(table: str, workspace: int, rows: Sequence[Sequence[Any]]) -> Stat
 
 def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Write rows as `json_to_recordset` reads them."""
-    told = [dict(zip(names, map(_json, row), strict=True)) for row in rows]
-    return json.dumps(told, ensure_ascii=False)
+    records = [dict(zip(names, map(_json, row), strict=True)) for row in rows]
+    return json.dumps(records, ensure_ascii=False)
 
 
 def _json(value: object) -> object:
@@ -114,9 +114,9 @@ def putting(
     for number, chunk in enumerate(document.chunks, start=own + 1):
         named_by = "" if chunk.ordinal else document.front_matter
         headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
-        told = stored_words(cut_of(headings, chunk.text))
-        words += told.length
-        keywords.append((number, *told))
+        stored = stored_words(cut_of(headings, chunk.text))
+        words += stored.length
+        keywords.append((number, *stored))
         chunks.append((number, own, *_of_chunk(chunk)))
         segments += [
             (number, place, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
@@ -143,12 +143,12 @@ def putting(
 def _document(
     workspace: int, number: int, document: Document, stamp: Stamp, skip: str
 ) -> Statement:
-    told = {**document._asdict(), **stamp.stat._asdict(), "hash": stamp.hash}
-    told |= {"indexed_ns": stamp.indexed_ns, "skip": skip}
+    fields = {**document._asdict(), **stamp.stat._asdict(), "hash": stamp.hash}
+    fields |= {"indexed_ns": stamp.indexed_ns, "skip": skip}
     marks = ", ".join(f"${at}" for at in range(1, len(_DOCUMENT) + 3))
     return Statement(
         f"insert into memcli.documents (workspace, id, {', '.join(_DOCUMENT)}) values ({marks})",
-        (workspace, number, *(told[name] for name in _DOCUMENT)),
+        (workspace, number, *(fields[name] for name in _DOCUMENT)),
     )
 
 
@@ -193,17 +193,17 @@ def _lot(
     from memcli.store.documents import document_of
     from memcli.store.run_records import Stamp
 
-    found = connection.rows(
+    rows = connection.rows(
         f"select id, {', '.join(_DOCUMENT)} from memcli.documents where workspace = $1 and"
         " (source, path) in (select e ->> 0, e ->> 1 from json_array_elements($2::json) e)",
         (workspace, json.dumps(keys, ensure_ascii=False)),
     )
-    chunks = _chunks(connection, workspace, [number for number, *_ in found])
-    for number, *row in found:
-        told = dict(zip(_DOCUMENT, row, strict=True))
-        stat = FileStat(**{name: told[name] for name in FileStat._fields})
-        document = document_of(told, chunks.get(number, []))
-        yield document, Stamp(stat, told["hash"], told["indexed_ns"]), told["skip"]
+    chunks = _chunks(connection, workspace, [number for number, *_ in rows])
+    for number, *row in rows:
+        fields = dict(zip(_DOCUMENT, row, strict=True))
+        stat = FileStat(**{name: fields[name] for name in FileStat._fields})
+        document = document_of(fields, chunks.get(number, []))
+        yield document, Stamp(stat, fields["hash"], fields["indexed_ns"]), fields["skip"]
 
 
 _CHUNK = (
@@ -226,12 +226,12 @@ def _chunks(
         (workspace, documents),
     ):
         segments.setdefault(chunk, []).append(Segment(*row))
-    found: dict[int, list[Chunk]] = {}
+    by_document: dict[int, list[Chunk]] = {}
     for number, document, *row in connection.rows(
         f"select id, document, {', '.join(_CHUNK)} from memcli.chunks"
         " where workspace = $1 and document = any($2::bigint[]) order by document, ordinal",
         (workspace, documents),
     ):
         chunk = chunk_of(dict(zip(_CHUNK, row, strict=True)), segments.get(number, ()))
-        found.setdefault(document, []).append(chunk)
-    return found
+        by_document.setdefault(document, []).append(chunk)
+    return by_document

@@ -94,13 +94,13 @@ class WorkspaceRow(Record):
         """Return the settings that the index was made with; ValueError if they are damaged."""
         if self.meta is BROKEN:
             raise ValueError("the settings of the index cannot be read")
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             name: self.meta[name] for name in Facts._fields if name in self.meta
         }
-        dimension = int(told.pop("dimension")) if "dimension" in told else None
+        dimension = int(fields.pop("dimension")) if "dimension" in fields else None
         for name in ("sources", "mounts"):
-            json.loads(told.get(name, "[]"))
-        return Facts()._replace(**told, revision=self.revision, dimension=dimension)
+            json.loads(fields.get(name, "[]"))
+        return Facts()._replace(**fields, revision=self.revision, dimension=dimension)
 
 
 def read_row(columns: Sequence[Any]) -> WorkspaceRow:
@@ -197,24 +197,24 @@ def check_version(version: object, address: Address, *, write: bool) -> dict[str
 
     memcli reads the tables of every older version, and writes only those of its own.
     """
-    found = version if isinstance(version, dict) else {}
+    parts = version if isinstance(version, dict) else {}
     store = f"the shared index {address.masked}"
-    if not found:
+    if not parts:
         hint = "let the owner of the tables run: memcli store init"
         raise IncompleteError(f"{store} is not set up", hint=hint)
-    least = found["least_writer" if write else "least_reader"]
+    least = parts["least_writer" if write else "least_reader"]
     if least > schema.VERSION:
         raise StoreError(
-            f"{store} was set up by a newer memcli (tables {found['version']})",
+            f"{store} was set up by a newer memcli (tables {parts['version']})",
             hint="upgrade memcli",
         )
-    if write and found["version"] < schema.VERSION:
+    if write and parts["version"] < schema.VERSION:
         raise StoreError(
-            f"{store} has the tables of an older memcli ({found['version']}), which this one"
+            f"{store} has the tables of an older memcli ({parts['version']}), which this one"
             " reads but does not write",
             hint="let the owner of the tables run: memcli store upgrade",
         )
-    return found
+    return parts
 
 
 def check_bound(session: Mapping[str, Any], address: Address, name: Name) -> None:

@@ -147,12 +147,12 @@ class PostgresStore:
             with translated(self.address):
                 connection = self._pool.writable(self._check_writable)
             try:
-                held = lease(
+                granted = lease(
                     connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
                 )
                 with ExitStack() as stack:
                     with translated(self.address):
-                        row = stack.enter_context(held)
+                        row = stack.enter_context(granted)
                     yield connection, row
             except BaseException:
                 connection.close()
@@ -162,9 +162,9 @@ class PostgresStore:
 
     def _check_writable(self, connection: Connection) -> None:
         """Raise BusyError if another folder or machine writes the workspace."""
-        (told,) = connection.run(select_by_name(connection, self.name))
-        check_bound(check_version(told[-1], self.address, write=True), self.address, self.name)
-        row = row_of(told, self.address, self.name)
+        (fields,) = connection.run(select_by_name(connection, self.name))
+        check_bound(check_version(fields[-1], self.address, write=True), self.address, self.name)
+        row = row_of(fields, self.address, self.name)
         if row.origin != self.origin or not self.origin:
             raise BusyError(
                 f"{self.name} in {self.address.masked} is written by {row.origin or 'nobody'}",
@@ -212,17 +212,17 @@ def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
                 change.put(document, stamp, skip=skip)
         if facts.fingerprint and facts.dimension is not None:
             last = b""
-            while found := connection.rows(
+            while rows := connection.rows(
                 "select hash, vector_send(vector) from memcli.vectors where workspace = $1"
                 " and encoder = $2 and hash > $3 order by hash limit $4",
                 (row.id, encoder_of(facts.fingerprint), last, BATCH),
             ):
-                made = [(hash_, vectors.read(sent)) for hash_, sent in found]
+                made = [(hash_, vectors.read(sent)) for hash_, sent in rows]
                 change.put_vectors(facts.fingerprint, made)
-                last = found[-1][0]
+                last = rows[-1][0]
             change.search_by(facts.fingerprint, facts.dimension)
-        told = {name: getattr(facts, name) for name in ("model", "chunking", "sources", "mounts")}
-        change.remember({name: value for name, value in told.items() if value is not None})
+        values = {name: getattr(facts, name) for name in ("model", "chunking", "sources", "mounts")}
+        change.remember({name: value for name, value in values.items() if value is not None})
         for summary in {each.summary for each in lineage.supports(connection, row.id)}:
             change.check(summary, lineage.line_checks(connection, row.id, summary))
     store.close()
@@ -245,7 +245,7 @@ class PostgresSharedIndex:
 
     def listed(self) -> list[StoredWorkspace]:
         with self._opened() as (connection, rows):
-            found: dict[int, list[str]] = dict(
+            names: dict[int, list[str]] = dict(
                 connection.rows(
                     "select workspace, json_agg(distinct source order by source)"
                     " from memcli.documents where workspace = any($1::bigint[]) group by workspace",
@@ -259,7 +259,7 @@ class PostgresSharedIndex:
                 row.origin,
                 row.revision,
                 row.changed_at or "",
-                tuple(found.get(row.id, ())),
+                tuple(names.get(row.id, ())),
             )
             for name, row in rows
         ]

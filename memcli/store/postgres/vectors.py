@@ -86,7 +86,7 @@ def nearest(rows: Sequence[Row], limit: int) -> list[Neighbour]:
     for hash_, distance, chunk_id in rows:
         owners.setdefault(hash_, {})[chunk_id] = None
         distances[hash_] = distance
-    return [Neighbour(hash_, -distances[hash_], tuple(held)) for hash_, held in owners.items()][
+    return [Neighbour(hash_, -distances[hash_], tuple(chunks)) for hash_, chunks in owners.items()][
         :limit
     ]
 
@@ -109,15 +109,15 @@ def of_chunks(
     connection: Connection, workspace: int, fingerprint: str, chunk_ids: Sequence[int]
 ) -> dict[int, list[bytes]]:
     """Return the vectors of the segments of some chunks, in their order."""
-    found: dict[int, list[bytes]] = {}
+    by_chunk: dict[int, list[bytes]] = {}
     for chunk_id, vector in connection.rows(
         "select p.chunk, vector_send(v.vector) from memcli.parts p join memcli.vectors v"
         " on v.workspace = p.workspace and v.hash = p.hash and v.encoder = $3"
         " where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no",
         (workspace, chunk_ids, encoder_of(fingerprint)),
     ):
-        found.setdefault(chunk_id, []).append(read(vector))
-    return found
+        by_chunk.setdefault(chunk_id, []).append(read(vector))
+    return by_chunk
 
 
 def put(
@@ -172,19 +172,19 @@ def settled(
 ) -> list[Statement]:
     """Mark the vectors that no text uses any more, and those in use; `now` is in seconds."""
     unheld = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
-    found: list[Statement] = []
+    statements: list[Statement] = []
     if gone:
-        found.append(
+        statements.append(
             Statement(
                 "select memcli.drop_unread($1, $2::bytea[])",
                 (workspace, gone),
             )
         )
     if fingerprint is None:
-        return found
+        return statements
     encoder = encoder_of(fingerprint)
     if gone:
-        found.append(
+        statements.append(
             Statement(
                 "update memcli.vectors v set unused_since = $4 where v.workspace = $1"
                 " and v.encoder = $3 and v.hash = any($2::bytea[]) and v.unused_since is null"
@@ -193,7 +193,7 @@ def settled(
             )
         )
     if living:
-        found.append(
+        statements.append(
             Statement(
                 "update memcli.vectors v set unused_since = null where v.workspace = $1"
                 " and v.encoder = $3 and v.hash = any($2::bytea[])"
@@ -201,7 +201,7 @@ def settled(
                 (workspace, living, encoder),
             )
         )
-    return found
+    return statements
 
 
 def switched(workspace: int, fingerprint: str, now: int) -> list[Statement]:

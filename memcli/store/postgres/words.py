@@ -35,34 +35,34 @@ def scores(
     """Return the BM25 of every chunk that matches, or of those among some chunks."""
     postings.look_up(_named(query))
     by = by or totals(postings, query)
-    found: dict[int, float] = {}
+    by_chunk: dict[int, float] = {}
     for having, clause in _clauses_of(postings, query):
         chunks = having if among is None else having.intersection(among)
         for spelling in (s for group in clause for term in group for s in spellings(term)):
             counts, holders = postings.counts(spelling), by.holders.get(spelling, 0)
             for chunk, weight in _weights(postings, counts, by, holders, chunks):
-                found[chunk] = found.get(chunk, 0.0) + weight
+                by_chunk[chunk] = by_chunk.get(chunk, 0.0) + weight
     unwanted = _union(postings, query.none)
     for group in query.together:
         having = postings.together(group) - unwanted
         chunks = having if among is None else having.intersection(among)
-        found |= {chunk: found.get(chunk, 0.0) for chunk in chunks}
+        by_chunk |= {chunk: by_chunk.get(chunk, 0.0) for chunk in chunks}
     if query.also:
-        beside = postings.counts_in([term for term, _ in query.also], list(found))
+        beside = postings.counts_in([term for term, _ in query.also], list(by_chunk))
         for term, holders in query.also:
             for spelling in spellings(term):
-                for chunk, weight in _weights(postings, beside[spelling], by, holders, found):
-                    found[chunk] += weight
-    return found
+                for chunk, weight in _weights(postings, beside[spelling], by, holders, by_chunk):
+                    by_chunk[chunk] += weight
+    return by_chunk
 
 
 def matching(postings: Postings, searched: Sequence[Term | TermQuery]) -> list[set[int]]:
     """Return the chunks that contain each term, or match each query."""
     queries = [TermQuery(any=(each,)) if isinstance(each, Term) else each for each in searched]
-    postings.look_up([term for wanted in queries for term in _named(wanted)])
+    postings.look_up([term for query in queries for term in _named(query)])
     return [
-        {chunk for chunks, _ in _clauses_of(postings, wanted) for chunk in chunks}
-        for wanted in queries
+        {chunk for chunks, _ in _clauses_of(postings, query) for chunk in chunks}
+        for query in queries
     ]
 
 
@@ -76,11 +76,11 @@ def _weights(
     """Return the weight of a spelling in each of some chunks that contain it."""
     weight = idf(by.chunks, holders)
     mean = by.tokens / by.chunks if by.chunks else 1.0
-    lengths, found = postings.lengths, []
+    lengths, weights = postings.lengths, []
     for chunk in counts.keys() & among:
         times, length = counts[chunk], K1 * (1 - B + B * lengths[chunk] / mean)
-        found.append((chunk, weight * (times * (K1 + 1) / (times + length))))
-    return found
+        weights.append((chunk, weight * (times * (K1 + 1) / (times + length))))
+    return weights
 
 
 def _clauses_of(postings: Postings, query: TermQuery) -> Iterator[tuple[set[int], Clause]]:

@@ -77,19 +77,19 @@ class RowWriter(BaseChange):
 
     def _begin(self) -> None:
         """Lock the row of the workspace under this writer's epoch."""
-        *_, found = self.connection.together(
+        *_, rows = self.connection.together(
             (
                 Statement("begin"),
                 Statement(BOUNDS),
                 Statement(select_by_id(lock=True), (self.row.id, self.row.epoch)),
             )
         )
-        if not found:
+        if not rows:
             raise BusyError(
                 f"another memcli has taken over writing {self.row.tenant}/{self.row.name}",
                 hint="memcli store status",
             )
-        self.row = read_row(found[0])
+        self.row = read_row(rows[0])
         self._meta = dict(self.row.meta)
 
     def _commit(self) -> None:
@@ -184,7 +184,7 @@ class RowWriter(BaseChange):
     ) -> list[Pending]:
         among = "" if within is None else " and p.chunk = any($4::bigint[])"
         listed = () if within is None else (within,)
-        found = self._rows(
+        result = self._rows(
             'select p.hash, p.prefix, substr(c.text, p."start" + 1, p."end" - p."start"), d.title,'
             " c.heading_path::json, coalesce(c.first_day, c.date), c.date,"
             " case when strpos(d.front_matter, '\"description\"') > 0 then d.front_matter"
@@ -198,7 +198,7 @@ class RowWriter(BaseChange):
             " d.date is not null, d.date desc, d.path, d.source, p.chunk, p.no limit $3",
             (self.row.id, rows.encoder_of(fingerprint), limit, *listed),
         )
-        return waiting(found)
+        return waiting(result)
 
     def borrow(self, fingerprint: str) -> int:
         """Copy vectors that the tenant has for waiting texts; return how many."""
@@ -228,8 +228,8 @@ class RowWriter(BaseChange):
         """
         with self.transaction():
             unused = None if self.facts.fingerprint == fingerprint else self.now
-            kept = [(hash_, rounded(vector)) for hash_, vector in made if vector is not None]
-            self.connection.together(vectors.put(self.row.id, fingerprint, kept, unused))
+            pairs = [(hash_, rounded(vector)) for hash_, vector in made if vector is not None]
+            self.connection.together(vectors.put(self.row.id, fingerprint, pairs, unused))
             if unread := [hash_ for hash_, vector in made if vector is None]:
                 self._rows(
                     "insert into memcli.unread (workspace, encoder, hash)"
@@ -254,13 +254,13 @@ class RowWriter(BaseChange):
     def _has_many(self, fingerprint: str) -> bool:
         """Return whether codes are compared first; near the limit, nothing changes."""
         most = vectors.MANY * 3 // 4 if COARSE in self._meta else vectors.MANY
-        found = self._rows(
+        result = self._rows(
             "select count(*) from (select 1 from memcli.vectors v where v.workspace = $1"
             " and v.encoder = $2 and exists (select 1 from memcli.parts p where p.workspace = $1"
             " and p.hash = v.hash) limit $3) x",
             (self.row.id, rows.encoder_of(fingerprint), most),
         )
-        return bool(found[0][0] >= most)
+        return bool(result[0][0] >= most)
 
     def unchecked(self) -> list[str]:
         with translated(self.address):
@@ -282,10 +282,10 @@ class RowWriter(BaseChange):
         before, after = self._bounds(unused_days)
         own = rows.encoder_of(self.facts.fingerprint or "")
         with self.transaction(revise=False):
-            found = self._rows(
+            result = self._rows(
                 "select memcli.drop_vectors($1, $2, $3, $4)", (self.row.id, own, before, after)
             )
-        return int(found[0][0])
+        return int(result[0][0])
 
     def start_over(self, fault: str) -> str:
         """Check the rows again; if they are damaged, delete all except vectors."""
@@ -378,14 +378,14 @@ def lease(
 
 def _taken(connection: Connection, address: Address, name: Name) -> WorkspaceRow | None:
     """Take the lease if it is free, or if its holder has ended."""
-    (told,) = connection.run(select_by_name(connection, name))
-    row = row_of(told, address, name)
+    (fields,) = connection.run(select_by_name(connection, name))
+    row = row_of(fields, address, name)
     if row.holder and row.is_active and not is_dead(row.holder):
         return None
-    found = connection.rows(
+    rows = connection.rows(
         "update memcli.workspaces set holder = $3, epoch = epoch + 1, lease_until = now() +"
         f" '{LEASE_SECONDS} seconds', changed_at = coalesce(changed_at, now())"
         " where id = $1 and epoch = $2 returning epoch",
         (row.id, row.epoch, holder()),
     )
-    return row._replace(epoch=found[0][0], holder=holder()) if found else None
+    return row._replace(epoch=rows[0][0], holder=holder()) if rows else None

@@ -34,15 +34,15 @@ def idf(chunks: int, holders: int) -> float:
     """Return the weight of a phrase that `holders` of so many chunks contain."""
     if holders > chunks:  # possible with an estimated count
         return LEAST_IDF
-    found = log((chunks - holders + 0.5) / (holders + 0.5))
-    return found if found > 0 else LEAST_IDF
+    weight = log((chunks - holders + 0.5) / (holders + 0.5))
+    return weight if weight > 0 else LEAST_IDF
 
 
 def sizes(connection: apsw.Connection) -> tuple[int, int]:
     """Count the chunks and their tokens."""
     register(connection)
-    ((told,),) = rows(connection, "SELECT sizes(fts) FROM fts LIMIT 1") or [("[0, 0]",)]
-    chunks, tokens = json.loads(told)
+    ((text,),) = rows(connection, "SELECT sizes(fts) FROM fts LIMIT 1") or [("[0, 0]",)]
+    chunks, tokens = json.loads(text)
     return chunks, tokens
 
 
@@ -67,20 +67,20 @@ def _sizes(table: apsw.FTS5ExtensionApi, *_: object) -> str:
 
 
 def _weighed(row: apsw.FTS5ExtensionApi, *values: object) -> float:
-    told = row.aux_data
-    if told is None:  # the first row of a query
+    data = row.aux_data
+    if data is None:  # the first row of a query
         mean, *weights = json.loads(str(values[0]))
-        told = row.aux_data = (mean, tuple(enumerate(weights)))
-    mean, weights = told
+        data = row.aux_data = (mean, tuple(enumerate(weights)))
+    mean, weights = data
     locations = row.phrase_locations
     length = K1 * (1 - B + B * row.column_size(-1) / mean)
-    found = 0.0
+    score = 0.0
     for place, weight in weights:
         heading, body = locations(place)
         times = len(heading) + len(body)
         if times:
-            found += weight * (times * (K1 + 1) / (times + length))
-    return found
+            score += weight * (times * (K1 + 1) / (times + length))
+    return score
 
 
 def totals(connection: apsw.Connection, match: str) -> Totals:
@@ -113,8 +113,8 @@ def _weigh(match: str, by: Totals) -> str:
 
 def _phrases(match: str) -> list[Term]:
     """List the phrases of an expression, in the order in which FTS5 counts them."""
-    found = re.findall(r'"((?:[^"]|"")*)"(\*?)', match)
-    return [Term(text.replace('""', '"'), bool(is_open)) for text, is_open in found]
+    phrases = re.findall(r'"((?:[^"]|"")*)"(\*?)', match)
+    return [Term(text.replace('""', '"'), bool(is_open)) for text, is_open in phrases]
 
 
 def _alone(term: Term) -> str:

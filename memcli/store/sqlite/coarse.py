@@ -118,16 +118,17 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
 
     head = head_of(query.vector, tier.components)
     code: bytes = rows(connection, f"SELECT {encoded('?1', tier.components)}", (head,))[0][0]
-    wanted = max(LEAST_CODES, OVERSAMPLING * query.limit)
+    count = max(LEAST_CODES, OVERSAMPLING * query.limit)
     of_tier = tier_table(table, tier.components)
-    found = _read(connection, _numbers(connection, of_tier, query, code=code, limit=wanted))
-    heads = [vector[: quantize.size(tier.components)] for _, vector in found]
-    whole = len(query.vector) // 4
+    neighbours = _read(connection, _numbers(connection, of_tier, query, code=code, limit=count))
+    heads = [vector[: quantize.size(tier.components)] for _, vector in neighbours]
+    origin, whole = bytes(len(head)), len(query.vector) // 4
     apart = distances_of(connection, head, heads, dimension=whole, has_vec=True)
-    none = bytes(len(head))
-    lengths = distances_of(connection, none, heads, dimension=whole, has_vec=True)
+    lengths = distances_of(connection, origin, heads, dimension=whole, has_vec=True)
     best = max(map(head_cosine, apart, lengths), default=0.0)
-    return TierResult(best, lambda: with_ties(_rescored(connection, query, found), query.limit))
+    return TierResult(
+        best, lambda: with_ties(_rescored(connection, query, neighbours), query.limit)
+    )
 
 
 def _by_all(
@@ -136,10 +137,10 @@ def _by_all(
     """Search by whole vectors."""
     dimension = len(query.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query.vector,))[0][0]
-    wanted = max(LEAST_CODES, OVERSAMPLING * query.limit)
-    numbers = _from_cache(connection, table, query, code=code, limit=wanted)
+    count = max(LEAST_CODES, OVERSAMPLING * query.limit)
+    numbers = _from_cache(connection, table, query, code=code, limit=count)
     if numbers is None:
-        numbers = _numbers(connection, table, query, code=code, limit=wanted)
+        numbers = _numbers(connection, table, query, code=code, limit=count)
     return with_ties(_rescored(connection, query, _read(connection, numbers)), query.limit)
 
 
@@ -155,9 +156,9 @@ def _from_cache(
         return None
     from memcli.store.sqlite import codes_in_memory
 
-    found = codes_in_memory.nearest(connection, table, query.state, code, limit)
+    nearest = codes_in_memory.nearest(connection, table, query.state, code, limit)
     # vec0 returns no more than this, whatever ties with the last.
-    return None if found is None else [number for number, _ in found[:MOST_NEIGHBOURS]]
+    return None if nearest is None else [number for number, _ in nearest[:MOST_NEIGHBOURS]]
 
 
 def _numbers(
@@ -166,15 +167,15 @@ def _numbers(
     """List the rows of the nearest codes, with all ties with the last, by vec0."""
     bound, most = _bound(connection, table, code, limit), min(2 * limit, MOST_NEIGHBOURS)
     while True:
-        found = _coded(connection, table, query, code=code, most=most, bound=bound)
-        kept = with_ties(found, limit)
-        if len(found) < limit and bound < 8 * len(code):
+        coded = _coded(connection, table, query, code=code, most=most, bound=bound)
+        nearest = with_ties(coded, limit)
+        if len(coded) < limit and bound < 8 * len(code):
             bound = 8 * len(code)
-        elif len(kept) < most or most == MOST_NEIGHBOURS:
+        elif len(nearest) < most or most == MOST_NEIGHBOURS:
             break
         else:
             most = min(2 * most, MOST_NEIGHBOURS)
-    return [number for number, _ in kept]
+    return [number for number, _ in nearest]
 
 
 def with_ties(rows: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[Any, float]]:
@@ -199,13 +200,13 @@ def _coded(
     """List the (row, hamming distance) of the nearest codes."""
     select, values = query.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
-    found = rows(
+    result = rows(
         connection,
         f"SELECT id, distance FROM {table}"
         f" WHERE embedding MATCH vec_bit(?) AND k = ? AND distance <= ?{within} ORDER BY distance",
         (code, most, bound, *values),
     )
-    return [(number, distance) for number, distance in found]
+    return [(number, distance) for number, distance in result]
 
 
 def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -233,20 +234,20 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, limit: int) -> 
         return len(code) * 8
     line_checks = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
     sampled = sorted({1 + number * chunks // line_checks for number in range(line_checks)})
-    asked, length, held = int.from_bytes(code, "little"), len(code), 0
+    bits, length, count = int.from_bytes(code, "little"), len(code), 0
     distances: list[int] = []
     for row in sampled:
         for (blob,) in rows(
             connection, f"SELECT vectors FROM {table}_vector_chunks00 WHERE rowid = ?", (row,)
         ):
-            held += len(blob) // length
+            count += len(blob) // length
             for at in range(0, len(blob), length * SAMPLE_STEP):
-                near = int.from_bytes(blob[at : at + length], "little") ^ asked
+                near = int.from_bytes(blob[at : at + length], "little") ^ bits
                 distances.append(near.bit_count())
-    if not held:
+    if not count:
         return len(code) * 8
     distances.sort()
-    total = chunks * held / len(sampled)
+    total = chunks * count / len(sampled)
     rank = ceil(len(distances) * min(1.0, SAFETY * limit / total)) + SPARE
     return min(distances[min(rank, len(distances) - 1)], len(code) * 8)
 
@@ -275,12 +276,12 @@ def distances_of(
     """
     if {*map(len, vectors)} - {quantize.size(len(query) // 4)}:
         raise ValueError("a vector is not of the dimension of the query")
-    found: list[float] = []
+    distances: list[float] = []
     for at in range(0, len(vectors), _MOST_AT_ONCE):
         joined = b"".join(vectors[at : at + _MOST_AT_ONCE])
         batch = quantize.unpacked(joined, dimension or len(query) // 4)
-        found += unpacked_distances(connection, query, batch, has_vec=has_vec)
-    return found
+        distances += unpacked_distances(connection, query, batch, has_vec=has_vec)
+    return distances
 
 
 def unpacked_distances(
@@ -289,8 +290,8 @@ def unpacked_distances(
     """Return the L2 distances of concatenated vectors to a query, all in float32."""
     query += bytes(4 * quantize.padded(len(query) // 4) - len(query))
     if has_vec:
-        found = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
-        return [distance for (distance,) in found]
+        result = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
+        return [distance for (distance,) in result]
     import numpy as np
 
     apart = np.frombuffer(vectors, "<f4").reshape(-1, len(query) // 4) - np.frombuffer(query, "<f4")

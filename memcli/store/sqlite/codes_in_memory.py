@@ -49,8 +49,8 @@ def nearest(
     distances = _distances(codes.words, np.frombuffer(code, "<u8"))
     within = np.bincount(distances, minlength=1).cumsum()
     bound = np.searchsorted(within, min(limit, len(distances)))
-    found = np.flatnonzero(distances <= bound)
-    ordered = found[np.argsort(distances[found], kind="stable")]
+    places = np.flatnonzero(distances <= bound)
+    ordered = places[np.argsort(distances[places], kind="stable")]
     return list(zip(codes.numbers[ordered].tolist(), distances[ordered].tolist(), strict=True))
 
 
@@ -73,17 +73,17 @@ def _distances(words: Any, code: Any) -> Any:  # noqa: ANN401
 
 def _codes(connection: apsw.Connection, table: str, state: str) -> Codes | None:
     path = connection.filename
-    kept = _kept.get(path)
-    if kept is not None and kept.state == state:
-        return kept
+    known = _kept.get(path)
+    if known is not None and known.state == state:
+        return known
     _kept.pop(path, None)
     try:
-        found = _read(connection, table, state)
+        codes = _read(connection, table, state)
     except (ImportError, MemoryError):  # vec0 needs neither numpy nor the memory
         return None
-    if found is not None:
-        _kept[path] = found
-    return found
+    if codes is not None:
+        _kept[path] = codes
+    return codes
 
 
 def _read(connection: apsw.Connection, table: str, state: str) -> Codes | None:
@@ -92,11 +92,11 @@ def _read(connection: apsw.Connection, table: str, state: str) -> Codes | None:
 
     blocks = f"FROM {table}_chunks c JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id"
     of_each = f"length(v.vectors), length(c.rowids), (SELECT count(*) FROM {table}_chunks)"
-    found = rows(connection, f"SELECT {of_each} {blocks} LIMIT 1")
-    size, count, times = found[0] if found else (0, 0, 0)
+    result = rows(connection, f"SELECT {of_each} {blocks} LIMIT 1")
+    size, count, times = result[0] if result else (0, 0, 0)
     count //= _ID_BYTES
-    held = sum(codes.words.nbytes for codes in list(_kept.values()))
-    if not count or size % (_WORD * count) or held + size * times > MOST_BYTES:
+    used = sum(codes.words.nbytes for codes in list(_kept.values()))
+    if not count or size % (_WORD * count) or used + size * times > MOST_BYTES:
         return None
     numbers, at = np.empty(count * times, "<i8"), 0
     words = np.empty((size // count // _WORD, count * times), "<u8")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 def meta(connection: apsw.Connection, key: str) -> str | None:
     """Read a `meta` value."""
-    found = rows(connection, "SELECT value FROM meta WHERE key = ?", (key,))
-    return found[0][0] if found else None
+    result = rows(connection, "SELECT value FROM meta WHERE key = ?", (key,))
+    return result[0][0] if result else None
 
 
 def put_meta(connection: apsw.Connection, key: str, value: str) -> None:
@@ -48,10 +48,10 @@ _META = (Column("key", TEXT), Column("value", TEXT))
 
 def read_facts(connection: apsw.Connection) -> Facts:
     """Read the facts of the index; `meta` contains more, for its own use."""
-    told = dict(typed_rows(connection, _META, "FROM meta"))
-    found = Facts(**{name: told[name] for name in Facts._fields if name in told})
-    dimension = None if found.dimension is None else int(found.dimension)
-    return found._replace(revision=int(found.revision), dimension=dimension)
+    values = dict(typed_rows(connection, _META, "FROM meta"))
+    facts = Facts(**{name: values[name] for name in Facts._fields if name in values})
+    dimension = None if facts.dimension is None else int(facts.dimension)
+    return facts._replace(revision=int(facts.revision), dimension=dimension)
 
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
@@ -81,7 +81,7 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
             document.first_day,
         ),
     )  # fmt: skip
-    found = rows(
+    result = rows(
         connection,
         "SELECT id FROM documents WHERE source = ? AND path = ?",
         (document.source, document.path),
@@ -89,10 +89,10 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
     for chunk in document.chunks:
         named_by = "" if chunk.ordinal else document.front_matter
         headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
-        _put_chunk(connection, found[0][0], chunk, headings)
-    lineage.put(connection, found[0][0], document.lineage)
-    properties.put(connection, found[0][0], document.front_matter)
-    speakers.put(connection, found[0][0], document.chunks)
+        _put_chunk(connection, result[0][0], chunk, headings)
+    lineage.put(connection, result[0][0], document.lineage)
+    properties.put(connection, result[0][0], document.front_matter)
+    speakers.put(connection, result[0][0], document.chunks)
 
 
 def _put_chunk(
@@ -168,16 +168,16 @@ def read_counts(connection: apsw.Connection) -> Counts:
             (EMBEDDED_AT,),
         )
     )
-    told = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
-    if told is not None:  # without reading each row
-        return told
+    counts = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
+    if counts is not None:  # without reading each row
+        return counts
     documents, chunks, segments, left_out = count_rows(connection)
-    found = rows(
+    result = rows(
         connection,
         "SELECT count(*) FROM parts p JOIN vectors v ON v.hash = p.hash"
         f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})",
     )
-    return Counts(documents, chunks, segments, found[0][0], left_out)
+    return Counts(documents, chunks, segments, result[0][0], left_out)
 
 
 def count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
@@ -235,10 +235,10 @@ def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stam
         f"SELECT {', '.join(_DOCUMENT)} FROM documents WHERE source = ? AND path = ?",
         key,
     )
-    told = dict(zip(_DOCUMENT, row, strict=True))
-    stat = FileStat(**{name: told[name] for name in FileStat._fields})
-    document = document_of(told, _chunks(connection, told["id"]))
-    return document, Stamp(stat, told["hash"], told["indexed_ns"]), told["skip"]
+    fields = dict(zip(_DOCUMENT, row, strict=True))
+    stat = FileStat(**{name: fields[name] for name in FileStat._fields})
+    document = document_of(fields, _chunks(connection, fields["id"]))
+    return document, Stamp(stat, fields["hash"], fields["indexed_ns"]), fields["skip"]
 
 
 _OF_CHUNK = (
@@ -262,10 +262,10 @@ def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
 
 
 def _segments(connection: apsw.Connection, chunk_id: int) -> tuple[Segment, ...]:
-    found = rows(
+    result = rows(
         connection,
         f'SELECT start_line, end_line, start, "end", {plain("prefix")}, hash FROM parts'
         " WHERE chunk_id = ? ORDER BY no",
         (chunk_id,),
     )
-    return tuple(Segment(*row) for row in found)
+    return tuple(Segment(*row) for row in result)

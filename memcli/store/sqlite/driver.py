@@ -78,15 +78,15 @@ def is_network(folder: str, mounts: str = MOUNTS) -> bool:
 
 def type_of(folder: str, table: str) -> str:
     """Return the mount type of a real path; the last mount of a folder counts."""
-    longest, found = -1, ""
+    longest, kind = -1, ""
     for line in table.splitlines():
         fields = line.split(" ")
         if len(fields) < 3:
             continue
         point = _unescaped(fields[1]).rstrip("/") + "/"
         if f"{folder}/".startswith(point) and len(point) >= longest:
-            longest, found = len(point), fields[2]
-    return found
+            longest, kind = len(point), fields[2]
+    return kind
 
 
 def is_network_type(name: str) -> bool:
@@ -181,16 +181,16 @@ def refuse_others(path: str, mounts: str = MOUNTS) -> None:
     hint, user = "set MEMCLI_STORE to a file in a folder of your own", system.user_id()
     for look in (os.lstat, os.stat):  # for a link, its author chose its target
         try:
-            found = look(path)
+            status = look(path)
         except FileNotFoundError:
             return
         except OSError as error:
             raise StoreError(f"{path} cannot be opened: {error.strerror}", hint=hint) from error
-        if user is not None and found.st_uid not in (user, 0):
-            raise StoreError(f"{path} belongs to another user (uid {found.st_uid})", hint=hint)
-    if not stat.S_ISREG(found.st_mode):
+        if user is not None and status.st_uid not in (user, 0):
+            raise StoreError(f"{path} belongs to another user (uid {status.st_uid})", hint=hint)
+    if not stat.S_ISREG(status.st_mode):
         raise StoreError(f"{path} is not a regular file, so it is not an index", hint=hint)
-    mode = stat.S_IMODE(found.st_mode)
+    mode = stat.S_IMODE(status.st_mode)
     if user is not None and mode & 0o022 and not is_network(os.path.dirname(path), mounts):
         raise StoreError(
             f"{path} is writable by other users (mode {mode:o}), so it may contain anything",
@@ -312,8 +312,8 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
     """Refuse a database that another program made."""
     is_used = bool(rows(connection, "SELECT 1 FROM sqlite_master LIMIT 1"))
     # Read this last: memcli marks a database when it makes the first table, maybe in between.
-    found = connection.pragma("application_id")
-    if found != APPLICATION_ID and (found or is_used):
+    application = connection.pragma("application_id")
+    if application != APPLICATION_ID and (application or is_used):
         raise StoreError(
             f"{path} is a database of another program",
             hint="set MEMCLI_STORE to a file of its own",
@@ -376,16 +376,16 @@ def typed_rows(
     bindings: Sequence[Any] = (),
 ) -> list[tuple[Any, ...]]:
     """Select columns; ValueError for a value that memcli never writes."""
-    found = rows(connection, f"SELECT {', '.join(c.sql for c in columns)} {tail}", bindings)
-    for types in {tuple(map(type, row)) for row in found}:
-        for column, held in zip(columns, types, strict=True):
-            if held not in column.types:
-                raise ValueError(f"{column.sql} is of type {held.__name__}")
+    result = rows(connection, f"SELECT {', '.join(c.sql for c in columns)} {tail}", bindings)
+    for types in {tuple(map(type, row)) for row in result}:
+        for column, column_type in zip(columns, types, strict=True):
+            if column_type not in column.types:
+                raise ValueError(f"{column.sql} is of type {column_type.__name__}")
     for at, column in enumerate(columns):
         if column.check is not None:
-            for text in {row[at] for row in found} - {None}:
+            for text in {row[at] for row in result} - {None}:
                 column.check(text)
-    return found
+    return result
 
 
 # `json.loads` takes four times as long, and a search reads hundreds of lists.
@@ -395,12 +395,12 @@ _SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 def strings(text: str) -> tuple[str, ...]:
     """Read a JSON array of strings; ValueError for anything else."""
     try:
-        found, end = _SCAN(text, 0)
+        value, end = _SCAN(text, 0)
     except StopIteration:
         end = -1
-    if end != len(text) or type(found) is not list or {*map(type, found)} - {str}:
+    if end != len(text) or type(value) is not list or {*map(type, value)} - {str}:
         raise ValueError("a list of texts is none")
-    return tuple(found)
+    return tuple(value)
 
 
 def set_aside(path: str) -> str:

@@ -148,15 +148,16 @@ def chunk_rows(
         (fingerprint, *chunk_ids),
     ):
         segments.setdefault(chunk_id, []).append(segment)
-    found = typed_rows(
+    result = typed_rows(
         connection,
         (*ABOUT.values(), *_RANKED.values()),
         f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})",
         chunk_ids,
     )
-    told = len(ABOUT)
+    start = len(ABOUT)
     return {
-        row[0]: ChunkRow._make((about(row), *row[told:], segments.get(row[0], ()))) for row in found
+        row[0]: ChunkRow._make((about(row), *row[start:], segments.get(row[0], ())))
+        for row in result
     }
 
 
@@ -168,8 +169,8 @@ def about(row: Sequence[Any]) -> About:
 
 def by_ids(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
     """Read some chunks."""
-    found = _read(connection, f"WHERE c.id IN ({marks(chunk_ids)})", chunk_ids)
-    return {excerpt.about.chunk_id: excerpt for excerpt in found}
+    result = _read(connection, f"WHERE c.id IN ({marks(chunk_ids)})", chunk_ids)
+    return {excerpt.about.chunk_id: excerpt for excerpt in result}
 
 
 def of_documents(
@@ -211,12 +212,12 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[AlwaysDocument]:
     weights = typed_rows(connection, columns, f"FROM documents d WHERE {which}")
     authorities = {(source, path): authority for source, path, authority in weights}
     # Documents come first: otherwise SQLite reads every chunk to find its document.
-    found = _read(
+    result = _read(
         connection,
         f"WHERE d.id IN (SELECT id FROM documents WHERE {which})"
         " ORDER BY d.source, d.path, c.ordinal",
     )
-    runs = groupby(found, lambda excerpt: excerpt.about.document)
+    runs = groupby(result, lambda excerpt: excerpt.about.document)
     return [AlwaysDocument(authorities[document], tuple(run)) for document, run in runs]
 
 
@@ -232,7 +233,7 @@ def documents(
     total, ending, limit = "0", "ORDER BY d.source, d.path", []
     if first is not None:
         total, ending, limit = "count(*) OVER ()", FIRST[first.order], [first.limit]
-    found = typed_rows(
+    result = typed_rows(
         connection,
         [*_DOCUMENT.values(), Column(total, WHOLE)],
         f"FROM (SELECT c.document_id AS id, count(*) AS chunks {chunks} GROUP BY c.document_id"
@@ -241,7 +242,7 @@ def documents(
         f" JOIN documents d ON d.id = n.id {ending}",
         (*values, *of_bare, *limit),
     )
-    documents = [IndexedDocument._make(row) for row in found]
+    documents = [IndexedDocument._make(row) for row in result]
     for day, last in {(d.first_day, d.date) for d in documents if d.first_day and d.date}:
         if not 0 <= (date.fromisoformat(last) - date.fromisoformat(day)).days < MOST_DAYS:
             raise ValueError(f"{day} to {last} is no week, month or quarter")
@@ -258,7 +259,7 @@ def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int,
     from memcli.store.records import ChunkLines
 
     beside = "LEFT JOIN chunks {0} ON {0}.document_id = c.document_id AND {0}.id = c.id"
-    found = typed_rows(
+    result = typed_rows(
         connection,
         (
             Column("c.id", WHOLE),
@@ -272,7 +273,7 @@ def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int,
     )
     return {
         chunk_id: ChunkLines((bool(before), bool(after)), turns_of(turns))
-        for chunk_id, before, after, turns in found
+        for chunk_id, before, after, turns in result
     }
 
 
@@ -306,8 +307,8 @@ def marks(values: Sequence[Any]) -> str:
 
 def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) -> list[Excerpt]:
     columns = (*ABOUT.values(), *_EXCERPT.values())
-    found = typed_rows(connection, columns, f"{CHUNKS} {tail}", values)
-    return [Excerpt(about(row), *row[len(ABOUT) :]) for row in found]
+    result = typed_rows(connection, columns, f"{CHUNKS} {tail}", values)
+    return [Excerpt(about(row), *row[len(ABOUT) :]) for row in result]
 
 
 def preferences(
@@ -317,11 +318,11 @@ def preferences(
     from memcli.store.documents import lines_of
 
     test, values = within(scope)
-    found = typed_rows(
+    result = typed_rows(
         connection,
         (Column("c.id", WHOLE), Column("c.preferences", TEXT)),
         f"{CHUNKS} WHERE c.preferences <> '[]'{test and f' AND {test}'}"
         " ORDER BY c.date IS NOT NULL, c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
         (*values, limit),
     )
-    return {chunk_id: lines_of(text) for chunk_id, text in found}
+    return {chunk_id: lines_of(text) for chunk_id, text in result}

@@ -70,15 +70,15 @@ def within(scope: Scope, dated: str = "c") -> tuple[str, list[Any]]:
     if filters.until:
         tests.append(f"({undated}{first_day} <= ? AND {date} <= {LAST_OF_ANY})")
         values += [filters.until, filters.until]
-    for column, wanted in (
+    for column, accepted in (
         ("d.source", filters.sources),
         ("d.kind", filters.kinds),
         ("d.scope", filters.scopes),
         ("d.trust", filters.trusts),
     ):
-        if wanted:
-            tests.append(f"{column} IN ({','.join('?' * len(wanted))})")
-            values += wanted
+        if accepted:
+            tests.append(f"{column} IN ({','.join('?' * len(accepted))})")
+            values += accepted
     if filters.paths:
         either = "d.path GLOB ? OR d.source || ':' || d.path GLOB ?"
         tests.append("(" + " OR ".join([either] * len(filters.paths)) + ")")
@@ -99,8 +99,8 @@ def within(scope: Scope, dated: str = "c") -> tuple[str, list[Any]]:
         tests.append(_OUTSIDE)
         values.append(_as_json(scope.beyond))
     # No text contains half a surrogate, which Python makes of a byte that is not UTF-8.
-    said = (v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values)
-    return " AND ".join(tests), [*said]
+    clean = (v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values)
+    return " AND ".join(tests), [*clean]
 
 
 def _conditions(filters: Filters) -> Iterator[tuple[str, list[Any]]]:

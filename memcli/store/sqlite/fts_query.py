@@ -30,9 +30,9 @@ def expression(query: TermQuery) -> str | None:
     Example: any of `pool` and `v0.1`, none of `dry` -> `("pool" OR "v0.1") NOT ("dry")`.
     """
     every = _join((_join(map(phrase, group), " OR ") for group in query.all), " AND ")
-    found = _join([every, *map(phrase, query.any)], " OR ")
+    text = _join([every, *map(phrase, query.any)], " OR ")
     unwanted = _join(map(phrase, query.none), " OR ")
-    return f"({found}) NOT ({unwanted})" if found and unwanted else found
+    return f"({text}) NOT ({unwanted})" if text and unwanted else text
 
 
 def phrase(term: Term) -> str:
@@ -55,8 +55,10 @@ def spellings(term: Term) -> list[Term]:
 
 
 def _join(expressions: Iterable[str | None], operator: str) -> str | None:
-    kept = list(dict.fromkeys(e for e in expressions if e))
-    return f"({operator.join(kept)})" if len(kept) > 1 else (kept[0] if kept else None)
+    distinct = list(dict.fromkeys(e for e in expressions if e))
+    return (
+        f"({operator.join(distinct)})" if len(distinct) > 1 else (distinct[0] if distinct else None)
+    )
 
 
 def _stems(prefix: str) -> Iterator[Term]:

@@ -49,40 +49,40 @@ class IndexCache:
         self, chunk_ids: Sequence[int], read: Callable[[Sequence[int]], dict[int, ChunkRow]]
     ) -> list[ChunkRow]:
         """Return chunks; `read` reads those that are not cached."""
-        kept = self._chunks
-        missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in kept]
-        found = read(missing) if missing else {}
+        known = self._chunks
+        missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
+        new = read(missing) if missing else {}
         self.bytes += sum(
-            2 * len(c.text) + SEGMENT_BYTES * (2 + len(c.segments)) for c in found.values()
+            2 * len(c.text) + SEGMENT_BYTES * (2 + len(c.segments)) for c in new.values()
         )
-        kept |= found
-        return [kept[chunk_id] for chunk_id in chunk_ids if chunk_id in kept]
+        known |= new
+        return [known[chunk_id] for chunk_id in chunk_ids if chunk_id in known]
 
     def tokens(
         self, texts: Sequence[str], cut: Callable[[Sequence[str]], list[tuple[str, ...]]]
     ) -> list[tuple[str, ...]]:
         """Return the tokens of texts; `cut` cuts those that are not cached."""
-        kept = self._tokens
-        missing = [text for text in dict.fromkeys(texts) if text not in kept]
+        known = self._tokens
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
         for text, tokens in zip(missing, cut(missing), strict=True):
-            kept[text] = tokens
+            known[text] = tokens
             self.bytes += len(text) + TOKEN_BYTES * (2 + len(tokens))
-        return [kept[text] for text in texts]
+        return [known[text] for text in texts]
 
     def vectors(self, connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
         """Return unpacked vectors, by the numbers of their rows."""
-        kept = self._vectors
-        missing = [number for number in numbers if number not in kept]
-        found = vectors.packed_of(connection, missing)
-        sizes = {*map(len, found.values())}
+        known = self._vectors
+        missing = [number for number in numbers if number not in known]
+        packed = vectors.packed_of(connection, missing)
+        sizes = {*map(len, packed.values())}
         if len(sizes) > 1:
             raise ValueError("vectors of an encoder are of several dimensions")
         for size in sizes:
             dimension = quantize.dimension_of(size)
-            joined, step = quantize.unpacked(b"".join(found.values()), dimension), 4 * dimension
-            kept |= {each: joined[at * step : (at + 1) * step] for at, each in enumerate(found)}
-            self.bytes += (VECTOR_BYTES + step) * len(found)
-        return {number: kept[number] for number in numbers}
+            joined, step = quantize.unpacked(b"".join(packed.values()), dimension), 4 * dimension
+            known |= {each: joined[at * step : (at + 1) * step] for at, each in enumerate(packed)}
+            self.bytes += (VECTOR_BYTES + step) * len(packed)
+        return {number: known[number] for number in numbers}
 
     def holders(
         self, connection: apsw.Connection, query: Term | TermQuery
@@ -95,22 +95,22 @@ class IndexCache:
             return None
         if isinstance(query, TermQuery):
             return self._matching(connection, query)
-        found = self._holders.get(query)
-        if found is None:
+        chunks = self._holders.get(query)
+        if chunks is None:
             listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (phrase(query),))
-            found = self._holders[query] = frozenset([row[0] for row in listed])
-            self.bytes += HOLDER_BYTES * (4 + len(found))
-        return found
+            chunks = self._holders[query] = frozenset([row[0] for row in listed])
+            self.bytes += HOLDER_BYTES * (4 + len(chunks))
+        return chunks
 
     def _matching(self, connection: apsw.Connection, query: TermQuery) -> frozenset[int]:
         def either(terms: Iterable[Term]) -> frozenset[int]:
             return frozenset[int]().union(*(self.holders(connection, t) or () for t in terms))
 
         groups = [either(group) for group in query.all if group]
-        found = either(query.any)
+        chunks = either(query.any)
         if groups:
-            found |= frozenset.intersection(*groups)
-        return found - either(query.none)
+            chunks |= frozenset.intersection(*groups)
+        return chunks - either(query.none)
 
     def nearest(
         self, connection: apsw.Connection, table: str, code: bytes, limit: int
@@ -120,8 +120,8 @@ class IndexCache:
             self._codes = table, *_read_codes(connection, table, len(code))
             self.bytes += CODE_BYTES * len(self._codes[2])
         _, numbers, codes = self._codes
-        asked = int.from_bytes(code, "little")
-        distances = [(each ^ asked).bit_count() for each in codes]
+        number = int.from_bytes(code, "little")
+        distances = [(each ^ number).bit_count() for each in codes]
         bound = sorted(distances)[min(limit, len(distances)) - 1] if distances else 0
         near = [at for at, distance in enumerate(distances) if distance <= bound]
         near.sort(key=distances.__getitem__)
@@ -132,17 +132,17 @@ def _read_codes(
     connection: apsw.Connection, table: str, length: int
 ) -> tuple[array[int], list[int]]:
     """Read rows and codes from the blocks in which vec0 stores them."""
-    found, codes = array("q"), list[int]()
+    slots, codes = array("q"), list[int]()
     for validity, ids, blob in connection.execute(
         f"SELECT c.validity, c.rowids, v.vectors FROM {table}_chunks c"
         f" JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id ORDER BY c.chunk_id"
     ):
-        held = int.from_bytes(validity, "little")
+        bits = int.from_bytes(validity, "little")
         numbers = array("q", ids)
         if len(blob) != length * len(numbers) or 8 * len(validity) != len(numbers):
             raise ValueError("a block of codes does not tell which of its rows are held")
         for at, number in enumerate(numbers):
-            if held >> at & 1:
-                found.append(number)
+            if bits >> at & 1:
+                slots.append(number)
                 codes.append(int.from_bytes(blob[at * length : (at + 1) * length], "little"))
-    return found, codes
+    return slots, codes

@@ -43,9 +43,9 @@ def first_fault(connection: apsw.Connection, path: str) -> str:
     """Return "ok", or the first fault in the pages and rows."""
     try:
         with understood(path):
-            found = str(rows(connection, "PRAGMA integrity_check(1)")[0][0])
-            if found != "ok":
-                return found
+            answer = str(rows(connection, "PRAGMA integrity_check(1)")[0][0])
+            if answer != "ok":
+                return answer
             for table, odd in _ODD.items():
                 if rows(connection, f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1"):
                     return f"a row of {table} is not as memcli writes them"

@@ -46,14 +46,14 @@ def ranked(
     """
     select, values = within or ("", ())
     condition = f"fts MATCH ?{f' AND +fts.rowid IN ({select})' if select else ''}"
-    found = rows(
+    result = rows(
         connection,
         f"SELECT rowid, {score} AS score FROM fts WHERE {condition} ORDER BY score DESC LIMIT ?",
         (match, *values, limit + 1),
     )
-    ids = dict(found[:limit])
-    if len(found) > limit and found[-1][1] == found[-2][1]:  # ties with the last go by place
-        last = found[-1][1]
+    ids = dict(result[:limit])
+    if len(result) > limit and result[-1][1] == result[-2][1]:  # ties with the last go by place
+        last = result[-1][1]
         ids = {chunk_id: own for chunk_id, own in ids.items() if own > last}
         tied = rows(
             connection,
@@ -70,10 +70,10 @@ def _placed(connection: apsw.Connection, scores: dict[int, float]) -> dict[int, 
     if len({*scores.values()}) == len(scores):
         return scores
     marks = ",".join("?" * len(scores))
-    found = rows(
+    result = rows(
         connection, f"SELECT c.id FROM {PLACED} WHERE c.id IN ({marks}) {BY_PLACE}", (*scores,)
     )
-    return {chunk_id: scores[chunk_id] for (chunk_id,) in found}
+    return {chunk_id: scores[chunk_id] for (chunk_id,) in result}
 
 
 def scores(
@@ -81,12 +81,12 @@ def scores(
 ) -> dict[int, float]:
     """Return the BM25 of the matches among some chunks."""
     marks = ",".join("?" * len(ids))
-    found = rows(
+    result = rows(
         connection,
         f"SELECT rowid, {score} FROM fts WHERE fts MATCH ? AND +rowid IN ({marks})",
         (match, *ids),
     )
-    return {row[0]: row[1] for row in found}
+    return {row[0]: row[1] for row in result}
 
 
 def count_matches(
@@ -94,20 +94,20 @@ def count_matches(
 ) -> tuple[int, set[int]]:
     """Count the chunks that match, and return the matches among some chunks."""
     marks = ",".join("?" * len(ids))
-    ((count, found),) = rows(
+    ((count, listed),) = rows(
         connection,
         f"SELECT count(*), group_concat(iif(rowid IN ({marks}), rowid, NULL)) FROM fts"
         " WHERE fts MATCH ?",
         (*ids, match),
     )
-    return count, set(map(int, found.split(","))) if found else set()
+    return count, set(map(int, listed.split(","))) if listed else set()
 
 
 def occurring(connection: apsw.Connection, terms: Sequence[Term]) -> frozenset[Term]:
     """Return the terms that any chunk contains; each lookup ends at the first chunk."""
     one = "SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1"
-    asked = _listed(connection, terms) if len(terms) > MANY_TERMS else terms
-    return frozenset(term for term in asked if rows(connection, one, (phrase(term),)))
+    candidates = _listed(connection, terms) if len(terms) > MANY_TERMS else terms
+    return frozenset(term for term in candidates if rows(connection, one, (phrase(term),)))
 
 
 def _listed(connection: apsw.Connection, terms: Sequence[Term]) -> Sequence[Term]:

@@ -27,7 +27,7 @@ def unchecked(connection: apsw.Connection) -> list[str]:
 
     The lines may be in another file now, so a file that the front matter names counts too.
     """
-    found = rows(
+    result = rows(
         connection,
         "SELECT d.path FROM documents d WHERE d.source = ?1 AND ("
         "EXISTS (SELECT 1 FROM lineage l LEFT JOIN documents s ON s.source = ?1 AND s.path = l.path"
@@ -39,7 +39,7 @@ def unchecked(connection: apsw.Connection) -> list[str]:
         " AND d.id IN (SELECT document_id FROM lineage) ORDER BY d.path",
         (MEMORY_SOURCE,),
     )
-    return [path for (path,) in found]
+    return [path for (path,) in result]
 
 
 def check(connection: apsw.Connection, summary: str, checks: Sequence[LineCheck]) -> None:
@@ -69,13 +69,13 @@ def line_checks(connection: apsw.Connection, summary: str) -> list[LineCheck]:
 
 
 def _document(connection: apsw.Connection, summary: str) -> int | None:
-    found = rows(
+    result = rows(
         connection,
         "SELECT id FROM documents WHERE source = ? AND path = ?"
         " AND id IN (SELECT document_id FROM lineage)",
         (MEMORY_SOURCE, summary),
     )
-    return int(found[0][0]) if found else None
+    return int(result[0][0]) if result else None
 
 
 def supports(connection: apsw.Connection) -> list[Support]:

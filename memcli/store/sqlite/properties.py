@@ -34,18 +34,18 @@ def put(connection: apsw.Connection, document_id: int, front_matter: str) -> Non
     """Replace the front matter of a document, which is JSON."""
     connection.execute("DELETE FROM properties WHERE document_id = ?", (document_id,))
     if front_matter != "{}":
-        said = properties(json.loads(front_matter))
+        pairs = properties(json.loads(front_matter))
         connection.executemany(
             "INSERT INTO properties (document_id, key, value) VALUES (?, ?, ?)",
-            [(document_id, key, value) for key, value in said],
+            [(document_id, key, value) for key, value in pairs],
         )
 
 
 def tests_of(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
     """Write the tests over documents d, each with its values."""
     for tag in filters.tags:
-        wanted = folded(bare(tag))
-        yield _SAYS.format(IN="IN", TEST=_TAGGED), [TAGS, wanted, wanted, wanted]
+        value = folded(bare(tag))
+        yield _SAYS.format(IN="IN", TEST=_TAGGED), [TAGS, value, value, value]
     for where in filters.where:
         test, values = _condition(where)
         yield _SAYS.format(IN="NOT IN" if where.negated else "IN", TEST=test), values

@@ -34,15 +34,15 @@ def scores(
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
     match, joint = expression(query), _joint(query)
-    found = _matches(connection, match, within, keywords.BM25) if match else {}
+    matches = _matches(connection, match, within, keywords.BM25) if match else {}
     either = " OR ".join(f"({each})" for each in (match, joint) if each)
     if either and query.also:
         chunks, tokens = bm25.sizes(connection)
-        told = bm25.weight_list(tokens / chunks if chunks else 1.0, _weights(query, chunks))
-        added = _matches(connection, _beside(query, either), within, f"weighed(fts, '{told}')")
+        weights = bm25.weight_list(tokens / chunks if chunks else 1.0, _weights(query, chunks))
+        added = _matches(connection, _beside(query, either), within, f"weighed(fts, '{weights}')")
         for chunk_id, more in added.items():
-            found[chunk_id] = found.get(chunk_id, 0.0) + more
-    return found
+            matches[chunk_id] = matches.get(chunk_id, 0.0) + more
+    return matches
 
 
 def first(

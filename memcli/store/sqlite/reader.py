@@ -122,10 +122,10 @@ class Reader:
         if self._facts is not None:
             return self._facts
         with understood(self.path):
-            found = documents.read_facts(self._connection)
+            facts = documents.read_facts(self._connection)
         if self._connection.in_transaction:
-            self._facts = found
-        return found
+            self._facts = facts
+        return facts
 
     def known(self) -> dict[Key, KnownFile]:
         with understood(self.path):
@@ -162,9 +162,9 @@ class Reader:
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         with understood(self.path):
             if self._cache and len(terms) <= keywords.MANY_TERMS:
-                found = {term: self._cache.holders(self._connection, term) for term in terms}
-                if None not in found.values():
-                    return frozenset(term for term, held in found.items() if held)
+                by_term = {term: self._cache.holders(self._connection, term) for term in terms}
+                if None not in by_term.values():
+                    return frozenset(term for term, chunks in by_term.items() if chunks)
             return keywords.occurring(self._connection, terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
@@ -195,12 +195,12 @@ class Reader:
                 from memcli.store.sqlite import rare_first
 
                 scores = rare_first.scores(self._connection, query, within)
-                found = rare_first.first(self._connection, scores, limit)
+                result = rare_first.first(self._connection, scores, limit)
             elif match:
-                found = keywords.ranked(self._connection, match, limit, within, score)
+                result = keywords.ranked(self._connection, match, limit, within, score)
             else:
                 return []
-        ranked = [KeywordMatch(chunk_id, score) for chunk_id, score in found]
+        ranked = [KeywordMatch(chunk_id, score) for chunk_id, score in result]
         if scores:
             self._weighed = [*self._weighed[-1:], (ranked, scores)]
         return ranked
@@ -214,30 +214,30 @@ class Reader:
         if vector is None or fingerprint is None:
             return list
         tiers = self._clean_tiers(table)
-        asked = coarse.VectorQuery(fingerprint, vector, limit, select_chunks(scope), tiers=tiers)
+        query = coarse.VectorQuery(fingerprint, vector, limit, select_chunks(scope), tiers=tiers)
 
         def ask(connection: Any, state: str = "") -> vectors.Nearest:  # noqa: ANN401
-            of_it = asked._replace(state=state)
+            of_it = query._replace(state=state)
             return vectors.nearest(connection, table, of_it, has_vec=not self.vec_problem)
 
         aside = None
         if table is None:
             pass
         elif not self._has_many():
-            asked = asked._replace(nearest=self._cache.nearest if self._cache else None)
+            query = query._replace(nearest=self._cache.nearest if self._cache else None)
         else:
             from memcli.store.sqlite.background import BackgroundQuery, often
 
             revision = str(facts.revision)
             state = f"{self._file.st_dev} {self._file.st_ino} {table} {revision}"
-            kept = state if often(self.path, state) else ""
-            aside = BackgroundQuery(self.path, revision, lambda connection: ask(connection, kept))
+            cached = state if often(self.path, state) else ""
+            aside = BackgroundQuery(self.path, revision, lambda connection: ask(connection, cached))
 
         def near() -> list[Neighbour]:
-            found = aside.result() if aside else None
+            neighbours = aside.result() if aside else None
             with understood(self.path):
-                found = ask(self._connection) if found is None else found
-                tier, cosines = found[0], dict(found[1])
+                neighbours = ask(self._connection) if neighbours is None else neighbours
+                tier, cosines = neighbours[0], dict(neighbours[1])
                 owners = vectors.owners(self._connection, [*cosines], scope)
             placed = [Neighbour(hash_, cosines[hash_], ids, tier) for hash_, ids in owners.items()]
             return sorted(placed, key=lambda text: -text.cosine)[:limit]
@@ -247,7 +247,7 @@ class Reader:
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> list[int]:
         select, values = select_chunks(scope) or ("", [])
         within = f" AND c.id IN ({select})" if select else ""
-        found: list[int] = []
+        result: list[int] = []
         for start, end in spans:
             with understood(self.path):
                 newest = self._rows(
@@ -256,8 +256,8 @@ class Reader:
                     " ORDER BY c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
                     (start, end, end, *values, limit),
                 )
-            found += [chunk_id for (chunk_id,) in newest]
-        return found
+            result += [chunk_id for (chunk_id,) in newest]
+        return result
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
         facts = self.facts
@@ -269,11 +269,11 @@ class Reader:
                 f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
                 (facts.fingerprint, *chunk_ids),
             )
-        found: dict[int, list[bytes]] = {}
+        by_chunk: dict[int, list[bytes]] = {}
         for chunk_id, vector in rows_:
             whole = quantize.unpacked(vector)[: 4 * (facts.dimension or 0)]
-            found.setdefault(chunk_id, []).append(whole)
-        return found
+            by_chunk.setdefault(chunk_id, []).append(whole)
+        return by_chunk
 
     def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
         if not chunk_ids:
@@ -363,21 +363,21 @@ class Reader:
         if not self._tiers or table is None:
             return ()
         with understood(self.path):
-            held = vectors.tiers_beside(self._connection, table)
-        return [tier for tier in self._tiers if tier.components in held]
+            names = vectors.tiers_beside(self._connection, table)
+        return [tier for tier in self._tiers if tier.components in names]
 
     def _scores(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> dict[int, float]:
         """Return the BM25 of chunks; the scores of the retriever are used again."""
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
-        weighed = [found for ranked, found in self._weighed if ranked is retrievers.keyword]
+        weighed = [values for ranked, values in self._weighed if ranked is retrievers.keyword]
         if missing and retrievers.totals is None and (weighed or retrievers.query.also):
             if not weighed:
                 from memcli.store.sqlite import rare_first
 
                 weighed = [rare_first.scores(self._connection, retrievers.query, None)]
-            found = weighed[0]
-            return scores | {chunk_id: found.get(chunk_id, 0.0) for chunk_id in missing}
+            values = weighed[0]
+            return scores | {chunk_id: values.get(chunk_id, 0.0) for chunk_id in missing}
         match = expression(retrievers.query) if missing else None
         if match:
             score = self._score(match, retrievers.totals)
@@ -422,8 +422,8 @@ class Reader:
         match = phrase(query) if isinstance(query, Term) else expression(query)
         if match is None:
             return TermChunks(0, frozenset())
-        count, held = keywords.count_matches(self._connection, match, chunk_ids)
-        return TermChunks(count, frozenset(held))
+        count, chunks = keywords.count_matches(self._connection, match, chunk_ids)
+        return TermChunks(count, frozenset(chunks))
 
     def _keep(self) -> None:
         """Cache what is read of this state from now on, unless the cache is too large."""

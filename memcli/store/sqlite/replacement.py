@@ -72,13 +72,13 @@ def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list
     A copy is unused since then, or since `now`, in seconds since 1970. Vectors of an encoder
     without a valid name are left out.
     """
-    found = main.execute(
+    cursor = main.execute(
         "SELECT CAST(e.fingerprint AS BLOB), v.hash, v.vector,"
         " CASE WHEN typeof(v.unused_since) = 'integer' THEN v.unused_since ELSE ? END"
         " FROM vectors v CROSS JOIN encoders e ON e.id = v.encoder ORDER BY v.id",
         (now,),
     )
-    vectors.put(side, _named(found))
+    vectors.put(side, _named(cursor))
     waiting = rows(
         side,
         "SELECT DISTINCT p.hash FROM parts p JOIN vectors v ON v.hash = p.hash"

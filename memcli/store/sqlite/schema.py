@@ -126,14 +126,14 @@ def version(connection: apsw.Connection) -> int:
 
 def check(connection: apsw.Connection, path: str) -> None:
     """Refuse a file that this memcli cannot read."""
-    found = version(connection)
-    if found > VERSION:
+    number = version(connection)
+    if number > VERSION:
         raise StoreError(
-            f"the index {path} was made by a newer memcli (schema {found})",
+            f"the index {path} was made by a newer memcli (schema {number})",
             hint="upgrade memcli, or set MEMCLI_STORE to another file",
         )
-    if found < VERSION:
-        why = "was made by an older memcli" if found else "is not complete"
+    if number < VERSION:
+        why = "was made by an older memcli" if number else "is not complete"
         raise IncompleteError(f"the index {path} {why}", hint="memcli index")
     if shape(connection) != SHAPE:
         raise DamagedError(
@@ -156,13 +156,13 @@ def shape(connection: apsw.Connection) -> str:
 
 @lru_cache(maxsize=16)  # most of several indexes made by one memcli define the same
 def _shape_of(listed: tuple[tuple[Any, ...], ...]) -> str:
-    found = []
+    shape = []
     for kind, name, table, sql in listed:
         of_vec0 = re.fullmatch(_VEC0_TABLE, name) and re.fullmatch(_VEC_SQL, sql or "")
         of_others = re.fullmatch(_OWN_TABLES, table)
         if not (kind in ("table", "index") and (of_vec0 or of_others)):
-            found.append((kind, name, table, sql))
-    return blake2b(repr(found).encode(), digest_size=16).hexdigest()
+            shape.append((kind, name, table, sql))
+    return blake2b(repr(shape).encode(), digest_size=16).hexdigest()
 
 
 def make(connection: apsw.Connection, path: str) -> bool:
@@ -170,13 +170,13 @@ def make(connection: apsw.Connection, path: str) -> bool:
 
     SQLite's backup replaces everything in one transaction, even tables whose module is missing.
     """
-    found = version(connection)
-    if found < 0:
+    number = version(connection)
+    if number < 0:
         raise DamagedError(
-            f"the index {path} has a version that memcli did not write: {found}",
+            f"the index {path} has a version that memcli did not write: {number}",
             hint="memcli index --full",
         )
-    if found < VERSION:
+    if number < VERSION:
         empty = apsw.Connection(":memory:")
         try:
             empty.execute(f"{_TABLES}{_UNREAD}{_LINEAGE}PRAGMA application_id = {APPLICATION_ID};")
@@ -186,4 +186,4 @@ def make(connection: apsw.Connection, path: str) -> bool:
         finally:
             empty.close()
     check(connection, path)
-    return 0 < found < VERSION
+    return 0 < number < VERSION

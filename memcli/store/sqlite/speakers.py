@@ -46,9 +46,9 @@ def put(connection: apsw.Connection, document_id: int, chunks: Iterable[Chunk]) 
 
 def names(connection: apsw.Connection, *, but: str | None) -> list[str]:
     """List all speakers, each once, except in documents of one scope."""
-    found: list[tuple[Any, ...]] = (
+    result: list[tuple[Any, ...]] = (
         rows(connection, _NAMES) if but is None else rows(connection, _NAMES + _BUT, (but,))
     )
-    if any(type(name) is not str for (name,) in found):
+    if any(type(name) is not str for (name,) in result):
         raise ValueError("speakers.name is no text")
-    return [name for (name,) in found]
+    return [name for (name,) in result]

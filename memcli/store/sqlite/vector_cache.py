@@ -58,19 +58,19 @@ class VectorCache:
 
         def read(connection: apsw.Connection) -> Mapping[bytes, bytes]:
             listed = json.dumps([hash_.hex() for hash_ in hashes])
-            found = rows(
+            result = rows(
                 connection,
                 "SELECT hash, vector, used_day, id FROM vectors WHERE hash IN"
                 f" (SELECT unhex(value) FROM json_each(?)) AND encoder = {_ENCODER}",
                 (listed, fingerprint),
             )
             day = now // _DAY_SECONDS
-            if older := [number for *_, used, number in found if used != day]:
+            if older := [number for *_, used, number in result if used != day]:
                 connection.execute(
                     "UPDATE vectors SET used_day = ? WHERE id IN (SELECT value FROM json_each(?))",
                     (day, json.dumps(older)),
                 )
-            return {hash_: vector for hash_, vector, *_ in found if type(vector) is bytes}
+            return {hash_: vector for hash_, vector, *_ in result if type(vector) is bytes}
 
         return self._attempt(read, {})
 
@@ -139,11 +139,11 @@ def _opened(path: str) -> apsw.Connection:
         if connection.pragma("user_version") == VERSION:
             return connection
         connection.execute("BEGIN IMMEDIATE")  # another run may be making the tables
-        found = connection.pragma("user_version")
-        if found > VERSION:
+        number = connection.pragma("user_version")
+        if number > VERSION:
             text = f"{path} was made by a newer memcli; upgrade memcli to share vectors"
             raise StoreError(text, hint="upgrade memcli")
-        if found != VERSION:
+        if number != VERSION:
             connection.execute("DROP TABLE IF EXISTS vectors; DROP TABLE IF EXISTS encoders")
             connection.execute(_TABLES)
         connection.execute("COMMIT")

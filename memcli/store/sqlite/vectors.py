@@ -69,22 +69,22 @@ def tiers_beside(connection: apsw.Connection, table: str) -> dict[int, str]:
     has every change of the other table.
     """
     named = coarse.tier_table(table, 0).replace(f"{coarse.PREFIX}0_", f"{coarse.PREFIX}[0-9]*_")
-    found = rows(
+    result = rows(
         connection,
         "SELECT name FROM sqlite_master WHERE name GLOB ? AND sql GLOB '*USING vec0*'",
         (named,),
     )
-    return {int(name.split("_")[1]): name for (name,) in found}
+    return {int(name.split("_")[1]): name for (name,) in result}
 
 
 def keep_tiers(
     connection: apsw.Connection, table: str, fingerprint: str, dimension: int, sizes: Iterable[int]
 ) -> None:
     """Keep the requested tiers next to a table of codes, and no others."""
-    held = tiers_beside(connection, table)
-    for components in held.keys() - sizes:
-        connection.execute(f"DROP TABLE {held[components]}")
-    for components in sorted(set(sizes) - held.keys()):
+    existing = tiers_beside(connection, table)
+    for components in existing.keys() - sizes:
+        connection.execute(f"DROP TABLE {existing[components]}")
+    for components in sorted(set(sizes) - existing.keys()):
         name = coarse.tier_table(table, components)
         create_table(connection, name, components)
         _fill(connection, name, fingerprint, coarse.stored(components, dimension))
@@ -181,16 +181,16 @@ def rebuild(
 def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) -> None:
     """Fill a table with the codes of every vector that is searched."""
     last = 0
-    while found := rows(
+    while result := rows(
         connection,
         f"SELECT id, vector FROM vectors WHERE +encoder = {ENCODER} AND unused_since IS NULL"
         " AND id > ? ORDER BY id LIMIT ?",
         (fingerprint, last, CODED_AT_ONCE),
     ):
-        last = found[-1][0]
+        last = result[-1][0]
         connection.executemany(
             f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})",
-            [(quantize.unpacked(vector), number) for number, vector in found],
+            [(quantize.unpacked(vector), number) for number, vector in result],
         )
 
 
@@ -239,16 +239,16 @@ def _compared(
     """Compare with every vector."""
     select, values = query.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
-    found = rows(
+    result = rows(
         connection,
         f"SELECT hash, vector FROM vectors WHERE +encoder = {ENCODER} AND unused_since IS NULL"
         f"{within}",
         (query.fingerprint, *values),
     )
     distances = distances_of(
-        connection, query.vector, [vector for _, vector in found], has_vec=has_vec
+        connection, query.vector, [vector for _, vector in result], has_vec=has_vec
     )
-    ranked = sorted(zip([hash_ for hash_, _ in found], distances, strict=True), key=_distance)
+    ranked = sorted(zip([hash_ for hash_, _ in result], distances, strict=True), key=_distance)
     return coarse.with_ties(ranked, query.limit)
 
 
@@ -260,7 +260,7 @@ def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes
     """Leave out the texts of private documents and those that contain a secret."""
     from memcli.secrets.finding import find_secrets
 
-    found = rows(
+    result = rows(
         connection,
         f'SELECT p.hash, d.scope, substr({plain("c.text")}, p.start + 1, p."end" - p.start)'
         " FROM parts p"
@@ -268,8 +268,8 @@ def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes
         f" WHERE p.hash IN ({','.join('?' * len(hashes))})",
         hashes,
     )
-    own = {hash_ for hash_, scope, text in found if scope == PRIVATE or find_secrets(text)}
-    return {hash_ for hash_, *_ in found} - own
+    own = {hash_ for hash_, scope, text in result if scope == PRIVATE or find_secrets(text)}
+    return {hash_ for hash_, *_ in result} - own
 
 
 def owners(
@@ -284,7 +284,7 @@ def owners(
     select, values = select_chunks(scope) or ("", [])
     within = f" AND p.chunk_id IN ({select})" if select else ""
     marks = ",".join("?" * len(hashes))
-    found: dict[bytes, list[int]] = {}
+    by_hash: dict[bytes, list[int]] = {}
     for hash_, chunk_id in rows(
         connection,
         "SELECT p.hash, c.id FROM parts p LEFT JOIN chunks c ON c.id = p.chunk_id"
@@ -294,8 +294,8 @@ def owners(
     ):
         if chunk_id is None:
             raise ValueError("parts.chunk_id is that of no chunk")
-        found.setdefault(hash_, []).append(chunk_id)
-    return {hash_: tuple(dict.fromkeys(chunks)) for hash_, chunks in found.items()}
+        by_hash.setdefault(hash_, []).append(chunk_id)
+    return {hash_: tuple(dict.fromkeys(chunks)) for hash_, chunks in by_hash.items()}
 
 
 def packed_of(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
@@ -308,9 +308,9 @@ def cosines(
     connection: apsw.Connection, query: bytes, numbers: Sequence[int], *, has_vec: bool
 ) -> dict[int | None, float]:
     """Return the cosines of some vectors, by the numbers of their rows."""
-    found = packed_of(connection, numbers)
-    distances = distances_of(connection, query, [*found.values()], has_vec=has_vec)
-    return _cosines(found, distances)
+    vectors = packed_of(connection, numbers)
+    distances = distances_of(connection, query, [*vectors.values()], has_vec=has_vec)
+    return _cosines(vectors, distances)
 
 
 def unpacked_cosines(
@@ -324,5 +324,5 @@ def unpacked_cosines(
 
 
 def _cosines(numbers: Iterable[int], distances: Iterable[float]) -> dict[int | None, float]:
-    found = zip(numbers, distances, strict=True)
-    return {number: 1.0 - distance * distance / 2.0 for number, distance in found}
+    pairs = zip(numbers, distances, strict=True)
+    return {number: 1.0 - distance * distance / 2.0 for number, distance in pairs}

@@ -218,7 +218,7 @@ class Writer(BaseChange):
         among = "" if within is None else " AND c.id IN (SELECT value FROM json_each(?3))"
         listed = () if within is None else (json.dumps(within),)
         text = f'substr({plain("c.text")}, p.start + 1, p."end" - p.start)'
-        found = self._rows(
+        result = self._rows(
             f"SELECT p.hash, {plain('p.prefix')}, {text},"
             " d.title, c.heading_path, coalesce(c.first_day, c.date), c.date,"
             " iif(instr(d.front_matter, '\"description\"'), d.front_matter, '{}')"
@@ -230,7 +230,7 @@ class Writer(BaseChange):
             (fingerprint, limit, *listed),
         )
         with understood(self.path):
-            return waiting((*row[:4], strings(row[4]), *row[5:]) for row in found)
+            return waiting((*row[:4], strings(row[4]), *row[5:]) for row in result)
 
     def borrow(self, fingerprint: str) -> int:
         """Copy the vectors of waiting texts from other indexes of this user."""
@@ -239,13 +239,13 @@ class Writer(BaseChange):
         waiting = [hash_ for (hash_,) in self._waiting("DISTINCT p.hash", fingerprint)]
         count = 0
         for at in range(0, len(waiting), BORROWED_AT_ONCE):
-            asked = waiting[at : at + BORROWED_AT_ONCE]
-            found = self.shared.get(fingerprint, asked, self.now)
-            if not found:
+            hashes = waiting[at : at + BORROWED_AT_ONCE]
+            vectors = self.shared.get(fingerprint, hashes, self.now)
+            if not vectors:
                 continue
             with self.transaction():
-                self._put(fingerprint, [*found.items()])
-            count += len(found)
+                self._put(fingerprint, [*vectors.items()])
+            count += len(vectors)
         return count
 
     def _count_waiting(self, fingerprint: str) -> int:
@@ -267,9 +267,9 @@ class Writer(BaseChange):
 
         Vectors of another encoder than the one in use, and of texts in no document, are unused.
         """
-        kept = [(hash_, packed(vector)) for hash_, vector in made if vector is not None]
+        rows = [(hash_, packed(vector)) for hash_, vector in made if vector is not None]
         with self.transaction():
-            self._put(fingerprint, kept)
+            self._put(fingerprint, rows)
             if unread := [hash_ for hash_, vector in made if vector is None]:
                 encoder = vector_rows.encoder_of(self.connection, fingerprint)
                 self.connection.executemany(
@@ -277,8 +277,8 @@ class Writer(BaseChange):
                     [(hash_, encoder) for hash_ in unread],
                 )
         if self.shared is not None:
-            public = vector_rows.shareable(self.connection, [hash_ for hash_, _ in kept])
-            self.shared.put(fingerprint, [pair for pair in kept if pair[0] in public], self.now)
+            public = vector_rows.shareable(self.connection, [hash_ for hash_, _ in rows])
+            self.shared.put(fingerprint, [pair for pair in rows if pair[0] in public], self.now)
 
     def _put(self, fingerprint: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
         """Store packed vectors inside a transaction."""
@@ -331,16 +331,16 @@ class Writer(BaseChange):
         table = self.fact("vec_table")
         if table and not self.vec_problem and not self._has_its_tiers():
             with self.transaction():
-                wanted = self._tiers_of(dimension)
-                vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, wanted)
+                tiers = self._tiers_of(dimension)
+                vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, tiers)
 
     def _has_its_tiers(self) -> bool:
         table = self.fact("vec_table")
         if not table:
             return True
         with understood(self.path):
-            held = vector_rows.tiers_beside(self.connection, table)
-        return held.keys() == self._tiers_of(self.facts.dimension or 0)
+            existing = vector_rows.tiers_beside(self.connection, table)
+        return existing.keys() == self._tiers_of(self.facts.dimension or 0)
 
     def _tiers_of(self, dimension: int) -> set[int]:
         return {components for components in self.tiers if components < dimension}
@@ -441,8 +441,10 @@ class Writer(BaseChange):
         try:
             replacement.sweep(self.path)
         except OSError as error:
-            told = f"{replacement.replacement_path(self.path)} cannot be removed: {error.strerror}"
-            notice = f"{told}; it may contain deleted text"
+            message = (
+                f"{replacement.replacement_path(self.path)} cannot be removed: {error.strerror}"
+            )
+            notice = f"{message}; it may contain deleted text"
             if notice not in self.notices:
                 self.notices.append(notice)
 
@@ -466,8 +468,8 @@ class Writer(BaseChange):
             self.put_fact("vec_behind", "1")
         tables: dict[str, int] = {}
         if table and usable:
-            held = vector_rows.tiers_beside(self.connection, table)
-            tables = {name: components for components, name in held.items()}
+            existing = vector_rows.tiers_beside(self.connection, table)
+            tables = {name: components for components, name in existing.items()}
             tables[table] = self.facts.dimension or 0
         vector_rows.refresh(
             self.connection, tables, fingerprint, gone=gone, living=living, now=self.now
@@ -498,8 +500,8 @@ def open_made(path: str, mounts: str = MOUNTS) -> tuple[OpenConnection, list[str
     opened = connect(path, write=True, mounts=mounts)
     with understood(path), closed_on_failure(opened.connection):
         is_older = schema.make(opened.connection, path)
-    told = f"the index {path} was made by an older memcli and is built again"
-    return opened, [told] if is_older else []
+    message = f"the index {path} was made by an older memcli and is built again"
+    return opened, [message] if is_older else []
 
 
 class ReplacementIndex(Writer):
@@ -528,9 +530,9 @@ class ReplacementIndex(Writer):
 
         The revision continues from the larger one, so no earlier answer looks like a current one.
         """
-        main, told = self._main, self.facts
-        revision = 1 + max(told.revision, main.facts.revision)
-        is_embedded = self.is_embedded(told.fingerprint)
+        main, facts = self._main, self.facts
+        revision = 1 + max(facts.revision, main.facts.revision)
+        is_embedded = self.is_embedded(facts.fingerprint)
         with self.transaction(revise=False):
             self.put_fact("revision", str(revision))
             self.put_fact(replacement.PUBLISHED_AS, str(revision))

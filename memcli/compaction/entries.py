@@ -1,8 +1,8 @@
-"""Cut dated logs into records: runs of blocks of one section that never cut a bundle; pure.
+"""Cut dated logs into entries: runs of blocks of one section that never cut a bundle; pure.
 
 The blocks of a bundle need each other: a list with its lead-in, a question and its answer, a fence
-or table with the paragraph before it. A record also contains the headings above it, so that the
-records of a log cover every chunk of it.
+or table with the paragraph before it. An entry also contains the headings above it, so that the
+entries of a log cover every chunk of it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from memcli.markdown.parse import Block
     from memcli.types import Turn
 
-# Bundles share a record up to this size, about that of a chunk.
-RECORD_TOKENS = 400
+# Bundles share an entry up to this size, about that of a chunk.
+ENTRY_TOKENS = 400
 
 _LEADS = (":", "：")
 _ASKS = ("?", "？")
@@ -34,7 +34,7 @@ class DatedLog(Record):
     first_day: str | None = None  # if the date is the last one of a span
 
 
-class LogRecord(Record):
+class LogEntry(Record):
     """A run of whole bundles, with the headings above the first one."""
 
     log: DatedLog
@@ -43,41 +43,41 @@ class LogRecord(Record):
     end_line: int
     blocks: tuple[Block, ...]
     tokens: int
-    turns: tuple[Turn, ...] = ()  # of a conversation, within the record
+    turns: tuple[Turn, ...] = ()  # of a conversation, within the entry
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """Sort records by time."""
+        """Sort entries by time."""
         return self.log.date, self.log.path, self.start_line
 
 
-def cut(log: DatedLog) -> list[LogRecord]:
-    """Cut a log into its records, in order."""
+def cut(log: DatedLog) -> list[LogEntry]:
+    """Cut a log into its entries, in order."""
     from memcli.markdown.parse import parse
     from memcli.markdown.turns import turns_of
 
     parsed = parse("\n".join(log.lines))
     turns = turns_of(parsed)
     return [
-        _record(log, headings, first, run, turns)
+        _entry(log, headings, first, run, turns)
         for headings, first, blocks in _sections(parsed.blocks)
         for first, run in _runs(log, first, blocks)
     ]
 
 
-def _record(
+def _entry(
     log: DatedLog,
     headings: tuple[str, ...],
     first: int,
     blocks: Sequence[Block],
     turns: Sequence[Turn],
-) -> LogRecord:
+) -> LogEntry:
     from memcli.markdown.turns import within
 
     start, end = min(first, blocks[0].start), blocks[-1].end
     tokens = measure("\n".join(log.lines[start:end]))
-    said = within(turns, start + 1, end)
-    return LogRecord(log, headings, start + 1, end, tuple(blocks), tokens, said)
+    own = within(turns, start + 1, end)
+    return LogEntry(log, headings, start + 1, end, tuple(blocks), tokens, own)
 
 
 def _sections(
@@ -114,12 +114,12 @@ def _sections(
 
 
 def _runs(log: DatedLog, first: int, blocks: Sequence[Block]) -> Iterator[tuple[int, list[Block]]]:
-    """Put the bundles of a section together while they fit a record."""
+    """Put the bundles of a section together while they fit an entry."""
     run: list[Block] = []
     tokens = 0
     for bundle in _bundles(log.lines, blocks):
         size = measure("\n".join(log.lines[bundle[0].start : bundle[-1].end]))
-        if run and tokens + size > RECORD_TOKENS:
+        if run and tokens + size > ENTRY_TOKENS:
             yield first, run
             first, run, tokens = bundle[0].start, [], 0
         run += bundle
