@@ -76,7 +76,7 @@ print(*[name for name in sys.modules if "memcli" in name])
     loaded = set(done.stdout.split("\n")[-2].split())
     assert "memcli.store.sqlite.reader" in loaded
     assert loaded.isdisjoint({
-        "memcli.api.several_workspaces", "memcli.api.member_updates", "memcli.cli.each_workspace",
+        "memcli.api.several_workspaces", "memcli.cli.each_workspace",
         "memcli.config.workspaces", "memcli.store.qualified_names", "memcli.store.totals",
         "memcli.store.union",
     })  # fmt: skip

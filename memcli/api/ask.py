@@ -47,8 +47,7 @@ class SearchResult(Record):
     @property
     def words(self) -> list[str]:
         """Return the words of the question, as typed and as corrected."""
-        meant = (repair.searched for repair in self.answer.repaired)
-        return list(dict.fromkeys([*self.question.words, *meant]))
+        return list(self.answer.words)
 
     @property
     def is_sure(self) -> bool:
@@ -126,10 +125,12 @@ def _ask(
 
 def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
     """Keep only the best line of each passage."""
+    from memcli.search.filler import without_filler
     from memcli.search.reading_value import best_lines
 
     by_keyword = options.mode == "keyword"
     passages = best_lines(result.answer.passages, result.words, by_keyword=by_keyword)
+    passages = without_filler(passages, result.words)
     return result._replace(answer=result.answer._replace(passages=passages))
 
 
@@ -264,7 +265,7 @@ def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
         known = sorted({document.kind for document in with_chunks(snapshot.documents(Scope()))})
     for kind in kinds:
         if known and kind not in known:
-            from memcli.config.suggestions import nearest
+            from memcli.config.keys import nearest
 
             raise UsageError(
                 f"no document is of the kind {kind!r}; the kinds are {', '.join(known)}",
@@ -416,7 +417,7 @@ def bring_up_to_date(
     is the result of `remembered`; None calls it if texts must be embedded.
     """
     if memory.members:
-        from memcli.api.member_updates import together
+        from memcli.api.several_workspaces import together
 
         return together(memory.members, lambda each: _brought_in(each, None, mode, sync=sync))
     return _brought_in(memory.lead, index, mode, sync=sync)

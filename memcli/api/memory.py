@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from memcli.api.compact import Compaction
     from memcli.api.filters import FilterArguments
     from memcli.api.lint import LintReport
-    from memcli.api.member_updates import SeveralRuns, SeveralStatus
     from memcli.api.read import Lines
     from memcli.api.records import (
         ContextBlock,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         SearchResults,
     )
     from memcli.api.remember import RememberResult, ScoredParagraph, UndoResult
+    from memcli.api.several_workspaces import SeveralRuns, SeveralStatus
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun
     from memcli.api.workspaces import Workspaces
@@ -352,7 +352,7 @@ class Memory:
 
         job = Job(full=full, wait_seconds=wait_seconds)
         if self.workspaces.members:
-            from memcli.api.member_updates import index_each
+            from memcli.api.several_workspaces import index_each
 
             return index_each(self.workspaces, job)
         workspace = self.workspaces.lead
@@ -364,7 +364,7 @@ class Memory:
         With `deep`, it also runs the model and checks the index file.
         """
         if self.workspaces.members:
-            from memcli.api.member_updates import status_of_each
+            from memcli.api.several_workspaces import status_of_each
 
             return status_of_each(self.workspaces, deep=deep)
         from memcli.api.status import status

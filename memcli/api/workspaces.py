@@ -247,7 +247,7 @@ class Workspaces:
             )
         own = next((each for each in self.members if each.name == name), None)
         if own is None:
-            from memcli.config.suggestions import nearest
+            from memcli.config.keys import nearest
 
             names = [each.name for each in self.members]
             raise UsageError(

@@ -1,27 +1,31 @@
-"""Run judged questions through the pipeline of `search`, and score the results."""
+"""Ask judged questions as `search` does, score the passages, and name the stage that lost some."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from math import ceil
+from functools import partial
+from itertools import groupby, pairwise
+from math import ceil, fsum, inf
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memcli.bench.loss import Loss, lost_at
-from memcli.bench.metrics import LINE_END_TOKENS, LineCosts, Range, mean, score
+from memcli.bench.metrics import LINE_END_TOKENS, NAMES, LineCosts, Range, mean, paired, score
 from memcli.bench.queries import OVERALL, Query
 from memcli.bench.traces import HintRate
 from memcli.errors import NotFoundError
 from memcli.indexing.planning import Settings, read
 from memcli.language.tokens import quotient
 from memcli.record import Record
-from memcli.search.options import SearchOptions, unobserved
+from memcli.search.options import PROFILES, SearchOptions, unobserved
 from memcli.search.pipeline import Answer
-from memcli.search.why_not import Course
-from memcli.types import MEMORY_SOURCE, FileText
+from memcli.search.ranked import RankedPassage
+from memcli.search.stages import SWITCHES
+from memcli.search.why_not import Course, Trail, follow, why
+from memcli.types import MEMORY_SOURCE, FileText, shown
 
 if TYPE_CHECKING:
     from memcli.search.options import Observer
+
 
 PASSAGE_LIMIT = 5  # a question whose lines come later counts as missed
 
@@ -158,3 +162,127 @@ def _result(lines: Range) -> dict[str, Any]:
     """Describe a passage, with its source unless that is the default one."""
     source = {} if lines.source == MEMORY_SOURCE else {"source": lines.source}
     return {"path": lines.path, **source, "start_line": lines.start, "end_line": lines.end}
+
+
+GONE = "files"  # not a stage of a search: the lines are no longer in any file
+
+
+class Loss(Record):
+    """A stage and what happened there, for a person."""
+
+    stage: str  # of `stages.TABLE`, or GONE
+    why: str
+
+
+def lost_at(
+    course: Course,
+    answer: Answer,
+    relevant: Sequence[Range],
+    options: SearchOptions,
+    *,
+    limit: int,
+    line_count: Callable[[tuple[str, str]], int],
+) -> Loss | None:
+    """Find where the judged lines were lost; None if the first `limit` passages contain one.
+
+    `course` belongs to the search that gave the answer. If there are several ranges, the one that
+    came furthest counts. `line_count` returns the lines of a document (source, path), 0 if the
+    workspace does not have it.
+    """
+    trails = [follow(course, partial(_touches, place)) for place in relevant]
+    trail = min(trails, key=_left_behind)
+    if trail.rank is not None:
+        return None if trail.rank <= limit else _too_late(trail, limit)
+    if all(place.start > line_count(place.document) for place in relevant):
+        return Loss(GONE, _gone(relevant[0], line_count(relevant[0].document)))
+    if not trail.waypoints:
+        return Loss("recall", "the question contains nothing to search for")
+    reason = why(trail, options)
+    return Loss(trail.lost_at, reason + _limits(answer) if trail.lost_at == "recall" else reason)
+
+
+def _left_behind(trail: Trail) -> tuple[float, int]:
+    """Sort the range that came furthest first: shown passages by rank, then the last one lost."""
+    passed = sum(at.rank is not None for at in trail.waypoints)
+    return (inf if trail.rank is None else trail.rank, -passed)
+
+
+def _gone(place: Range, lines: int) -> str:
+    name = shown(*place.document)
+    if not lines:
+        return f"{name} is not in the workspace"
+    return f"{name} has {lines} lines, and line {place.start} was judged"
+
+
+def _limits(answer: Answer) -> str:
+    """Return the settings and filters that may have kept the retrievers from finding more."""
+    alone = "" if answer.semantic.ran else "; keyword search only"
+    alone = alone if answer.keyword.ran else "; semantic search only"
+    return alone + (f"; in no chunk: {', '.join(answer.unmatched)}" if answer.unmatched else "")
+
+
+def _too_late(trail: Trail, limit: int) -> Loss:
+    """Blame the last stage that moved the passage out of the first ones, or else the fusion."""
+    # Ranks exist only after the retrievers are fused.
+    ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
+    blamed = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
+    moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))
+    ranks = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
+    return Loss(blamed[-1] if blamed else "fuse", f"rank {ranks}")
+
+
+def _touches(place: Range, passage: RankedPassage) -> bool:
+    return (
+        passage.about.document == place.document
+        and passage.start_line <= place.end
+        and place.start <= passage.end_line
+    )
+
+
+SHOWN = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
+         "Recall@2000tok")  # fmt: skip
+JUDGED_BY = "nDCG@10"  # the metric with an interval
+
+
+class Variant(Record):
+    """One way to search that differs from the settings in one thing."""
+
+    name: str
+    settings: Mapping[str, str]
+    without: frozenset[str] = frozenset()  # of `stages.SWITCHES`
+
+
+ABLATIONS = (
+    Variant("keyword only", {"search.mode": "keyword"}),
+    Variant("semantic only", {"search.mode": "semantic"}),
+    Variant("fusion weighted", {"search.fusion": "weighted"}),
+    Variant("fusion rrf", {"search.fusion": "rrf"}),
+    *(
+        Variant(f"without {switch}", {}, frozenset((switch,)))
+        for switch in SWITCHES
+        if switch in PROFILES["default"].stages
+    ),
+)
+BY_PROFILE = {name: Variant(f"profile {name}", {"search.profile": name}) for name in PROFILES}
+
+
+def row(
+    name: str, scores: Sequence[Mapping[str, float]], before: Sequence[Mapping[str, float]]
+) -> dict[str, object]:
+    """Describe a variant by its means, and by the difference in nDCG@10 per question."""
+    change = paired([each[JUDGED_BY] for each in before], [each[JUDGED_BY] for each in scores])
+    means = {metric: fsum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
+    return {"variant": name, **means, "change": change.mean, "low": change.low, "high": change.high}
+
+
+def table(rows: Iterable[Mapping[str, object]]) -> str:
+    """Draw one line per variant; the last column is the change of nDCG@10 and its interval."""
+    listed = list(rows)
+    width = max(len(str(each["variant"])) for each in listed)
+    heads = [name.replace("Recall", "R").replace("tok", "t") for name in SHOWN]
+    lines = [f"{'':{width}}  {'  '.join(f'{head:>7}' for head in heads)}  {JUDGED_BY}, 95 %"]
+    for each in listed:
+        figures = "  ".join(f"{each[metric]:7.3f}" for metric in SHOWN)
+        change = f"{each['change']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}]"
+        lines.append(f"{each['variant']:{width}}  {figures}  {change}")
+    return "\n".join(lines) + "\n"

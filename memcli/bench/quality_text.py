@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill
 from unicodedata import east_asian_width
 
-from memcli.bench import ablation
-from memcli.bench.gates import move_text, row_text
+from memcli.bench import quality
 from memcli.bench.metrics import NAMES
-from memcli.bench.rows import HEADLINE, Move, moves, pairs, worst
+from memcli.bench.runs import HEADLINE, Move, move_text, moves, pairs, row_text, worst
 from memcli.bench.traces import HintRate, QualityTrace, Row
 
 SHOWN = 5
@@ -60,7 +59,7 @@ def text(trace: QualityTrace, baseline: Sequence[Row] | None) -> str:
     rows = trace.queries
     parts = [table(trace.categories), hints(trace.hints), worst_cases(worst(rows, SHOWN))]
     if trace.ablation is not None:
-        parts.append("\n" + ablation.table(trace.ablation))
+        parts.append("\n" + quality.table(trace.ablation))
     if baseline is not None:
         parts.append(changes(moves(baseline, rows), len(pairs(baseline, rows))))
     return "".join(parts)

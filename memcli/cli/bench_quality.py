@@ -17,11 +17,10 @@ from memcli.record import Record
 from memcli.types import Filters
 
 if TYPE_CHECKING:
-    from memcli.bench.ablation import Variant
-    from memcli.bench.gates import Gates
     from memcli.bench.metrics import LineCosts
-    from memcli.bench.quality import QuestionResult
+    from memcli.bench.quality import QuestionResult, Variant
     from memcli.bench.queries import Query
+    from memcli.bench.runs import Gates
     from memcli.bench.traces import CheckTrace, IndexState, QualityTrace
     from memcli.search.options import Observer
     from memcli.search.pipeline import Answer
@@ -163,7 +162,7 @@ def measure(
 ) -> Measured:
     """Ask the questions and describe the run as `memcli.bench-quality/1` does."""
     from memcli.bench import quality as bench
-    from memcli.bench.rows import row_of
+    from memcli.bench.runs import row_of
     from memcli.bench.traces import QUALITY, Latency, QualityTrace, QuestionFile, this_machine
 
     name, queries = questions(queries_file, command, silent=silent)
@@ -205,9 +204,8 @@ def _ablation(
     costs: LineCosts,
 ) -> tuple[dict[str, object], ...]:
     """Ask the judged questions again in other ways; the first row has the current settings."""
-    from memcli.bench.ablation import row
     from memcli.bench.metrics import score
-    from memcli.bench.quality import passages
+    from memcli.bench.quality import passages, row
     from memcli.config.settings import Value
 
     judged = [each for each in results if each.scores is not None]
@@ -253,7 +251,7 @@ def _variants(options: Options) -> tuple[Variant, ...]:
     """Return the other ways to search that the options ask for."""
     if not options.ablate and options.compare is None:
         return ()
-    from memcli.bench.ablation import ABLATIONS, BY_PROFILE
+    from memcli.bench.quality import ABLATIONS, BY_PROFILE
 
     names = options.compare.split(",") if options.compare is not None else []
     for name in names:
@@ -269,9 +267,9 @@ def run_one(
     queries_file: str | None, options: Options, command: CommandContext, gates: Gates
 ) -> int:
     """Update the index, ask, score, compare, check the limits."""
-    from memcli.bench import gates as gating
+    from memcli.bench import runs as gating
     from memcli.bench.quality_text import text as text_of
-    from memcli.bench.rows import movement, pairs, read_baseline
+    from memcli.bench.runs import movement, pairs, read_baseline
     from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
 
@@ -318,15 +316,15 @@ WORKSPACE = "workspace"  # the workspace next to a file of questions
 
 def run_sets(options: Options, gates: Gates) -> int:
     """Run every set on its own workspace, combine the figures, check the limits."""
-    from memcli.bench import gates as gating
-    from memcli.bench.pooled import HINT, pooled, read, text
+    from memcli.bench import runs as gating
+    from memcli.bench.compare import HINT, pooled, read_sets, sets_text
     from memcli.bench.quality import percentile
     from memcli.bench.traces import encode
 
     files, before = options.queries or [], None
     _check_sets(files, options)
     if options.against is not None:
-        before = read(side_files.read_text(options.against, HINT), options.against)
+        before = read_sets(side_files.read_text(options.against, HINT), options.against)
     traces, rows, times = {}, [], []
     silent = not gates.is_empty and not options.verbose
     for name, file in zip(_names(files), files, strict=True):
@@ -345,7 +343,7 @@ def run_sets(options: Options, gates: Gates) -> int:
     if options.json:
         terminal.write_json(encode(trace._replace(failed=tuple(failed))))
     elif not silent:
-        terminal.write(terminal.safe(text(trace)))
+        terminal.write(terminal.safe(sets_text(trace)))
     for line in [] if options.json else failed:
         terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
     return ExitCode.NEGATIVE if failed else ExitCode.OK
@@ -418,7 +416,7 @@ def trace_path(folder: str, now: str) -> str:
 
 def add_trace(folder: str, trace: CheckTrace) -> str:
     """Write a trace that only its owner can read, and delete the oldest above the limit."""
-    from memcli.bench.history import surplus
+    from memcli.bench.runs import surplus
     from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
     from memcli.workspace.atomic_write import write_whole

@@ -247,7 +247,7 @@ class Place(Record):
 @contextmanager
 def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
     """Write made-up notes, or a copy of the workspace with its index, into a temporary folder."""
-    from memcli.bench import synthetic
+    from memcli.bench import speed
 
     if left := sweep():
         copies = "a copy" if left == 1 else f"{left} copies"
@@ -262,11 +262,11 @@ def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
         queries: Sequence[str]
         if documents is not None:
             paths = []
-            for path, text in synthetic.documents(documents, SEED):
+            for path, text in speed.documents(documents, SEED):
                 with open(os.path.join(notes, path), "w", encoding="utf-8") as file:
                     file.write(text)
                 paths.append(path)
-            queries = synthetic.queries(WARM_QUERIES, SEED)
+            queries = speed.queries(WARM_QUERIES, SEED)
         else:
             paths = _copy(command, notes, store)
             queries = _headings(notes, paths) or ["what was decided"]

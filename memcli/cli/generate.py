@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from memcli.cli.command_tree import command_tree
 from memcli.cli.commands.config_command import allowed, shown_default
 from memcli.cli.program import topics
-from memcli.cli.shells import completion_scripts
+from memcli.cli.shell_scripts import completion_scripts
 from memcli.config.settings import KEYS
 
 EXIT_MEANINGS = {

@@ -178,7 +178,7 @@ def check(option: str, words: Sequence[str], known: Sequence[str]) -> None:
     """Raise UsageError for a word that an option does not accept, with the nearest one."""
     for word in words:
         if word not in known:
-            from memcli.config.suggestions import nearest
+            from memcli.config.keys import nearest
 
             short = _SHORT.get(word, "")
             raise UsageError(

@@ -89,7 +89,7 @@ def _within(
     if shape.lists:
         return best[:2]
     more: Sequence[RankedPassage] = whole[: fits + 1]
-    room = sum(estimate(passage.text) for passage in more)
+    room = sum(estimate(passage.shown) for passage in more)
     for _ in range(TRIES):  # the next one is cut down to its best lines
         room -= max(1, written(more)[2])
         more, *_ = fit_budget(whole[: fits + 1], budget=max(0, room))

@@ -71,10 +71,12 @@ def deliver(
     """Write the trace, then the answer; RetrieverError if required vectors are missing."""
     result = request.answer(question)
     if trace is not None:
-        from memcli.cli import traces
+        from memcli.cli import side_files
 
-        record = traces.make(result, request.command, request.options, expand=request.expand)
-        traces.write(trace, record, request.command)
+        record = side_files.trace_of_search(
+            result, request.command, request.options, expand=request.expand
+        )
+        side_files.write_trace(trace, record, request.command)
     if require_semantic and not result.answer.semantic.ran and result.freshness.state != EMPTY:
         raise _without_semantic(result.answer.semantic)
     request.write(result)

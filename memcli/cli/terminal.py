@@ -48,7 +48,7 @@ class Terminal:
     ) -> None:
         """Decide on colour for stdout and stderr separately; `named` completes a hint."""
         if color not in WHEN:
-            from memcli.config.suggestions import nearest
+            from memcli.config.keys import nearest
 
             raise UsageError(
                 f"--color must be auto, always or never, not {color!r}",

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.config.keys import nearest
 from memcli.config.sources import BUILT_IN_KINDS, HINT, shortened, source_of
-from memcli.config.suggestions import nearest
 from memcli.errors import ConfigError, NotFoundError, Reason
 from memcli.record import Record
 from memcli.types import Source

@@ -18,6 +18,7 @@ from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
+from memcli.config.keys import nearest, suggestion
 from memcli.config.sources import BUILT_IN_KINDS, HINT, check_blocks, quoted, shortened
 from memcli.errors import ConfigError
 from memcli.record import Record
@@ -246,8 +247,6 @@ def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
 def _known_key(name: str, where: str) -> Key:
     if name in BY_NAME:
         return BY_NAME[name]
-    from memcli.config.suggestions import suggestion
-
     raise ConfigError(
         f"{where}: unknown setting {shortened(name)}{suggestion(name, tuple(BY_NAME))}", hint=HINT
     )
@@ -278,8 +277,6 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
     value = synonyms.get(str(value), value) if synonyms else value
     for each in value if isinstance(value, list) else [value]:
         if key.choices and each not in (*key.choices, *key.added) and not _is_besides(key, each):
-            from memcli.config.suggestions import nearest
-
             also = f", or {key.besides}" if key.besides else ""
             near = nearest(str(each), (*key.choices, *synonyms))
             raise ConfigError(

@@ -51,7 +51,7 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
                 raise ConfigError(f"{path}: every [[source]] needs a {name}", hint=HINT)
         for name, value in block.items():
             if name not in _EXPECTED:
-                from memcli.config.suggestions import suggestion
+                from memcli.config.keys import suggestion
 
                 near = suggestion(name, tuple(_EXPECTED))
                 raise ConfigError(

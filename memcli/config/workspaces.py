@@ -44,7 +44,7 @@ def folder_of_name(name: str, environ: Mapping[str, str]) -> str:
             f"no workspace is called {name!r}: {user_file(environ)} has no table [workspaces]",
             hint="memcli help workspaces",
         )
-    from memcli.config.suggestions import nearest
+    from memcli.config.keys import nearest
 
     raise UsageError(
         f"no workspace is called {name!r}; the names are {', '.join(known)}",

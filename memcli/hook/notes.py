@@ -26,6 +26,7 @@ from memcli.record import Record
 from memcli.render.reasons import absent
 from memcli.render.sanitize import broken_up, fence_for
 from memcli.search.budget import fit_budget
+from memcli.search.ranked import mark_of
 from memcli.search.snippet import make_snippet
 
 if TYPE_CHECKING:
@@ -182,4 +183,4 @@ def _quoted(passage: RankedPassage) -> str:
     text = broken_up(make_snippet(passage, words=()).text)
     about = passage.about._replace(start_line=passage.start_line, end_line=passage.end_line)
     fence = fence_for(text)
-    return f"{fence}{opening_line(about, text)}\n{text}\n{fence}\n"
+    return f"{fence}{opening_line(about, text, mark_of(passage.corrected_by))}\n{text}\n{fence}\n"

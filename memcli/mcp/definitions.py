@@ -259,7 +259,7 @@ _KINDS: Mapping[str, tuple[Callable[[object], object], str, str]] = {
 
 
 def _unknown(name: str, argument: str, known: Sequence[str]) -> UsageError:
-    from memcli.config.suggestions import nearest
+    from memcli.config.keys import nearest
 
     if not known:
         return UsageError(f"{name} takes no argument, and not {argument!r:.80}", hint=name)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 INDENT = "    "
 # A comment that was left out leaves blank lines.
+_CLOCK = r"\b\d{1,2}:\d{2}\b"
 _BLANK_RUNS = r"\n(?:[ \t]*\n){2,}"
 
 
@@ -68,12 +69,17 @@ def passage_lines(
 def above(passage: RankedPassage, *, style: Style, safe: Callable[[str], str]) -> str:
     """Write the rest of the line with the path: date, headings, remarks.
 
-    Headings in the path or in the first line of the passage are left out.
+    Headings in the path or in the first line of the passage are left out, and in a conversation
+    those with a time of day.
     """
-    about = passage.about
+    about, is_talk = passage.about, bool(passage.turns)
     first = passage.text.lstrip().partition("\n")[0]
     title = first.lstrip("#").strip() if first.startswith("#") else ""
-    heading = " > ".join(h for h in about.heading_path if h not in about.path and h != title)
+    heading = " > ".join(
+        h
+        for h in about.heading_path
+        if h not in about.path and h != title and not (is_talk and re.search(_CLOCK, h))
+    )
     pieces = []
     if about.days not in about.path:
         pieces.append(about.days)

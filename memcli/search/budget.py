@@ -37,9 +37,9 @@ def fit_budget(
     for rank, passage in enumerate(passages):
         if free is not None and rank >= free and _is_far(passage):
             far += 1
-        elif _fits(left, passage.text):
+        elif _fits(left, passage.shown):
             fitting.append(passage)
-            left -= estimate(passage.text)
+            left -= estimate(passage.shown)
         else:
             fitting += _shortened(passage, left, is_first=not fitting, least=LEAST_REST * budget)
             break

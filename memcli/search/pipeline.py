@@ -8,7 +8,7 @@ left.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
@@ -100,6 +100,7 @@ class Answer(Record):
     rarity: float = 0.0  # of the words of the query, see `RecallResult`
     constants: Calibration | None = None  # to judge the model's cosines
     uncalibrated: Reason | None = None  # what replaces confidences, if there are none
+    words: tuple[str, ...] = ()  # of the query, as typed and as corrected
 
     @property
     def is_doubtful(self) -> bool:
@@ -134,6 +135,7 @@ def search(
     newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
     answer = answer._replace(
         passages=tuple(with_corrections(answer.passages, newer)),
+        words=_words_of(query, answer.repaired),
         dates=dates,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=_asks_for_several(gathered.question),
@@ -156,8 +158,13 @@ def ended(
     """
     from memcli.search.reading_value import worthwhile
 
+    every = answer.passages
+    if any(passage.turns for passage in every):
+        from memcli.search.filler import without_filler
+
+        every = without_filler(every, answer.words)
     passages, weaker = worthwhile(
-        answer.passages,
+        every,
         matches=not answer.is_doubtful,
         is_measured=answer.is_measured,
         is_exact=answer.is_exact,
@@ -166,12 +173,17 @@ def ended(
         is_shared=is_shared,
         apart=apart,
     )
-    idle = (passage for passage in answer.passages if not any(map(passage.contains, passages)))
+    idle = (passage for passage in every if not any(map(passage.contains, passages)))
     fitting, dropped, _ = fit_budget(passages, budget=budget)
     left = (*passages[len(fitting) :], *idle)
     return answer._replace(
         passages=tuple(fitting), left=left, weaker=weaker, omitted_over_budget=dropped
     )
+
+
+def _words_of(query: ParsedQuery, repaired: Iterable[Repair]) -> tuple[str, ...]:
+    typed = (term.text for term in query.counted_terms)
+    return tuple(dict.fromkeys([*typed, *(each.searched for each in repaired)]))
 
 
 def _with_ends(

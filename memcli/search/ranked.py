@@ -88,6 +88,7 @@ class RankedPassage(Record):
     faded: float = 1.0  # the factor of its age, if ages count
     corrected_by: tuple[Correction, ...] = ()  # newest first
     moment: str = ""  # when its document was written, if ages count and a time is known
+    gaps: tuple[tuple[int, int], ...] = ()  # spans of its chunk's text that an ellipsis replaces
 
     @property
     def about(self) -> About:
@@ -143,6 +144,26 @@ class RankedPassage(Record):
         return self.candidate.text[segments[self.first].start : segments[self.last].end]
 
     @property
+    def starts_at(self) -> int:
+        """Return the character of the chunk at which the passage begins."""
+        return 0 if self.is_whole else self.candidate.segments[self.first].start
+
+    @property
+    def shown(self) -> str:
+        """Return the text of the passage with an ellipsis in place of each gap."""
+        start = self.starts_at
+        return self.between(start, start + len(self.text))
+
+    def between(self, start: int, end: int) -> str:
+        """Return characters of the chunk with an ellipsis in place of each gap."""
+        pieces = []
+        for gap, stop in self.gaps:
+            if start <= gap and stop <= end:
+                pieces.append(self.candidate.text[start:gap])
+                start = stop
+        return "…".join([*pieces, self.candidate.text[start:end]])
+
+    @property
     def is_cut(self) -> bool:
         """Return whether its first or last line continues outside the passage."""
         return self.continues_before or self.continues_after
@@ -150,8 +171,7 @@ class RankedPassage(Record):
     @property
     def continues_before(self) -> bool:
         """Return whether its first line begins before it."""
-        segments = self.candidate.segments
-        start = 0 if self.is_whole else segments[self.first].start
+        start = self.starts_at
         return self.candidate.text[start - 1] != "\n" if start else self.broken[0]
 
     @property

@@ -37,23 +37,28 @@ def make_snippet(passage: RankedPassage, *, words: Sequence[str]) -> Snippet:
     An ellipsis replaces the missing beginning or end of a line.
     """
     before, after = "…" * passage.continues_before, "…" * passage.continues_after
-    return marked(before + visible(passage.text).strip("\n") + after, words)
+    return marked(before + visible(passage.shown).strip("\n") + after, words)
 
 
 def numbered(passage: RankedPassage, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
-    """Return the lines of a passage with their numbers, without comments and blank lines."""
-    pieces, at = list[str](), 0
-    for start, end in comments(passage.text):
-        pieces += passage.text[at:start], "\n" * passage.text.count("\n", start, end) or " "
+    """Return the lines of a passage with their numbers, without comments and blank lines.
+
+    Headings of a conversation are left out: the line above the passage has them.
+    """
+    pieces, at, text = list[str](), 0, passage.shown
+    for start, end in comments(text):
+        pieces += text[at:start], "\n" * text.count("\n", start, end) or " "
         at = end
-    lines = visible("".join([*pieces, passage.text[at:]])).split("\n")
+    lines = visible("".join([*pieces, text[at:]])).split("\n")
     lines[0] = "…" * passage.continues_before + lines[0]
     lines[-1] += "…" * passage.continues_after
-    return [
-        (number, marked(line, words))
+    shown = [
+        (number, line)
         for number, line in enumerate(lines, start=passage.start_line)
         if line.strip()
     ]
+    said = [each for each in shown if not (passage.turns and each[1].startswith("#"))]
+    return [(number, marked(line, words)) for number, line in said or shown]
 
 
 def clipped(line: Snippet, most: int) -> Snippet:
@@ -73,18 +78,19 @@ def clipped(line: Snippet, most: int) -> Snippet:
 
 def marked(text: str, words: Sequence[str]) -> Snippet:
     """Mark words in a text."""
-    if not words:
-        return Snippet(text, ())
-    return Snippet(text, tuple(match.span() for match in _pattern(tuple(words)).finditer(text)))
+    pattern = pattern_of(tuple(words))
+    return Snippet(text, tuple(match.span() for match in pattern.finditer(text)) if pattern else ())
 
 
 @lru_cache(maxsize=16)  # for each passage of one question
-def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+def pattern_of(words: tuple[str, ...]) -> re.Pattern[str] | None:
     """Match words from their beginning with any ending, as the stemmer does; runs anywhere.
 
     An underscore ends a word, so `pool` matches in `pool_wait_ms`. Other forms match too: `backups`
-    matches backup.
+    matches backup. Without words there is no pattern.
     """
+    if not words:
+        return None
     spaced, runs = list[str](), list[str]()
     for word in sorted(words, key=len, reverse=True):
         has_run = any(is_run for _, is_run in split_runs(word))

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from memcli.api.member_updates import SeveralRuns, SeveralStatus
 from memcli.api.memory import Memory
+from memcli.api.several_workspaces import SeveralRuns, SeveralStatus
 from memcli.embedding.encoders import IndexModel
 from memcli.errors import ConfigError, NotFoundError, UsageError
 from memcli.record import plain

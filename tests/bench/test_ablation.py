@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.bench.ablation import ABLATIONS, row, table
 from memcli.bench.metrics import NAMES, Difference, paired
+from memcli.bench.quality import ABLATIONS, row, table
 from memcli.search.options import PROFILES
 from memcli.search.stages import SWITCHES
 

@@ -5,12 +5,24 @@ from __future__ import annotations
 import pytest
 
 from memcli.bench.compare import compare, text
-from memcli.bench.gates import Gate, Gates, failures, newly_missed, parse_gate
-from memcli.bench.history import changes as changed
-from memcli.bench.history import reference, regressions, surplus, unaccepted_misses
 from memcli.bench.quality_text import changes
 from memcli.bench.queries import HIGH, read_queries
-from memcli.bench.rows import drop, moves, read_baseline, worst
+from memcli.bench.runs import (
+    Gate,
+    Gates,
+    drop,
+    failures,
+    moves,
+    newly_missed,
+    parse_gate,
+    read_baseline,
+    reference,
+    regressions,
+    surplus,
+    unaccepted_misses,
+    worst,
+)
+from memcli.bench.runs import changes as changed
 from memcli.bench.speed import slower
 from memcli.bench.traces import CheckTrace, SpeedTrace, encode
 from memcli.errors import UsageError

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import Range
+from memcli.bench.quality import Loss, lost_at
 from memcli.config.settings import load
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import NOTHING, Answer

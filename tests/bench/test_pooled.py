@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from memcli.bench.compare import pooled, read_sets, sets_text
 from memcli.bench.metrics import NAMES, Range
-from memcli.bench.pooled import pooled, read, text
 from memcli.bench.quality import QuestionResult, hint_rate, summary
 from memcli.bench.quality_text import TABLE_NAMES
 from memcli.bench.queries import Query
-from memcli.bench.rows import row_of
+from memcli.bench.runs import row_of
 from memcli.bench.traces import HintRate, QualityTrace, SetsTrace, encode
 from memcli.errors import UsageError
 from tests.bench import makers
@@ -40,7 +40,7 @@ def record(*sets: Sequence[float]) -> SetsTrace:
 
 def test_what_was_written_is_read_back() -> None:
     before = record([1.0, 0.0], [0.5])
-    assert read(json.dumps(encode(before)), "before.json") == before
+    assert read_sets(json.dumps(encode(before)), "before.json") == before
 
 
 @pytest.mark.parametrize(
@@ -48,24 +48,27 @@ def test_what_was_written_is_read_back() -> None:
 )
 def test_what_is_no_receipt_of_sets_is_refused(damage: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="x is not a trace of several sets"):
-        read(json.dumps({**encode(record([1.0])), **damage}), "x")
+        read_sets(json.dumps({**encode(record([1.0])), **damage}), "x")
 
 
 def test_each_set_and_all_together_are_told_of_with_what_moved() -> None:
     now = {f"set{at}": receipt(*scores) for at, scores in enumerate(([1.0, 1.0], [0.5]))}
     made = pooled(now, record([1.0, 0.0], [0.5]), "2026-02-01")
-    moved = text(made).partition("Moved since 2026-01-01")[2]
+    moved = sets_text(made).partition("Moved since 2026-01-01")[2]
     told = [line.split()[:3] for line in moved.splitlines()[2:]]
     assert told == [["set0", "2", "+.500"], ["set1", "1", "+.000"], ["all", "3", "+.333"]]
 
 
 def test_beside_the_means_stands_half_of_their_interval() -> None:
     made = record([1.0, 0.0, 1.0], [0.5])
-    (line,) = (line for line in text(made).splitlines() if line.startswith("+-"))
+    (line,) = (line for line in sets_text(made).splitlines() if line.startswith("+-"))
     means = [made.pooled.metrics[name] for name in TABLE_NAMES]
     halves = [(each.high - each.low) / 2 for each in means]
     assert min(halves) > 0
-    assert len({len(row) for row in text(made).splitlines() if row.startswith(("+-", "all"))}) == 1
+    assert (
+        len({len(row) for row in sets_text(made).splitlines() if row.startswith(("+-", "all"))})
+        == 1
+    )
     assert line.split()[1:] == [f"{half:.3f}" for half in halves]
 
 

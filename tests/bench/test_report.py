@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from memcli.bench.quality_text import columns, table
-from memcli.bench.report import report
+from memcli.bench.report import bar, report, sparkline, text
 from memcli.bench.report_html import POLICY, page
-from memcli.bench.report_text import bar, sparkline, text
 from memcli.bench.traces import GoalResult, HintRate, IndexState
 from tests.bench.makers import receipt, row, speed, with_quality
 

@@ -14,8 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from memcli.bench.report import report
-from memcli.bench.report_charts import charts
-from memcli.bench.report_html import POLICY, page
+from memcli.bench.report_html import POLICY, charts, page
 from tests.bench.makers import receipt, row, with_quality
 
 RUNS = [

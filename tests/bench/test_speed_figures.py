@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.bench import synthetic
 from memcli.bench.quality import percentile
 from memcli.bench.speed import (
     Process,
     cost,
+    documents,
     outliers,
     processes,
+    queries,
     ratios,
     searches,
     slower,
@@ -162,15 +163,15 @@ def test_slower_looks_at_ratios_both_ways() -> None:
 
 
 def test_made_up_notes_are_the_same_for_the_same_seed() -> None:
-    notes = list(synthetic.documents(3, 7))
-    assert notes == list(synthetic.documents(3, 7))
-    assert notes != list(synthetic.documents(3, 8))
+    notes = list(documents(3, 7))
+    assert notes == list(documents(3, 7))
+    assert notes != list(documents(3, 8))
     assert [path for path, _ in notes] == [f"memory/2020-01-0{n + 1}-00000{n}.md" for n in range(3)]
-    assert synthetic.queries(2) == synthetic.queries(2)
+    assert queries(2) == queries(2)
 
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_made_up_queries_use_the_words_of_the_notes(count: int) -> None:
-    text = "".join(text for _, text in synthetic.documents(60))
-    for query in synthetic.queries(count):
+    text = "".join(text for _, text in documents(60))
+    for query in queries(count):
         assert set(query.split()) - set(text.split()) <= {"why"}

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from memcli.bench import pooled, replay
-from memcli.bench.compare import compare, text
-from memcli.bench.history import reference, regressions
+from memcli.bench import replay
+from memcli.bench.compare import compare, pooled, read_sets, sets_text, text
 from memcli.bench.report import report
+from memcli.bench.report import text as report_text
 from memcli.bench.report_html import page
-from memcli.bench.report_text import text as report_text
-from memcli.bench.rows import read_run
+from memcli.bench.runs import read_run, reference, regressions
 from memcli.bench.traces import (
     CheckTrace,
     QualityTrace,
@@ -74,8 +73,8 @@ def of_checks(told: str) -> None:
 
 
 def of_sets(told: str) -> None:
-    read = pooled.read(told, "r")
-    assert pooled.text(pooled.pooled({"set0": SETS.sets["set0"]}, read, "2026-02-01"))
+    read = read_sets(told, "r")
+    assert sets_text(pooled({"set0": SETS.sets["set0"]}, read, "2026-02-01"))
 
 
 def of_speed(told: str) -> None:

@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from memcli.bench.synthetic import documents, queries
+from memcli.bench.speed import documents, queries
 from tests.benchmarks.figures import add_write, table, write
 
 MEMCLI = Path(sys.executable).parent / "memcli"

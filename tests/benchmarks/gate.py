@@ -35,11 +35,11 @@ REFUSED = {
 }
 MEANINGS = {
     "keep": "is worth keeping, is kept",
-    "another": "is like a known fact but for a number, a name, a `not` or who does it, is kept",
+    "another": "differs from a fact only in a number, a name, a `not` or its subject, is kept",
     "again": "says a known fact in other words, is refused as known",
     "restated": "says a rule of the boot files again, is refused as known",
-    "echo": "says again what the session was given, is refused as known",
-    "secret": "holds a secret, is refused for it",
+    "echo": "repeats what the session was shown, is refused as known",
+    "secret": "contains a secret, is refused for it",
     "chatter": "is chatter, is refused for its score",
 }
 RULES_IN_ORDER = ("secret", "duplicate", "near-duplicate", "echo", "low-score")
@@ -186,7 +186,9 @@ def main() -> None:
     else:
         half = [each for at, each in enumerate(found) if at // 2 % 2 == 1]
     results = judged(half, weights, admission.LEAST_WORTH)
-    told = f"Of {len(found)} lines {len(half)}, by which no threshold was chosen:\n\n"
+    told = (
+        f"{len(half)} of {len(found)} lines, which played no part in choosing the thresholds:\n\n"
+    )
     told += report(results)
     print(told)
     write(arguments.write, "gate", told)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from memcli.bench.synthetic import SECTIONS, documents, queries
+from memcli.bench.speed import SECTIONS, documents, queries
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.schema import TABLES
 from memcli.store.postgres.session import Name

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from memcli.bench.synthetic import SECTIONS, documents, queries
+from memcli.bench.speed import SECTIONS, documents, queries
 from memcli.config import settings as config
 from memcli.dates.find import find_dates
 from memcli.search.options import options_of
@@ -50,7 +50,7 @@ _COLD = "import sys; from memcli.cli.main import run; sys.exit(run(sys.argv[1:])
 _WRITE = """
 import sys
 from pathlib import Path
-from memcli.bench.synthetic import documents
+from memcli.bench.speed import documents
 from tests.benchmarks.shared import opened
 from tests.store.contract.makers import changing, document, stamp_of
 store, many = opened(sys.argv[1], Path(sys.argv[2])), int(sys.argv[3])

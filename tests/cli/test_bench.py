@@ -35,7 +35,7 @@ QUESTIONS = (
     ' "relevant": [{"path": "memory/2025-06-13.md", "start_line": 5, "end_line": 6}]}\n'
 )
 CULPRIT = (
-    '"OPS-417" (rank 1 -> not found, lost at files: memory/2025-06-13.md is not in the memory)'
+    '"OPS-417" (rank 1 -> not found, lost at files: memory/2025-06-13.md is not in the workspace)'
 )
 
 
@@ -125,7 +125,7 @@ def test_a_drop_below_the_baseline_names_the_culprit(bench: Bench) -> None:
         (("--max-drop", "0.1"), "--max-drop needs --baseline"),
         (("--fail-under", "speed=1"), "--fail-under takes METRIC=NUMBER"),
         (("--baseline", "nowhere.json"), "nowhere.json cannot be read"),
-        (("--run", "memory/run.md"), "would become part of the memory"),
+        (("--run", "memory/run.md"), "would become part of the notes"),
     ],
 )
 def test_what_cannot_be_meant_is_exit_2(
@@ -168,8 +168,8 @@ def _history(bench: Bench) -> list[Path]:
 def test_the_history_lies_beside_the_index_private_and_bounded(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memcli.bench.history.KEPT", 2)
-    monkeypatch.setattr("memcli.bench.history.surplus.__defaults__", (2,))
+    monkeypatch.setattr("memcli.bench.runs.KEPT", 2)
+    monkeypatch.setattr("memcli.bench.runs.surplus.__defaults__", (2,))
     for day in (1, 2, 2):
         bench.check(day)
     kept = _history(bench)
@@ -308,7 +308,7 @@ def test_a_receipt_is_never_written_into_the_memory(bench: Bench) -> None:
     err = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
         assert run(["search", "pool", "--trace", str(inside), "-w", str(bench.notes)]) == 2
-    assert "would become part of the memory" in err.getvalue()
+    assert "would become part of the notes" in err.getvalue()
     assert not inside.exists()
 
 

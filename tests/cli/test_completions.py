@@ -15,7 +15,7 @@ import memcli
 from memcli.cli.command_tree import command_tree
 from memcli.cli.generate import FILE_NAMES, MANUAL, short_manual
 from memcli.cli.program import topics
-from memcli.cli.shells import completion_scripts
+from memcli.cli.shell_scripts import completion_scripts
 from memcli.config.settings import BY_NAME
 from tests.cli.processes import run
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import memcli
-from memcli.cli.shells.widgets import WIDGETS
+from memcli.cli.shell_scripts import WIDGETS
 from tests.cli.processes import played, run
 from tests.context.makers import put
 

@@ -91,5 +91,5 @@ def test_a_receipt_is_never_written_into_the_memory(notes: Path) -> None:
     inside = notes / "memory" / "receipt.md"
     code, out, err = context(notes, "heron", "--trace", str(inside))
     assert (code, out) == (2, "")
-    assert "would become part of the memory" in err
+    assert "would become part of the notes" in err
     assert not inside.exists()

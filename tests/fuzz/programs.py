@@ -14,9 +14,9 @@ from typing import Any
 
 from memcli.agents import UnfitError, blocks, json_edit
 from memcli.agents.json_edit import Slot
-from memcli.bench import pooled, replay
-from memcli.bench.compare import compare
-from memcli.bench.rows import read_run
+from memcli.bench import replay
+from memcli.bench.compare import compare, read_sets
+from memcli.bench.runs import read_run
 from memcli.config import settings
 from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
@@ -185,7 +185,7 @@ def receipt(data: bytes) -> None:
     for read, use in (
         (replay.read, lambda found: replay.lines(replay.compare(found, found))),
         (read_run, lambda found: compare(found, found)),
-        (pooled.read, lambda found: [each.queries for each in found.sets.values()]),
+        (read_sets, lambda found: [each.queries for each in found.sets.values()]),
     ):
         try:
             found = read(text, "r")

@@ -26,9 +26,12 @@ MEASURED = KNOWN[INT8.name].calibration
 
 @pytest.fixture(scope="module")
 def passages(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Sequence[RankedPassage]:
-    store = str(tmp_path_factory.mktemp("index") / "index")
-    environ = {"MEMCLI_EMBEDDING_ENCODER": "none", "MEMCLI_STORE": store}
-    question = Question.read("why did the pool run dry", date(2026, 2, 20))
+    return found("why did the pool run dry", workspaces, tmp_path_factory.mktemp("index"))
+
+
+def found(prompt: str, workspaces: Path, folder: Path) -> Sequence[RankedPassage]:
+    environ = {"MEMCLI_EMBEDDING_ENCODER": "none", "MEMCLI_STORE": str(folder / "index")}
+    question = Question.read(prompt, date(2026, 2, 20))
     with Memory.open(workspaces / "engineer", environ=environ) as memory:
         options = options_of(memory.config, filters=Filters())._replace(limit=20)
         return ask(memory.workspaces, question, options).answer.passages
@@ -115,3 +118,10 @@ def test_each_passage_stands_in_a_fence_with_its_source(passages: Sequence[Ranke
     assert set(fence) == {"`"}
     assert opening.startswith(f"{fence}memory/2025-06-12-incident-review.md:")
     assert fence not in "\n".join(lines)
+
+
+def test_a_corrected_passage_names_the_newer_line(workspaces: Path, tmp_path: Path) -> None:
+    text = block(found("does the order store run on MySQL", workspaces, tmp_path))
+    assert "We will use MySQL 8.0" in text
+    older = next(line for line in text.split("\n") if "memory/2025-03-03.md:" in line)
+    assert "corrected by memory/2025-08-18.md:10 (2025-08-18)" in older

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.api.ask import ask as search_memory
+from memcli.api.memory import Memory
 from memcli.embedding.models import Calibration
 from memcli.search.confidence import THIRTIETH, judge, match_of, stands_out
+from memcli.search.options import options_of
+from memcli.search.question import Question
 from memcli.search.ranked import RankedPassage
+from memcli.types import Filters
+from tests.benchmarks.corrections import rows_of, write_notes
 from tests.commands import indexed, printed, record, say
 from tests.search.makers import candidate, fused
 from tests.support import write
@@ -138,6 +145,24 @@ def ask(diary: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
         return found, said.err
 
     return told
+
+
+def test_confidence_and_match_describe_the_passages_that_are_shown(tmp_path: Path) -> None:
+    rows = rows_of("fresh")
+    write_notes(tmp_path, rows)
+    moved = 0
+    with Memory.open(tmp_path, settings={"embedding.encoder": "none"}) as memory:
+        memory.index()
+        options = options_of(memory.config, filters=Filters())
+        for row in rows:
+            question = Question.read(row["ask"], date(2026, 3, 1))
+            answer = search_memory(memory.workspaces, question, options).answer
+            shown = sorted(answer.passages, key=lambda passage: -passage.score)
+            level, _ = match_of(shown, is_measured=False)
+            assert answer.match == ("weak" if answer.match_reason else level)
+            assert judge(shown, answer.constants, rarity=answer.rarity) == shown
+            moved += any(step.stage == "newer" for each in shown for step in each.trace)
+    assert moved > 9
 
 
 def test_many_that_match_alike_make_no_good_answer_and_both_outputs_say_why(ask: Asked) -> None:

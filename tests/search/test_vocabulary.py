@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import memcli
-from memcli.bench.ablation import ABLATIONS
+from memcli.bench.quality import ABLATIONS
 from memcli.cli.main import run
 from memcli.cli.program import page
 from memcli.config.settings import load

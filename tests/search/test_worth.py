@@ -102,6 +102,21 @@ def test_a_list_has_each_line_of_a_conversation_with_all_words_of_the_question()
     assert [line.text for line in lines] == ["- **Ann**: The pool.", "- **Ann**: The pool is dry."]
 
 
+def test_sentences_of_a_message_that_say_nothing_are_an_ellipsis() -> None:
+    opening = "Hey Bo, so good to hear from you, I was just thinking about all of our friends here."
+    facts, praise = (
+        "We saw the pool in Oslo. It was dry.",
+        "You are the best. So keep it up always!",
+    )
+    talk = _talk(("Ann", f"{opening} {praise} {facts} {praise}", 0.9), ("Bo", praise, 0.0))
+    answer = NOTHING._replace(passages=(talk,), match="strong", words=("pool",))
+    (read,) = ended(answer).passages
+    assert read.shown.split("\n")[0] == f"- **Ann**: {opening} … {facts} …"
+    assert (read.text, read.citation) == (talk.text, talk.citation)
+    (same,) = ended(answer._replace(words=("dónde", "está", "la", "piscina"))).passages
+    assert same.shown == same.text
+
+
 def _citations(passage: RankedPassage, *, of_writer: bool = False) -> list[str]:
     answer = NOTHING._replace(
         passages=(passage, *[_passage(2, 0.01, 0.0, CHATTER)] * 9), match="strong"

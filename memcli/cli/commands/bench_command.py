@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli import side_files, traces
+from memcli.cli import side_files
 from memcli.cli.bench_quality import (
     QUESTIONS,
     Searcher,
@@ -57,7 +57,7 @@ def run_quality(options: Options) -> int:
 
     Examples: memcli bench quality questions.jsonl      memcli bench quality a.jsonl b.jsonl
     """
-    from memcli.bench.gates import Gates, parse_gate
+    from memcli.bench.runs import Gates, parse_gate
 
     if options.max_drop is not None and options.baseline is None:
         raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
@@ -116,7 +116,7 @@ def run_compare(options: Options) -> int:
     Examples: memcli bench compare old.json new.json      memcli bench compare a b --json
     """
     from memcli.bench import compare
-    from memcli.bench.rows import read_trace
+    from memcli.bench.runs import read_trace
 
     terminal = Terminal.of_process(options)
     hint = "memcli bench quality QUERIES.jsonl --json > results.json"
@@ -159,15 +159,15 @@ def run_check(options: Options) -> int:
 
 def _measured(options: Options, command: CommandContext) -> CheckTrace:
     """Make the trace of this run and put it into the history."""
-    from memcli.bench import history
-    from memcli.bench.rows import worst
+    from memcli.bench import runs
+    from memcli.bench.runs import worst
     from memcli.bench.speed import slower
     from memcli.bench.traces import CHECK, CheckTrace
 
     folder = history_folder(command)
     side_files.refuse_memory(trace_path(folder, command.now), command)
     earlier = read_history(folder, command)
-    before = history.reference(earlier)
+    before = runs.reference(earlier)
     measured = measure(options.queries, command, sync=True, silent=not command.terminal.verbose)
     speed = None
     if not options.no_speed:
@@ -181,17 +181,17 @@ def _measured(options: Options, command: CommandContext) -> CheckTrace:
         sync=measured.synced,
         quality=measured.trace,
         speed=speed,
-        failures=tuple(row.id for row in worst(measured.trace.queries, history.FAILURES)),
+        failures=tuple(row.id for row in worst(measured.trace.queries, runs.FAILURES)),
         reference=before.now if before else None,
         regressions=(),
     )
     if not options.accept:
         lines = []
         if before is not None:
-            lines = history.regressions(before, trace, options.max_drop)
+            lines = runs.regressions(before, trace, options.max_drop)
             if speed is not None and before.speed is not None:
                 lines += slower(before.speed.ratios, speed.ratios, options.max_slower)
-        lines += history.unaccepted_misses(earlier, before, trace)
+        lines += runs.unaccepted_misses(earlier, before, trace)
         trace = trace._replace(regressions=tuple(lines))
     add_trace(folder, trace)
     return trace
@@ -216,7 +216,7 @@ def run_report(options: Options) -> int:
     Examples: memcli bench report      memcli bench report --html report.html
     """
     from memcli.bench import report
-    from memcli.bench.rows import read_run
+    from memcli.bench.runs import read_run
     from memcli.bench.traces import encode
 
     command = command_context(options)
@@ -232,8 +232,7 @@ def run_report(options: Options) -> int:
     terminal = command.terminal
     if options.html is not None:
         side_files.refuse_memory(options.html, command)
-        from memcli.bench.report_charts import charts
-        from memcli.bench.report_html import page
+        from memcli.bench.report_html import charts, page
 
         side_files.write_text(options.html, page(shown, charts(shown)), command)
         terminal.say(f"Report of {len(history)} runs in {options.html}.")
@@ -241,7 +240,7 @@ def run_report(options: Options) -> int:
         record = {"schema": "memcli.bench-report/1", "runs": encode(history)}
         terminal.write_json(record)
     else:
-        from memcli.bench.report_text import text
+        from memcli.bench.report import text
 
         terminal.write(terminal.safe(text(shown)))
     return ExitCode.OK
@@ -340,7 +339,9 @@ def _search(
     question = Question.by(command.config, before.query or "", command.question_time)
     sync = False if no_sync else None
     result = ask(command.memory, question, search_options, expand=expand, sync=sync)
-    return result.freshness, traces.make(result, command, search_options, expand=expand)
+    return result.freshness, side_files.trace_of_search(
+        result, command, search_options, expand=expand
+    )
 
 
 def _context(
@@ -351,7 +352,7 @@ def _context(
     text, sharing = before.query or "", sharing_of(command.config)
     sync = False if no_sync else None
     assembly = context_of(command.memory, text, command.question_time, sharing, sync=sync)
-    return assembly.freshness, traces.make_of_context(assembly, command, budget=sharing.budget)
+    return assembly.freshness, side_files.trace_of_context(assembly, command, budget=sharing.budget)
 
 
 ANSWERS = 100  # passages per answer; the lead is measured against the tenth

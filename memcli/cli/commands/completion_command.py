@@ -27,12 +27,12 @@ def run(options: Options) -> int:
             hint=f"memcli completion {SHELLS[0]}",
         )
     if options.keys:
-        from memcli.cli.shells.widgets import WIDGETS
+        from memcli.cli.shell_scripts import WIDGETS
 
         sys.stdout.write(WIDGETS[options.shell])
     else:
         from memcli.cli.command_tree import command_tree
-        from memcli.cli.shells import completion_scripts
+        from memcli.cli.shell_scripts import completion_scripts
 
         sys.stdout.write(completion_scripts(command_tree())[options.shell])
     return 0

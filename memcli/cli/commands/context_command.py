@@ -93,10 +93,10 @@ def run(options: Options) -> int:
             command.memory, text, command.question_time, sharing, sync=wanted_sync, observe=observe
         )
     if options.trace is not None:
-        from memcli.cli import traces
+        from memcli.cli import side_files
 
-        record = traces.make_of_context(assembly, command, budget=sharing.budget)
-        traces.write(options.trace, record, command)
+        record = side_files.trace_of_context(assembly, command, budget=sharing.budget)
+        side_files.write_trace(options.trace, record, command)
     write(assembly, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets

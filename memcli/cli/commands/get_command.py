@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
 
 
+_DIGITS = frozenset("0123456789")
 ARGUMENTS = (
     CommandArgument(
         "targets",
@@ -165,7 +166,7 @@ def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines
             here=command.here,
         )
         is_whole = (result.start_line, result.end_line) == (1, result.total_lines)
-        if options.json or ":" in target or not is_whole:
+        if options.json or ":" in target or not is_whole or _may_be_dated(result):
             return with_corrections(command.memory, result)
         return result
 
@@ -179,6 +180,15 @@ def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines
             raise
     command = command._replace(memory=memory)
     return lines(command), command
+
+
+def _may_be_dated(document: Lines) -> bool:
+    """Return whether newer lines may correct a whole document, by its name and front matter.
+
+    Without a date, only lines that cite it correct it. To find those takes longer than to read it.
+    """
+    has_date = document.text.startswith("---") and "date:" in document.text.partition("\n---")[0]
+    return has_date or not _DIGITS.isdisjoint(document.path)
 
 
 def _memory_of(target: str, command: CommandContext) -> Workspaces:

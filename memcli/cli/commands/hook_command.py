@@ -95,7 +95,7 @@ def run(options: Options) -> int:
 
 
 def _no_hook(event: str) -> UsageError:
-    from memcli.config.suggestions import nearest
+    from memcli.config.keys import nearest
 
     return UsageError(
         f"a hook is one of {', '.join(EVENTS)}, not {event!r}",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 
 from memcli.api.listing import MOST_LISTED, Catalogue, DocumentCount, counted, counts
 from memcli.checking import TYPE_CHECKING
@@ -37,7 +38,9 @@ from memcli.cli.options import (
 )
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.errors import ExitCode, UsageError
+from memcli.record import Record
 from memcli.render.reasons import sentence
+from memcli.render.width import columns, shortened, wrap
 from memcli.types import EMPTY, named_days, shown
 
 if TYPE_CHECKING:
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from memcli.api.records import DocumentEntry
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
+    from memcli.render.text import Style
 
 
 ARGUMENTS = (
@@ -176,17 +180,14 @@ def _count(row: DocumentCount, command: CommandContext, *, width: int) -> str:
 
 
 def _write_text(catalogue: Catalogue, command: CommandContext) -> None:
-    from memcli.render import listing
 
     terminal = command.terminal
     width = terminal.width if terminal.out_is_terminal else None
     kinds = max((len(document.kind) for document in catalogue.documents), default=0)
     for d in catalogue.documents:
         days = named_days((d.date_from or d.date, d.date)) if d.date else None
-        row = listing.DocumentRow(days, d.kind, command.name(d.source, d.path), d.title, d.tags)
-        terminal.write(
-            listing.line(row, kinds, width, style=terminal.style, safe=terminal.safe_line)
-        )
+        row = DocumentRow(days, d.kind, command.name(d.source, d.path), d.title, d.tags)
+        terminal.write(line(row, kinds, width, style=terminal.style, safe=terminal.safe_line))
 
 
 def _write_json(
@@ -252,3 +253,56 @@ def _say(catalogue: Catalogue, command: CommandContext, shape: Shape, more: int)
     elif terminal.verbose:
         number = len(catalogue.documents)
         terminal.say("1 document" if number == 1 else f"{number} documents")
+
+
+INDENT = "    "
+LEAST_TITLE = 12  # columns; a shorter title is not shown
+
+
+class DocumentRow(Record):
+    """The properties of a document in a list."""
+
+    days: str | None  # a day, a week or a month
+    kind: str
+    name: str  # the name that `memcli get` accepts
+    title: str
+    tags: tuple[str, ...]
+
+
+def line(
+    row: DocumentRow, kinds: int, width: int | None, *, style: Style, safe: Callable[[str], str]
+) -> str:
+    """Write one document; the date is `-` if it has none.
+
+    The kind is padded to `kinds` characters. The title is shown if it differs from the file's name,
+    cut to `width` columns. If there is no room for name and tags, they follow on a new line.
+    """
+    name = safe(row.name)
+    head = f"{row.days or '-':10}  {safe(row.kind):{kinds}}  "
+    tags = [f"#{safe(tag)}" for tag in row.tags]
+    tagged = "".join(f"  {tag}" for tag in tags)
+    title = safe(row.title)
+    if row.title == os.path.splitext(os.path.basename(row.name))[0]:
+        title = ""
+    elif width is not None:
+        room = width - columns(head + name + tagged) - 2
+        title = shortened(title, room) if room >= LEAST_TITLE else ""
+    if width is not None and columns(head + name + tagged) > width:
+        below = "".join(f"{style.dim}{INDENT}{each}{style.end}\n" for each in _lines(tags, width))
+        return f"{_above(head, name, width, style)}\n{below}"
+    heading = f"  {style.heading}{title}{style.end}" if title else ""
+    tagged = f"{style.dim}{tagged}{style.end}" if tagged else ""
+    return f"{head}{style.path}{name}{style.end}{heading}{tagged}\n"
+
+
+def _above(head: str, name: str, width: int, style: Style) -> str:
+    """Put the name on lines of its own if it does not fit next to its head."""
+    if columns(head + name) <= width:
+        return f"{head}{style.path}{name}{style.end}"
+    pieces = [name[start:end] for start, end in wrap(name, width - len(INDENT))]
+    return "\n".join([head.rstrip(), *(f"{INDENT}{style.path}{p}{style.end}" for p in pieces)])
+
+
+def _lines(tags: Sequence[str], width: int) -> list[str]:
+    text = "  ".join(tags)
+    return [text[start:end] for start, end in wrap(text, width - len(INDENT)) if tags]

