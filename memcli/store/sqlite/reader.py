@@ -324,10 +324,8 @@ class Reader:
     def speakers(self, *, but: str | None = None) -> list[str]:
         if not self._rows("SELECT 1 FROM speakers LIMIT 1"):
             return []
-        from memcli.store.sqlite import speakers
-
         with understood(self.path):
-            return speakers.names(self._connection, but=but)
+            return excerpts.speakers(self._connection, but=but)
 
     def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
         with understood(self.path):
