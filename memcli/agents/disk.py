@@ -43,14 +43,14 @@ def look(path: str, within: Sequence[str]) -> FileSnapshot:
 
 
 def _read_within(path: str, real: str, within: Sequence[str]) -> FileSnapshot:
-    if not any(_is_below(real, os.path.realpath(folder)) for folder in within):
+    if not real.startswith(tuple(os.path.join(os.path.realpath(each), "") for each in within)):
         raise UnfitError(f"is a link that leads to {real}, out of {' and '.join(within)}")
     try:
         status = os.lstat(real)
     except FileNotFoundError:
         if os.path.islink(path):
             raise UnfitError(f"is a link to {real}, which is not there") from None
-        _own(_nearest(real))
+        _own(os.path.dirname((missing_folders(real) or (real,))[0]))
         return FileSnapshot(path, real, None, 0, ())
     if not stat.S_ISREG(status.st_mode):
         raise UnfitError(f"is a {openat.kind_of(status.st_mode)}, no file")
@@ -73,17 +73,6 @@ def peek(path: str) -> str | None:
         raise UnfitError("is not UTF-8") from None
     except OSError as error:
         raise UnfitError(f"cannot be read: {openat.reason(error)}") from None
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path.startswith(os.path.join(folder, ""))
-
-
-def _nearest(path: str) -> str:
-    """Return the nearest folder above a path that is there."""
-    while not _is_there(path):
-        path = os.path.dirname(path)
-    return path
 
 
 def _is_there(path: str) -> bool:

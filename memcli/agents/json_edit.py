@@ -69,8 +69,10 @@ def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trac
     missing = slot.path[depth:]
     entry = json.loads(value)
     if missing:
-        key, *inner = missing
-        entry = _nested(inner, [entry] if slot.is_item else entry)
+        entry = [entry] if slot.is_item else entry
+        for each in reversed(missing[1:]):
+            entry = {each: entry}
+        key = missing[0]
     elif slot.is_item:
         key = ""
         _items(node, slot)
@@ -133,12 +135,6 @@ def _items(node: Piece, slot: Slot) -> tuple[Piece, ...]:
     if node.kind != "array":
         raise UnfitError(f"needs a list at {'.'.join(slot.path)}")
     return node.children
-
-
-def _nested(keys: list[str], value: object) -> object:
-    for key in reversed(keys):
-        value = {key: value}
-    return value
 
 
 def _appended(text: str, root: Piece, node: Piece, key: str, entry: object) -> tuple[str, Trace]:

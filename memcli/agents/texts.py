@@ -114,17 +114,13 @@ def _server(agent: Agent, place: PartPlace, argv: tuple[str, ...]) -> AgentEntry
     made, slot = server(agent.server, argv), Slot((*place.key, NAME))
     if place.format in (JSON, JSON5):
         return AgentEntry(place.format, slot, _json(made))
-    lines = [f"[{'.'.join(slot.path)}]", *(f"{key} = {_toml(made[key])}" for key in made)]
-    return AgentEntry(TOML, slot, "".join(f"{line}\n" for line in lines))
+    lines = [f"[{'.'.join(slot.path)}]", *(f"{key} = {_json(made[key])}" for key in made)]
+    # As in JSON, except for one character.
+    return AgentEntry(TOML, slot, "".join(f"{line}\n" for line in lines).replace("\x7f", "\\u007f"))
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _toml(value: str | list[str]) -> str:
-    """Write a text, or a list of texts, in TOML: as in JSON, except for one character."""
-    return _json(value).replace("\x7f", "\\u007f")
 
 
 def hooks(agent: Agent, launcher: Launcher) -> dict[str, dict[str, Any]]:

@@ -25,7 +25,6 @@ A hook never sends `decision`, `continue` or `reason`: it never stops the agent.
 from __future__ import annotations
 
 import json
-import re
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
@@ -69,9 +68,6 @@ AGENTS: Mapping[str, _Table] = {
 }
 
 
-_HOOK_CONTEXT = re.compile(r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
-
-
 class HookEvent(Record):
     """An event that an agent reports; "" for what it does not report."""
 
@@ -103,9 +99,17 @@ def read_event(agent: str, event: str, message: Mapping[str, Any]) -> HookEvent 
         text("conversation_id") or text("session_id"),
         named[0] if named else text("cwd"),
         text("source"),
-        _HOOK_CONTEXT.sub("", text("prompt"), count=1),
+        _typed(text("prompt")),
         text("transcript_path"),
     )
+
+
+def _typed(prompt: str) -> str:
+    if "<hook_context>" not in prompt:
+        return prompt
+    from memcli.markdown.transcript import without_hook_context
+
+    return without_hook_context(prompt)
 
 
 def reply(agent: str, of: HookEvent, text: str) -> Mapping[str, Any]:

@@ -27,6 +27,8 @@ _SPEECH = ("text", "input_text", "output_text", None)  # types of blocks
 _NOT_SPEECH = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")
 # Beginnings of such messages: <command-name>, the rules of a project, an interruption.
 _INSERTED = ("<", "# AGENTS.md instructions for ", "[Request interrupted")
+# What Gemini CLI adds to a message of the user, before or after the text.
+_HOOK_CONTEXT = r"(?s)\s*<hook_context>.*?</hook_context>\s*"
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DAY = rf"{_DATE}(?=T)"  # at the beginning of a time
 MOST_CHARACTERS = 20_000  # per turn
@@ -130,11 +132,16 @@ def _turn(
     message: Mapping[str, object], entry: Mapping[str, object], number: int
 ) -> Iterator[tuple[str, TranscriptTurn]]:
     role = _ROLES.get(str(message.get("role") or message.get("type") or entry.get("type")))
-    text = _text(message.get("content"))[:MOST_CHARACTERS].strip()
+    text = without_hook_context(_text(message.get("content")))[:MOST_CHARACTERS].strip()
     if role and text and not text.startswith(_INSERTED):
         times = (entry.get("timestamp"), message.get("timestamp"))
         time = next((each for each in times if isinstance(each, str)), "")
         yield str(message.get("id") or ""), TranscriptTurn(number, role, text, time)
+
+
+def without_hook_context(text: str) -> str:
+    """Return what the user has typed of a message."""
+    return re.sub(_HOOK_CONTEXT, "", text) if "<hook_context>" in text else text
 
 
 def _text(content: object) -> str:

@@ -128,7 +128,9 @@ class MemoryServer:
             answer = await self._answer(calls.CALLS[tool.name], values, context)
         except MemcliError as error:
             return types.CallToolResult(content=[_text(answers.of_error(error))], is_error=True)
-        record = _sendable(answer.record()) if self._structured else None
+        record = None
+        if self._structured:
+            record = json.loads(_clean(json.dumps(answer.record(), ensure_ascii=False)))
         return types.CallToolResult(content=[_text(answer.text)], structured_content=record)
 
     async def _answer(
@@ -351,7 +353,3 @@ def _text(text: str) -> types.TextContent:
 def _clean(text: str) -> str:
     """Remove what JSON in UTF-8 cannot contain: halves of characters, in names."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _sendable(record: Mapping[str, Any]) -> Any:  # noqa: ANN401  # JSON
-    return json.loads(_clean(json.dumps(record, ensure_ascii=False)))

@@ -127,7 +127,8 @@ class SharedMemory:
         roots = [os.path.realpath(each) for each in self.roots]
         # A server that starts in the home folder is not meant for every folder in it.
         if self._open_folder is None or not any(
-            _is_in(folder, root) and (_is_marked(folder, root) or not _is_home(root))
+            f"{folder}{os.sep}".startswith(root.rstrip(os.sep) + os.sep)
+            and (_is_marked(folder, root) or not _is_home(root))
             for root in roots
         ):
             known = ", ".join(each for each in roots if not _is_home(each))
@@ -193,10 +194,6 @@ class SharedMemory:
 def is_path(workspace: str) -> bool:
     """Return whether a call names a workspace by its folder."""
     return "/" in workspace or os.sep in workspace
-
-
-def _is_in(folder: str, root: str) -> bool:
-    return f"{folder}{os.sep}".startswith(root.rstrip(os.sep) + os.sep)
 
 
 def _is_marked(folder: str, root: str) -> bool:

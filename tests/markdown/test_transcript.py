@@ -75,6 +75,13 @@ def test_a_session_of_gemini_repeats_a_message_that_changes() -> None:
     ]  # fmt: skip
 
 
+def test_notes_that_gemini_adds_to_a_message_are_not_speech() -> None:
+    notes = {"text": "<hook_context>a note\n&lt;b&gt;</hook_context>"}
+    content = [{"text": "<hook_context>old</hook_context>\n\nwhy did it fail"}, notes]
+    line = json.dumps({"id": "1", "type": "user", "content": content})
+    assert [turn.text for turn in read_transcript(line)] == ["why did it fail"]
+
+
 @pytest.mark.parametrize("indent", [None, 1])
 def test_an_older_session_of_gemini_is_one_object(indent: int | None) -> None:
     turns = [{"type": "user", "content": "My cat is Pixel."}, {"type": "gemini", "content": "Ah."}]
