@@ -278,11 +278,7 @@ def run_one(
     if options.run is not None:
         side_files.refuse_memory(options.run, command)
     measured = measure(
-        queries_file,
-        command,
-        sync=not options.no_sync,
-        silent=silent,
-        variants=_variants(options),
+        queries_file, command, sync=not options.no_sync, silent=silent, variants=_variants(options)
     )
     if options.run is not None:
         from memcli.bench.quality import run_line

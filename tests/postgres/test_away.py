@@ -92,11 +92,7 @@ def test_the_index_of_this_machine_answers(
     "fault", [(4, "message"), (9, "reply"), *by_night((1, "message"), (1, "reply"))]
 )
 def test_what_was_stored_stays_and_the_rest_follows(
-    memcli: Memcli,
-    url: str,
-    there: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    fault: tuple[int, str],
+    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, fault: tuple[int, str]
 ) -> None:
     step, loses = fault
     for number in range(1, 80, step):

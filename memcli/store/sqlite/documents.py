@@ -11,16 +11,7 @@ from memcli.language.words import prepare
 from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, counts_at
 from memcli.store.sqlite import lineage
-from memcli.store.sqlite.driver import (
-    BLOB,
-    TEXT,
-    WHOLE,
-    Column,
-    deflated,
-    plain,
-    rows,
-    typed_rows,
-)
+from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, deflated, plain, rows, typed_rows
 from memcli.types import Chunk, Document, FileStat, KnownFile, Segment
 
 if TYPE_CHECKING:
@@ -176,11 +167,7 @@ _FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
 def read_counts(connection: apsw.Connection) -> Counts:
     """Count the contents of the index."""
     meta = dict(
-        rows(
-            connection,
-            "SELECT key, value FROM meta WHERE key IN ('revision', ?)",
-            (EMBEDDED_AT,),
-        )
+        rows(connection, "SELECT key, value FROM meta WHERE key IN ('revision', ?)", (EMBEDDED_AT,))
     )
     counts = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
     if counts is not None:  # without reading each row

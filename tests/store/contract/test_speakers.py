@@ -9,14 +9,7 @@ from memcli.store.port import Store
 from memcli.store.records import Scope
 from memcli.store.sqlite.documents import as_json
 from memcli.types import Filters, Turn
-from tests.store.contract.makers import (
-    any_of,
-    changing,
-    every_chunk,
-    fill,
-    found,
-    put,
-)
+from tests.store.contract.makers import any_of, changing, every_chunk, fill, found, put
 
 CHAT = "- Kate: fox\n- Odette: hen\n" * 3
 AGENT = "## One\n\nUser: fox?\n\n## Two\n\nAssistant: fox.\n\nMore fox.\n"
