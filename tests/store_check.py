@@ -116,8 +116,7 @@ def _assert_sound(connection: apsw.Connection) -> None:
     held = tiers_beside(connection, table) | {dimension: table}
     assert tables == {*held.values()}
     living_vectors = rows(
-        connection,
-        "SELECT id, vector FROM vectors WHERE unused_since IS NULL ORDER BY id",
+        connection, "SELECT id, vector FROM vectors WHERE unused_since IS NULL ORDER BY id"
     )
     for components, name in held.items():
         code = coarse.stored(components, dimension)

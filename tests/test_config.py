@@ -95,10 +95,7 @@ def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
         ("[search]\nlimit = 0", "must be between 1 and 100, not 0"),
         ("[search]\nmin_score = nan", "must be between 0 and 1, not nan"),
         ("[search]\nhalf_life_days = inf", "must be at least 0.01, not inf"),
-        (
-            "[search]\nmode = 'fast'",
-            "must be one of hybrid, keyword, semantic, not 'fast'",
-        ),
+        ("[search]\nmode = 'fast'", "must be one of hybrid, keyword, semantic, not 'fast'"),
         ("[files]\ninclude = 'a.md'", "files.include must be a list of texts"),
         ("[files]\ninclude = [1]", "files.include must be a list of texts"),
         ("[files]\nfollow_symlinks = 1", "must be true or false"),

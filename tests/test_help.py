@@ -10,8 +10,7 @@ import pytest
 
 import memcli
 from memcli.cli import generate
-from memcli.cli.command_help import default_of
-from memcli.cli.command_tree import command_tree
+from memcli.cli.command_help import command_tree, default_of
 from memcli.cli.help_text import folded, laid_out
 from memcli.cli.main import run
 from memcli.cli.options import GENERAL

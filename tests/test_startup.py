@@ -112,11 +112,7 @@ print(*[name for name in sys.modules if "memcli" in name or "psycopg" in name])
     )
     loaded = set(done.stdout.split("\n")[-2].split())
     assert "memcli.store.sqlite.writer" in loaded
-    beginnings = (
-        "memcli.store.postgres",
-        "memcli.config.attached",
-        "psycopg",
-    )
+    beginnings = ("memcli.store.postgres", "memcli.config.attached", "psycopg")
     assert [name for name in loaded if name.startswith(beginnings)] == []
     assert "memcli.api.remote" not in loaded
 

@@ -32,10 +32,7 @@ def installation(agent: Agent, folder: str) -> tuple[str, ...]:
             f"openclaw plugins install --link {folder} --force --accept-capabilities",
             f"openclaw config set {access} true",
         )
-    return (
-        f"claude plugin marketplace add {folder}",
-        f"claude plugin install {NAME}@{NAME}",
-    )
+    return (f"claude plugin marketplace add {folder}", f"claude plugin install {NAME}@{NAME}")
 
 
 def _openclaw(agent: Agent, launcher: Launcher, version: str) -> dict[str, str]:

@@ -140,10 +140,7 @@ def _share(
     """Copy new vectors to the index that the next one starts from; failures only cost time."""
     if not vectors:
         return
-    with (
-        suppress(MemcliError),
-        main.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=sleep) as change,
-    ):
+    with suppress(MemcliError), main.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=sleep) as change:
         for model, batch in vectors:
             change.put_vectors(model, batch)
 

@@ -140,12 +140,7 @@ def _of_groups(
     from memcli.search.federation import BUDGET, merge_answers, search_each
 
     answers = search_each(
-        groups,
-        question.query,
-        question.dates,
-        options,
-        age_days=question.age_days,
-        observe=observe,
+        groups, question.query, question.dates, options, age_days=question.age_days, observe=observe
     )
     answer = merge_answers(answers, options=options)
     if len(answers) > 1:

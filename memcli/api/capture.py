@@ -29,13 +29,7 @@ class InboxEntry(Record):
 
 
 def capture(
-    workspace: Workspace,
-    transcript: str,
-    name: str,
-    *,
-    after: int,
-    room: int,
-    now: datetime,
+    workspace: Workspace, transcript: str, name: str, *, after: int, room: int, now: datetime
 ) -> list[RememberResult]:
     """Save what later sessions need from a transcript `after` a line: at most `room` notes.
 
@@ -52,10 +46,7 @@ def capture(
         source = f"{name}:{each.line}"
         scope = PRIVATE if to == INBOX else ""
         noted = remember(
-            workspace,
-            each.text,
-            Wish(to=to, gate=True, by=AGENT, source=source, scope=scope),
-            now,
+            workspace, each.text, Wish(to=to, gate=True, by=AGENT, source=source, scope=scope), now
         )
         saved += [noted] if noted.stored else []
     return saved

@@ -88,11 +88,7 @@ class Inspection:
             file.source,
             file.path,
             lambda: inspect(
-                file.source,
-                file.path,
-                text,
-                date_keys=source.date_keys,
-                is_evergreen=is_evergreen,
+                file.source, file.path, text, date_keys=source.date_keys, is_evergreen=is_evergreen
             ),
         )
         if isinstance(made, Skip):

@@ -25,12 +25,7 @@ if TYPE_CHECKING:
     from memcli.api.filters import FilterArguments
     from memcli.api.lint import LintReport
     from memcli.api.read import Lines
-    from memcli.api.records import (
-        ContextBlock,
-        DocumentList,
-        RelatedPassages,
-        SearchResults,
-    )
+    from memcli.api.records import ContextBlock, DocumentList, RelatedPassages, SearchResults
     from memcli.api.remember import RememberResult, ScoredParagraph, UndoResult
     from memcli.api.several_workspaces import SeveralRuns, SeveralStatus
     from memcli.api.status import WorkspaceStatus
@@ -172,11 +167,7 @@ class Memory:
         )
 
     def documents(
-        self,
-        *,
-        order: str = "path",
-        sync: bool | None = None,
-        **filters: Unpack[FilterArguments],
+        self, *, order: str = "path", sync: bool | None = None, **filters: Unpack[FilterArguments]
     ) -> DocumentList:
         """List documents with date, kind, tags and front matter, as `memcli ls` does.
 
@@ -327,11 +318,7 @@ class Memory:
         return lint(self.workspaces.alone(), (now or self.workspaces.moment()).date())
 
     def compact(
-        self,
-        *,
-        apply: bool = False,
-        summarizer: str = "extractive",
-        now: datetime | None = None,
+        self, *, apply: bool = False, summarizer: str = "extractive", now: datetime | None = None
     ) -> Compaction:
         """Plan summaries of old logs, and with `apply` write them, as `memcli compact` does."""
         from memcli.api.compact import apply_compaction, plan_compaction

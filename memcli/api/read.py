@@ -181,8 +181,7 @@ def raw_lines(
 
         name = shown(file.stat.source, file.stat.path)
         raise UsageError(
-            f"{name} is not a summary: it has no source lines",
-            hint=f"memcli get {quote(name)}",
+            f"{name} is not a summary: it has no source lines", hint=f"memcli get {quote(name)}"
         )
     leaves = _leaves(lineage, settings, memory)
     cites = [] if lines is None else list(dict.fromkeys(citations("\n".join(lines))))

@@ -172,12 +172,7 @@ def search_record(
     from memcli.render import jsonio
 
     record = jsonio.search_envelope(
-        result.question,
-        results,
-        result.freshness,
-        result.answer,
-        dates=dates,
-        now=now,
+        result.question, results, result.freshness, result.answer, dates=dates, now=now
     )
     if not whole:
         record = jsonio.few_of_answer(record)

@@ -343,10 +343,7 @@ def _path_of(workspace: Workspace, wish: Wish, now: datetime) -> str:
     from memcli.workspace.vaults import daily_note
 
     if not workspace.config.is_marked:
-        raise NotFoundError(
-            f"{workspace.config.workspace} is not a workspace",
-            hint="memcli init",
-        )
+        raise NotFoundError(f"{workspace.config.workspace} is not a workspace", hint="memcli init")
     path = to = wish.to
     if to == TODAY and wish.by:  # a document with another author than the owner
         path = f"{MEMORY_FOLDER}/{wish.by}/{now.date().isoformat()}.md"

@@ -76,10 +76,7 @@ class StoredState(Record):
 
 
 def open_remote(
-    name: str,
-    settings: Mapping[str, Any] | None,
-    environ: Mapping[str, str],
-    clock: Clock,
+    name: str, settings: Mapping[str, Any] | None, environ: Mapping[str, str], clock: Clock
 ) -> Workspaces:
     """Open a workspace of the shared index by its name there, such as `team/ops`.
 
@@ -98,10 +95,7 @@ def open_remote(
 
 
 def open_tenant(
-    tenant: str,
-    settings: Mapping[str, Any] | None,
-    environ: Mapping[str, str],
-    clock: Clock,
+    tenant: str, settings: Mapping[str, Any] | None, environ: Mapping[str, str], clock: Clock
 ) -> Workspaces:
     """Open all workspaces of a tenant of the shared index that the user may read, as one.
 

@@ -201,8 +201,7 @@ ANSWERING = (UP_TO_DATE, OUT_OF_DATE, REMOTE)
 
 
 def together(
-    members: Sequence[NamedWorkspace],
-    bring_up_to_date: Callable[[Workspace], Freshness],
+    members: Sequence[NamedWorkspace], bring_up_to_date: Callable[[Workspace], Freshness]
 ) -> Freshness:
     """Update each workspace; if one fails, the others answer.
 

@@ -159,9 +159,7 @@ def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Tar
 
 
 def _readings(
-    target: str,
-    sources: Collection[str],
-    from_here: Callable[[str], Sequence[tuple[str, str]]],
+    target: str, sources: Collection[str], from_here: Callable[[str], Sequence[tuple[str, str]]]
 ) -> list[Target]:
     """List what a target may mean: a whole name, one with lines, one with an anchor.
 
@@ -181,9 +179,7 @@ def bare(target: str) -> str:
 
 
 def _readings_as_written(
-    target: str,
-    sources: Collection[str],
-    from_here: Callable[[str], Sequence[tuple[str, str]]],
+    target: str, sources: Collection[str], from_here: Callable[[str], Sequence[tuple[str, str]]]
 ) -> list[Target]:
     source, rest = split_name(target, sources)
     if not rest.strip("-0123456789"):  # lines of a document whose name is like that of a source

@@ -15,14 +15,7 @@ from functools import cache
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings
 from memcli.config.keys import BY_NAME
-from memcli.errors import (
-    AwayError,
-    BusyError,
-    DamagedError,
-    IndexMissingError,
-    Reason,
-    StoreError,
-)
+from memcli.errors import AwayError, BusyError, DamagedError, IndexMissingError, Reason, StoreError
 from memcli.record import Record
 from memcli.store.open import open_store, shared_name
 from memcli.workspace.locate import holds_markdown, locate, nothing_in

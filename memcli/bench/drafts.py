@@ -92,11 +92,7 @@ def line(number: int, chosen: QuestionDraft) -> str:
         "query": chosen.query,
         "category": chosen.category,
         "relevant": [
-            {
-                "path": chosen.path,
-                "start_line": chosen.start_line,
-                "end_line": chosen.end_line,
-            }
+            {"path": chosen.path, "start_line": chosen.start_line, "end_line": chosen.end_line}
         ],
         "hints": "",
         "importance": "normal",

@@ -55,10 +55,7 @@ class QuestionResult(Record):
 
 
 def ask(
-    queries: Sequence[Query],
-    search: Search,
-    line_costs: LineCosts,
-    timer: Callable[[], float],
+    queries: Sequence[Query], search: Search, line_costs: LineCosts, timer: Callable[[], float]
 ) -> list[QuestionResult]:
     """Ask every question, in order; `timer` counts seconds."""
 

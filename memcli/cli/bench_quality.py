@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from memcli.bench.quality import QuestionResult, Variant
     from memcli.bench.queries import Query
     from memcli.bench.runs import Gates
-    from memcli.bench.traces import CheckTrace, IndexState, QualityTrace
+    from memcli.bench.traces import CheckTrace, IndexState, QualityTrace, SetsTrace
+    from memcli.cli.terminal import Terminal
     from memcli.search.options import Observer
     from memcli.search.pipeline import Answer
 
@@ -270,7 +271,6 @@ def run_one(
     from memcli.bench import runs as gating
     from memcli.bench.quality_text import text as text_of
     from memcli.bench.runs import movement, pairs, read_baseline
-    from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
 
     terminal = command.terminal
@@ -278,11 +278,7 @@ def run_one(
     if options.run is not None:
         side_files.refuse_memory(options.run, command)
     measured = measure(
-        queries_file,
-        command,
-        sync=not options.no_sync,
-        silent=silent,
-        variants=_variants(options),
+        queries_file, command, sync=not options.no_sync, silent=silent, variants=_variants(options)
     )
     if options.run is not None:
         from memcli.bench.quality import run_line
@@ -301,13 +297,24 @@ def run_one(
     failed = gating.failures(
         gates, trace.categories["all"], trace.queries, before, trace.latency_ms.p95
     )
+    if before is not None:
+        trace = trace._replace(baseline=movement(before, trace.queries))
+    text = "" if silent else text_of(trace, before)
+    return _deliver(trace._replace(failed=tuple(failed)), text, options, terminal)
+
+
+def _deliver(
+    trace: QualityTrace | SetsTrace, text: str, options: Options, terminal: Terminal
+) -> int:
+    """Write a run as JSON or as text, then one line for each limit that it misses."""
+    from memcli.bench.traces import encode
+
+    failed = trace.failed or ()
     if options.json:
-        moved = None if before is None else movement(before, trace.queries)
-        terminal.write_json(encode(trace._replace(baseline=moved, failed=tuple(failed))))
-    elif not silent:
-        terminal.write(terminal.safe(text_of(trace, before)))
-    for line in [] if options.json else failed:
-        terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
+        terminal.write_json(encode(trace))
+    else:
+        lines = (terminal.safe_line(f"memcli bench: {line}") + "\n" for line in failed)
+        terminal.write("".join([terminal.safe(text), *lines]))
     return ExitCode.NEGATIVE if failed else ExitCode.OK
 
 
@@ -319,7 +326,6 @@ def run_sets(options: Options, gates: Gates) -> int:
     from memcli.bench import runs as gating
     from memcli.bench.compare import HINT, pooled, read_sets, sets_text
     from memcli.bench.quality import percentile
-    from memcli.bench.traces import encode
 
     files, before = options.queries or [], None
     _check_sets(files, options)
@@ -339,14 +345,8 @@ def run_sets(options: Options, gates: Gates) -> int:
     trace = pooled(traces, before, command.now)
     means = {name: each.mean for name, each in trace.pooled.metrics.items()}
     failed = gating.failures(gates, means, rows, None, percentile(times, 0.95))
-    terminal = command.terminal
-    if options.json:
-        terminal.write_json(encode(trace._replace(failed=tuple(failed))))
-    elif not silent:
-        terminal.write(terminal.safe(sets_text(trace)))
-    for line in [] if options.json else failed:
-        terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
-    return ExitCode.NEGATIVE if failed else ExitCode.OK
+    text = "" if silent else sets_text(trace)
+    return _deliver(trace._replace(failed=tuple(failed)), text, options, command.terminal)
 
 
 def _workspace_next_to(file: str) -> list[str]:

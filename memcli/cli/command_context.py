@@ -228,10 +228,7 @@ def _what_is_searched(config: Config) -> str:
 def marked(command: CommandContext) -> CommandContext:
     """Raise NotFoundError if the workspace is not marked, for commands that never guess."""
     if not command.config.is_marked:
-        raise NotFoundError(
-            f"{command.config.workspace} is not a workspace",
-            hint="memcli init",
-        )
+        raise NotFoundError(f"{command.config.workspace} is not a workspace", hint="memcli init")
     return command
 
 

@@ -15,7 +15,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 
-from memcli.cli.command_tree import command_tree
+from memcli.cli.command_help import command_tree
 from memcli.cli.commands.config_command import allowed, shown_default
 from memcli.cli.program import topics
 from memcli.cli.shell_scripts import completion_scripts
@@ -134,7 +134,7 @@ FILE_NAMES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
 
 def short_manual() -> str:
     """Write the manual page that is installed: all commands, without the help topics."""
-    from memcli.cli.command_tree import manual
+    from memcli.cli.command_help import manual
 
     return manual(
         command_tree(),

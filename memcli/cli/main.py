@@ -14,21 +14,8 @@ from contextlib import suppress
 
 from memcli import __version__
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.program import (
-    ALIASES,
-    COMMANDS,
-    TOP_HELP,
-    write_help,
-    write_page,
-)
-from memcli.errors import (
-    ERROR_SCHEMA,
-    MORE_FILES,
-    MORE_MEMORY,
-    NO_MEMORY,
-    ExitCode,
-    MemcliError,
-)
+from memcli.cli.program import ALIASES, COMMANDS, TOP_HELP, write_help, write_page
+from memcli.errors import ERROR_SCHEMA, MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, MemcliError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -227,6 +227,9 @@ NOW = Option("--now", "Current time to assume.", "TIME", shown_default="the cloc
 DEBUG = Option("--debug", "Show tracebacks.", group=GENERAL)
 COMMON = (QUIET, VERBOSE, COLOR, NOW, DEBUG)
 STANDARD = (JSON, ONE_WORKSPACE, *COMMON)  # for commands with one workspace
+SEVERAL = (  # of a command for several workspaces
+    WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
+)  # fmt: skip
 
 SYNC = Option("--sync", "Index all changes first.", group=INDEX)
 NO_SYNC = Option("--no-sync", "Do not update the index.", group=INDEX)

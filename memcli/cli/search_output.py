@@ -166,7 +166,11 @@ def _heading(result: SearchResult, command: CommandContext, place: int) -> str:
 
 
 def _nothing(answer: Answer) -> str:
-    return "No passage fits the budget." if answer.omitted_over_budget else "No passages found."
+    return (
+        "The budget is too small for a passage."
+        if answer.omitted_over_budget
+        else "No passages found."
+    )
 
 
 def _links(command: CommandContext) -> Callable[[str, str, int], str]:
@@ -263,13 +267,20 @@ def _file(place: About, command: CommandContext) -> str | None:
 
 
 def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
-    """Write messages: what is missing, what was read, what is left out."""
+    """Write messages: what is missing, what was read, what is left out.
+
+    Of several questions, only the first has messages about the index.
+    """
     answer, terminal = result.answer, command.terminal
-    if not say_freshness(result.freshness, terminal):
+    if shape.place > 1:
+        if result.freshness.state == EMPTY:
+            return
+    elif say_freshness(result.freshness, terminal):
+        say_semantic(answer.semantic, command, result.freshness)
+    else:
         if result.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
-    say_semantic(answer.semantic, command, result.freshness)
     say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_reranked(answer.reranked, terminal)
     say_dates(_dates(result, shape), terminal)

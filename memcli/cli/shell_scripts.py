@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memcli.cli.command_tree import Command, kind_of, words_of
+from memcli.cli.command_help import Command, kind_of, words_of
 from memcli.cli.options import (
     DOCUMENTS,
     FILES,

@@ -100,10 +100,7 @@ class _Session:
         self.sight = Sight(
             lambda hint: inbox.put((self.clock(), hint)),
             places=(self.store.local, *self.right.files),
-            files=(
-                os.path.join(command.config.workspace, WORKSPACE_FILE),
-                user_file(os.environ),
-            ),
+            files=(os.path.join(command.config.workspace, WORKSPACE_FILE), user_file(os.environ)),
         )
         self.server_at = self.clock() + SERVER_SECONDS
         self.bar = Progress(command.terminal, self.clock)

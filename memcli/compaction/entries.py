@@ -80,9 +80,7 @@ def _entry(
     return LogEntry(log, headings, start + 1, end, tuple(blocks), tokens, own)
 
 
-def _sections(
-    blocks: Sequence[Block],
-) -> Iterator[tuple[tuple[str, ...], int, list[Block]]]:
+def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], int, list[Block]]]:
     """Yield the headings above some blocks, the first line, and the blocks.
 
     A heading without a body waits for the next one; at the end, it is a body itself.

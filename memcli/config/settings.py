@@ -269,10 +269,7 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
     if type(value) is not key.type or (
         isinstance(value, list) and not all(isinstance(each, str) for each in value)
     ):
-        raise ConfigError(
-            f"{thing} must be {_EXPECTED[key.type]}, not {quoted(value)}",
-            hint=HINT,
-        )
+        raise ConfigError(f"{thing} must be {_EXPECTED[key.type]}, not {quoted(value)}", hint=HINT)
     synonyms = dict(key.synonyms)
     value = synonyms.get(str(value), value) if synonyms else value
     for each in value if isinstance(value, list) else [value]:

@@ -109,8 +109,7 @@ def _newest(snapshot: Snapshot) -> Iterator[TailEntry]:
 def _rules_first(documents: Sequence[AlwaysDocument]) -> list[AlwaysDocument]:
     """Put the documents of highest authority first; the others keep their order."""
     return sorted(
-        documents,
-        key=lambda d: -(UNSAID_AUTHORITY if d.authority is None else d.authority),
+        documents, key=lambda d: -(UNSAID_AUTHORITY if d.authority is None else d.authority)
     )
 
 

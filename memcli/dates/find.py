@@ -13,15 +13,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from memcli.dates import absolute, english_german, holidays
-from memcli.dates.words import (
-    LAST_WORDS,
-    MONTHS,
-    NEXT_WORDS,
-    SEASONS,
-    THIS_WORDS,
-    Reading,
-    as_year,
-)
+from memcli.dates.words import LAST_WORDS, MONTHS, NEXT_WORDS, SEASONS, THIS_WORDS, Reading, as_year
 from memcli.record import Record
 
 # Times that have a name; the seasons of Chinese and Japanese are single characters.

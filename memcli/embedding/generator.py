@@ -92,10 +92,7 @@ class Generator:
         row = np.array([ids], dtype=np.int64)
         inputs = {"input_ids": row, "attention_mask": np.ones_like(row)}
         (states, *_) = self._run(encoder, inputs)
-        return {
-            "encoder_hidden_states": states,
-            "encoder_attention_mask": np.ones_like(row),
-        }
+        return {"encoder_hidden_states": states, "encoder_attention_mask": np.ones_like(row)}
 
     def _decoded(self, ids: list[int], encoded: Mapping[str, Any]) -> Generated:
         """Add the most likely token until the model ends, or has written enough."""
@@ -145,8 +142,7 @@ class Generator:
         names = [entry.name for entry in session.get_inputs()]
         if unknown := [name for name in names if name not in inputs]:
             raise RetrieverError(
-                f"{self._folder}: the model has unknown inputs: {', '.join(unknown)}",
-                hint=HINT,
+                f"{self._folder}: the model has unknown inputs: {', '.join(unknown)}", hint=HINT
             )
         try:
             outputs: list[Any] = session.run(None, {name: inputs[name] for name in names})

@@ -50,11 +50,7 @@ class E5Encoder:
     """Embeds one text per run; satisfies `Encoder`. Threads may share it."""
 
     def __init__(
-        self,
-        located: ModelFile,
-        *,
-        check: bool = True,
-        flags: frozenset[bytes] | None = None,
+        self, located: ModelFile, *, check: bool = True, flags: frozenset[bytes] | None = None
     ) -> None:
         """Open the library; `check` verifies that the model is the pinned one.
 

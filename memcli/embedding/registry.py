@@ -194,10 +194,7 @@ def fingerprint_of(
 
 
 def configured_fingerprint(
-    choice: Choice,
-    remembered: IndexModel = NOTHING,
-    *,
-    folders: Iterable[str] | None = None,
+    choice: Choice, remembered: IndexModel = NOTHING, *, folders: Iterable[str] | None = None
 ) -> str | None:
     """Return the fingerprint of the requested encoder without opening it; see `fingerprint_of`."""
     choice = settled(choice, remembered, folders=None if folders is None else tuple(folders))

@@ -82,9 +82,7 @@ def inputs_of(session: InferenceSession, model: str) -> set[str]:
 
 def runtime_faults() -> tuple[type[Exception], ...]:
     """List the runtime's own errors (their only common base is Exception) and the usual ones."""
-    from onnxruntime.capi import (  # type: ignore[import-untyped]
-        onnxruntime_pybind11_state as state,
-    )
+    from onnxruntime.capi import onnxruntime_pybind11_state as state  # type: ignore[import-untyped]
 
     def own() -> Iterator[Any]:
         for kind in vars(state).values():

@@ -180,10 +180,7 @@ def _take_in(
 
 
 def index(
-    change: Change,
-    settings: Settings,
-    *,
-    on_progress: Progress = lambda stage, done, total: None,
+    change: Change, settings: Settings, *, on_progress: Progress = lambda stage, done, total: None
 ) -> Report:
     """Update the keyword rows of the whole workspace.
 
@@ -197,10 +194,7 @@ def index(
 
 
 def bring_up_to_date(
-    change: Change,
-    settings: Settings,
-    *,
-    on_progress: Progress = lambda stage, done, total: None,
+    change: Change, settings: Settings, *, on_progress: Progress = lambda stage, done, total: None
 ) -> Report:
     """Do the work of `index` on a sound store; DamagedError if it is not."""
     known = change.known()

@@ -8,16 +8,7 @@ from collections.abc import Callable, Mapping
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
-from memcli.types import (
-    Diff,
-    Document,
-    FileText,
-    KnownFile,
-    Limits,
-    Listing,
-    Skip,
-    Source,
-)
+from memcli.types import Diff, Document, FileText, KnownFile, Limits, Listing, Skip, Source
 from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover, missing_mounts, mounts_as_json
 
@@ -82,10 +73,7 @@ def _settings_of(s: Source) -> list[Any]:
 
 def settings_meta(settings: Settings) -> dict[str, str]:
     """Return the `meta` values that stored documents depend on besides their files."""
-    return {
-        "chunking": chunking_key(settings),
-        "sources": sources_key(settings.sources),
-    }
+    return {"chunking": chunking_key(settings), "sources": sources_key(settings.sources)}
 
 
 def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
@@ -139,9 +127,7 @@ def listing_of(settings: Settings) -> Listing:
     if settings.files is not None:
         return settings.files.listing(settings.sources, max_bytes=settings.max_bytes)
     return discover(
-        settings.sources,
-        max_bytes=settings.max_bytes,
-        follow_symlinks=settings.follow_symlinks,
+        settings.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
     )
 
 

@@ -113,8 +113,6 @@ class Sight:
         if settings is None:
             return {}
         listing = discover(
-            settings.sources,
-            max_bytes=settings.max_bytes,
-            follow_symlinks=settings.follow_symlinks,
+            settings.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
         )
         return folders.by_path(listing.files)

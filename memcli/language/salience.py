@@ -84,9 +84,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 @cache
 def _values() -> re.Pattern[str]:
-    return re.compile(
-        "|".join(f"(?i:{p})" if "[A-Z]" not in p else p for p in _FACTS),
-    )
+    return re.compile("|".join(f"(?i:{p})" if "[A-Z]" not in p else p for p in _FACTS))
 
 
 _DECIDES = r"(?:decisions?|decided|beschl(?:uss|üsse)|entscheidung(?:en)?|决定|決定)(?!\w)"

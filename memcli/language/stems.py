@@ -50,8 +50,7 @@ def _endings(behind_a: str, others: str) -> _Endings:
 _GERUND = _endings("в вши вшись", "ив ивши ившись ыв ывши ывшись")
 _REFLEXIVE = _endings("", "ся сь")
 _ADJECTIVE = _endings(
-    "",
-    "ее ие ые ое ими ыми ей ий ый ой ем им ым ом его ого ему ому их ых ую юю ая яя ою ею",
+    "", "ее ие ые ое ими ыми ей ий ый ой ем им ым ом его ого ему ому их ых ую юю ая яя ою ею"
 )
 _PARTICIPLE = _endings("ем нн вш ющ щ", "ивш ывш ующ")
 _VERB = _endings(

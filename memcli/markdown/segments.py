@@ -83,11 +83,7 @@ def description_of(metadata: Mapping[str, Any]) -> str:
 
 
 def choose_context(
-    title: str,
-    heading_path: Iterable[str],
-    date: str | None,
-    limits: Limits,
-    description: str = "",
+    title: str, heading_path: Iterable[str], date: str | None, limits: Limits, description: str = ""
 ) -> str:
     """Take the first context that leaves half of the room to the text."""
     most = limits.part_max // 2

@@ -157,10 +157,7 @@ CORRECT = ToolDefinition(
     "Correct",
     "Save what is true now in place of an older line. The line stays, and searches mark it as "
     "corrected.",
-    (
-        Argument("citation", "string", "The older line: PATH:LINE", True),
-        REMEMBER.arguments[0],
-    ),
+    (Argument("citation", "string", "The older line: PATH:LINE", True), REMEMBER.arguments[0]),
     APPENDS,
 )
 FORGET = ToolDefinition(

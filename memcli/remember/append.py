@@ -57,12 +57,7 @@ Announce = Callable[[AppendedNote], None]
 
 
 def append(
-    root: str,
-    path: str,
-    make: Make,
-    *,
-    announce: Announce,
-    sleep: Callable[[float], None],
+    root: str, path: str, make: Make, *, announce: Announce, sleep: Callable[[float], None]
 ) -> AppendedNote:
     """Append what `make` returns for the bytes of a file, or for None if there is no file.
 

@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
 # Words joined by the one who asks, such as Wars-related: that no note has this form says nothing.
 _COMPOUND = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
-# Words that only ask: "how much memory", "what kind of".
-_ASKING = frozenset(("much", "many", "often", "long", "far", "kind", "sort", "type"))
+# Words that only ask, as in "how much memory", "what kind of", "what was said regarding".
+_WORDS = """
+    according actually average based briefly conclusion considered currently describe described
+    discuss discussed exactly far general happen happened kind long many mention mentioned much
+    often particularly please recently regarding sort specifically summarise summarize terms type
+    types various
+"""
+_ASKING = frozenset(_WORDS.split())
 MOST_MISSING = 3  # words of a question that no note contains, named at most
 TRY = " Try: "  # between a reason and its hint
 _ANYWHERE = ("help", "completion")  # commands that ask no workspace

@@ -305,8 +305,8 @@ class Corrections:
         self, passage: Quotation, least: Least, words: frozenset[str] = frozenset()
     ) -> list[Correction]:
         """Return the lines that may come before a passage, newest first, with all of each chain."""
-        found = self.by_line(passage, least, words)
-        lines = (each for _, *later in found for each in chain(*later))
+        groups = self.by_line(passage, least, words)
+        lines = (each for _, *later in groups for each in chain(*later))
         return sorted(set(lines), key=_newest, reverse=True)
 
     def of(self, passage: Quotation) -> tuple[Correction, ...]:

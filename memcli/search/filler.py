@@ -72,18 +72,18 @@ def _idle(line: str, pattern: re.Pattern[str] | None, *, is_last: bool) -> list[
     """Return the spans of the sentences of a line that say nothing; a reply needs its question."""
     ends = [(match.start(), match.end()) for match in _pattern(_SENTENCE_END).finditer(line)]
     spans = list(zip([0, *(b for _, b in ends)], [*(a for a, _ in ends), len(line)], strict=True))
-    held = [
+    counts = [
         len({match[0].casefold() for match in pattern.finditer(line, *span)}) if pattern else 0
         for span in spans
     ]
-    most = max(held) or 1
+    most = max(counts) or 1
     idle = [
         span
         for at, span in enumerate(spans)
         if span[0] >= LEAD
         and at
-        and not held[at]
-        and held[at - 1] < most
+        and not counts[at]
+        and counts[at - 1] < most
         and not _pattern(_TELLS).search(line, *span)
         and (is_last or span[1] < len(line) or line[-1] not in "?？")
     ]

@@ -46,12 +46,7 @@ _OF_A_PLACE = re.compile(
 
 
 def question_after(
-    earlier: deque[Question],
-    config: Config,
-    text: str,
-    question_date: date,
-    *,
-    hint: str = HINT,
+    earlier: deque[Question], config: Config, text: str, question_date: date, *, hint: str = HINT
 ) -> Question:
     """Read a question as the settings want it, after `earlier` ones, and add it to them."""
     question = Question.by(config, text, question_date, hint=hint)

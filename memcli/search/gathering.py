@@ -11,14 +11,7 @@ from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
 from memcli.search.options import run_stages
-from memcli.search.proximity import (
-    FIRST_DAY,
-    LAST_DAY,
-    choose,
-    excluded_spans,
-    is_of,
-    spans_of,
-)
+from memcli.search.proximity import FIRST_DAY, LAST_DAY, choose, excluded_spans, is_of, spans_of
 from memcli.search.recall import (
     MOST_OUTSIDE,
     RecallBounds,

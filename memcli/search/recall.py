@@ -288,16 +288,7 @@ def _covered(
     greatest = log(1 + (total + 0.5) / 0.5)
     rarity = fsum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
     return RecallResult(
-        candidates,
-        coverage,
-        matched,
-        tuple(terms),
-        tuple(unmatched),
-        (),
-        (),
-        (),
-        rarity,
-        {},
+        candidates, coverage, matched, tuple(terms), tuple(unmatched), (), (), (), rarity, {}
     )
 
 

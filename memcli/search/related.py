@@ -83,9 +83,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
         keyword=by_words and not query.is_empty,
         vector=vector.blob if vector else None,
         bounds=RecallBounds(
-            options.universe,
-            scope_within(snapshot, options.filters),
-            outside=frozenset(own),
+            options.universe, scope_within(snapshot, options.filters), outside=frozenset(own)
         ),
     )
     weights = retriever_weights(options, vector, keyword=by_words)
@@ -168,11 +166,7 @@ def _cosines(
 
 
 def _meaning(
-    snapshot: Snapshot,
-    own: Sequence[int],
-    text: str,
-    options: SearchOptions,
-    counts: Counts,
+    snapshot: Snapshot, own: Sequence[int], text: str, options: SearchOptions, counts: Counts
 ) -> tuple[RetrieverUse, Vector | None]:
     """Return the vector of the place, or the reason why vectors take no part."""
 

@@ -170,6 +170,13 @@ def _meant(
     respelt = _respelt(snapshot, word, is_foreign=is_foreign)
     if respelt and is_foreign and _ends_in_english(word, fold(respelt)):
         respelt = None
+    if (
+        respelt
+        and not is_foreign
+        and _is_form(word)
+        and not spelling.are_forms(word, fold(respelt))
+    ):
+        respelt = None
     return (
         _correction(respelt, "spelling")
         or _correction(
@@ -189,6 +196,12 @@ def _first_known(snapshot: Snapshot, words: Iterable[str]) -> str | None:
     terms = {word: term for word in words if (term := index_term(word))}
     occurring = snapshot.occurring([*terms.values()])
     return next((word for word, term in terms.items() if term in occurring), None)
+
+
+def _is_form(word: str) -> bool:
+    """Return whether a word is one of the vocabulary with an English ending: sprinting."""
+    bases = [word.removesuffix(end) for end in spelling.PLAIN_INFLECTIONS if word.endswith(end)]
+    return bool(whole_words(base for base in bases if len(base) >= spelling.SHORTEST_ROOT))
 
 
 def _ends_in_english(word: str, meant: str) -> bool:

@@ -57,8 +57,8 @@ def numbered(passage: RankedPassage, *, words: Sequence[str]) -> list[tuple[int,
         for number, line in enumerate(lines, start=passage.start_line)
         if line.strip()
     ]
-    said = [each for each in shown if not (passage.turns and each[1].startswith("#"))]
-    return [(number, marked(line, words)) for number, line in said or shown]
+    spoken = [each for each in shown if not (passage.turns and each[1].startswith("#"))]
+    return [(number, marked(line, words)) for number, line in spoken or shown]
 
 
 def clipped(line: Snippet, most: int) -> Snippet:

@@ -254,9 +254,7 @@ AGENT_MEMORIES = (
     # Of a folder that a [[source]] names: they keep their notes wherever their user likes.
     AgentMemory("obsidian", "help.obsidian.md, how Obsidian stores data"),
     AgentMemory(
-        "logseq",
-        "docs.logseq.com, directory layout",
-        include=("journals/**/*.md", "pages/**/*.md"),
+        "logseq", "docs.logseq.com, directory layout", include=("journals/**/*.md", "pages/**/*.md")
     ),
     AgentMemory("zk", "zk-org/zk docs, notebook"),
 )

@@ -108,11 +108,7 @@ def test_a_plugin_takes_the_place_of_nothing(site: Site) -> None:
     ("line", "message", "hint"),
     [
         ("agents export zd", "there is no agent 'zd'", "memcli agents export zed"),
-        (
-            "agents export zed --to x",
-            "memcli has no plugin for Zed",
-            "memcli agents install zed",
-        ),
+        ("agents export zed --to x", "memcli has no plugin for Zed", "memcli agents install zed"),
         (
             "agents export claude-code --to /dev/null/x",
             "cannot be written: Not a directory",

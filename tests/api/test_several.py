@@ -118,9 +118,7 @@ def test_what_only_one_workspace_can_do_names_them(folders: list[str]) -> None:
         {"shared": "team/ops", "tenant": "team"},
     ],
 )
-def test_what_cannot_be_opened_together_is_an_error_without_options(
-    named: dict[str, Any],
-) -> None:
+def test_what_cannot_be_opened_together_is_an_error_without_options(named: dict[str, Any]) -> None:
     with pytest.raises(UsageError) as raised:
         Memory.open(**named)
     assert "--" not in raised.value.message

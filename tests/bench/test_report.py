@@ -89,10 +89,7 @@ def test_the_page_tells_what_got_worse_and_where_the_worst_stood() -> None:
     assert '<td class="text">b?</td><td class="number">-</td>' in shown.replace("\n", "")
     when = '<td class="text">2026-01-02T03:00</td><td class="why">index 1 -&gt; 2</td>'
     assert when in shown
-    worse = [
-        HISTORY[0],
-        HISTORY[1]._replace(regressions=("nDCG@10 is <lower>", "b is missed")),
-    ]
+    worse = [HISTORY[0], HISTORY[1]._replace(regressions=("nDCG@10 is <lower>", "b is missed"))]
     notices = re.findall(r'<p class="notice">(.*?)</p>', page(report(worse), {}))
     assert notices == ["nDCG@10 is &lt;lower&gt;", "b is missed"]
 

@@ -86,10 +86,7 @@ def test_a_gate_judges_all_questions_together(sets: list[str]) -> None:
         (["--run", "run.jsonl"], "--run cannot be combined with several files of questions"),
         (["--ablate"], "--ablate cannot be combined with several files of questions"),
         (["--against", "queries.jsonl"], "queries.jsonl cannot be read"),
-        (
-            ["--against", "one/queries.jsonl"],
-            "one/queries.jsonl is not a trace of several sets",
-        ),
+        (["--against", "one/queries.jsonl"], "one/queries.jsonl is not a trace of several sets"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

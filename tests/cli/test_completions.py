@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import memcli
-from memcli.cli.command_tree import command_tree
+from memcli.cli.command_help import command_tree
 from memcli.cli.generate import FILE_NAMES, MANUAL, short_manual
 from memcli.cli.program import topics
 from memcli.cli.shell_scripts import completion_scripts

@@ -52,8 +52,7 @@ def test_one_setting_or_a_group_can_be_asked_for(notes: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "near"),
-    [("search.limt", " search.limit"), ("serch", " search"), ("zzz", "")],
+    ("name", "near"), [("search.limt", " search.limit"), ("serch", " search"), ("zzz", "")]
 )
 def test_an_unknown_setting_names_the_nearest(notes: Path, name: str, near: str) -> None:
     done = run("config", name)
@@ -155,10 +154,7 @@ def test_your_own_setting_is_set_and_what_overrides_it_is_named(
     own = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "MEMCLI_SEARCH_LIMIT": "3"}
     done = run("config", "set", "search.limit", "5", "--user", **own)
     assert done.stderr == f"Set search.limit in {dotfile}.\nMEMCLI_SEARCH_LIMIT overrides it.\n"
-    assert (dotfile.read_text(), dotfile.stat().st_mode & 0o777) == (
-        "[search]\nlimit = 5\n",
-        0o640,
-    )
+    assert (dotfile.read_text(), dotfile.stat().st_mode & 0o777) == ("[search]\nlimit = 5\n", 0o640)
     assert file.is_symlink()
 
 

@@ -217,8 +217,7 @@ USUAL = ("as usual", "answers to a full disk", "no streams")
 
 
 @pytest.mark.parametrize(
-    "name",
-    [*USUAL, *by_night(*(name for name in EDGES if name not in USUAL))],
+    "name", [*USUAL, *by_night(*(name for name in EDGES if name not in USUAL))]
 )
 def test_exit_codes_hold_at_the_edges(notes: Path, name: str) -> None:
     edge = EDGES[name]

@@ -115,9 +115,7 @@ def test_another_script_goes_by_vectors_where_the_model_may_read_it(
     assert "reads English" in desk.by_vector("東京都の検索")["reason"]
 
 
-def test_what_is_related_is_found_without_a_text_that_is_embedded(
-    desk: Desk,
-) -> None:
+def test_what_is_related_is_found_without_a_text_that_is_embedded(desk: Desk) -> None:
     with loopback() as server:
         desk.use(server)
         desk.index()

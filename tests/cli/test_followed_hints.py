@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 import memcli
-from memcli.cli.command_tree import command_tree
+from memcli.cli.command_help import command_tree
 from memcli.store.lock import writer_lock
 from tests.cli.processes import start
 from tests.commands import typed

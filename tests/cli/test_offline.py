@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.command_tree import command_tree
+from memcli.cli.command_help import command_tree
 from memcli.cli.commands import store_command
 from tests.cli.processes import COMMAND, run
 from tests.namespace import has_namespaces, run_inside

@@ -21,10 +21,7 @@ FILES = {
     "MEMORY.md": "# Rules\n\nA rule.\n\nThe pool never runs dry.\n",
     "memory/2026-02-05.md": "# Day \x1b]0;red\x07\n\nThe \x1b[31m pool was empty.\n",
 }
-LIST = [
-    "1\tMEMORY.md:1-5\t\tRules",
-    "2\tmemory/2026-02-05.md:1-3\t2026-02-05\tDay ␛]0;red␇",
-]
+LIST = ["1\tMEMORY.md:1-5\t\tRules", "2\tmemory/2026-02-05.md:1-3\t2026-02-05\tDay ␛]0;red␇"]
 # Stands in for fzf: keeps what it was called with, and does what a person would.
 FZF = """\
 import json, os, shlex, subprocess, sys

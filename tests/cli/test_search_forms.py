@@ -111,10 +111,7 @@ KEYS = ", ".join(RESULT_KEYS)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ("-f", "{cite}"),
-            f"a template takes {KEYS}, not {{cite}}\nTry: --format '{{title}}'",
-        ),
+        (("-f", "{cite}"), f"a template takes {KEYS}, not {{cite}}\nTry: --format '{{title}}'"),
         (
             ("-f", "{citation"),
             "{ is not allowed in a template: write a brace twice; escapes are "
@@ -254,7 +251,7 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     records = [json.loads(line) for line in printed(*both, "--json")[0].splitlines()]
     assert [each["query"] for each in records] == ["who owns billing", "when is the zebra fed"]
     assert estimate(printed(*both, "--budget", "60")[0]) <= 60
-    assert "(No passage fits the budget.)" in printed(*both, "--budget", "20")[0]
+    assert "(The budget is too small for a passage.)" in printed(*both, "--budget", "20")[0]
     assert printed(*both, "--exit-code", code=1)[0] == out
     # Words without a space are one query, whatever quotes the others have.
     assert printed("search", "billing", "owns it") == printed("search", "billing owns it")

@@ -137,9 +137,7 @@ def test_no_file_of_the_index_holds_one(notes: Path, monkeypatch: pytest.MonkeyP
         assert not any(planted.encode() in data for planted in PLANTED), file
 
 
-def test_one_that_yaml_writes_in_pieces_or_as_other_signs_is_none_the_less_one(
-    notes: Path,
-) -> None:
+def test_one_that_yaml_writes_in_pieces_or_as_other_signs_is_none_the_less_one(notes: Path) -> None:
     escaped = f"\\x67{TOKEN[1:]}"
     front = f'title: "Key {TOKEN[:9]}\\\n  {TOKEN[9:]}"\ntags: ["{escaped}"]\n"{escaped}": [1]\n'
     write(notes, "memory/pieces.md", f"---\n{front}---\n\nThe pieces of a key.\n")

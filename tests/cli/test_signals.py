@@ -59,11 +59,7 @@ def ended(process_told: tuple[int, str, str], number: signal.Signals) -> bool:
 
 @pytest.mark.parametrize(
     ("line", "number"),
-    [
-        (("index", "--full"), HUP),
-        (("search", "why dry"), TERM),
-        (("remember", NOTE), HUP),
-    ],
+    [(("index", "--full"), HUP), (("search", "why dry"), TERM), (("remember", NOTE), HUP)],
     ids=lambda given: given.name if isinstance(given, signal.Signals) else given[0],
 )
 def test_who_waits_for_a_server_ends_and_leaves_all_whole(

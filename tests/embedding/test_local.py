@@ -14,12 +14,7 @@ import pytest
 from memcli.embedding.encoders import Choice, IndexModel, LocalModel
 from memcli.embedding.local import LocalEncoder
 from memcli.embedding.query import QueryEncoder
-from memcli.embedding.registry import (
-    configured_fingerprint,
-    is_verified,
-    open_encoder,
-    remember,
-)
+from memcli.embedding.registry import configured_fingerprint, is_verified, open_encoder, remember
 from memcli.errors import RetrieverError
 from tests.support import told
 

@@ -14,12 +14,7 @@ from memcli.embedding.encoders import Choice, IndexModel
 from memcli.embedding.models import E5, is_readable, locate
 from memcli.embedding.multilingual import E5Encoder, e5_fingerprint, find_e5
 from memcli.embedding.query import QueryEncoder
-from memcli.embedding.registry import (
-    configured_fingerprint,
-    is_verified,
-    open_encoder,
-    remember,
-)
+from memcli.embedding.registry import configured_fingerprint, is_verified, open_encoder, remember
 from memcli.errors import RetrieverError
 from tests.support import told
 

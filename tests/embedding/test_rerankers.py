@@ -58,9 +58,7 @@ def test_what_takes_too_long_is_told_that_nobody_waits(monkeypatch: pytest.Monke
     assert endless.has_ended.wait(30)
 
 
-def test_closing_waits_for_nothing_that_nobody_waits_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_closing_waits_for_nothing_that_nobody_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
     stuck = Stuck()
     monkeypatch.setitem(RERANKERS, "onnx", lambda *_: stuck)
     reranker = SharedReranker(Reranking("onnx", 0.05), Choice(), NO_INDEX)

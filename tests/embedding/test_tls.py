@@ -158,10 +158,7 @@ def test_a_listener_that_says_nothing_is_left_after_the_timeout() -> None:
 @pytest.mark.usefixtures("trusting")
 @pytest.mark.parametrize("name", WRONG)
 def test_words_go_on_and_say_why(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    name: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     write(tmp_path / "notes", "memory/pool.md", "# Pool\n\nThe pool ran dry.\n")
     monkeypatch.setenv("MEMCLI_WORKSPACE", str(tmp_path / "notes"))

@@ -61,8 +61,4 @@ def name_of(agent: str, event: str) -> str:
 
 def schema_of(agent: str, event: str) -> dict[str, Any]:
     """Describe what an agent takes there."""
-    return {
-        "type": "object",
-        "properties": SHAPES[agent][event][1],
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": SHAPES[agent][event][1], "additionalProperties": False}

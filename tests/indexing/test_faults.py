@@ -193,9 +193,7 @@ def test_a_damaged_index_that_has_no_place_to_go_names_it_and_the_way_out(place:
     assert place.found() == 1
 
 
-def test_a_search_on_a_damaged_store_says_so_and_mends_it_unless_told_not_to(
-    place: Place,
-) -> None:
+def test_a_search_on_a_damaged_store_says_so_and_mends_it_unless_told_not_to(place: Place) -> None:
     place.write("a")
     for damage, code in ((b"garbage", "is damaged"), (b"", "is not complete")):
         place.index()

@@ -140,8 +140,7 @@ def test_a_workspace_that_goes_and_comes_back_is_found_by_probes(notes: Path, se
 
 
 @pytest.mark.parametrize(
-    ("number", "limit"),
-    [(errno.ENOSPC, "max_user_watches"), (errno.EMFILE, "max_user_instances")],
+    ("number", "limit"), [(errno.ENOSPC, "max_user_watches"), (errno.EMFILE, "max_user_instances")]
 )
 def test_without_watches_the_tree_is_listed_and_that_is_said_once(
     notes: Path, number: int, limit: str

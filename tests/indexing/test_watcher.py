@@ -250,8 +250,7 @@ def test_a_flood_of_paths_stays_bounded() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.floats(0.0, 5.0), st.sampled_from(["a", "b", "c"]), st.booleans()),
-        max_size=40,
+        st.tuples(st.floats(0.0, 5.0), st.sampled_from(["a", "b", "c"]), st.booleans()), max_size=40
     ),
     st.sampled_from([0.0, 0.1, 1.5, 4.0]),
 )

@@ -280,11 +280,7 @@ def test_links_into_a_folder_that_is_not_there_are_one_finding() -> None:
     links = [f"![x](../assets/img/{at}.png)\n\n" for at in range(4)]
     files = {"memory/a.md": "".join(links[:3]), "memory/b.md": links[3]}
     assert linked(files) == [
-        (
-            "broken-link",
-            "memory/a.md:1",
-            ("memory/a.md:3", "memory/a.md:5", "memory/b.md:1"),
-        )
+        ("broken-link", "memory/a.md:1", ("memory/a.md:3", "memory/a.md:5", "memory/b.md:1"))
     ]
     assert len(linked({"memory/a.md": "".join(links[:3])})) == 3
     assert len(linked(files, "assets", "assets/img")) == 4

@@ -88,8 +88,7 @@ def test_a_chunk_has_what_begins_in_it() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "unit",
-    ["I prefer it ", "I prefer it\n", "User: I prefer it.\n\nAssistant: ok\n\n"],
+    "unit", ["I prefer it ", "I prefer it\n", "User: I prefer it.\n\nAssistant: ok\n\n"]
 )
 def test_the_time_grows_with_the_length_alone(unit: str) -> None:
     """Four times the text takes some four times as long: nothing is sought from the start anew."""

@@ -47,15 +47,18 @@ def messages_of(memcli: Memcli, url: str, line: str, folder: Path) -> int:
 
 
 @pytest.mark.parametrize(
-    "line", [ASK, "ls", *by_night("context pool --now 2025-03-01", "related MEMORY.md:3")]
-)
+    "cut",
+    [(ASK, "message"), ("ls", "message"), *by_night((ASK, "reply"), ("ls", "reply"),
+     ("context pool --now 2025-03-01", "message"), ("related MEMORY.md:3", "message"))],
+)  # fmt: skip
 def test_another_server_answers(
-    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, line: str
+    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, cut: tuple[str, str]
 ) -> None:
+    line, loses = cut
     expected = memcli(line, there)
     for number in range(1, messages_of(memcli, url, line, there) + 1):
-        with proxy(server().port, cut_at=number) as cut:
-            monkeypatch.setenv("MEMCLI_STORE_URL", through(url, cut.port, server().port))
+        with proxy(server().port, cut_at=number, loses=loses) as broken:
+            monkeypatch.setenv("MEMCLI_STORE_URL", through(url, broken.port, server().port))
             assert memcli(line, there) == expected, number
 
 
@@ -89,11 +92,7 @@ def test_the_index_of_this_machine_answers(
     "fault", [(4, "message"), (9, "reply"), *by_night((1, "message"), (1, "reply"))]
 )
 def test_what_was_stored_stays_and_the_rest_follows(
-    memcli: Memcli,
-    url: str,
-    there: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    fault: tuple[int, str],
+    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, fault: tuple[int, str]
 ) -> None:
     step, loses = fault
     for number in range(1, 80, step):
@@ -107,6 +106,37 @@ def test_what_was_stored_stays_and_the_rest_follows(
         found = json.loads(memcli("status --deep --json", there).out)
         assert (found["state"], found["store"]["integrity"]) == ("up_to_date", "ok")
         assert sql(url, f"select count(*) from memcli.chunks where text ~ 'the {number}'") == "2"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("loses", ["message", "reply"])
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [("store delete team/ops --apply", ""), ("store rename team/ops team/dev", "dev")],
+)
+def test_a_lost_message_of_a_deletion_or_a_new_name_costs_one_command_more(
+    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch,
+    line: str, left: str, loses: str,
+) -> None:  # fmt: skip
+    number, is_cut = 0, True
+    while is_cut:
+        number += 1
+        with proxy(server().port, cut_at=number, loses=loses) as cut:
+            monkeypatch.setenv("MEMCLI_STORE_URL", f"{through(url, cut.port)}?connect_timeout=1")
+            told = memcli(line, there)
+            is_cut = cut.messages >= number
+        assert told.code in (0, 4), (number, told.err)
+        monkeypatch.setenv("MEMCLI_STORE_URL", url)
+        names = sql(url, "select string_agg(name, ' ') from memcli.workspaces")
+        assert names == (left or "None") or (told.code, names) == (4, "ops"), number
+        if names == "ops":
+            assert memcli(line, there).code == 0
+        orphans = "select count(*) from memcli.chunks where workspace not in"
+        assert sql(url, f"{orphans} (select id from memcli.workspaces)") == "0"
+        memcli("store delete team/dev --apply", there)
+        assert memcli("store attach team/ops --take-over", there).code == 0
+        assert memcli("index", there).code == 0
+    assert number > 4
 
 
 @pytest.mark.nightly

@@ -45,10 +45,7 @@ def catch_up(primary: Server, standby: Server) -> None:
 
 
 def test_a_standby_answers_and_takes_over(
-    memcli: Memcli,
-    pair: tuple[Server, Server],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    memcli: Memcli, pair: tuple[Server, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     primary, standby = pair
     hosts = ",".join(f"127.0.0.1:{each.port}" for each in pair)

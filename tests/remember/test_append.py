@@ -28,11 +28,7 @@ def at_once(seconds: float) -> None:
 
 
 def add(
-    root: Path,
-    text: str,
-    path: str = "memory/log.md",
-    *,
-    sleep: Callable[[float], None] = at_once,
+    root: Path, text: str, path: str = "memory/log.md", *, sleep: Callable[[float], None] = at_once
 ) -> AppendedNote:
     return append.append(str(root), path, make(text), announce=lambda made: None, sleep=sleep)
 

@@ -51,8 +51,7 @@ def test_the_encoding_of_the_file_is_kept(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "before",
-    ["```\nopen\n", "~~~ sh\nopen\n\n\n", "text\n\n<!-- open\n", "<script>\nopen\n"],
+    "before", ["```\nopen\n", "~~~ sh\nopen\n\n\n", "text\n\n<!-- open\n", "<script>\nopen\n"]
 )
 def test_a_block_that_nothing_closes_takes_in_no_note(before: str) -> None:
     with pytest.raises(UsageError, match=r"log\.md:\d opens a block that is never closed"):

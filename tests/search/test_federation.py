@@ -58,20 +58,8 @@ def test_the_first_wins_ties_and_the_verdict_is_that_of_the_first_passage() -> N
 
 def test_who_was_never_calibrated_takes_turns() -> None:
     unknown, sure = answer("a", None, None, None), answer("b", 0.9, 0.2)
-    assert words(merged([unknown, sure], options=options())) == [
-        "a1",
-        "b1",
-        "a2",
-        "b2",
-        "a3",
-    ]
-    assert words(merged([sure, unknown], options=options())) == [
-        "b1",
-        "a1",
-        "b2",
-        "a2",
-        "a3",
-    ]
+    assert words(merged([unknown, sure], options=options())) == ["a1", "b1", "a2", "b2", "a3"]
+    assert words(merged([sure, unknown], options=options())) == ["b1", "a1", "b2", "a2", "a3"]
     both = [unknown, answer("b", None, None)]
     assert words(merged(both, options=options())) == ["a1", "b1", "a2", "b2", "a3"]
 

@@ -201,10 +201,7 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
         assert "What matches best is not said" not in found.err
         return
     assert whole["match"] == "weak"
-    assert whole["match_reason"] == {
-        "code": "others",
-        "reason": "the best match is not by Kate",
-    }
+    assert whole["match_reason"] == {"code": "others", "reason": "the best match is not by Kate"}
     assert "not by Kate" not in found.err  # nobody says it of himself
 
 

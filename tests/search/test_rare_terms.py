@@ -31,10 +31,7 @@ def test_alternatives_that_bring_few_rows_all_find() -> None:
 
 def test_the_rarest_find_until_the_rows_are_used_up_and_in_their_order() -> None:
     rows = {Term("common"): MOST_ROWS, Term("rare"): 5, Term("mid"): MOST_ROWS - 5}
-    assert parted(rows, TOTAL) == (
-        (Term("rare"), Term("mid")),
-        ((Term("common"), MOST_ROWS),),
-    )
+    assert parted(rows, TOTAL) == ((Term("rare"), Term("mid")), ((Term("common"), MOST_ROWS),))
 
 
 def test_where_the_rarest_bring_few_rows_one_more_finds_that_brings_many() -> None:
@@ -60,10 +57,7 @@ def test_the_rarest_finds_however_common_it_is() -> None:
 
 def test_what_nothing_holds_is_not_the_rarest_that_finds() -> None:
     rows = {Term("unheard"): 0, Term("a"): 3 * MOST_ROWS, Term("b"): 2 * MOST_ROWS}
-    assert parted(rows, TOTAL) == (
-        (Term("unheard"), Term("b")),
-        ((Term("a"), 3 * MOST_ROWS),),
-    )
+    assert parted(rows, TOTAL) == ((Term("unheard"), Term("b")), ((Term("a"), 3 * MOST_ROWS),))
 
 
 def test_what_most_chunks_hold_does_not_count() -> None:
@@ -76,10 +70,7 @@ def test_pairs_of_common_terms_find_as_far_as_they_bring_few_rows() -> None:
     rows = 2 * GROUP_ROWS
     assert groups_of((), TOTAL, alone=False) == groups_of(((a, rows),), TOTAL, alone=True) == ()
     also = (c, 20 * rows), (a, rows), (b, 2 * rows)
-    assert groups_of(also, 50 * rows, alone=False) == (
-        (a, b),
-        (a, c),
-    )
+    assert groups_of(also, 50 * rows, alone=False) == ((a, b), (a, c))
 
 
 def test_where_a_pair_brings_many_rows_more_terms_find_together() -> None:

@@ -21,7 +21,7 @@ NOTES = {
     "memory/2025-06-17.md": "# Log\n\nThe invoice of 1,290 euros, 20417 cards; a wolf, selfcare.\n",
     "memory/2025-06-19.md": "# Log\n\nAt the check-in desk one has to check in early.\n",
     "memory/2025-06-18.md": "# Log\n\nA roadtrip: the road was wet, the trip was long.\n",
-    "memory/2025-06-20.md": "# Log\n\nGrey skies from noon on.\n",
+    "memory/2025-06-20.md": "# Log\n\nGrey skies from noon on, a rating of two.\n",
     "memory/2025-06-21.md": "# Log\n\nInstall the printer.\n",
     "memory/2025-06-22.md": "# Log\n\nA jar of pickles; the ball at the castle.\n",
 }
@@ -130,6 +130,7 @@ def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> 
         "¿cómo instalo la impresora?",  # ends as a word of Spanish does
         "where is `educaton` set",
         "call educaton() now",
+        "who goes rafting",  # of the vocabulary, but for its ending
     ],
 )
 def test_a_word_that_may_be_right_as_it_is_gives_way_to_no_other(ask: Ask, query: str) -> None:

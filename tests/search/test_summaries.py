@@ -134,17 +134,7 @@ def test_a_forged_lineage_hides_nothing(notes: Path) -> None:
 
 
 def test_expand_adds_the_lines_behind_and_changes_no_score(notes: Path) -> None:
-    query = (
-        "search",
-        "why MySQL",
-        "-w",
-        str(notes),
-        "--view",
-        "active",
-        "-n",
-        "2",
-        "-v",
-    )
+    query = ("search", "why MySQL", "-w", str(notes), "--view", "active", "-n", "2", "-v")
     plain, expanded = _json(*query), _json(*query, "--expand")
     assert [r["score"] for r in expanded["results"]][:1] == [plain["results"][0]["score"]]
     first = expanded["expanded"][0]
@@ -161,15 +151,7 @@ def test_expand_adds_the_lines_behind_and_changes_no_score(notes: Path) -> None:
 
 
 def test_what_is_added_does_not_depend_on_the_limit(notes: Path) -> None:
-    query = (
-        "search",
-        "why MySQL",
-        "-w",
-        str(notes),
-        "--view",
-        "active",
-        "--expand",
-    )
+    query = ("search", "why MySQL", "-w", str(notes), "--view", "active", "--expand")
     five, one = _json(*query, "-n", "5"), _json(*query, "-n", "1")
     assert one["results"] == five["results"][:1]
     added = [each["citation"] for each in one["expanded"]]
@@ -226,10 +208,7 @@ def test_quality_by_hand() -> None:
     """0.8 * (1 - 0.5 * (1 - 0.4)) = 0.56, which falls behind 0.6."""
     passages = [_passage("s.md", "summary", 0.8), _passage("a.md", "log", 0.6)]
     ranked = apply_quality(passages, {"s.md": 0.4})
-    assert [(h.about.path, round(h.score, 6)) for h in ranked] == [
-        ("a.md", 0.6),
-        ("s.md", 0.56),
-    ]
+    assert [(h.about.path, round(h.score, 6)) for h in ranked] == [("a.md", 0.6), ("s.md", 0.56)]
     assert dict(ranked[1].trace[-1].inputs) == {"confidence": 0.4, "factor": 0.7}
     assert apply_quality(passages, {}) == passages
 

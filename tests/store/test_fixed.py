@@ -24,20 +24,25 @@ def connection(tmp_path: object) -> apsw.Connection:
     return connect(f"{tmp_path}/s/index.sqlite", write=True).connection
 
 
-def test_a_component_takes_one_byte_and_the_same_one_when_it_is_packed_again() -> None:
+def test_a_component_takes_seven_bits_and_the_same_ones_when_it_is_packed_again() -> None:
     for vector in units(20, 384):
         kept = packed(vector)
-        assert len(kept) == 384
+        assert len(kept) == 384 * 7 // 8
         given, back = np.frombuffer(vector, "<f4"), np.frombuffer(unpacked(kept), "<f4")
         assert np.abs(back - given).max() < 0.01
         assert float(given @ back) == pytest.approx(1.0, abs=3e-3)
+        assert float(back @ back) == pytest.approx(1.0, abs=5e-3)
         assert packed(unpacked(kept)) == kept
         assert rounded(vector) == unpacked(kept)
 
 
-def test_whole_numbers_are_kept_and_what_is_outside_becomes_the_nearest_end() -> None:
-    back = array("f", unpacked(packed(array("f", [1.0, -1.0, 0.0, 1.0001, -7.0]).tobytes())))
-    assert list(back) == [1.0, -1.0, 0.0, 1.0, -1.0]
+@pytest.mark.parametrize("dimension", [1, 2, 7, 8, 50, 384])
+def test_a_vector_of_one_component_is_kept(dimension: int) -> None:
+    for value in (1.0, -1.0):
+        vector = array("f", [0.0] * (dimension - 1) + [value])
+        back = array("f", rounded(vector.tobytes()))
+        assert list(back) == pytest.approx(list(vector), abs=1e-3)
+    assert not any(array("f", rounded(bytes(4 * dimension))))
 
 
 @pytest.mark.parametrize("has_vec", [True, False], ids=["vec0", "numpy"])

@@ -66,10 +66,7 @@ def test_one_process_writes_at_a_time_and_a_dead_one_frees_the_lock(
     assert owner_pid(store) is None
     with writer_lock(store, wait_seconds=0, sleep=slept.append):
         assert Path(store + ".lock").read_text() == str(os.getpid())
-        with (
-            pytest.raises(BusyError),
-            writer_lock(store, wait_seconds=0, sleep=slept.append),
-        ):
+        with pytest.raises(BusyError), writer_lock(store, wait_seconds=0, sleep=slept.append):
             pass
     assert owner_pid(store) is None
 
@@ -83,10 +80,7 @@ def test_the_lock_is_private_and_not_a_link(tmp_path: Path) -> None:
     victim.write_text("keep")
     Path(store + ".lock").unlink()
     Path(store + ".lock").symlink_to(victim)
-    with (
-        pytest.raises(StoreError),
-        writer_lock(store, wait_seconds=0, sleep=lambda seconds: None),
-    ):
+    with pytest.raises(StoreError), writer_lock(store, wait_seconds=0, sleep=lambda seconds: None):
         pass
     assert victim.read_text() == "keep"
     assert owner_pid(str(tmp_path / "nowhere" / "x")) is None

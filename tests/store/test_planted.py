@@ -237,9 +237,7 @@ def test_the_shape_is_that_of_the_migrations(path: Path) -> None:
     writer.close()
 
 
-def test_a_schema_that_somebody_else_made_calls_no_function_that_could_do_harm(
-    path: Path,
-) -> None:
+def test_a_schema_that_somebody_else_made_calls_no_function_that_could_do_harm(path: Path) -> None:
     """A view may call what is innocuous alone; memcli's own statements may call all."""
     called: list[object] = []
     planted(path, sql("CREATE VIEW trap AS SELECT harm('planted')"))

@@ -205,8 +205,8 @@ def test_the_nearest_are_those_of_a_plain_computation(path: str, vec_problem: st
     assert [c.semantic_rank for c in by_rank] == [1, 2, 3, 4, 5]
     for candidate, value in zip(by_rank, best, strict=True):
         (part,) = candidate.segments
-        assert part.cosine == pytest.approx(value, abs=2e-2)
-        assert part.cosine == pytest.approx(expected[candidate.about.path], abs=2e-2)
+        assert part.cosine == pytest.approx(value, abs=4e-2)
+        assert part.cosine == pytest.approx(expected[candidate.about.path], abs=4e-2)
 
 
 @pytest.mark.parametrize("vec_problem", ["", "not here"], ids=["vec0", "numpy"])

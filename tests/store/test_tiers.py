@@ -131,12 +131,7 @@ def test_a_head_is_the_first_components_at_unit_length() -> None:
 
 @pytest.mark.parametrize(
     ("cut", "expected"),
-    [
-        (0, ()),
-        (64, ((64, 0.5), (256, 0.6))),
-        (256, ((256, 0.5),)),
-        (512, ((512, 0.5),)),
-    ],
+    [(0, ()), (64, ((64, 0.5), (256, 0.6))), (256, ((256, 0.5),)), (512, ((512, 0.5),))],
 )
 def test_tiers_of_a_configuration(tmp_path: Path, cut: int, expected: tuple[Any, ...]) -> None:
     settings = {

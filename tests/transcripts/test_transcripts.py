@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.command_tree import command_tree
+from memcli.cli.command_help import command_tree
 from memcli.errors import ExitCode, MemcliError
 from tests.transcripts.conftest import Player
 

@@ -304,10 +304,7 @@ def test_several_sources(tmp_path: Path) -> None:
     one = source(tmp_path, "memory/a.md", name="second")
     two = source(tmp_path / "memory", name="first")
     listing = discover([one, two], max_bytes=LIMIT)
-    assert [(f.source, f.path) for f in listing.files] == [
-        ("first", "a.md"),
-        ("first", "b.md"),
-    ]
+    assert [(f.source, f.path) for f in listing.files] == [("first", "a.md"), ("first", "b.md")]
 
 
 CANNOT_LIST = """

@@ -109,10 +109,7 @@ def test_limit(tmp_path: Path) -> None:
     make(tmp_path, "a.md", text="x" * LIMIT)
     make(tmp_path, "b.md", text="x" * (LIMIT + 1))
     assert isinstance(read(tmp_path, "a.md"), FileText)
-    assert why(read(tmp_path, "b.md")) == (
-        "too-large",
-        f"{LIMIT + 1} bytes, the limit is {LIMIT}",
-    )
+    assert why(read(tmp_path, "b.md")) == ("too-large", f"{LIMIT + 1} bytes, the limit is {LIMIT}")
 
 
 def test_gone(tmp_path: Path) -> None:

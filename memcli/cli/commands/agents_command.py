@@ -253,8 +253,7 @@ def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> 
     """Write the plugin, but never over a file with other content."""
     if agent.name not in plugin.FOR:
         raise UsageError(
-            f"memcli has no plugin for {agent.title}",
-            hint=f"memcli agents install {agent.name}",
+            f"memcli has no plugin for {agent.title}", hint=f"memcli agents install {agent.name}"
         )
     files = _plugin(agent, started)
     root = os.path.abspath(os.path.expanduser(folder))

@@ -20,14 +20,7 @@ from memcli.cli.bench_quality import (
     trace_path,
 )
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import (
-    FILES,
-    STANDARD,
-    CommandArgument,
-    GroupCommand,
-    Option,
-    Options,
-)
+from memcli.cli.options import FILES, STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import shown

@@ -31,7 +31,7 @@ def run(options: Options) -> int:
 
         sys.stdout.write(WIDGETS[options.shell])
     else:
-        from memcli.cli.command_tree import command_tree
+        from memcli.cli.command_help import command_tree
         from memcli.cli.shell_scripts import completion_scripts
 
         sys.stdout.write(completion_scripts(command_tree())[options.shell])

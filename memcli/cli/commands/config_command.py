@@ -11,14 +11,7 @@ from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context, marked
-from memcli.cli.options import (
-    SETTINGS,
-    STANDARD,
-    CommandArgument,
-    GroupCommand,
-    Option,
-    Options,
-)
+from memcli.cli.options import SETTINGS, STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.config.settings import (
     BY_NAME,
     DEFAULT_ORIGIN,

@@ -9,16 +9,11 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import command_context, progress_of
 from memcli.cli.filters import check_as_of, sync_of
 from memcli.cli.options import (
-    AGENT_MEMORIES,
     AS_OF,
-    COMMON,
     CONTEXT_FORMATS,
-    EVERYWHERE,
     FILES,
     JSON,
-    TENANT,
-    WORKSPACE,
-    WORKSPACE_NAME,
+    SEVERAL,
     CommandArgument,
     Option,
     Options,
@@ -66,7 +61,7 @@ OPTIONS = (
     Option("--no-sync", "Do not update the index."),
     Option("--sync", "Index all changes first."),
     Option("--trace", "Write a trace, for bench replay.", "FILE", choices=FILES),
-    WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
+    *SEVERAL,
 )  # fmt: skip
 
 

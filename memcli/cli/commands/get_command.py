@@ -8,20 +8,7 @@ from collections.abc import Mapping, Sequence
 from memcli.api.workspace import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import (
-    AGENT_MEMORIES,
-    AS_OF,
-    COMMON,
-    DOCUMENTS,
-    EVERYWHERE,
-    JSON,
-    TENANT,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    CommandArgument,
-    Option,
-    Options,
-)
+from memcli.cli.options import AS_OF, DOCUMENTS, JSON, SEVERAL, CommandArgument, Option, Options
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 
@@ -51,7 +38,7 @@ OPTIONS = (
     Option("--expand", "Print the source lines of a summary."),
     Option("--history", "Print all versions of the lines, newest first."),
     Option("--show-secrets", "Print keys and tokens unredacted."),
-    AS_OF, JSON, WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
+    AS_OF, JSON, *SEVERAL,
 )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def run(options: Options) -> int:
 
 
 def _print_manual() -> None:
-    from memcli.cli.command_tree import command_tree, manual
+    from memcli.cli.command_help import command_tree, manual
     from memcli.cli.help_text import laid_out
 
     pages = [(name, laid_out(page(name), 78)) for name in topics()]

@@ -9,13 +9,7 @@ from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import AGENT_MEMORIES, COMMON, EVERYWHERE, JSON, WORKSPACE, Option, Options
 from memcli.config.settings import FLAG_ORIGIN
 from memcli.errors import ExitCode, UsageError
-from memcli.indexing.notices import (
-    replaced,
-    settings_changed,
-    skipped,
-    unlisted,
-    without_vectors,
-)
+from memcli.indexing.notices import replaced, settings_changed, skipped, unlisted, without_vectors
 
 if TYPE_CHECKING:
     from typing import Any

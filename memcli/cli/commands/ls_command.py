@@ -10,27 +10,22 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import command_context, progress_of
 from memcli.cli.filters import bounds_of, filters_of, sync_of
 from memcli.cli.options import (
-    AGENT_MEMORIES,
-    COMMON,
     COUNTED,
     DATES,
     DOCUMENTS,
-    EVERYWHERE,
     JSON,
     KIND,
     LIST_FORMATS,
     LIST_ORDERS,
     NO_SYNC,
     SCOPE,
+    SEVERAL,
     SOURCE,
     SYNC,
     TAG,
-    TENANT,
     TRUST,
     UNDATED,
     WHERE,
-    WORKSPACE,
-    WORKSPACE_NAME,
     CommandArgument,
     Option,
     Options,
@@ -69,8 +64,7 @@ OPTIONS = (
         choices=LIST_ORDERS),
     *DATES, UNDATED, SOURCE, KIND, SCOPE, TRUST, TAG, WHERE,
     Option("--links-to", "Only documents that link to this one.", "NAME"),
-    NO_SYNC, SYNC, WORKSPACE, EVERYWHERE,
-    AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
+    NO_SYNC, SYNC, *SEVERAL,
 )  # fmt: skip
 
 USUAL_OPTIONS = (

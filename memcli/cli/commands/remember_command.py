@@ -7,14 +7,7 @@ import sys
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import (
-    DOCUMENTS,
-    FILES,
-    STANDARD,
-    CommandArgument,
-    Option,
-    Options,
-)
+from memcli.cli.options import DOCUMENTS, FILES, STANDARD, CommandArgument, Option, Options
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, cite, lines_of
 

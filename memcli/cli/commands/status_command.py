@@ -7,17 +7,7 @@ from contextlib import suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context, timed
 from memcli.cli.commands.index_command import change_names
-from memcli.cli.options import (
-    AGENT_MEMORIES,
-    COMMON,
-    EVERYWHERE,
-    JSON,
-    TENANT,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    Option,
-    Options,
-)
+from memcli.cli.options import JSON, SEVERAL, Option, Options
 from memcli.errors import AwayError, ExitCode, IndexMissingError
 from memcli.indexing.notices import remedy
 from memcli.types import MEMORY_SOURCE, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, shown
@@ -31,7 +21,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option("--check", "Exit 1 if the index is out of date."),
     Option("--deep", "Also run the model and check the index file."),
-    JSON, WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
+    JSON, *SEVERAL,
 )  # fmt: skip
 
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context, marked
-from memcli.cli.options import (
-    STANDARD,
-    CommandArgument,
-    GroupCommand,
-    Option,
-    Options,
-)
+from memcli.cli.options import STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:

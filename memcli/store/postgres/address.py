@@ -18,11 +18,7 @@ STRICT = "verify-full"
 _LOOPBACK = re.compile(r"localhost|127\.[0-9.]+|::1|[/@].*|")
 # Defaults that a URL may override: give up in time if a server cannot be reached or has gone away.
 # The usual keepalive waits two hours.
-_DEFAULTS = (
-    ("connect_timeout", "3"),
-    ("keepalives_idle", "10"),
-    ("tcp_user_timeout", "15000"),
-)
+_DEFAULTS = (("connect_timeout", "3"), ("keepalives_idle", "10"), ("tcp_user_timeout", "15000"))
 _NAME_BYTES = 63  # in an application_name
 HINT = "memcli help shared-index"
 

@@ -173,8 +173,7 @@ class Rows:
         from memcli.store.documents import TitledDocument
 
         rows = self._rows(
-            "select source, path, title from memcli.documents where workspace = $1",
-            (self._id,),
+            "select source, path, title from memcli.documents where workspace = $1", (self._id,)
         )
         return [TitledDocument._make(row) for row in rows]
 

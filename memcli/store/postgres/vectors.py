@@ -175,10 +175,7 @@ def settled(
     statements: list[Statement] = []
     if gone:
         statements.append(
-            Statement(
-                "select memcli.drop_unread($1, $2::bytea[])",
-                (workspace, gone),
-            )
+            Statement("select memcli.drop_unread($1, $2::bytea[])", (workspace, gone))
         )
     if fingerprint is None:
         return statements

@@ -67,11 +67,7 @@ def matching(postings: Postings, searched: Sequence[Term | TermQuery]) -> list[s
 
 
 def _weights(
-    postings: Postings,
-    counts: Mapping[int, int],
-    by: Totals,
-    holders: int,
-    among: Collection[int],
+    postings: Postings, counts: Mapping[int, int], by: Totals, holders: int, among: Collection[int]
 ) -> list[tuple[int, float]]:
     """Return the weight of a spelling in each of some chunks that contain it."""
     weight = idf(by.chunks, holders)

@@ -58,11 +58,7 @@ class RowWriter(BaseChange):
     """The only writer of a workspace; a `port.Change` without rebuilding."""
 
     def __init__(
-        self,
-        connection: Connection,
-        address: Address,
-        row: WorkspaceRow,
-        now_ns: Clock,
+        self, connection: Connection, address: Address, row: WorkspaceRow, now_ns: Clock
     ) -> None:
         """Take a connection, and the row under the epoch of this writer."""
         super().__init__(now_ns)
@@ -358,8 +354,7 @@ def lease(
     while (row := _taken(connection, address, name)) is None:
         if waited >= wait_seconds:
             raise BusyError(
-                f"another memcli writes {name} in {address.masked}",
-                hint="memcli index --wait 600",
+                f"another memcli writes {name} in {address.masked}", hint="memcli index --wait 600"
             )
         sleep(RETRY_SECONDS)
         waited += RETRY_SECONDS

@@ -121,9 +121,10 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
     count = max(LEAST_CODES, OVERSAMPLING * query.limit)
     of_tier = tier_table(table, tier.components)
     neighbours = _read(connection, _numbers(connection, of_tier, query, code=code, limit=count))
-    heads = [vector[: tier.components] for _, vector in neighbours]
-    apart = distances_of(connection, head, heads, has_vec=True)
-    lengths = distances_of(connection, bytes(len(head)), heads, has_vec=True)
+    heads = [vector[: quantize.size(tier.components)] for _, vector in neighbours]
+    origin, whole = bytes(len(head)), len(query.vector) // 4
+    apart = distances_of(connection, head, heads, dimension=whole, has_vec=True)
+    lengths = distances_of(connection, origin, heads, dimension=whole, has_vec=True)
     best = max(map(head_cosine, apart, lengths), default=0.0)
     return TierResult(
         best, lambda: with_ties(_rescored(connection, query, neighbours), query.limit)
@@ -261,17 +262,24 @@ _DISTANCES = (
 
 
 def distances_of(
-    connection: apsw.Connection, query: bytes, vectors: Sequence[bytes], *, has_vec: bool
+    connection: apsw.Connection,
+    query: bytes,
+    vectors: Sequence[bytes],
+    *,
+    has_vec: bool,
+    dimension: int = 0,
 ) -> list[float]:
     """Return the L2 distances of packed vectors to one of float32; without sqlite-vec by numpy.
 
-    ValueError for a vector of another dimension.
+    For the first components of vectors, `dimension` is that of whole vectors. ValueError for a
+    vector of another dimension than the query.
     """
-    if {*map(len, vectors)} - {len(query) // 4}:
+    if {*map(len, vectors)} - {quantize.size(len(query) // 4)}:
         raise ValueError("a vector is not of the dimension of the query")
     distances: list[float] = []
     for at in range(0, len(vectors), _MOST_AT_ONCE):
-        batch = quantize.unpacked(b"".join(vectors[at : at + _MOST_AT_ONCE]))
+        joined = b"".join(vectors[at : at + _MOST_AT_ONCE])
+        batch = quantize.unpacked(joined, dimension or len(query) // 4)
         distances += unpacked_distances(connection, query, batch, has_vec=has_vec)
     return distances
 
@@ -280,6 +288,7 @@ def unpacked_distances(
     connection: apsw.Connection, query: bytes, vectors: bytes, *, has_vec: bool
 ) -> list[float]:
     """Return the L2 distances of concatenated vectors to a query, all in float32."""
+    query += bytes(4 * quantize.padded(len(query) // 4) - len(query))
     if has_vec:
         result = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
         return [distance for (distance,) in result]

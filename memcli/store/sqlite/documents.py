@@ -11,22 +11,14 @@ from memcli.language.words import prepare
 from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, counts_at
 from memcli.store.sqlite import lineage
-from memcli.store.sqlite.driver import (
-    BLOB,
-    TEXT,
-    WHOLE,
-    Column,
-    deflated,
-    plain,
-    rows,
-    typed_rows,
-)
+from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, deflated, plain, rows, typed_rows
 from memcli.types import Chunk, Document, FileStat, KnownFile, Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from memcli.store.run_records import Stamp
+    from memcli.types import Turn
 
 
 def meta(connection: apsw.Connection, key: str) -> str | None:
@@ -57,7 +49,7 @@ def read_facts(connection: apsw.Connection) -> Facts:
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
     """Insert or update the row of a document and insert its chunks; the caller drops old ones."""
     from memcli.markdown.names import headings_of
-    from memcli.store.sqlite import properties, speakers
+    from memcli.store.sqlite import properties
 
     connection.execute(
         "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
@@ -92,14 +84,12 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
         _put_chunk(connection, result[0][0], chunk, headings)
     lineage.put(connection, result[0][0], document.lineage)
     properties.put(connection, result[0][0], document.front_matter)
-    speakers.put(connection, result[0][0], document.chunks)
+    _put_speakers(connection, result[0][0], document.chunks)
 
 
 def _put_chunk(
     connection: apsw.Connection, document_id: int, chunk: Chunk, headings: Sequence[str]
 ) -> None:
-    from memcli.store.sqlite.speakers import as_json
-
     connection.execute(
         "INSERT INTO chunks (document_id, ordinal, anchor, heading_path, start_line,"
         " end_line, start_byte, end_byte, tokens, text_hash, date, links, text, turns,"
@@ -125,6 +115,21 @@ def _put_chunk(
             (chunk_id, no, p.start_line, p.end_line, p.start, p.end, deflated(p.prefix), p.hash)
             for no, p in enumerate(chunk.segments)
         ],
+    )
+
+
+def as_json(turns: Iterable[Turn]) -> str:
+    """Write turns as a chunk stores them."""
+    return json.dumps([tuple(turn) for turn in turns], ensure_ascii=False, separators=(",", ":"))
+
+
+def _put_speakers(connection: apsw.Connection, document_id: int, chunks: Sequence[Chunk]) -> None:
+    """Replace the speakers of a document."""
+    connection.execute("DELETE FROM speakers WHERE document_id = ?", (document_id,))
+    names = {turn.speaker for chunk in chunks for turn in chunk.turns}
+    connection.executemany(
+        "INSERT INTO speakers (name, document_id) VALUES (?, ?)",
+        [(name, document_id) for name in sorted(names)],
     )
 
 
@@ -162,11 +167,7 @@ _FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
 def read_counts(connection: apsw.Connection) -> Counts:
     """Count the contents of the index."""
     meta = dict(
-        rows(
-            connection,
-            "SELECT key, value FROM meta WHERE key IN ('revision', ?)",
-            (EMBEDDED_AT,),
-        )
+        rows(connection, "SELECT key, value FROM meta WHERE key IN ('revision', ?)", (EMBEDDED_AT,))
     )
     counts = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
     if counts is not None:  # without reading each row

@@ -315,8 +315,7 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
     application = connection.pragma("application_id")
     if application != APPLICATION_ID and (application or is_used):
         raise StoreError(
-            f"{path} is a database of another program",
-            hint="set MEMCLI_STORE to a file of its own",
+            f"{path} is a database of another program", hint="set MEMCLI_STORE to a file of its own"
         )
 
 
@@ -370,10 +369,7 @@ MAYBE_TEXT, MAYBE_REAL = (str, type(None)), (float, int, type(None))
 
 
 def typed_rows(
-    connection: apsw.Connection,
-    columns: Sequence[Column],
-    tail: str,
-    bindings: Sequence[Any] = (),
+    connection: apsw.Connection, columns: Sequence[Column], tail: str, bindings: Sequence[Any] = ()
 ) -> list[tuple[Any, ...]]:
     """Select columns; ValueError for a value that memcli never writes."""
     result = rows(connection, f"SELECT {', '.join(c.sql for c in columns)} {tail}", bindings)

@@ -326,3 +326,27 @@ def preferences(
         (*values, limit),
     )
     return {chunk_id: lines_of(text) for chunk_id, text in result}
+
+
+# One step of the index for each name, however many documents contain it.
+_NAMES = """
+WITH RECURSIVE names (name) AS (
+  SELECT min(name) FROM speakers
+  UNION ALL
+  SELECT (SELECT min(s.name) FROM speakers s WHERE s.name > names.name) FROM names
+  WHERE names.name IS NOT NULL
+)
+SELECT name FROM names WHERE name IS NOT NULL
+"""
+_BUT = " AND name IN (SELECT s.name FROM speakers s, documents d ON d.id = s.document_id"
+_BUT += " WHERE d.scope <> ?)"
+
+
+def speakers(connection: apsw.Connection, *, but: str | None) -> list[str]:
+    """List all speakers, each once, except in documents of one scope."""
+    result: list[tuple[Any, ...]] = (
+        rows(connection, _NAMES) if but is None else rows(connection, _NAMES + _BUT, (but,))
+    )
+    if any(type(name) is not str for (name,) in result):
+        raise ValueError("speakers.name is no text")
+    return [name for (name,) in result]

@@ -73,9 +73,15 @@ class IndexCache:
         """Return unpacked vectors, by the numbers of their rows."""
         known = self._vectors
         missing = [number for number in numbers if number not in known]
-        for number, packed in vectors.packed_of(connection, missing).items():
-            known[number] = quantize.unpacked(packed)
-            self.bytes += VECTOR_BYTES + len(known[number])
+        packed = vectors.packed_of(connection, missing)
+        sizes = {*map(len, packed.values())}
+        if len(sizes) > 1:
+            raise ValueError("vectors of an encoder are of several dimensions")
+        for size in sizes:
+            dimension = quantize.dimension_of(size)
+            joined, step = quantize.unpacked(b"".join(packed.values()), dimension), 4 * dimension
+            known |= {each: joined[at * step : (at + 1) * step] for at, each in enumerate(packed)}
+            self.bytes += (VECTOR_BYTES + step) * len(packed)
         return {number: known[number] for number in numbers}
 
     def holders(

@@ -35,7 +35,7 @@ _ODD = {
     "encoders": "typeof(fingerprint) <> 'text'",
     "vectors": "typeof(encoder) <> 'integer'"
     " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob'"
-    f" OR (encoder = {_ENCODER} AND length(vector) <> {_DIMENSION})",
+    f" OR (encoder = {_ENCODER} AND length(vector) <> ({_DIMENSION} + 7) / 8 * 7)",
 }
 
 

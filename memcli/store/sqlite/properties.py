@@ -8,15 +8,7 @@ from collections.abc import Iterator
 import apsw
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.properties import (
-    TAGS,
-    bare,
-    day_of,
-    folded,
-    key_of,
-    properties,
-    same_values,
-)
+from memcli.markdown.properties import TAGS, bare, day_of, folded, key_of, properties, same_values
 from memcli.types import Filters, Where
 
 if TYPE_CHECKING:

@@ -79,10 +79,7 @@ def _beside(query: TermQuery, match: str) -> str:
 
 
 def _matches(
-    connection: apsw.Connection,
-    match: str,
-    within: tuple[str, Sequence[Any]] | None,
-    score: str,
+    connection: apsw.Connection, match: str, within: tuple[str, Sequence[Any]] | None, score: str
 ) -> dict[int, float]:
     """Return all matches with a score."""
     select, values = within or ("", ())

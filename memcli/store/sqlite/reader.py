@@ -260,17 +260,19 @@ class Reader:
         return result
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
+        facts = self.facts
         with understood(self.path):
             rows_ = typed_rows(
                 self._connection,
                 (Column("p.chunk_id", WHOLE), Column("v.vector", BLOB)),
                 f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
                 f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
-                (self.facts.fingerprint, *chunk_ids),
+                (facts.fingerprint, *chunk_ids),
             )
         by_chunk: dict[int, list[bytes]] = {}
         for chunk_id, vector in rows_:
-            by_chunk.setdefault(chunk_id, []).append(quantize.unpacked(vector))
+            whole = quantize.unpacked(vector)[: 4 * (facts.dimension or 0)]
+            by_chunk.setdefault(chunk_id, []).append(whole)
         return by_chunk
 
     def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
@@ -322,10 +324,8 @@ class Reader:
     def speakers(self, *, but: str | None = None) -> list[str]:
         if not self._rows("SELECT 1 FROM speakers LIMIT 1"):
             return []
-        from memcli.store.sqlite import speakers
-
         with understood(self.path):
-            return speakers.names(self._connection, but=but)
+            return excerpts.speakers(self._connection, but=but)
 
     def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
         with understood(self.path):

@@ -127,7 +127,9 @@ def _is_sound(row: tuple[object, ...]) -> bool:
     fingerprint, hash_, vector = row
     if not (isinstance(fingerprint, str) and isinstance(hash_, bytes)):
         return False
-    if not isinstance(vector, bytes) or not vector:
+    if not isinstance(vector, bytes):
         return False
-    components = array("f", quantize.unpacked(vector))
-    return abs(fsum(c * c for c in components) - 1.0) < UNIT
+    with suppress(ValueError):
+        components = array("f", quantize.unpacked(vector))
+        return abs(fsum(c * c for c in components) - 1.0) < UNIT
+    return False

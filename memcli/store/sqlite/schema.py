@@ -22,7 +22,7 @@ from memcli.store.sqlite.fts_query import TOKENIZE
 if TYPE_CHECKING:
     from typing import Any
 
-VERSION = 15  # of the tables; an index with older ones is built again
+VERSION = 16  # of the tables; an index with older ones is built again
 _QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")
 # An encoder is a number here, because its name is long.
 _TABLES = f"""

@@ -28,11 +28,7 @@ class SqliteStore:
     """The index at a path; it is opened at first use."""
 
     def __init__(
-        self,
-        path: str,
-        now_ns: Callable[[], int],
-        tiers: Sequence[Tier] = (),
-        shared: str = "",
+        self, path: str, now_ns: Callable[[], int], tiers: Sequence[Tier] = (), shared: str = ""
     ) -> None:
         """Record the path, the clock, which returns nanoseconds since 1970, and the tiers.
 

@@ -317,7 +317,7 @@ def unpacked_cosines(
     connection: apsw.Connection, query: bytes, vectors: Mapping[int, bytes], *, has_vec: bool
 ) -> dict[int | None, float]:
     """Return the cosines of unpacked vectors, by the numbers of their rows."""
-    if {*map(len, vectors.values())} - {len(query)}:
+    if {*map(len, vectors.values())} - {4 * quantize.padded(len(query) // 4)}:
         raise ValueError("a vector is not of the dimension of the query")
     joined = b"".join(vectors.values())
     return _cosines(vectors, unpacked_distances(connection, query, joined, has_vec=has_vec))

@@ -20,15 +20,7 @@ from memcli.errors import DamagedError, RetryLaterError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.quantize import packed
 from memcli.store.run_records import AWAITED
-from memcli.store.sqlite import (
-    documents,
-    driver,
-    integrity,
-    keywords,
-    lineage,
-    replacement,
-    schema,
-)
+from memcli.store.sqlite import documents, driver, integrity, keywords, lineage, replacement, schema
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.driver import (
     MORE_ROOM,

@@ -40,12 +40,7 @@ from memcli.store.records import (
     TermChunks,
     Totals,
 )
-from memcli.store.run_records import (
-    Pending,
-    Stamp,
-    StoreDescription,
-    VectorSearch,
-)
+from memcli.store.run_records import Pending, Stamp, StoreDescription, VectorSearch
 from memcli.types import (
     MEMORY_SOURCE,
     About,

@@ -90,18 +90,9 @@ def nameless(found: Named) -> Named:
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-@given(
-    texts=files,
-    order=orders,
-    asked=st.lists(questions, min_size=4, max_size=8),
-    scope=filters,
-)
+@given(texts=files, order=orders, asked=st.lists(questions, min_size=4, max_size=8), scope=filters)
 def test_answers_do_not_depend_on_what_was_indexed_first(
-    kind: str,
-    texts: dict[str, str],
-    order: list[set[str]],
-    asked: list[Question],
-    scope: Filters,
+    kind: str, texts: dict[str, str], order: list[set[str]], asked: list[Question], scope: Filters
 ) -> None:
     base = Path(tempfile.mkdtemp())
     stores = []

@@ -8,16 +8,7 @@ from memcli.store.documents import with_chunks
 from memcli.store.port import Store
 from memcli.store.records import Scope
 from memcli.types import Filters, SourceLines, Where
-from tests.store.contract.makers import (
-    any_of,
-    changing,
-    embed,
-    found,
-    near,
-    places,
-    put,
-    search_by,
-)
+from tests.store.contract.makers import any_of, changing, embed, found, near, places, put, search_by
 
 ALWAYS = (("0001-01-01", "9999-12-31"),)
 DAYS = "## 2025-02-01\n\nmorning fox\n\n## 2025-02-02\n\nevening fox\n"

@@ -150,8 +150,7 @@ def days_of(name: str) -> set[date]:
 
 
 @settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 @given(
     files=st.dictionaries(names, st.lists(names, max_size=2), min_size=1, max_size=6),

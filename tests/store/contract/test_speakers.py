@@ -7,16 +7,9 @@ import pytest
 from memcli.store.documents import turns_of
 from memcli.store.port import Store
 from memcli.store.records import Scope
-from memcli.store.sqlite.speakers import as_json
+from memcli.store.sqlite.documents import as_json
 from memcli.types import Filters, Turn
-from tests.store.contract.makers import (
-    any_of,
-    changing,
-    every_chunk,
-    fill,
-    found,
-    put,
-)
+from tests.store.contract.makers import any_of, changing, every_chunk, fill, found, put
 
 CHAT = "- Kate: fox\n- Odette: hen\n" * 3
 AGENT = "## One\n\nUser: fox?\n\n## Two\n\nAssistant: fox.\n\nMore fox.\n"

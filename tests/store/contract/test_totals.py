@@ -11,15 +11,7 @@ from memcli.store.port import Store
 from memcli.store.records import KeywordMatch, RetrieverResults, Totals, added
 from memcli.types import Term, TermQuery
 from tests.store.contract.conftest import STORES
-from tests.store.contract.makers import (
-    EVERYTHING,
-    Clock,
-    any_of,
-    every_chunk,
-    fill,
-    places,
-    term,
-)
+from tests.store.contract.makers import EVERYTHING, Clock, any_of, every_chunk, fill, places, term
 
 ONE = {"a.md": "# Fox\n\nfox fox train\n", "b.md": "the pool is dry\n", "c.md": "one fox\n"}
 OTHER = {"d.md": "trains and a fox\n", "e.md": "foxes in the pool\n", "f.md": "v0.1 in a train\n"}

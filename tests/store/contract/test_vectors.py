@@ -256,7 +256,7 @@ def test_a_part_is_scored_by_its_own_text(store: Store) -> None:
     (chunk,) = made.chunks
     assert len(found.segments) > 2
     expected = [cosine(query, ENCODER.encode([texts[part.hash]])[0]) for part in chunk.segments]
-    assert [part.cosine for part in found.segments] == pytest.approx(expected, abs=2e-2)
+    assert [part.cosine for part in found.segments] == pytest.approx(expected, abs=4e-2)
     assert [part[:4] for part in found.segments] == [
         SegmentScore(part.start_line, part.end_line, part.start, part.end, None)[:4]
         for part in chunk.segments
