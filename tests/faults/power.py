@@ -251,7 +251,7 @@ class Blackout:
             yield f"a reader fails: {error!r}"
         try:
             writer = self._writer()
-            if writer.notices:
+            if [each for each in writer.notices if "was made by an older memcli" not in each]:
                 yield f"not whole: {writer.notices}"
             if (told := writer.integrity()) != "ok":
                 yield f"integrity: {told}"
