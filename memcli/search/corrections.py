@@ -64,6 +64,7 @@ NEAR_CHUNKS = 12
 LOOKED_UP = 32  # words
 MOST_WORDS = 16  # used to look up newer lines
 MOST_LINES = 24  # a word in more lines than this finds none of them
+LEAST_SHARED = 2  # words of the question in a line that show which line of a passage answers
 SHORT = 5  # words of a line for which one shared word is enough
 LEAST_PART = 4  # of a longer line, one word in this many must be shared
 MOST_STEMS = 2  # longest words by which a line without a word of change is found
@@ -95,7 +96,8 @@ def newer_first(
     """Reorder the first passages; each rank keeps its score, and the trace says what moved.
 
     A line comes first only if what it corrects contains at least half as many words of the
-    question as another line of that passage: else it corrects what nobody asked about.
+    question as another line of that passage: else it corrects what nobody asked about. One word
+    of the question does not show which line answers.
     """
     words = stems_of(question)
     top = [*_recent_first(passages[:FIRST]), *passages[FIRST:POOL]]
@@ -345,7 +347,7 @@ class Corrections:
                 ],
             )
             for unit in lines
-            if 2 * len(unit.stems & words) >= most
+            if most < LEAST_SHARED or 2 * len(unit.stems & words) >= most
         ]
         for first, corrections in (*direct, (0, self._revoking(about))):
             if corrections:
