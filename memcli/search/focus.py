@@ -138,9 +138,11 @@ def focus(
         for window in windows:
             first, last, best = window
             score = (passage.score + segments[best]) / full
-            if is_scrap or _is_links_only(passage, first, last):
-                score *= SCRAP_SHARE
-            step = Step("focus", score, (("chunk", passage.score), ("part", segments[best])))
+            share = SCRAP_SHARE if is_scrap or _is_links_only(passage, first, last) else 1.0
+            score *= share
+            factor = (("factor", share),) if share < 1.0 else ()
+            inputs = (("chunk", passage.score), ("part", segments[best]), *factor)
+            step = Step("focus", score, inputs)
             passages.append(
                 passage._replace(
                     score=score,
@@ -205,8 +207,15 @@ class _Query:
         return terms
 
     def covers(self, segments: Sequence[Tokens]) -> bool:
-        """Return whether segments only repeat words of the query, as a bare heading does."""
-        return all(t in self.tokens or t in FILLERS for segment in segments for t in segment)
+        """Return whether segments only repeat words of the query, as a bare heading does.
+
+        A number says more than that: `burst 17` is what a search for it wants.
+        """
+        return all(
+            t in FILLERS or (t in self.tokens and t.isalpha())
+            for segment in segments
+            for t in segment
+        )
 
     def share(self, contents: Sequence[frozenset[str]]) -> float:
         """Return the share of the query's IDF that segments contain together."""
