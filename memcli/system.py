@@ -104,7 +104,8 @@ def _user_folder(
         return environ.get(windows[0]) or os.path.join(home, "AppData", windows[1])
     if sys.platform == "darwin":
         return os.path.join(home, "Library", macos)
-    return environ.get(linux[0]) or os.path.join(home, linux[1])
+    named = environ.get(linux[0], "")
+    return named if os.path.isabs(named) else os.path.join(home, linux[1])
 
 
 def has_ended(pid: int) -> bool:

@@ -87,7 +87,8 @@ def _is_there(path: str) -> bool:
 def _own(path: str) -> None:
     """Refuse a file of somebody else, and a folder that cannot be written."""
     if user_id() not in (None, os.stat(path).st_uid):
-        raise UnfitError("belongs to another user")
+        what = f"cannot be made: {path} " if os.path.isdir(path) else ""
+        raise UnfitError(f"{what}belongs to another user")
     if os.path.isdir(path) and not os.access(path, os.W_OK):
         raise UnfitError(f"cannot be made: {path} is read-only")
     if not os.path.isdir(path) and not os.path.isfile(path):

@@ -33,7 +33,7 @@ from memcli.indexing.planning import listing_of, read
 from memcli.language.terms import content
 from memcli.markdown.parse import parse
 from memcli.record import Record
-from memcli.types import FileText, Skip, shown
+from memcli.types import FileText, Listing, Skip, shown
 from memcli.workspace.dating import document_days
 from memcli.workspace.ignore import Rules, load_rules
 
@@ -224,7 +224,7 @@ class _Repository(Record):
 
 def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSpan) -> ChangeList:
     git, since, until, now = repository.git, request.since, request.until, request.now
-    newest = commit_meant(git, until, workspace, now)[0] if until is not None else head_of(git)
+    newest = _last_commit(git, until, workspace, now)
     start = _first_day(since, workspace, now)
     behind = ""
     if start is None and since is not None:
@@ -251,10 +251,53 @@ def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSp
         text = f"nothing was committed since {since if behind else start.isoformat()}"
         text += f"; the newest commit is of {newest.day}"
         notices.append(Reason(NOTHING, text, f"memcli changes --since {newest.day}"))
+    if until is None and (left := _uncommitted(workspace, repository, newest)):
+        are = "changed file is" if left == 1 else "changed files are"
+        text = f"{left} {are} not committed and not listed"
+        notices.append(Reason("uncommitted", text, "git status --short"))
     first = start.isoformat()
     if behind:
         first = changed_days[-1].day if changed_days else newest.day
     return ChangeList(first, newest.day, tuple(days), (), "git", tuple(notices))
+
+
+def _uncommitted(workspace: Workspace, repository: _Repository, head: Commit) -> int:
+    """Count the documents that are not as the newest commit has them.
+
+    A file of the same size that is older than the commit is not read.
+    """
+    settings = workspace.index_settings()
+    root = settings.sources[0].root
+    inside = tuple(s for s in settings.sources if f"{s.root}/".startswith(os.path.join(root, "")))
+    settings = settings._replace(sources=inside)
+    state = _state(workspace, repository, head)
+    committed = settings._replace(files=state)
+    here, there = listing_of(settings), listing_of(committed) if state else Listing((), (), ())
+    now, was = ({(file.source, file.path): file for file in each.files} for each in (here, there))
+    for skip in (*here.skips, *there.skips):  # such as a file of Git LFS
+        now.pop((skip.source, skip.path), None)
+        was.pop((skip.source, skip.path), None)
+    moment = head.moment.timestamp() * 1e9
+
+    def is_same(name: Name) -> bool:
+        if now[name].size == was[name].size and now[name].mtime_ns < moment:
+            return True
+        one, other = (read(each, *name) for each in (settings, committed))
+        if isinstance(one, Skip) or isinstance(other, Skip):
+            return True
+        return one.text.replace("\r\n", "\n") == other.text.replace("\r\n", "\n")
+
+    return len(now.keys() ^ was.keys()) + sum(not is_same(n) for n in now.keys() & was.keys())
+
+
+def _last_commit(git: Git, until: str | None, workspace: Workspace, now: datetime) -> Commit:
+    if until is None:
+        return head_of(git)
+    try:
+        return commit_meant(git, until, workspace, now)[0]
+    except NotFoundError as error:
+        hint = error.hint.replace("--as-of", "memcli changes --until")
+        raise NotFoundError(error.message, hint=hint) from error
 
 
 def _a_week_before(day: date, now: datetime) -> date:

@@ -52,7 +52,11 @@ def likenesses(
     paths start at `here`. NotFoundError if there is nothing at the place.
     """
     owner = memory.owner_of(target)
-    place, file = owner.read(here)
+    try:
+        place, file = owner.read(here)
+    except NotFoundError as error:
+        hint = error.hint.replace("memcli get ", "memcli related ", 1)
+        raise NotFoundError(error.message, hint=hint) from error
     first, last = targets.lines_of(place, file, owner.workspace.index_settings())
     place = place._replace(source=owner.before + place.source)
     return memory.answering(

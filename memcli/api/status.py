@@ -322,10 +322,9 @@ def _of_vectors(findings: Findings) -> Iterator[Reason]:
         hint = "memcli index" if findings.has_files else ""
         yield Reason("not-embedded", f"{texts} no vector yet", hint)
     if holdings.counts.left_out and findings.language is None:
-        text = (
-            "keyword search only, because the model does not read their script:"
-            f" {holdings.counts.left_out} of {holdings.counts.segments} texts"
-        )
+        left, of = holdings.counts.left_out, holdings.counts.segments
+        texts = "texts is" if left == 1 else "texts are"
+        text = f"{left} of {of} {texts} found by keywords only: the model cannot read the script"
         yield Reason("script", text, "memcli help settings")
 
 

@@ -142,17 +142,23 @@ def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
 
 
 def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Target | None:
-    """Find a document whose name differs only in how its accents are composed.
+    """Find a document whose name differs only in how its accents are composed, or was printed.
 
-    A keyboard writes one character; some file systems and programs store two.
+    A keyboard writes one character; some file systems and programs store two. A terminal shows
+    a line end or an escape character in a name as a sign.
     """
     from unicodedata import normalize
 
+    from memcli.render.sanitize import visible_line
+
+    def form(path: str) -> str:
+        return normalize("NFC", visible_line(path))
+
     forms: dict[tuple[str, str], list[str]] = {}
     for source, path in known:
-        forms.setdefault((source, normalize("NFC", path)), []).append(path)
+        forms.setdefault((source, form(path)), []).append(path)
     for reading in readings:
-        matches = forms.get((reading.source, normalize("NFC", reading.path)), [])
+        matches = forms.get((reading.source, form(reading.path)), [])
         if len(matches) == 1:
             return reading._replace(path=matches[0])
     return None
@@ -218,8 +224,12 @@ def _forms(source: str, path: str) -> list[Target]:
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
     """Return a command that prints this path of another source, or the most similar document."""
-    from difflib import get_close_matches
     from shlex import quote  # people paste hints, and a file name may contain `;` or `$(`
+
+    from memcli.config.keys import similar
+
+    def stem(path: str) -> str:  # folders and suffixes make every name similar
+        return path.rpartition("/")[2].rpartition(".")[0]
 
     documents = sorted(known)
     near = [
@@ -227,7 +237,10 @@ def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, s
         for reading in readings
         for source, path in documents
         if path == reading.path
-    ] or get_close_matches(target, [shown(*document) for document in documents], n=1)
+    ]
+    if not near and (name := similar(stem(readings[-1].path), {stem(path) for _, path in known})):
+        names = [shown(*document) for document in documents if stem(document[1]) == name]
+        near = [similar(target, names) or names[0]]
     return f"memcli get {quote(near[0])}" if near else "memcli ls"
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FIRST = 5
 LEAST = 10  # answers of each kind that a fit needs
+LEAST_SLOPE = 0.01  # of the cosine; below it, vectors would not count
 SURE = 0.76
 RIDGE = 1.0
 FOLDS = 5

@@ -6,6 +6,7 @@ whole or not at all, so a killed run leaves fewer summaries, never half a one.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -201,10 +202,15 @@ def _explained(root: str, place: str) -> Iterator[None]:
     except OSError as error:
         from shlex import quote  # a hint is pasted
 
-        path, look = os.path.join(root, place), f"memcli compact --verify -w {quote(root)}"
+        path = os.path.join(root, place)
+        folder = path
+        while folder != root and not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        is_denied = error.errno in (errno.EACCES, errno.EPERM)
+        fix = f"chmod u+w {quote(folder)}, then the same command"
         raise UsageError(
             f"{path} cannot be written: {openat.reason(error)}",
-            hint=f"make it writable, and look what is done: {look}",
+            hint=fix if is_denied else f"ls -ld {quote(folder)}",
         ) from error
 
 

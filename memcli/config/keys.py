@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding import encoders
@@ -265,16 +265,22 @@ FLAGS: Mapping[str, str] = {
 }
 
 
-def suggestion(name: str, names: Sequence[str]) -> str:
-    """Name the nearest of the allowed names, if one is near."""
+LEAST_SIMILAR = 0.61  # of a name that may be meant: 0 to 1, of difflib
+
+
+def similar(name: str, names: Iterable[str]) -> str:
+    """Return the nearest of the allowed names; "" if none is near."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, names, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    return next(iter(get_close_matches(name, [*names], n=1, cutoff=LEAST_SIMILAR)), "")
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """Name the nearest of the allowed names, if one is near."""
+    near = similar(name, names)
+    return f"; did you mean {near}?" if near else ""
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
     """Return the nearest of the allowed names, or the first if none is near."""
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, names, n=1)), names[0])
+    return similar(name, names) or names[0]

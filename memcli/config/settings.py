@@ -212,7 +212,15 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
 
 
 def _unread(path: str, error: OSError) -> ConfigError:
-    hint = f"chmod u+r {path}" if error.errno in (errno.EACCES, errno.EPERM) else HINT
+    from shlex import quote  # a hint is pasted
+
+    hint, folder = HINT, os.path.dirname(path)
+    if error.errno in (errno.EACCES, errno.EPERM):
+        if not os.access(folder, os.X_OK):
+            return ConfigError(
+                f"{folder} cannot be opened: {error.strerror}", hint=f"ls -ld {quote(folder)}"
+            )
+        hint = f"chmod u+r {quote(path)}"
     return ConfigError(f"{path} cannot be read: {error.strerror}", hint=hint)
 
 

@@ -118,6 +118,8 @@ def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
     """Read a text that is one date; ValueError otherwise."""
     text = text.strip()
     phrase = re.sub(r"(?i)^(?:(?:in|im|on|am) )?(?:(?:the|de[mnr]|das|die) )?", "", text)
+    if re.fullmatch(r"(?:19|20)\d\d", phrase):
+        return DateSpan(f"{phrase}-01-01", f"{phrase}-12-31", text, 0)
     # Here an ambiguous word needs no word next to it.
     forms = (("", phrase), ("in ", phrase), ("in ", phrase.title()), ("on ", phrase.title()))
     for lead, body in (*forms, ("am ", phrase)):
@@ -129,7 +131,7 @@ def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
     if any(re.fullmatch(form, text) for form in in_numbers):
         raise ValueError(f"{text} is not in the calendar")
     raise ValueError(
-        f"{text!r} is not a date: write 2026-02-10, 2026-02, yesterday, 'last week', "
+        f"{text!r} is not a date: write 2026-02-10, 2026-02, 2026, yesterday, 'last week', "
         "'3 days ago', 'May 2023' or 'Q3 2023'"
     )
 

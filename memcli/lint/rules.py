@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import takewhile
 
 from memcli.language.correction import MOST_CHARACTERS
 from memcli.language.facts import facets_of
@@ -75,11 +76,22 @@ def _undated(document: LintDocument) -> str:
         return ""
     if match := _WRITTEN.search(document.path.rpartition("/")[2]):
         return f"{match[0]} in its name is not a date"
+    if stated := _stated_date(document.lines):
+        return f"{stated!r} in its front matter is not a date that memcli can read"
     if any(heading_days(b.title) for b in document.blocks if b.kind == "heading"):
         return ""  # its sections have dates
     heads = (document.lines[b.start] for b in document.blocks if b.kind in ("item", "heading"))
     times = sum(bool(_TIME.match(line)) for line in heads)
     return f"{times} lines begin with a time, but it has no date" if times >= _TIMES else ""
+
+
+def _stated_date(lines: Sequence[str]) -> str:
+    """Return the date that front matter states; "" if there is none."""
+    if lines[0].rstrip() != "---":
+        return ""
+    head = takewhile(lambda line: line.rstrip() not in ("---", "..."), lines[1:])
+    found = filter(None, (re.match(r"date:\s*(\S.{0,40})", line) for line in head))
+    return next((each[1].strip() for each in found), "")
 
 
 class Contradictions:

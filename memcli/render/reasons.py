@@ -78,7 +78,20 @@ def doubt(answer: Answer) -> str:
         return "No sure match; these are the nearest."
     if answer.is_of_others:
         return f"The best match is not by {' or '.join(answer.named_speakers)}."
-    return ""
+    return "None of these is of that time." if _is_of_other_days(answer) else ""
+
+
+def _is_of_other_days(answer: Answer) -> bool:
+    """Return whether a question names days, and no passage is of them or names their year."""
+    spans = [each for each in answer.dates if not (each.excluded or each.order)]
+    bounds = [(each.start or "", each.end or "9999") for each in spans]
+    years = {day[:4] for bound in bounds for day in bound}
+    return bool(bounds) and not any(
+        any(first <= (about.date or "") and (about.first_day or about.date or "") <= last
+            for first, last in bounds)
+        or any(year in text for year in years)
+        for about, text in ((each.about, each.text) for each in answer.passages)
+    )  # fmt: skip
 
 
 def match_line(answer: Answer) -> str:

@@ -42,16 +42,16 @@ def _first(snapshot: Snapshot, filters: Filters) -> Reason | None:
         is_start = len(named) == 1 and _pass(snapshot, Filters(paths=wider))
         hint = f"the same with --path {quote(f'{named[0]}*')}" if is_start else "memcli ls"
         return Reason("filter", f"no path matches {' or '.join(named)}", hint)
-    for name, values, only in (
-        ("source", filters.sources, Filters(sources=filters.sources)),
-        ("kind", filters.kinds, Filters(kinds=filters.kinds)),
-        ("scope", filters.scopes, Filters(scopes=filters.scopes)),
-        ("trust", filters.trusts, Filters(trusts=filters.trusts)),
-        ("heading", filters.headings, Filters(headings=filters.headings)),
+    for name, values, only, hint in (
+        ("source", filters.sources, Filters(sources=filters.sources), "memcli ls --count source"),
+        ("kind", filters.kinds, Filters(kinds=filters.kinds), "memcli ls --count kind"),
+        ("scope", filters.scopes, Filters(scopes=filters.scopes), ""),
+        ("trust", filters.trusts, Filters(trusts=filters.trusts), ""),
+        ("heading", filters.headings, Filters(headings=filters.headings), ""),
     ):
         if not _pass(snapshot, only):
             text = f"no document has the {name} {' or '.join(values)}"
-            return Reason("filter", text, "memcli status")
+            return Reason("filter", text, hint or f"the same without --{name}")
     return _of_front_matter(snapshot, filters) or Reason(
         "filter", "no document passes all of these filters together"
     )

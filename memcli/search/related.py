@@ -184,8 +184,8 @@ def _meaning(
         return off(
             Reason(
                 "script",
-                "the model reads English and these lines are in another script, which the extra"
-                " multilingual reads",
+                "the bundled model reads English, and the extra 'multilingual' reads the script of"
+                " these lines",
                 OTHER_MODELS,
             )
         )

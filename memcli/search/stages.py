@@ -148,7 +148,7 @@ TABLE = (
         "budget",
         "of the first `--limit` passages, keeps those worth reading (`--more`: all) until "
         "`--budget` is full; cuts the last one to fit",
-        "it ranked {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",
+        "it ranked {before}; --limit is {limit} and --budget {budget}; {more} shows it",
     ),
 )
 STAGES = tuple(row.name for row in TABLE if "." not in row.name)

@@ -109,6 +109,7 @@ def why(trail: Trail, options: SearchOptions) -> str:
     """Explain why lines are missing after the stage."""
     ranks = [at.rank for at in trail.waypoints]
     gone = ranks.index(None)
+    before = ranks[gone - 1] if gone else None
     return LOST[trail.lost_at].format(
         universe=options.universe,
         pool=FOCUS_POOL,
@@ -118,7 +119,8 @@ def why(trail: Trail, options: SearchOptions) -> str:
         limit=options.limit,
         budget="none" if options.budget is None else options.budget,
         into=trail.folded_into,
-        before=ranks[gone - 1] if gone else None,
+        before=before,
+        more=f"-n {before}" if before and before > options.limit else "--more",
     )
 
 

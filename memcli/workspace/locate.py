@@ -86,7 +86,7 @@ def nothing_in(folder: str) -> NotFoundError:
     """Return the error for a folder without a mark and without Markdown."""
     return NotFoundError(
         f"no workspace at or above {folder}, no Markdown below it, and no agent's memory of it",
-        hint=_HINT,
+        hint="memcli init",
     )
 
 
@@ -172,7 +172,7 @@ def _named(path: str, cwd: str | None, origin: str) -> str:
     if joined and os.path.exists(joined):
         from shlex import quote  # a hint is pasted
 
-        hint = f"memcli status -w {quote(os.path.dirname(joined))}"
+        hint = f"-w {quote(os.path.dirname(joined))}"
         raise NotFoundError(f"{origin}: {path} is a file, not a folder", hint=hint)
     hint = _neighbour(joined) if joined else _HINT
     raise NotFoundError(f"{origin}: there is no folder {path!r}", hint=hint)

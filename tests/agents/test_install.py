@@ -386,7 +386,8 @@ def test_what_cannot_be_edited_is_refused_untouched(
     path = site.home / ".claude" / "settings.json"
     told = f"{path} (hooks) {why}"
     if how == "foreign":  # as is all else
-        told = f"{site.home}/.claude.json (mcp) {why}; {told}"
+        mcp = f"{site.home}/.claude.json (mcp) cannot be made: {site.home} {why}"
+        told = f"{mcp}; {told}"
     assert said.err.split("\n")[0] == f"memcli: {told}; nothing was written"
     assert f"{path} (hooks) {why}:\n    {{\n" in said.out
     assert '    "UserPromptSubmit": [' in said.out

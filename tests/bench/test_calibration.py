@@ -137,7 +137,7 @@ def test_calibrating_gives_the_model_constants_of_its_own(ask: Asked, tmp_path: 
     checked("memcli.bench-calibrate", json.dumps(record))
     out, said = ask(*asked)
     assert "24 answers to 12 questions, 12 right\n" in out
-    assert said.endswith(f"Saved in {kept}, for hashing.\n")
+    assert said.endswith(f"Saved in {kept}, for hashing.\nTo undo: rm {kept}\n")
     (fingerprint,) = read(str(kept))
     assert read(str(kept))[fingerprint]._asdict() == record["constants"]
     found, _ = ask("search", "which cedar is it", "--json")

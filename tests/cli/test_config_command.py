@@ -120,6 +120,26 @@ def test_one_setting_is_set_and_all_other_lines_stay(
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[search]\nlimit = 3 # mine\nmode = 'hybrid'\n", "[search]\nmode = 'hybrid'\n"),
+        ("[search]\r\nlimit = 3", "[search]\r\n"),
+        ("[search]\n# limit = 3\n", "[search]\n# limit = 3\n"),
+    ],
+)
+def test_a_setting_that_is_removed_has_its_default_again(
+    notes: Path, before: str, after: str
+) -> None:
+    file = notes / "memcli.toml"
+    file.write_bytes(before.encode())
+    done = run("config", "unset", "search.limit")
+    told = "search.limit is not set in" if before == after else "Removed search.limit from"
+    assert (done.returncode, done.stderr) == (0, f"{told} {file}. It is 10 (default).\n")
+    assert file.read_bytes() == after.encode()
+    assert run("config", "unset", "search.limit", "--user").stderr.startswith("search.limit is not")
+
+
+@pytest.mark.parametrize(
     ("text", "words", "message"),
     [
         ("search.limit = 3\n", "search.limit 5", "is too unusual to edit"),

@@ -146,7 +146,7 @@ def with_questions(place: Place) -> None:
 
 
 def short_tail(place: Place) -> None:
-    for name, value in (("TAIL_RECORDS", "0"), ("TAIL_DAYS", "0"), ("CLUSTER", "2")):
+    for name, value in (("TAIL_ENTRIES", "0"), ("TAIL_DAYS", "0"), ("CLUSTER", "2")):
         place.set(f"MEMCLI_COMPACT_{name}", value)
 
 
@@ -203,18 +203,22 @@ INSTEAD = {
     "search": 'memcli search "some words"',
     "ls --count kind -f paths": "memcli ls --count kind",
     "related nowhere.md": "memcli ls",
-    "related memory/2025-01-1.md": "memcli get memory/2025-01-01.md",
+    "related memory/2025-01-1.md": "memcli related memory/2025-01-01.md",
+    "related memory/nope.md:3": "memcli ls",
+    "get memory/nope.md": "memcli ls",
+    "agents install nope": "memcli agents",
     "ls --on 2025 --since 2025": "memcli ls --help",
     "ls --sync --no-sync": "memcli ls --help",
     "statsu": "memcli status",
     "nothing": "memcli search nothing",
     "config serach.limit": "memcli config search.limit",
     "config zzz": "memcli config",
+    "config nope": "memcli config",
+    "config unset zzz": "memcli config",
     "config set store.path x": "memcli config set store.path x --user",
     "help rankings": "memcli help ranking",
     "help zzz": "memcli help",
     "completion tcsh": "memcli completion bash",
-    "status -w FILE": "memcli status -w FOLDER",
     "index --watch --prune": "memcli index --help",
     "compact --apply --verify": "memcli compact --help",
     "bench init --limit 0": "memcli bench init --help",

@@ -306,7 +306,7 @@ def test_a_folder_that_cannot_be_made_is_named(notes: Path) -> None:
     before = tree(notes)
     code, _, err = compact(notes, *SMALL, "--apply")
     assert (code, tree(notes)) == (2, before)
-    assert f"{notes}/memory/summaries cannot be written: Not a directory\nTry: make it" in err
+    assert f"{notes}/memory/summaries cannot be written: Not a directory\nTry: ls -ld " in err
 
 
 def test_a_summary_that_cannot_be_removed_is_named(summarised: Path) -> None:

@@ -627,6 +627,12 @@ def test_a_flag_takes_a_date_as_a_whole(text: str, start: str, end: str) -> None
     assert (span.start, span.end, span.text, span.at) == (start, end, text.strip(), 0)
 
 
+def test_a_flag_takes_any_year() -> None:
+    for year in ("1999", "2025", "2029", "in 2041"):
+        span = parse_date(year, TODAY)
+        assert (span.start, span.end) == (f"{year[-4:]}-01-01", f"{year[-4:]}-12-31")
+
+
 @pytest.mark.parametrize("text", ["", "soon", "2026-02-10 x", "x yesterday", "today today", "12"])
 def test_a_flag_that_is_no_date_says_what_to_write(text: str) -> None:
     with pytest.raises(ValueError, match="is not a date: write 2026-02-10"):

@@ -128,6 +128,23 @@ def test_days_are_told_the_newest_first_with_old_and_new_lines(notes: Path) -> N
     assert (found.code, found.err) == (0, "")
 
 
+def test_files_that_are_not_committed_are_counted_and_many_commits_too(notes: Path) -> None:
+    for number in range(6):
+        commit(notes, "2026-03-02", {"MEMORY.md": f"# Rules\n\nThe pool has {number} seats.\n"})
+    (notes / "new.md").write_text("A line about falcons.\n", "utf-8")
+    found = say("changes", "falcons", *SPAN, folder=notes)
+    uncommitted = "not committed and not listed. Try: git status --short\n"
+    assert (found.code, found.out) == (0, "")
+    assert found.err.startswith(f"memcli: 1 changed file is {uncommitted}")
+    (notes / "MEMORY.md").write_text("# Rules\n\nThe pool has 9 seats.\n", "utf-8")
+    found = say("changes", *SPAN, folder=notes)
+    assert found.out.startswith("2026-03-02 (6 commits)\n")
+    assert found.err == f"memcli: 2 changed files are {uncommitted}"
+    assert say("changes", *SPAN, "--until", "2026-03-02", folder=notes).err == ""
+    early = say("changes", "--until", "2020", folder=notes).err
+    assert early.endswith("\nTry: memcli changes --until 2026-02-01\n")
+
+
 def test_a_long_passage_is_shown_where_it_differs(notes: Path) -> None:
     words = "".join(f"word{number} " for number in range(100))
     long = f"- {words}"

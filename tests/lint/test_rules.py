@@ -81,6 +81,8 @@ def test_a_secret_is_named_by_its_lines_and_put_out_of_sight() -> None:
         ("memory/feb-16.md", "x", ["undated-log"]),
         ("memory/2026-02-31.md", "x", ["undated-log"]),
         ("memory/0000-00-00.md", "x", ["undated-log"]),
+        ("a.md", "---\ndate: 2026-99-99\n---\nx", ["undated-log"]),
+        ("b.md", "---\ndate: 2026-02-10\n---\ndate: soon", []),
         ("memory/day.md", "- 09:10 a\n- 10:20 b\n- 11:00 c\n", ["undated-log"]),
         ("memory/day.md", "## 2026-02-10\n\n- 09:10 a\n- 10:20 b\n- 11:00 c\n", []),
         ("memory/2026-02-10.md", "- 09:10 a\n- 10:20 b\n- 11:00 c\n", []),

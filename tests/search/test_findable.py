@@ -152,7 +152,10 @@ def test_why_not_names_the_stage_at_which_lines_fell_out(notes: Path) -> None:
     assert {each["rank"] for each in shown["stages"][-2:]} == {1}
     cut = trail("--why-not", "memory/2026-02-03.md", "-n", "3")
     assert cut["conclusion"].startswith("lost at budget: ")
-    assert cut["conclusion"].endswith("; --limit is 3 and --budget none; --more shows weaker ones")
+    told, _, hint = cut["conclusion"].rpartition("; ")
+    assert told.endswith("; --limit is 3 and --budget none")
+    wide = trail("--why-not", "memory/2026-02-03.md", *hint.removesuffix(" shows it").split())
+    assert wide["conclusion"].startswith("shown, ")
     filtered = trail("--why-not", "memory/2026-02-03.md", "--until", "2024")
     assert filtered["conclusion"].startswith(
         "lost at recall: neither retriever ranks it among its best 200"

@@ -118,7 +118,7 @@ def test_named_file(tmp_path: Path) -> None:
     make(tmp_path, "MEMORY.md")
     with pytest.raises(NotFoundError, match=r"-w: MEMORY\.md is a file") as caught:
         locate("MEMORY.md", None, str(tmp_path))
-    assert caught.value.hint == f"memcli status -w {tmp_path}"
+    assert caught.value.hint == f"-w {tmp_path}"
     with pytest.raises(NotFoundError, match=r"MEMCLI_WORKSPACE: .* is a file"):
         locate(None, str(tmp_path / "MEMORY.md"), "/")
 

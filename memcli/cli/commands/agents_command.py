@@ -460,12 +460,12 @@ AGENT = CommandArgument(
 def named_agent(name: str, action: str) -> Agent:
     """Find an agent; UsageError for an unknown one."""
     if name not in BY_NAME:
-        from difflib import get_close_matches
+        from memcli.config.keys import similar
 
-        near = get_close_matches(name.lower(), NAMES, n=1, cutoff=0.5)
+        near = similar(name.lower(), NAMES)
         raise UsageError(
             f"there is no agent {name!r}; there are {', '.join(NAMES)}",
-            hint=f"memcli agents {action} {near[0]}" if near else "memcli agents",
+            hint=f"memcli agents {action} {near}" if near else "memcli agents",
         )
     return BY_NAME[name]
 

@@ -376,6 +376,11 @@ def run_calibrate(options: Options) -> int:
             hint="memcli bench quality --help" if judged else "memcli bench init",
         )
     path = command.workspace.calibration_file
+    if fingerprint and fitted.constants.cosine < calibration.LEAST_SLOPE:
+        raise UsageError(
+            f"{name} is too one-sided to fit: right and wrong answers have the same cosines",
+            hint="memcli bench quality",
+        )
     if not options.dry_run:
         from memcli.config.calibration import write
 
@@ -401,6 +406,10 @@ def run_calibrate(options: Options) -> int:
     model = fingerprint.partition(";")[0] or "keywords only"
     outcome = "Nothing is written" if options.dry_run else f"Saved in {path}"
     terminal.say(terminal.safe_line(f"{outcome}, for {model}."))
+    if not options.dry_run:
+        from shlex import quote  # people paste hints
+
+        terminal.say(terminal.safe_line(f"To undo: rm {quote(path)}"))
     return ExitCode.OK
 
 

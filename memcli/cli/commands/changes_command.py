@@ -72,6 +72,7 @@ def run(options: Options) -> int:
     return ExitCode.OK
 
 
+NAMED = 5  # commits of a day
 SHOWN, RANKED = 6, 10  # changes of a section, and of a question
 _MARK = re.compile(r"\A(?:[-*+]|\d{1,9}[.)]) +")
 LONGEST, LEAD = 240, 40  # shown characters of a passage, and of the text before a difference
@@ -144,7 +145,10 @@ def _parts(
             yield ranked.day, (), _sections([ranked.change], 1)
         return
     for day in changes.days:
-        commits = f" ({', '.join(reversed(day.commits))})" if day.commits else ""
+        listed = ", ".join(reversed(day.commits))
+        if len(day.commits) > NAMED:
+            listed = f"{len(day.commits)} commits"
+        commits = f" ({listed})" if listed else ""
         moves = [f"{shown(*each.old)} is now {shown(*each.new)}" for each in day.learned.moves]
         yield day.day + commits, moves, _sections(day.learned.changes, limit or SHOWN)
 

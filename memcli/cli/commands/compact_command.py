@@ -310,8 +310,8 @@ def _suggested(plan: CompactionPlan) -> dict[str, int]:
 def _suggested_text(*, questions: int, answered: int) -> str:
     """Return how many questions the summaries still answer."""
     return (
-        f"The headings, decisions, names and values of these logs suggest {questions} questions:"
-        f" the summaries answer {answered}, and --expand finds the lines of all."
+        f"Of {questions} test questions drawn from these logs, the summaries alone answer"
+        f" {answered}; with --expand, all."
     )
 
 

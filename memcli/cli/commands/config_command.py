@@ -72,16 +72,12 @@ def named(name: str | None) -> list[Key]:
         return list(KEYS)
     keys = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
     if not keys:
-        from difflib import get_close_matches
+        from memcli.config.keys import similar
 
         groups = {key.name.partition(".")[0] for key in KEYS}
-        near = get_close_matches(name, [*BY_NAME, *sorted(groups)], n=1) or [
-            each for each in BY_NAME if name in each.split(".")
-        ]
-        raise UsageError(
-            f"there is no setting {name}",
-            hint=f"memcli config {near[0]}" if near else "memcli config",
-        )
+        part = next((each for each in BY_NAME if name in each.split(".")), "")
+        near = similar(name, [*BY_NAME, *sorted(groups)]) or part
+        raise UsageError(f"there is no setting {name}", hint=f"memcli config {near}".rstrip())
     return keys
 
 
@@ -170,17 +166,15 @@ def _shown(value: Any) -> str:  # noqa: ANN401
 def run_set(options: Options) -> int:
     """Set one setting in memcli.toml, or in your own file with --user.
 
-    All other lines of the file stay as they are.
+    All other lines of the file stay as they are. memcli config unset removes it again.
 
     Examples: memcli config set search.limit 5      memcli config set search.limit 5 --user
     """
     from shlex import join  # people paste hints
 
-    from memcli.config.settings import WORKSPACE_FILE, is_for_user, user_file
+    from memcli.config.settings import is_for_user
 
-    [key, *others] = named(options.name)
-    if others or key.name != options.name:
-        raise UsageError(f"{options.name} is a group of settings", hint=f"memcli config {key.name}")
+    key = _one(options.name)
     value = _value(key, options.values)
     if not options.user and is_for_user(key, value):
         line = join(("memcli", "config", "set", key.name, *options.values, "--user"))
@@ -188,11 +182,7 @@ def run_set(options: Options) -> int:
             f"only your own configuration may set {key.name} = {' '.join(options.values)}",
             hint=line,
         )
-    command = command_context(options, anywhere=options.user)
-    if options.user:
-        path = os.path.realpath(user_file(os.environ))
-    else:
-        path = os.path.join(marked(command).config.workspace, WORKSPACE_FILE)
+    path = _file(options)
     change(path, key, value)
     command = command_context(options, anywhere=options.user)
     terminal = command.terminal
@@ -204,6 +194,41 @@ def run_set(options: Options) -> int:
     if os.path.realpath(origin) != os.path.realpath(path):
         terminal.say(f"{origin} overrides it.")
     return ExitCode.OK
+
+
+def run_unset(options: Options) -> int:
+    """Remove one setting from memcli.toml, or from your own file with --user.
+
+    All other lines of the file stay as they are.
+
+    Examples: memcli config unset search.limit      memcli config unset search.limit --user
+    """
+    key, path = _one(options.name), _file(options)
+    was_set = change(path, key, None)
+    command = command_context(options, anywhere=options.user)
+    if options.json:
+        print_settings([key], command, as_json=True)
+        return ExitCode.OK
+    value = command.config.values[key.name]
+    done = f"Removed {key.name} from" if was_set else f"{key.name} is not set in"
+    now = _shown(_shown_value(key, command.config))
+    command.terminal.say(f"{done} {path}. It is {now} ({value.origin}).")
+    return ExitCode.OK
+
+
+def _one(name: str) -> Key:
+    [key, *others] = named(name)
+    if others or key.name != name:
+        raise UsageError(f"{name} is a group of settings", hint=f"memcli config {key.name}")
+    return key
+
+
+def _file(options: Options) -> str:
+    """Name the file that a line changes."""
+    command = command_context(options, anywhere=options.user)
+    if options.user:
+        return os.path.realpath(user_file(os.environ))
+    return os.path.join(marked(command).config.workspace, WORKSPACE_FILE)
 
 
 def _value(key: Key, words: list[str]) -> Any:  # noqa: ANN401
@@ -268,8 +293,11 @@ def write_new(path: str, *, user: bool) -> None:
         raise _unwritten(path, error) from None
 
 
-def change(path: str, key: Key, value: Any) -> None:  # noqa: ANN401
-    """Set one setting in a file, creating it if needed; its other lines stay."""
+def change(path: str, key: Key, value: Any) -> bool:  # noqa: ANN401
+    """Set one setting in a file, creating it if needed, or remove it if the value is None.
+
+    Return whether the file has changed; its other lines stay.
+    """
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()
@@ -281,14 +309,19 @@ def change(path: str, key: Key, value: Any) -> None:  # noqa: ANN401
     changed = with_setting(text, key.name, value)
     if changed is None:
         raise UsageError(f"the layout of {path} is too unusual to edit", hint=f"edit {path}")
+    if changed == text:
+        return False
     try:
         atomic_write.write_whole(path, changed, mode=mode)
+        return True
     except OSError as error:
         raise _unwritten(path, error) from None
 
 
 def with_setting(text: str, setting: str, value: Any) -> str | None:  # noqa: ANN401
     """Return a TOML text with one setting changed, or None if its layout does not allow that.
+
+    A value of None removes it.
 
     The text is parsed before and after: nothing except the setting may differ.
     """
@@ -297,7 +330,11 @@ def with_setting(text: str, setting: str, value: Any) -> str | None:  # noqa: AN
     table, _, name = setting.rpartition(".")
     expected = tomllib.loads(text)
     try:
-        (expected.setdefault(table, {}) if table else expected)[name] = value
+        section = expected.setdefault(table, {}) if table else expected
+        if value is None and section.pop(name, None) is None:
+            return text
+        if value is not None:
+            section[name] = value
         changed = _edited(text, table, name, value)
         return changed if tomllib.loads(changed) == expected else None
     except (TypeError, ValueError):  # not a table, or cut in the middle of a value
@@ -320,7 +357,7 @@ def _edited(text: str, table: str, name: str, value: Any) -> str:  # noqa: ANN40
     setting = re.compile(rf"\s*{name}\s*=")
     for at in range(head + 1, last):
         if setting.match(lines[at]):
-            lines[at] = line.rstrip() + _remark(lines[at]) + end
+            lines[at] = "" if value is None else line.rstrip() + _remark(lines[at]) + end
             return "".join(lines)
     comment = re.compile(rf"#\s*{name}\s*=")
     after = next((at for at in range(head + 1, last) if comment.match(lines[at])), head)
@@ -376,6 +413,12 @@ COMMANDS = {
         *STANDARD,
     ), (
         CommandArgument("name", "SETTING", "The setting.", is_required=True, choices=SETTINGS),
-        CommandArgument("values", "VALUE...", "The value or values.", list, is_required=True),
+        CommandArgument(
+            "values", "VALUE...", "The new value; several for a list.", list, is_required=True
+        ),
     )),
+    "unset": GroupCommand(run_unset, (
+        Option("--user", "Change your own file, for all workspaces."),
+        *STANDARD,
+    ), (CommandArgument("name", "SETTING", "The setting.", is_required=True, choices=SETTINGS),)),
 }  # fmt: skip

@@ -206,8 +206,9 @@ def _saved(made: AssembledContext) -> str:
 def _why_nothing(left_out: Sequence[ContextPart]) -> str:
     if not left_out:
         return "No passages found."
-    needed = min(tokens([part]) for part in left_out)
-    return f"Nothing fits the budget: the shortest part takes {needed} tokens."
+    best = max(left_out, key=lambda part: (part.score or 0.0, -tokens([part])))
+    what = "best passage" if best.score else "shortest part"
+    return f"Nothing fits the budget: the {what} takes {tokens([best])} tokens."
 
 
 def _explain(assembly: Assembly, sharing: Sharing, command: CommandContext) -> None:

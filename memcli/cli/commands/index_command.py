@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option("--full", "Build the index from scratch."),
     Option("--dry-run", "List what would change, and change nothing."),
-    Option("--prune", "Delete unused vectors from the cache."),
+    Option("--prune", "Delete unused vectors, and embed nothing."),
     Option("--clean", "List the indexes of folders that are gone."),
     Option("--apply", "With --clean: delete them."),
     Option("--wait", "Longest wait for another process that indexes.",
@@ -111,7 +111,7 @@ def _index(options: Options, command: CommandContext) -> tuple[dict[str, Any], i
             progress.update(stage, done, total)
 
         vectors = Vectors(command.workspace, update)
-        job = Job(options.full, options.prune, options.wait)
+        job = Job(options.full, options.prune, options.wait, texts=0 if options.prune else None)
         done = sync(command.workspace, job, vectors, on_progress=update)
     if command.terminal.verbose:
         command.terminal.say(watch.line())

@@ -273,9 +273,10 @@ def _check_shape(options: Options, shape: Shape) -> None:
             hint = "--json" if option in of_json else "--format text"
             raise UsageError(f"{option} has no place in {form}", hint=hint)
     if len(chosen) > 1 and (chosen[0] in ("--brief", "--list")):
-        raise UsageError(
-            f"{chosen[0]} shows one line per passage, and {chosen[1]} shows more", hint=chosen[1]
-        )
+        from shlex import join  # people paste hints
+
+        line = ["memcli", "search", *(options.query or ["some words"]), *chosen[1].split()]
+        raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other", hint=join(line))
 
 
 def _questions(options: Options) -> list[str]:
