@@ -137,16 +137,11 @@ def focus(
         literal = _literal_windows(windows, counts, holding, query) if is_literal else ()
         for window in windows:
             first, last, best = window
-            score = (passage.score + segments[best]) / full
-            share = SCRAP_SHARE if is_scrap or _is_links_only(passage, first, last) else 1.0
-            score *= share
-            factor = (("factor", share),) if share < 1.0 else ()
-            inputs = (("chunk", passage.score), ("part", segments[best]), *factor)
-            step = Step("focus", score, inputs)
+            score, shown = (passage.score + segments[best]) / full, {"part": segments[best]}
+            if is_scrap or _is_links_only(passage, first, last):
+                score, shown["factor"] = score * SCRAP_SHARE, SCRAP_SHARE
             passages.append(
-                passage._replace(
-                    score=score,
-                    trace=(*passage.trace, step),
+                passage.moved(score, "focus", chunk=passage.score, **shown)._replace(
                     first=first,
                     last=last,
                     best=best,
