@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from memcli.errors import Reason
 from memcli.render.reasons import sentence
 from memcli.store.lock import writer_lock
 from tests.commands import say
+from tests.support import write
 
 PACKAGE = Path(memcli.__file__).parent
 QUESTION = '{"query": "pool", "relevant": "memory/2025-05-06.md"}\n'
@@ -169,3 +171,29 @@ def test_hints_are_joined_to_texts_in_one_place() -> None:
         if any("Try:" in text for text in _strings(file.read_text("utf-8")))
     }
     assert found == {"render/reasons.py", "cli/main.py"}
+
+
+def test_messages_say_what_an_answer_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other days, removed files, a cache that is no absolute path, a budget, a foreign path."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    notes = tmp_path / "notes"
+    write(notes, "memory/2025-05-06.md", "# Log\n\n- We deploy the pool on Tuesdays.\n")
+    write(notes, "MEMORY.md", "# Rules\n\nKeep it dry.\n")
+    found = say("search", "deploy the pool in 2024", folder=notes)
+    assert "None of these is of that time." in found.err
+    found = say("search", "deploy the pool in 2025", folder=notes)
+    assert "None of these" not in found.err
+    assert not (notes / "relative").exists()
+    found = say("get", str(tmp_path / "else" / "a.md"), folder=notes)
+    assert found.err.startswith(f"memcli: {tmp_path}/else/a.md is outside of {notes}\n")
+    (notes / "MEMORY.md").unlink()
+    assert "memory: 1 file, 1 removed since" in say("status", folder=notes).out
+    needed = re.search(
+        r"passage takes (\d+)", say("context", "pool", "--budget=9", folder=notes).err
+    )
+    assert needed
+    assert "Tuesdays" in say("context", "pool", "--budget", needed[1], folder=notes).out

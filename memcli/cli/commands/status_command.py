@@ -170,7 +170,8 @@ def _sources(record: dict[str, Any], command: CommandContext) -> Iterator[str]:
         dates = _dates(source["first_date"], source["last_date"], command)
         there = f"{source['documents']} of {source['files']} files"
         if (removed := source["documents"] - source["files"]) > 0:
-            there = f"{source['files']} files, {removed} removed since"
+            files = "1 file" if source["files"] == 1 else f"{source['files']} files"
+            there = f"{files}, {removed} removed since"
         if source["name"] in away:  # their indexed documents stay
             there = f"{source['documents']} files, {source['files']} of them readable now"
         if record["state"] == REMOTE:
