@@ -70,7 +70,10 @@ def why_nothing(question: Question, answer: Answer) -> str:
     first = answer.passages[0]
     if is_strong and _names_what_is_there(first, question, answer):
         return ""
-    return _distance(first, question, answer)
+    # A newer line often has fewer words of the prompt than the line that it corrects.
+    judged = answer.passages[: PASSAGES if first.is_moved_newer else 1]
+    distances = [_distance(passage, question, answer) for passage in judged]
+    return distances[0] if all(distances) else ""
 
 
 def _may_answer(answer: Answer) -> bool:

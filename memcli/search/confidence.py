@@ -142,11 +142,17 @@ def stands_out(
     return passages[0].score - tenth >= constants.lead + constants.background * background
 
 
-def rests_on_one_word(passage: RankedPassage, recalled: RecallResult) -> bool:
-    """Return whether a passage contains only one of several words of the query, and no phrase."""
+def rests_on_one_word(passages: Sequence[RankedPassage], recalled: RecallResult) -> bool:
+    """Return whether the best passage contains only one of several words of the query, no phrase.
+
+    If it comes first because it corrects another, the words of that one count too.
+    """
     several = len(recalled.terms)
-    words = round(recalled.matched.get(passage.about.chunk_id, 0.0) * several)
-    return words == 1 and several >= SEVERAL_WORDS and not passage.candidate.literal
+    return several >= SEVERAL_WORDS and all(
+        round(recalled.matched.get(passage.about.chunk_id, 0.0) * several) == 1
+        and not passage.candidate.literal
+        for passage in passages[: 1 + passages[0].is_moved_newer]
+    )
 
 
 def match_of(

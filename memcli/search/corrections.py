@@ -125,12 +125,14 @@ def newer_first(
                 and line.score >= LEAST * passage.score
             ):
                 place(line, above | {chunk}, passage)
-        is_moved = before is not None and top.index(before) < top.index(passage)
-        order.append(
-            passage.moved(passage.score, "newer", before=before.citation)
-            if is_moved and before
-            else passage
-        )
+        if before and top.index(before) < top.index(passage):
+            marks = newer.of(_passage(before))
+            if any(shown(line) is passage for line in marks):
+                # It answers as surely as what it corrects.
+                sure = max(filter(None, (passage.confidence, before.confidence)), default=None)
+                passage = passage._replace(confidence=sure)
+            passage = passage.moved(passage.score, "newer", before=before.citation)
+        order.append(passage)
 
     for passage in top:
         place(passage, frozenset(), None)

@@ -137,14 +137,11 @@ def focus(
         literal = _literal_windows(windows, counts, holding, query) if is_literal else ()
         for window in windows:
             first, last, best = window
-            score = (passage.score + segments[best]) / full
+            score, shown = (passage.score + segments[best]) / full, {"part": segments[best]}
             if is_scrap or _is_links_only(passage, first, last):
-                score *= SCRAP_SHARE
-            step = Step("focus", score, (("chunk", passage.score), ("part", segments[best])))
+                score, shown["factor"] = score * SCRAP_SHARE, SCRAP_SHARE
             passages.append(
-                passage._replace(
-                    score=score,
-                    trace=(*passage.trace, step),
+                passage.moved(score, "focus", chunk=passage.score, **shown)._replace(
                     first=first,
                     last=last,
                     best=best,
@@ -205,8 +202,15 @@ class _Query:
         return terms
 
     def covers(self, segments: Sequence[Tokens]) -> bool:
-        """Return whether segments only repeat words of the query, as a bare heading does."""
-        return all(t in self.tokens or t in FILLERS for segment in segments for t in segment)
+        """Return whether segments only repeat words of the query, as a bare heading does.
+
+        A number says more than that: `burst 17` is what a search for it wants.
+        """
+        return all(
+            t in FILLERS or (t in self.tokens and t.isalpha())
+            for segment in segments
+            for t in segment
+        )
 
     def share(self, contents: Sequence[frozenset[str]]) -> float:
         """Return the share of the query's IDF that segments contain together."""

@@ -232,7 +232,7 @@ def _rank(
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     if match == "strong" and is_doubtful:
         reason = Reason("others", f"the best match is not by {' or '.join(named)}")
-    elif match == "strong" and rests_on_one_word(best_first[0], gathered.recalled):
+    elif match == "strong" and rests_on_one_word(best_first, gathered.recalled):
         reason = ONE_WORD
     elif match == "strong":
         # A reranker's additions to scores are not on the scale of the lead.

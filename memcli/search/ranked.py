@@ -113,6 +113,11 @@ class RankedPassage(Record):
         return self.candidate.bm25 / best_text if best_text > 0 else 0.0
 
     @property
+    def is_moved_newer(self) -> bool:
+        """Return whether it comes first because it corrects another passage."""
+        return any(step.stage == "newer" for step in self.trace)
+
+    @property
     def is_whole(self) -> bool:
         """Return whether the passage is the whole chunk, headings and all."""
         return self.first == 0 and self.last >= len(self.candidate.segments) - 1

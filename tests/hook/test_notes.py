@@ -125,3 +125,16 @@ def test_a_corrected_passage_names_the_newer_line(workspaces: Path, tmp_path: Pa
     assert "We will use MySQL 8.0" in text
     older = next(line for line in text.split("\n") if "memory/2025-03-03.md:" in line)
     assert "corrected by memory/2025-08-18.md:10 (2025-08-18)" in older
+
+
+@pytest.mark.parametrize(("stage", "count"), [("newer", PASSAGES), ("mmr", 0)])
+def test_a_newer_line_is_as_near_as_what_it_corrects(
+    passages: Sequence[RankedPassage], stage: str, count: int
+) -> None:
+    question = Question.read("why did it fail", date(2026, 2, 20))
+    near = [passage._replace(confidence=0.9, cosine=0.5) for passage in passages]
+    first = near[0].moved(near[0].score, stage)._replace(cosine=0.1)
+    answer = NOTHING._replace(
+        passages=(first, *near[1:]), match="strong", constants=MEASURED, dates=question.dates
+    )
+    assert len(deserved(question, answer)) == count

@@ -84,6 +84,15 @@ def test_a_scrap_is_found_below_the_note_that_says_something(
     assert [each["path"] for each in found[:2]] == ["MEMORY.md", "Ideas.md"]
 
 
+@pytest.mark.parametrize("mode", ["keyword", "semantic", "hybrid"])
+def test_a_note_that_is_what_was_typed_comes_first(tmp_path: Path, mode: str) -> None:
+    for number in range(12, 24):
+        write(tmp_path, f"{number}.md", f"# Log\n\nburst {number}\n")
+    index(tmp_path)
+    found = ask(tmp_path, "burst 17", "--mode", mode)["results"]
+    assert found[0]["path"] == "17.md"
+
+
 def test_a_limit_and_a_form_change_no_result(notes: Path) -> None:
     many = ask(notes, "staging garden", "-n", "12")["results"]
     few = ask(notes, "staging garden", "-n", "3")["results"]

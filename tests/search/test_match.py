@@ -160,8 +160,15 @@ def test_confidence_and_match_describe_the_passages_that_are_shown(tmp_path: Pat
             shown = sorted(answer.passages, key=lambda passage: -passage.score)
             level, _ = match_of(shown, is_measured=False)
             assert answer.match == ("weak" if answer.match_reason else level)
-            assert judge(shown, answer.constants, rarity=answer.rarity) == shown
-            moved += any(step.stage == "newer" for each in shown for step in each.trace)
+            alone = judge(shown, answer.constants, rarity=answer.rarity)
+            for passage, own in zip(shown, alone, strict=True):
+                assert passage.confidence is not None
+                assert own.confidence is not None
+                # A newer line that comes first is as sure as what it corrects.
+                is_moved = passage.is_moved_newer
+                assert passage.confidence >= own.confidence
+                assert is_moved or passage.confidence == own.confidence
+                moved += is_moved
     assert moved > 9
 
 

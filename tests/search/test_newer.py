@@ -54,6 +54,15 @@ def test_it_stays_behind_what_is_newer_undated_or_about_something_else() -> None
     assert order(OLD, NEW._replace(candidate=NEW.candidate._replace(about=untrusted))) == [1, 2]
 
 
+def test_a_newer_line_is_as_sure_as_the_line_that_it_corrects() -> None:
+    first, second = newer_first(
+        [OLD._replace(confidence=0.8), NEW._replace(confidence=0.2)], turns={}
+    )
+    assert first.is_moved_newer
+    assert not second.is_moved_newer
+    assert (first.confidence, second.confidence) == (0.8, 0.8)
+
+
 def test_only_the_line_that_answers_lets_its_correction_come_first() -> None:
     text = (
         "- Met Torvald, he owns the calibration rig.\n- Calibration of the sensors every 6 weeks."
