@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 TODAY = "today"
 MOST_CORRECTED = 20  # lines
+MOST_NAMED, SHOWN_START = 8, 50  # notes that an error names, and characters of each
 HINT_TO = "memcli remember TEXT --to MEMORY.md"
 
 
@@ -113,6 +114,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     text = cleaned(text)
     path = _path_of(workspace, wish, now)
     older = _corrected(workspace, wish.corrects)
+    said = _one_note(workspace, older) if older else ""
     behind = f"{CORRECTS} {older}" if older else wish.source
     written = f"{text} ({behind})" if behind else text
     note = _note(written, wish, now)
@@ -122,7 +124,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     settings = settings._replace(refuses_orders=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
     if older:
-        judged = judged._replace(older=(OlderLine(older, "", differs=True),))
+        judged = judged._replace(older=(OlderLine(older, said, differs=True),))
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
 
@@ -169,14 +171,16 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
 
 
 def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
-    """Save a correction. If the author has saved the text already, remove that note first."""
+    """Save a correction. If the author has saved about the same, remove that note first."""
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
 
     noted = remember(workspace, text, wish, now)
     known = noted.refusal
-    if known is None or known.rule != "duplicate" or known.citation is None:
+    if known is None or known.rule not in ("duplicate", "near-duplicate") or not known.citation:
         return noted
+    if known.citation == _corrected(workspace, wish.corrects):
+        return noted  # it says the same as the line that it is to replace
     is_correction = f"({CORRECTS} " in get(Workspaces(workspace), known.citation).text
     with suppress(NotFoundError):  # somebody else's note
         if not is_correction and not forget(workspace, known.citation, by=wish.by).reason:
@@ -201,6 +205,48 @@ def _corrected(workspace: Workspace, citation: str) -> str:
     lines = str(older.start_line)
     lines += f"-{older.end_line}" if older.end_line > older.start_line else ""
     return f"{shown(older.source, older.path)}:{lines}"
+
+
+def _one_note(workspace: Workspace, citation: str) -> str:
+    """Return the text of the item or paragraph with these lines; UsageError if there is not one."""
+    from memcli.api.read import get
+    from memcli.api.workspaces import Workspaces
+    from memcli.markdown.parse import parse
+    from memcli.markdown.units import units, with_speaker
+
+    path, _, lines = citation.rpartition(":")
+    first, _, last = lines.partition("-")
+    cited = range(int(first), int(last or first) + 1)
+    parsed = parse(get(Workspaces(workspace), path).text)
+    notes, is_heading, after = [], False, ""
+    for block in parsed.blocks:
+        for unit in units(block, parsed.lines):
+            is_cited = unit.numbers[0] < cited.stop and cited.start <= unit.numbers[-1]
+            if block.kind == "heading":
+                is_heading = is_heading or is_cited
+            elif is_cited:
+                notes.append(unit)
+            elif unit.numbers[0] >= cited.stop:
+                after = after or f"{path}:{unit.numbers[0]}"
+    if len(notes) == 1 and not is_heading:
+        return with_speaker(notes[0])
+    if notes:
+        starts = [
+            f"{unit.numbers[0]}: {shown_text(workspace, with_speaker(unit))[:SHOWN_START]}"
+            for unit in notes[:MOST_NAMED]
+        ]
+        more = "; ..." if len(notes) > MOST_NAMED else ""
+        what = f"{len(notes)} notes" if len(notes) > 1 else "a heading and a note"
+        named = "; ".join(starts) + more
+        raise UsageError(
+            f"{citation} has {what}, and a correction replaces one line ({named})",
+            hint=f"{path}:LINE with one of these numbers",
+        )
+    what = "a heading" if is_heading else "a line without text"
+    raise UsageError(
+        f"{citation} is {what}, and a correction replaces a line that says something",
+        hint=after or f"memcli get {path}",
+    )
 
 
 def _corrected_by_text(workspace: Workspace, text: str) -> tuple[str, tuple[Reason, ...]]:

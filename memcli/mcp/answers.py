@@ -261,10 +261,12 @@ def of_note(noted: RememberResult, *, corrects: str = "") -> str:
         check = noted.refusal
         why = check.reason if check else "it is known"
         at = f": {visible_line(check.citation)}" if check and check.citation else ""
-        return f"not saved: {why}{at}\n"
+        still = f"not marked as corrected: {visible_line(corrects)}\n" if corrects else ""
+        return f"not saved: {why}{at}\n{still}"
     lines = [f"remembered: {visible_line(noted.citation)}"]
     if corrects:
-        lines.append(f"marked as corrected: {visible_line(corrects)}")
+        said = "".join(f": {broken_up(each.text)}" for each in noted.older if each.text)
+        lines.append(visible_line(" ".join(f"marked as corrected: {corrects}{said}".split())))
     elif noted.older:
         for each in noted.older:
             label = "an older note differs" if each.differs else "about the same"

@@ -58,6 +58,16 @@ def test_rules_then_tasks_then_what_has_changed(notes: Path) -> None:
     assert "Odette came by" not in start(notes, "four")
 
 
+def test_what_a_shortened_conversation_has_lost_comes_again(notes: Path) -> None:
+    (notes / "MEMORY.md").write_text("# About us\n\n- The heron is called Odette.\n", "utf-8")
+    assert "called Odette" in start(notes, "one", source="startup")
+    os.utime(notes / "MEMORY.md", (0, 0))
+    assert "called Odette" not in start(notes, "two", source="startup")
+    for source in ("compact", "clear"):
+        assert "called Odette" in start(notes, "two", source=source)
+        assert start(notes, "two", source="resume") == ""
+
+
 def test_the_budget_is_that_of_the_whole(notes: Path) -> None:
     start(notes, "one")
     for day in range(1, 10):

@@ -95,7 +95,7 @@ def test_a_correction_is_first_and_the_older_line_is_marked(served: Served, note
     before = {path: path.read_bytes() for path in notes.rglob("*.md")}
     told = served.text("memory_correct", citation=f"`{RETENTION}`", text=NOW_TRUE)
     made = told.split()[1]
-    assert told.endswith(f"marked as corrected: {RETENTION}\n")
+    assert f"\nmarked as corrected: {RETENTION}: The surplus may go into longer" in told
     assert f"{NOW_TRUE} (corrects {RETENTION})" in served.text("memory_get", path=made)
     found = served.text("memory_search", query="how long are logs kept")
     titles = [line for line in found.split("\n") if re.match(r"\S+\.md:\d+-\d+ \| ", line)]
@@ -111,6 +111,36 @@ def test_a_correction_is_first_and_the_older_line_is_marked(served: Served, note
     assert "no document" in served.error(
         "memory_correct", citation="memory/1999-01-01.md:1", text="x"
     )
+
+
+def test_a_correction_replaces_one_line_that_says_something(served: Served, notes: Path) -> None:
+    before = {path: path.read_bytes() for path in notes.rglob("*.md")}
+    lines = (notes / "MEMORY.md").read_text().split("\n")
+    for citation, why in (
+        ("MEMORY.md:12", "MEMORY.md:12 is a line without text"),
+        ("MEMORY.md:1", "MEMORY.md:1 is a heading"),
+        ("MEMORY.md:22-27", "MEMORY.md:22-27 has 4 notes"),
+        ("memory/2025-06-13.md", "memory/2025-06-13.md:1-12 has "),
+    ):
+        told = served.error("memory_correct", citation=citation, text=NOW_TRUE)
+        assert told.startswith(f"{why}, and a correction replaces" if why[-1] != " " else why)
+        if "22-27" in citation:
+            assert f"; 25: {lines[24][2:40]}" in told
+    assert {path: path.read_bytes() for path in notes.rglob("*.md")} == before
+
+
+def test_a_text_that_was_saved_before_it_was_sent_as_a_correction_becomes_one(
+    served: Served, notes: Path
+) -> None:
+    saved = "Order store runs on PostgreSQL 17 since 20 November 2026."
+    served.text("memory_remember", text=saved)
+    told = served.text("memory_correct", citation="MEMORY.md:31", text=f"The o{saved[1:]}")
+    assert "marked as corrected: MEMORY.md:31: " in told
+    [log] = (notes / "memory" / "agent").iterdir()
+    assert log.read_text().count("PostgreSQL 17") == 1
+    known = served.text("memory_correct", citation="MEMORY.md:31", text=f"The o{saved[1:]}")
+    assert known.startswith("not saved: ")
+    assert known.endswith("\nnot marked as corrected: MEMORY.md:31\n")
 
 
 def test_an_agent_corrects_its_own_line_of_the_same_day(served: Served, notes: Path) -> None:
