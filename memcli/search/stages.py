@@ -96,12 +96,15 @@ TABLE = (
     ),
     Stage("quality", "counts a summary by its confidence"),
     Stage(
-        "decay", "lowers the score of older notes, never below `search.decay_floor`", switch="decay"
+        "decay",
+        "off by default; lowers the score of older notes, never below `search.decay_floor`",
+        switch="decay",
     ),
     Stage(
         "threshold",
-        "computes the confidence; removes passages below `--min-score`, and with `--sort` those "
-        "that match much less than the best; literal matches stay",
+        "computes the confidence; removes passages whose confidence (in `classic`: score) is below "
+        "`--min-score`, and with `--sort` those that match much less than the best; literal "
+        "matches stay",
         "its {judged} is below search.min_score, {min_score:g}",
     ),
     Stage(
@@ -139,8 +142,8 @@ TABLE = (
     ),
     Stage(
         "cut",
-        "in the other profiles, cuts a chunk to the lines of its first 700 characters (`--full` "
-        "keeps it whole)",
+        "in all profiles except the default, cuts a chunk to the lines of its first 700 characters "
+        "(`--full` keeps it whole)",
         "it is after the first 700 characters of its chunk",
         switch="cut",
     ),

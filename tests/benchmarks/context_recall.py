@@ -149,7 +149,9 @@ def figures(found: Mapping[str, Sequence[tuple[int, Row]]], budget: int) -> str:
         told = (share(whole.recall), share(whole.evidence), f"{whole.tokens:,.0f}")
         rows.append([f"`{name.removesuffix(' --profile default')}`", *told])
     asked = sum(weight for weight, _ in next(iter(found.values())))
-    return table([f"{asked} questions, {budget:,} tokens", "recall", "evidence", "tokens"], rows)
+    return table(
+        [f"{asked} questions, {budget:,} tokens or as named", "recall", "evidence", "tokens"], rows
+    )
 
 
 def main() -> None:

@@ -310,13 +310,9 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
              *map(_cell, good[1:]), *fitted, f"{low[0]:.0f}", *map(_cell, (low[1], low[3]))]
         )  # fmt: skip
     fitted = ["left out"] if left_out else []
-    head = ["collection", "questions", "`strong`", "precision", "recall", "gone", *fitted, "low",
-            "precision", "gone"]  # fmt: skip
-    note = (
-        "\n`left out` is the precision of `strong` if its threshold is fitted without this"
-        "\ncollection.\n"
-    )
-    return table(head, rows) + (note if left_out else "")
+    head = ["collection", "questions", "`strong`", "right", "found", "strong, evidence removed",
+            *fitted, "`low`", "low, rightly", "low, evidence removed"]  # fmt: skip
+    return table(head, rows)
 
 
 def left_one_out(

@@ -347,8 +347,8 @@ def curve(arguments: argparse.Namespace) -> None:
         if arguments.profile:
             profile(path, maker)
     shutil.rmtree(folder)
-    head = [f"vectors, {SEARCHES - WARMING} questions", "CPU ms: half", "95 of 100",
-            "by the clock: half", "95 of 100", "MB, most", "load"]  # fmt: skip
+    head = [f"vectors, {SEARCHES - WARMING} questions", "CPU ms, median", "CPU ms, 95th percentile",
+            "wall ms, median", "wall ms, 95th percentile", "MB, most", "load"]  # fmt: skip
     figures.write(arguments.write, "scale", figures.table(head, rows))
 
 

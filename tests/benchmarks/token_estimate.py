@@ -88,7 +88,7 @@ def main() -> None:
     print("\nby kind, of all folders")
     for kind in sorted(kinds):
         rows.append([show(kind, *each, kinds[kind]) for each in count_by.items()][-1])
-    head = [f"by {[*count_by][-1]}", "texts", "tokens / estimate", "of the dearest twentieth"]
+    head = [f"by {[*count_by][-1]}", "texts", "tokens / estimate", "95th percentile"]
     write(given.write, "token_estimate", table(head, rows))
 
 
