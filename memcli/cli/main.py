@@ -39,10 +39,10 @@ def main() -> NoReturn:
     """Run the command line of the process and end it."""
     import _signal  # type: ignore[import-not-found]  # without enums; see `entry`
 
-    if sys.stdout is None:  # closed by the caller: what is written fails, as on a full disk
-        sys.stdout = _nowhere(os.O_RDONLY)
+    if sys.stdout is None:  # the caller has closed it, so nobody reads
+        sys.stdout = _nowhere()
     if sys.stderr is None:
-        sys.stderr = _nowhere(os.O_WRONLY)
+        sys.stderr = _nowhere()
     gc.set_threshold(GC_THRESHOLD)
     code: int = ExitCode.INTERRUPTED
     with suppress(KeyboardInterrupt):  # a second Ctrl-C during the report or at the end
@@ -260,8 +260,8 @@ def _say(text: str) -> None:
             sys.stderr.write(text.encode("ascii", "backslashreplace").decode())
 
 
-def _nowhere(flags: int) -> TextIO:
-    return open(os.open(os.devnull, flags), "w", encoding="utf-8")  # lives as long as we do
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # it lives as long as this process
 
 
 def _silenced() -> int:

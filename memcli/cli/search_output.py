@@ -42,6 +42,8 @@ def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         result = _rest(result, command, shape)
     if not shape.place:
         say_match(result.answer, command.terminal)
+    elif shape.place == 1:  # before the answers: it holds for all of them
+        _say_index(result, command)
     if shape.budget is None:
         WRITERS[shape.form](result, command, shape)
     else:
@@ -269,17 +271,12 @@ def _file(place: About, command: CommandContext) -> str | None:
 def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write messages: what is missing, what was read, what is left out.
 
-    Of several questions, only the first has messages about the index.
+    Messages about the index stand above the answers to several questions, once.
     """
     answer, terminal = result.answer, command.terminal
-    if shape.place > 1:
-        if result.freshness.state == EMPTY:
-            return
-    elif say_freshness(result.freshness, terminal):
-        say_semantic(answer.semantic, command, result.freshness)
-    else:
-        if result.freshness.state == EMPTY:
-            terminal.say(sentence(NO_DOCUMENTS))
+    if not shape.place:
+        _say_index(result, command)
+    if result.freshness.state == EMPTY:
         return
     say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_reranked(answer.reranked, terminal)
@@ -302,6 +299,14 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
+
+
+def _say_index(result: SearchResult, command: CommandContext) -> None:
+    """Say which files and vectors the answer lacks."""
+    if say_freshness(result.freshness, command.terminal):
+        say_semantic(result.answer.semantic, command, result.freshness)
+    else:
+        command.terminal.say(sentence(NO_DOCUMENTS))
 
 
 def _say_budget(answer: Answer, terminal: Terminal, *, has_rest: bool) -> None:

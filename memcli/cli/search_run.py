@@ -91,22 +91,17 @@ def deliver(
 
 
 def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semantic: bool) -> bool:
-    """Answer several questions in order, and return whether each has a good match.
+    """Answer several independent questions, and return whether each has a good match.
 
     The index is updated once, and the questions share the budget equally.
     """
-    from collections import deque
-
-    from memcli.search.follow_up import EARLIER, question_after
+    from memcli.search.question import Question
 
     command, shape, are_sure = request.command, request.shape, True
     options = request.options._replace(is_shared=True)
     if shape.budget is not None:
         shape = shape._replace(budget=max(1, shape.budget // len(texts)))
-    earlier: deque[Question] = deque(maxlen=EARLIER)
-    questions = [
-        question_after(earlier, command.config, text, command.question_time) for text in texts
-    ]
+    questions = [Question.by(command.config, text, command.question_time) for text in texts]
     for place, question in enumerate(questions, start=1):
         request = request._replace(shape=shape._replace(place=place), options=options)
         result = deliver(question, request, trace=None, require_semantic=require_semantic)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import exp
 
+from memcli.language.change import NOW
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
@@ -39,6 +40,8 @@ _CODE = ("{", "\\", "==", "):", "('", '("', "`")
 _COURTESIES = table(
     "hey hi hello hope thanks thank congrats congratulations wow yeah yup yep bye hallo danke"
 )
+_FAREWELLS = (" see you ", " talk to you ", " talk soon ", " good night ", " have a great ",
+              " have a good ", " have a lovely ", " have a nice ")  # fmt: skip
 # A line with one of the first and none of the others is an exception. It changes no rule.
 _ONCE = phrases(
     "this week, this time, tomorrow, tonight, for once, just today, only today, diese woche,"
@@ -92,6 +95,8 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
     mine, theirs = _tickets(new.text), _tickets(old.text)
     if theirs - mine or any("/" in each for each in mine):
         return True
+    if _is_instance(new, old):
+        return True
     return _is_of_other_letter(new, old) or _is_of_somebody_else(new, old) or _is_once(new, old)
 
 
@@ -136,7 +141,16 @@ def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
 def _is_courtesy(line: ComparedLine) -> bool:
     """Return whether a line greets or thanks, and states nothing about its author."""
     is_own = not OWN.isdisjoint(line.sequence) or not DIGITS.isdisjoint(line.text)
-    return line.sequence[0] in _COURTESIES and not is_own
+    is_farewell = line.spaced.startswith(_FAREWELLS) and not line.value_types
+    return (is_farewell or line.sequence[0] in _COURTESIES) and not is_own
+
+
+def _is_instance(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether somebody only says what else is so now: all that the older line names holds.
+
+    `I'm currently reading the fantasy novel Emma` does not end `I'm into reading fantasy novels`.
+    """
+    return new.kinds == {NOW} and bool(new.speaker) and all(map(new.has, old.content))
 
 
 def _is_code(text: str) -> bool:

@@ -1,10 +1,9 @@
 """Read a question together with the two before it: "he", "there" and "that day" get their names.
 
-Only questions that one process answers in turn can follow one another: over MCP, with --stdin, and
-several on one command line. A word is replaced only if an earlier question says what it stands for,
-and the question is short and names nobody itself: in a longer one the word mostly refers to
-something in it. Of 3,016 judged questions that stand alone, read in their order, 3 are changed.
-English only: in German, `sie` is she, they and you.
+Only questions that one process answers in turn can follow one another: over MCP and with --stdin.
+Several on one command line are independent. A word is replaced only if an earlier question says
+what it stands for, and the question is short and names nobody itself: in a longer one the word
+mostly refers to something in it. English only: in German, `sie` is she, they and you.
 """
 
 from __future__ import annotations
@@ -43,6 +42,11 @@ _OF_A_PLACE = re.compile(
     r"|fl(?:y|ew|ight)|dr(?:ive|ove)|c[ao]me|return(?:ed)?|way) to|visit(?:ed|ing|s)?) (?:the )?$",
     re.IGNORECASE,
 )
+_TRIP = re.compile(r" (?:trips?|visits?|flights?|tours?|holidays?|vacations?|weekends?|office)\b")
+# A first word that may be a name, with a pronoun after it but not next to it: "Tom lost his job".
+_OWN_PERSON = re.compile(
+    r"\s*([A-Z][^\W_]+)\s+(?!(?:he|him|she|his|hers?)\b).*\b(?:he|him|she|his|hers?)\b"
+)
 
 
 def question_after(
@@ -70,7 +74,9 @@ def resolved(question: Question, earlier: Sequence[Question]) -> str:
     people = next((names[0] for names, _ in before if names[0]), ())
     places = next((names[1] for names, _ in before if names[1]), ())
     days = next((spans for _, each in before if (spans := _days(each))), ())
-    if people and not named[0]:
+    own = _OWN_PERSON.match(text)
+    names_somebody = bool(named[0]) or bool(own and own[1].lower() not in ENGLISH)
+    if people and not names_somebody:
         text = _replaced(_PERSON, text, people[-1])
         if len(people) > 1:
             text = _replaced(_PEOPLE, text, " and ".join(people))
@@ -105,7 +111,8 @@ def _names(question: Question) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if is_first or first.lower() in ENGLISH:
             name = rest
         if name:
-            is_place = _OF_A_PLACE.search(text[: match.start()])
+            before, behind = text[: match.start()], text[match.end() :]
+            is_place = _OF_A_PLACE.search(before) or _TRIP.match(behind)
             (places if is_place else people).append(name)
     return _once(people), _once(places)
 

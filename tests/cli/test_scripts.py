@@ -10,7 +10,7 @@ import pytest
 from tests.commands import run_here as run
 from tests.support import write
 
-CANNOT = "keywords only: the model reads English"
+CANNOT = "keywords only: the bundled model reads English"
 NOTES = {
     "zh.md": "# 记录\n\n我们在深圳开会，讨论了预算。\n",
     "ru.md": "# Записи\n\nОбновили почтовый сервер.\n",
@@ -37,12 +37,12 @@ def memcli(notes: Path, *arguments: str, **environ: str) -> tuple[str, str]:
 
 def test_it_is_said_once_for_each_workspace(notes: Path, tmp_path: Path) -> None:
     said = [memcli(notes, "search", query)[1] for query in ("预算", "сервер", "预算")]
-    assert ["extra multilingual" in each for each in said] == [True, False, False]
+    assert ["multilingual" in each for each in said] == [True, False, False]
     assert said[0].count("Try: ") == 1
     assert CANNOT not in memcli(notes, "context", "预算")[1]
     assert CANNOT in memcli(notes, "search", "预算", "-v")[1]
     write(tmp_path / "other", "zh.md", NOTES["zh.md"])
-    assert "extra multilingual" in memcli(tmp_path / "other", "search", "预算")[1]
+    assert "multilingual" in memcli(tmp_path / "other", "search", "预算")[1]
 
 
 def test_what_nobody_was_told_is_still_to_be_said(notes: Path) -> None:
@@ -90,7 +90,9 @@ def test_what_the_model_cannot_read_goes_by_words_each_time_in_json(
     for _ in range(2):
         found = json.loads(memcli(notes, "search", query, "--json")[0])
         assert found["retrievers"]["semantic"]["ran"] is False
-        assert found["retrievers"]["semantic"]["reason"].startswith("the model reads English")
+        assert found["retrievers"]["semantic"]["reason"].startswith(
+            "the bundled model reads English"
+        )
         assert found["results"][0]["path"] == path
 
 

@@ -117,7 +117,7 @@ def test_a_search_beside_a_run_says_how_far_that_is(
         semantic = searches.answer()["retrievers"]["semantic"]
         assert (
             semantic["reason"]
-            == "indexing: 14,882 of 67,275 vectors, 145 a second, about 6 minutes left"
+            == "indexing: 14,882 of 67,275 vectors, 145 per second, about 6 minutes left"
         )
         assert "hint" not in semantic
         assert searches.related()["retrievers"]["semantic"]["reason"] == semantic["reason"]

@@ -35,10 +35,10 @@ def test_a_run_shows_its_pace_twice_a_second(tmp_path: Path) -> None:
     ("left", "tail"),
     [
         (None, ""),
-        (0.2, ", 261965 a second, about 1 second left"),
-        (12.0, ", 4366 a second, about 12 seconds left"),
-        (355.0, ", 148 a second, about 6 minutes left"),
-        (7200.0, ", 7 a second, about 2 hours left"),
+        (0.2, ", 261965 per second, about 1 second left"),
+        (12.0, ", 4366 per second, about 12 seconds left"),
+        (355.0, ", 148 per second, about 6 minutes left"),
+        (7200.0, ", 7 per second, about 2 hours left"),
     ],
 )
 def test_progress_is_a_line(left: float | None, tail: str) -> None:

@@ -90,6 +90,14 @@ def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str
         ("The office opens at 8:00.", "The office has a new lamp."),
         ("The red team meets in room 4.", "The blue team no longer meets in room 4."),
         ("Feel free to ask about geometry.", "Now, let's move on to geometry."),
+        (
+            "**Ann** (D1:1): See you tomorrow, Kit!",
+            "**Ann** (D2:9): Now I'm off, see you tomorrow.",
+        ),
+        (
+            "**Kit** (D1:5): I'm more into reading and fantasy novels.",
+            "**Kit** (D9:2): I'm currently reading a fantasy novel called The Heron.",
+        ),
         ("Weekly sync: Mondays.", "Assistant: I moved the weekly sync to Tuesdays."),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections import deque
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import date
 from pathlib import Path
 
@@ -41,6 +42,9 @@ def _read(*texts: str, settings: dict[str, object] | None = None) -> Question:
         ("Who is Tom?", "Do they like the pool?", ""),
         ("When did Tom move to Oslo?", "Is there a leak?", ""),
         ("Tell me of the pool", "What did she say?", ""),
+        ("When was Ann in Rome?", "Jon lost his job as a banker", ""),
+        ("Jon and Rome trip", "why did he lose his job", ""),
+        ("Who is Tom?", "Describe his job", "Describe Tom's job"),
         ("Who is Tom?", "My friend said he was sad " + "and tired " * 6, ""),
     ],
 )
@@ -67,3 +71,17 @@ def test_stdin_says_how_a_question_was_read(
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert "read_as" not in first
     assert second["read_as"] == "what did Tom buy"
+
+
+def test_questions_on_one_command_line_are_independent_and_what_is_missing_stands_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    write(tmp_path, "memory/2026-02-01.md", "# Log\n\nTom bought a heron.\n")
+    both = io.StringIO()
+    with redirect_stdout(both), redirect_stderr(both):
+        assert run(["search", "who is Tom", "what did he buy", "-w", str(tmp_path)]) == 0
+    first, *answers = both.getvalue().splitlines()
+    assert first.startswith("memcli: keywords only")
+    assert "# what did he buy" in "\n".join(answers)
+    assert "keywords only" not in "\n".join(answers)

@@ -188,8 +188,14 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
         ),
         (("--path", "nosuch/*"), "no path matches nosuch/*. Try: memcli ls"),
         (("--path", "mem"), "no path matches mem. Try: the same with --path 'mem*'"),
-        (("--heading", "nosuch"), "no document has the heading nosuch. Try: memcli status"),
-        (("--trust", "untrusted"), "no document has the trust untrusted. Try: memcli status"),
+        (
+            ("--heading", "nosuch"),
+            "no document has the heading nosuch. Try: the same without --heading",
+        ),
+        (
+            ("--trust", "untrusted"),
+            "no document has the trust untrusted. Try: the same without --trust",
+        ),
         (("--tag", "nosuch"), "no document has the tag nosuch. Try: memcli ls --count tag"),
         (
             ("--where", "nosuch=1"),
