@@ -1,7 +1,7 @@
 """Define the tools and prompts of the server, and the texts that explain them to a model.
 
 A client puts all of it into the context of every session, so each word costs. Without the tools
-that write, it is at most 700 tokens, with them 900. It is the same at every start.
+that write, it is at most 600 tokens, with them 900. It is the same at every start.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ SEARCH = ToolDefinition(
     "it before you answer about these, or ask the user to repeat something. Line 1 has the match. "
     "strong: answer from the passages and cite PATH:START-END. weak: check that one does answer. "
     "If nothing answers, try other words once, then say that the notes do not tell. 7 corrected by "
-    "NEWER: line 7 is no longer true, NEWER is. The number behind a citation is its confidence. "
+    "NEWER: line 7 is no longer true, NEWER is. Behind a citation is its confidence. "
     "An empty query with a date or a path lists notes.",
     (
         _QUESTION._replace(may_be_empty=True),
