@@ -362,7 +362,7 @@ def test_the_examples_in_python_run(
 ) -> None:
     shutil.copytree(workspaces, tmp_path / "fixtures" / "workspaces")
     shutil.copytree(workspaces / "engineer", tmp_path / "notes")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path / "notes" if example.document == "README" else tmp_path)
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(example.code, example.document, "exec"), {})

@@ -339,6 +339,11 @@ def test_a_changed_source_makes_its_summary_stale(summarised: Path) -> None:
         "out of date memory/summaries/2025-03-03--2025-04-08.md:"
         " memory/2025-03-10.md:1-11 has changed\n"
     )
+    edited = summaries(summarised)[0]
+    edited.write_text(edited.read_text() + "- my own words\n")
+    _, out, err = compact(summarised, "--verify")
+    assert out.count("memory/summaries/2025-03-03--2025-04-08.md:") == 2
+    assert "1 is not valid; its lines are searched raw" in err
 
 
 def test_a_summary_of_summaries_is_read_checked_and_undone(notes: Path) -> None:

@@ -141,19 +141,19 @@ def _verify(options: Options, command: CommandContext) -> int:
         for path, line in reworded:
             text = f"{path}: {line.removeprefix('- ')}"
             command.terminal.write(f"unchecked   {command.terminal.safe_line(text)}\n")
-        command.terminal.say(_verdict(len(checked.summaries), len(faults), len(checked.unread)))
+        failed = len({problem.path for problem in checked.problems})  # one may have several
+        command.terminal.say(_verdict(len(checked.summaries), failed, len(checked.unread)))
         if reworded:
             command.terminal.say(_own_words(len(reworded)))
     return ExitCode.NEGATIVE if faults else ExitCode.OK
 
 
-def _verdict(summaries: int, problems: int, unread: int) -> str:
+def _verdict(summaries: int, failed: int, unread: int) -> str:
     checked = "1 summary" if summaries == 1 else f"{summaries} summaries"
     if not summaries:
         return "There are no summaries to check."
-    if not problems:
+    if not failed + unread:
         return f"Checked {checked}: every line is unchanged."
-    failed = problems - unread
     does = "1 is not valid; its" if failed == 1 else f"{failed} are not valid; their"
     parts = [f"{does} lines are searched raw"] * (failed > 0)
     parts += [f"{unread} could not be read"] * (unread > 0)
