@@ -203,7 +203,7 @@ def _page(
             lines.append(f"shown only in part: {whole}")
         if (dropped or weaker) and fitting and not result.is_unsure:
             after = cursor.behind(passages, fitting).text
-            more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker"
+            more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker passages"
             lines.append(f'{more}; for them: cursor "{after}"')
         text = "\n".join([*lines, "", *map(write, fitting)])
         over = estimate(text) - budget

@@ -1,7 +1,7 @@
 """Define the tools and prompts of the server, and the texts that explain them to a model.
 
 A client puts all of it into the context of every session, so each word costs. Without the tools
-that write, it is at most 800 tokens, with them 1,000. It is the same at every start.
+that write, it is at most 600 tokens, with them 900. It is the same at every start.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 from memcli.language.tokens import estimate
 from memcli.record import Record
+from memcli.render.sanitize import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 SEARCH_BUDGET = 1500  # tokens
 GET_LINES = 120
 LEAST_BUDGET, MOST_BUDGET, MOST_LINES = 100, 20_000, 2_000
-NAMES_TOKENS = 60  # of the names of workspaces
+NAMES_TOKENS, WRITING_NAMES_TOKENS = 60, 9  # of the names of workspaces
 MOST_PASSAGES = 100
 READS, APPENDS, REMOVES = "reads", "appends", "removes"  # what a tool does to the files
 
@@ -102,15 +103,16 @@ SEARCH = ToolDefinition(
     "Search the notes of earlier sessions: decisions, people, incidents, preferences, dates. Call "
     "it before you answer about these, or ask the user to repeat something. Line 1 has the match. "
     "strong: answer from the passages and cite PATH:START-END. weak: check that one does answer. "
-    "If nothing answers, try other words once, then say that the notes do not tell. corrected by: "
-    "use that newer line. An empty query with a date or a path lists notes.",
+    "If nothing answers, try other words once, then say that the notes do not tell. 7 corrected by "
+    "NEWER: line 7 is no longer true, NEWER is. Behind a citation is its confidence. "
+    "An empty query with a date or a path lists notes.",
     (
         _QUESTION._replace(may_be_empty=True),
         Argument("since", "string", "First day: 2025-06-12, 2025-06, last week"),
         Argument("until", "string", "Last day"),
         Argument("on", "string", "Only this day, month or year"),
         Argument("path", "string", "Only this file, folder or glob: memory/2025-*"),
-        Argument("brief", "boolean", "One line per passage: for which, all (how many: by itself)"),
+        Argument("brief", "boolean", "One line per passage, for a list; the default for how many"),
         _BUDGET._replace(help="Most tokens; 500 do for one fact", default=SEARCH_BUDGET),
         Argument("cursor", "string", "From the last answer, for passages that did not fit"),
         Argument("limit", "integer", "Most passages", most=MOST_PASSAGES, is_listed=False),
@@ -134,7 +136,7 @@ CONTEXT = ToolDefinition(
     "What a session starts with: standing rules, open tasks, what is new. Call it once per "
     "session, unless the conversation has it already.",
     (
-        Argument("query", "string", "Also what answers this"),
+        Argument("query", "string", "A question to answer too"),
         _BUDGET._replace(help="Most tokens (2000)"),
         _WORKSPACE,
     ),
@@ -143,8 +145,7 @@ REMEMBER = ToolDefinition(
     "memory_remember",
     "Remember",
     "Save one lasting fact, decision or preference for later sessions. Not progress, not secrets, "
-    "not what the memory told you. It is refused if it is known. If the answer names an older note "
-    "that this replaces, call memory_correct instead.",
+    "not what the memory told you. What a note already says in nearly the same words is refused.",
     (
         Argument(
             "text", "string", "One sentence that stands alone, names and dates written out", True
@@ -155,9 +156,12 @@ REMEMBER = ToolDefinition(
 CORRECT = ToolDefinition(
     "memory_correct",
     "Correct",
-    "Save what is true now in place of an older line. The line stays, and searches mark it as "
+    "Save what is true now in place of one older line. The line stays, and searches mark it as "
     "corrected.",
-    (Argument("citation", "string", "The older line: PATH:LINE", True), REMEMBER.arguments[0]),
+    (
+        Argument("citation", "string", "The older line: PATH:LINE; not a whole passage", True),
+        REMEMBER.arguments[0],
+    ),
     APPENDS,
 )
 FORGET = ToolDefinition(
@@ -188,12 +192,18 @@ ALIASES = {
 def tools_of(workspaces: Sequence[str], *, writes: bool = False) -> tuple[ToolDefinition, ...]:
     """Return the tools of a server; with several workspaces, a search can name one of them.
 
-    Their names are listed if they are short, and if there are no tools that write.
+    Their names are listed if they are short; notes are saved in the first.
     """
     reading = READING
     if len(workspaces) > 1:
-        is_short = estimate(" ".join(workspaces)) <= NAMES_TOKENS and not writes
-        choice = _WORKSPACE._replace(choices=tuple(workspaces) if is_short else (), is_listed=True)
+        most = WRITING_NAMES_TOKENS if writes else NAMES_TOKENS
+        is_short = estimate(" ".join(workspaces)) <= most
+        saved = f"; notes are saved in {visible_line(workspaces[0])}" if writes else ""
+        choice = _WORKSPACE._replace(
+            help=f"{_WORKSPACE.help}{saved}",
+            choices=tuple(workspaces) if is_short else (),
+            is_listed=True,
+        )
         search = SEARCH._replace(arguments=(*SEARCH.arguments[:-1], choice))
         reading = (search, GET, CONTEXT)
     return (*reading, *WRITING) if writes else reading

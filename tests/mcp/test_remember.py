@@ -174,7 +174,7 @@ def test_a_corrected_line_of_an_undated_file_is_marked_too(served: Served, notes
     found = served.text("memory_search", query="when may we deploy")
     assert found.index(said) < found.index("- No deploys after 15:00")
     (old,) = [line for line in found.split("\n") if line.startswith("MEMORY.md:2")]
-    assert "corrected by memory/agent/" in old
+    assert " | 25 corrected by memory/agent/" in old  # and not its other lines
 
 
 def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:
@@ -204,6 +204,14 @@ def test_of_several_the_own_one_is_written(notes: Path, tmp_path: Path, workspac
     with serve(tmp_path, *named) as served:
         assert served.text("memory_remember", text=FACT).startswith("remembered: memory/")
         assert price(served) <= 900
+        search = served.do(served.client.list_tools).tools[0]
+        workspace = search.input_schema["properties"]["workspace"]
+        assert workspace["enum"] == ["engineer", "other"]
+        assert workspace["description"] == "Only this one; notes are saved in engineer"
+    with serve(tmp_path, *named, CLAUDE_PROJECT_DIR=str(other)) as served:
+        search = served.do(served.client.list_tools).tools[0]
+        told = search.input_schema["properties"]["workspace"]["description"]
+        assert told.endswith("saved in other")
     assert {path: path.read_bytes() for path in other.rglob("*.md")} == before
     assert any(FACT in path.read_text() for path in (notes / "memory").rglob("*.md"))
 

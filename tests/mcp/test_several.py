@@ -241,6 +241,13 @@ def test_the_project_of_the_agent_is_the_own_workspace(folders: Path, tmp_path: 
         assert "4711" in served.text("memory_search", query="pool code")
 
 
+def test_in_the_home_folder_the_error_names_the_argument(tmp_path: Path) -> None:
+    with serve(tmp_path, cwd=str(tmp_path)) as served:
+        told = served.error("memory_search", query="pool")
+    hint = 'the same call with workspace "FOLDER", the path of a folder of notes'
+    assert told.endswith(f"Try: {hint}")
+
+
 def test_names_are_listed_as_far_as_they_can_be_paid_for(folders: Path, tmp_path: Path) -> None:
     config = tmp_path / "config" / "memcli" / "config.toml"
     config.parent.mkdir(parents=True)

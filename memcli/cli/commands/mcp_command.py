@@ -88,9 +88,10 @@ def run(options: Options) -> int:
     def names() -> Sequence[str]:
         if is_stored or not are_several:
             return [each.name for each in memory.opened().members] if options.tenant else ()
-        from memcli.api.several_workspaces import folders_of
+        from memcli.api.several_workspaces import folders_of, own_first
 
-        return [*folders_of(folders, os.environ, everywhere=everywhere, may_miss=True)]
+        by_name = folders_of(folders, os.environ, everywhere=everywhere, may_miss=True)
+        return [name for name, _ in own_first(by_name, os.environ, here)]
 
     Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
     _end_at_once(signal.SIGINT)
