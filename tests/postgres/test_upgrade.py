@@ -229,7 +229,9 @@ def test_an_upgrade_stops_no_reader_and_a_writer_only_if_it_must(
     assert len(others.answers) == 1
     assert others.is_fenced == (form < schema.LEAST_WRITER)
     stored = sql(url, "select count(*) from memcli.documents where path like 'old-%'")
-    assert (int(stored), others.written > 1) == (others.written, True)
+    assert int(stored) == others.written
+    # A writer that the upgrade stops may have written only once before.
+    assert others.written > (not others.is_fenced)
     assert json.loads(memcli("store upgrade --json", notes).out)["changed"] is False
     monkeypatch.setenv("MEMCLI_STORE_URL", url)
     assert json.loads(memcli(ASK, notes).out)["results"] == expected
