@@ -271,7 +271,7 @@ def _file(place: About, command: CommandContext) -> str | None:
 def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write messages: what is missing, what was read, what is left out.
 
-    Messages about the index stand above the answers to several questions, once.
+    For several questions, the messages about the index are printed once, before the answers.
     """
     answer, terminal = result.answer, command.terminal
     if not shape.place:

@@ -385,7 +385,7 @@ class Log:
         )  # fmt: skip
 
     def vectors(self, opened: OpenedEncoder | None) -> None:
-        """Report once why there are no vectors or another encoder is used, and when that ends."""
+        """Report a change: vectors are missing, another encoder is used, or all is well again."""
         reason = without_vectors(opened) if opened else None
         before, self._vector_reason = self._vector_reason, reason
         if reason == before:

@@ -256,7 +256,7 @@ _WRONG = {
     62: ("its certificate is for another host", _NAME),
     64: ("its certificate is for another host", _NAME),
 }
-# What different versions of OpenSSL call an answer that is not TLS.
+# The names of the error for an answer that is not TLS, by version of OpenSSL.
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
 
 

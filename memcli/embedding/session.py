@@ -61,7 +61,7 @@ def lacking(needed: int) -> str:
 
 
 def require_room(model: int) -> None:
-    """Raise RetrieverError if there is no memory for the package and a model of that size."""
+    """Raise RetrieverError if memory is too small for the package and a model of `model` bytes."""
     if why := lacking(PACKAGE_ROOM + ROOM_A_PROCESSOR * (os.cpu_count() or 1) + model):
         raise RetrieverError(why, hint=MORE_MEMORY)
 

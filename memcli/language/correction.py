@@ -146,7 +146,7 @@ def _is_courtesy(line: ComparedLine) -> bool:
 
 
 def _is_instance(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether somebody only says what else is so now: all that the older line names holds.
+    """Return whether the newer line only gives an example, so that the older line still holds.
 
     `I'm currently reading the fantasy novel Emma` does not end `I'm into reading fantasy novels`.
     """

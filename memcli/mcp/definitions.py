@@ -104,7 +104,7 @@ SEARCH = ToolDefinition(
     "it before you answer about these, or ask the user to repeat something. Line 1 has the match. "
     "strong: answer from the passages and cite PATH:START-END. weak: check that one does answer. "
     "If nothing answers, try other words once, then say that the notes do not tell. 7 corrected by "
-    "NEWER: line 7 is no longer true, NEWER is. Behind a citation is its confidence. "
+    "NEWER: use NEWER, not line 7. The number behind a citation is its confidence. "
     "An empty query with a date or a path lists notes.",
     (
         _QUESTION._replace(may_be_empty=True),

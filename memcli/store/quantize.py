@@ -1,6 +1,6 @@
 """Vectors as stores keep them: seven bits for each component, eight in seven bytes; pure.
 
-The bits stand for one of 127 levels between -1 and 1. They lie close together near 0, where the
+Each component is stored as one of 127 levels between -1 and 1. They are dense near 0, where the
 components of a unit vector are, in units of their spread 1/sqrt(d). A vector is scaled before it is
 rounded, so that it keeps its length: without that, the error of a cosine would be nearly twice as
 large. It has a standard deviation of .0009 with 384 components. `unpacked` needs no numpy: it is

@@ -310,8 +310,8 @@ def _suggested(plan: CompactionPlan) -> dict[str, int]:
 def _suggested_text(*, questions: int, answered: int) -> str:
     """Return how many questions the summaries still answer."""
     return (
-        f"Of {questions} test questions drawn from these logs, the summaries alone answer"
-        f" {answered}; with --expand, all."
+        f"The summaries alone answer {answered} of {questions} questions drafted from these logs."
+        " With --expand, all are answered."
     )
 
 
