@@ -311,7 +311,7 @@ def _suggested_text(*, questions: int, answered: int) -> str:
     """Return how many questions the summaries still answer."""
     return (
         f"The summaries alone answer {answered} of {questions} questions drafted from these logs."
-        " With --expand, all are answered."
+        " --expand shows the source lines of all."
     )
 
 
