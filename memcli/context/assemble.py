@@ -195,9 +195,7 @@ def fix(
     return FixedParts((*chosen, *tail), tuple(joined(SOFT, [*rest, *soft_rest])), warning)
 
 
-def _beginning(
-    spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]
-) -> _Divided:
+def _beginning(spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]) -> _Divided:
     """Divide spans after the last line that fits; headings stay with the text after them."""
     count = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
     if count == len(spans):
