@@ -6,6 +6,8 @@ those with a number, a name or a time. An ellipsis stands for the others. `get` 
 
 On LoCoMo and REALTALK an answer has 12 % fewer tokens by it; of the sentences that contain an
 answer 2 and 0 in 100 are lost.
+
+A turn that has no number, time or name, except those of the speakers, is small talk.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ from functools import cache
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import is_foreign
+from memcli.markdown.turns import spoken
 from memcli.search.snippet import pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from memcli.search.ranked import RankedPassage
 
@@ -32,11 +35,27 @@ _TELLS = (
     r"|tomorrow|ago|recently|weekend|week|month|year|last|next|summer|spring|fall|winter|morning"
     r"|night|one|two|three|four|five|six|once|twice|named|called)\b|day\b"
 )
+_REMARK = r"\[[^\]\n]*\]"  # on a picture
+_WORD = r"[^\W_]{2,}"
 
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text)
+
+
+def is_small_talk(text: str, names: Collection[str]) -> bool:
+    """Return whether a turn says nothing except to the speakers, whose `names` are folded.
+
+    A short form is a name too: Mel for Melanie.
+    """
+    said = _pattern(_REMARK).sub("", spoken(text))
+
+    def without_name(word: re.Match[str]) -> str:
+        short = word[0].casefold()
+        return "you" if any(name.startswith(short) for name in names) else word[0]
+
+    return not _pattern(_TELLS).search(_pattern(_WORD).sub(without_name, said))
 
 
 def without_filler(

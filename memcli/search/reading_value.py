@@ -9,6 +9,7 @@ A unit is a paragraph of a turn in a conversation. Outside conversations it is a
                       - 2.2 if the question names other speakers
                       - 1.4 if an assistant says it and the question is about the user
                       - 0.7 if it asks something without a word of the question
+                      - 1.5 if it is small talk without a word of the question, and no reply to one
                       - 3 if an assistant introduces what follows: "Here are some steps:")
     gain   = chance - tokens / MISS
 
@@ -36,7 +37,7 @@ from memcli.record import Record
 from memcli.search.lines import by_line, introduces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from memcli.search.ranked import RankedPassage
     from memcli.types import Turn
@@ -50,6 +51,7 @@ MAY_ANSWER = 0.05  # minimum confidence of a line in a list
 # Beyond the first lines of a list, this share of the question must be in a line of a conversation.
 # In chats it halves the lists and costs a twelfth of their evidence, none in the first 800 tokens.
 FIRST_LINES, MIN_SHARE = 5, 0.1
+FITS = 0.05  # minimum share of a question whose reply is not small talk
 ALL = 0.99  # the share of a line with all words of the question
 UNKNOWN = 0.3  # confidence of a passage if the model is not calibrated
 # What a lower rank takes from the chance. Of questions for several things, .5 prints all evidence
@@ -95,13 +97,14 @@ def worthwhile(
     of_several: bool = False,
     is_shared: bool = False,
     apart: bool = False,
+    weighs_talk: bool = False,
 ) -> tuple[Sequence[RankedPassage], int]:
     """Leave out what is not worth reading, and count the passages that are left out.
 
     Without a match (`matches`) three passages remain. With `is_exact`, a passage without the
     identifier is left out if another contains it. Passages are narrowed only if their scores are
     measured. With `is_shared`, a miss costs less. With `apart`, each turn becomes a passage, and no
-    passage is left out.
+    passage is left out. With `weighs_talk`, small talk is less likely to answer.
     """
     every, passages = len(passages), passages if matches else passages[:MOST_WITHOUT_MATCH]
     if is_exact and any(passage.is_literal for passage in passages):
@@ -119,7 +122,8 @@ def worthwhile(
     for rank, passage in enumerate(passages, start=1):
         units = _units(passage)
         after = (RANK_OF_SEVERAL if of_several else RANK) * log(rank)
-        chances = _chances(passage, units, after, best, of_writer=of_writer)
+        talk = _small_talk(passage, units) if weighs_talk else frozenset()
+        chances = _chances(passage, units, after, best, talk, of_writer=of_writer)
         gains = [
             chance - per_token * price(unit.text)
             for chance, unit in zip(chances, units, strict=True)
@@ -315,6 +319,7 @@ def _chances(
     units: Sequence[ReadingUnit],
     after: float,
     best: float,
+    talk: Collection[int],
     *,
     of_writer: bool,
 ) -> list[float]:
@@ -325,8 +330,8 @@ def _chances(
     if len(units) > 1:
         base -= 2.0 * max(each.cosine for each in units) + 2.5 * max(each.share for each in units)
     chances = []
-    for unit in units:
-        z = base
+    for at, unit in enumerate(units):
+        z = base - 1.5 * (at in talk)
         if len(units) > 1:
             z += 2.0 * unit.cosine + 2.5 * unit.share
         if unit.turn is not None:
@@ -339,6 +344,22 @@ def _chances(
             z -= 3.0 * (is_machine and introduces(unit.text))
         chances.append(1.0 / (1.0 + exp(-z)))
     return chances
+
+
+def _small_talk(passage: RankedPassage, units: Sequence[ReadingUnit]) -> frozenset[int]:
+    """Return the places of the units that are small talk and do not reply to a fitting question."""
+    if len(units) < 2:
+        return frozenset()
+    from memcli.search.filler import is_small_talk
+
+    names = {turn.speaker.casefold() for turn in passage.turns}
+    return frozenset(
+        at
+        for at, unit in enumerate(units)
+        if unit.turn is not None and not unit.share
+        if not (at and units[at - 1].is_question and units[at - 1].share > FITS)
+        if is_small_talk(unit.text, names)
+    )
 
 
 def _is_machine(turn: Turn) -> bool:
