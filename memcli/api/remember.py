@@ -114,7 +114,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     text = cleaned(text)
     path = _path_of(workspace, wish, now)
     older = _corrected(workspace, wish.corrects)
-    said = _one_note(workspace, older) if older else ""
+    older_text = _one_note(workspace, older) if older else ""
     behind = f"{CORRECTS} {older}" if older else wish.source
     written = f"{text} ({behind})" if behind else text
     note = _note(written, wish, now)
@@ -124,7 +124,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     settings = settings._replace(refuses_orders=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
     if older:
-        judged = judged._replace(older=(OlderLine(older, said, differs=True),))
+        judged = judged._replace(older=(OlderLine(older, older_text, differs=True),))
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
 

@@ -278,8 +278,8 @@ def of_note(noted: RememberResult, *, corrects: str = "") -> str:
         return f"not saved: {why}{at}\n{still}"
     lines = [f"remembered: {visible_line(noted.citation)}"]
     if corrects:
-        said = "".join(f": {broken_up(each.text)}" for each in noted.older if each.text)
-        lines.append(visible_line(" ".join(f"marked as corrected: {corrects}{said}".split())))
+        marked = "".join(f": {broken_up(each.text)}" for each in noted.older if each.text)
+        lines.append(visible_line(" ".join(f"marked as corrected: {corrects}{marked}".split())))
     elif noted.older:
         for each in noted.older:
             label = "an older note differs" if each.differs else "about the same"
