@@ -226,10 +226,11 @@ def _filled(shape: Shape, options: Options) -> Shape:
 
 def _list_budget(options: Options) -> int | None:
     """Return the most tokens of all lists; a number of lines and --more need no other bound."""
+    budget: int | None = options.budget
     if options.limit or options.more:
-        return options.budget
+        return budget
     most = LIST_BUDGET * max(1, len(_questions(options)))
-    return most if options.budget is None else min(options.budget, most)
+    return most if budget is None else min(budget, most)
 
 
 def _check_open(options: Options) -> None:
