@@ -7,7 +7,7 @@ those with a number, a name or a time. An ellipsis stands for the others. `get` 
 On LoCoMo and REALTALK an answer has 12 % fewer tokens by it; of the sentences that contain an
 answer 2 and 0 in 100 are lost.
 
-A turn that has no number, time or name, except those of the speakers, is small talk.
+A line that has no number, time or name, except those of the speakers, is small talk.
 """
 
 from __future__ import annotations
@@ -44,8 +44,33 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text)
 
 
-def is_small_talk(text: str, names: Collection[str]) -> bool:
-    """Return whether a turn says nothing except to the speakers, whose `names` are folded.
+def without_filler(
+    passages: Sequence[RankedPassage], words: Sequence[str]
+) -> tuple[RankedPassage, ...]:
+    """Mark gaps and small talk in passages of conversations; `words` are those of the question."""
+    if not words or is_foreign(words):
+        return tuple(passages)
+    return tuple(
+        passage
+        if passage.is_cut or not passage.turns
+        else passage._replace(gaps=_gaps(passage, words), small_talk=_small_talk(passage))
+        for passage in passages
+    )
+
+
+def _small_talk(passage: RankedPassage) -> frozenset[int]:
+    """Return the lines of turns that tell nothing."""
+    names = {turn.speaker.casefold() for turn in passage.turns}
+    return frozenset(
+        number
+        for number, line in enumerate(passage.text.split("\n"), start=passage.start_line)
+        if any(turn.start_line <= number <= turn.end_line for turn in passage.turns)
+        and _is_small_talk(line, names)
+    )
+
+
+def _is_small_talk(text: str, names: Collection[str]) -> bool:
+    """Return whether a line of a turn tells nothing; the `names` of speakers are folded.
 
     A short form is a name too: Mel for Melanie.
     """
@@ -56,20 +81,6 @@ def is_small_talk(text: str, names: Collection[str]) -> bool:
         return "you" if any(name.startswith(short) for name in names) else word[0]
 
     return not _pattern(_TELLS).search(_pattern(_WORD).sub(without_name, said))
-
-
-def without_filler(
-    passages: Sequence[RankedPassage], words: Sequence[str]
-) -> tuple[RankedPassage, ...]:
-    """Mark the gaps of passages of conversations; `words` are those of the question."""
-    if not words or is_foreign(words):
-        return tuple(passages)
-    return tuple(
-        passage
-        if passage.is_cut or not passage.turns
-        else passage._replace(gaps=_gaps(passage, words))
-        for passage in passages
-    )
 
 
 def _gaps(passage: RankedPassage, words: Sequence[str]) -> tuple[tuple[int, int], ...]:

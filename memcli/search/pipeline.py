@@ -158,13 +158,11 @@ def ended(
     """
     from memcli.search.reading_value import worthwhile
 
-    every, weighs_talk = answer.passages, False
+    every = answer.passages
     if any(passage.turns for passage in every):
-        from memcli.language.stopwords import is_foreign
         from memcli.search.filler import without_filler
 
         every = without_filler(every, answer.words)
-        weighs_talk = bool(answer.words) and not is_foreign(answer.words)
     passages, weaker = worthwhile(
         every,
         matches=not answer.is_doubtful,
@@ -174,7 +172,6 @@ def ended(
         of_several=answer.of_several,
         is_shared=is_shared,
         apart=apart,
-        weighs_talk=weighs_talk,
     )
     idle = (passage for passage in every if not any(map(passage.contains, passages)))
     fitting, dropped, _ = fit_budget(passages, budget=budget)

@@ -37,7 +37,7 @@ from memcli.record import Record
 from memcli.search.lines import by_line, introduces
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from memcli.search.ranked import RankedPassage
     from memcli.types import Turn
@@ -97,14 +97,13 @@ def worthwhile(
     of_several: bool = False,
     is_shared: bool = False,
     apart: bool = False,
-    weighs_talk: bool = False,
 ) -> tuple[Sequence[RankedPassage], int]:
     """Leave out what is not worth reading, and count the passages that are left out.
 
     Without a match (`matches`) three passages remain. With `is_exact`, a passage without the
     identifier is left out if another contains it. Passages are narrowed only if their scores are
     measured. With `is_shared`, a miss costs less. With `apart`, each turn becomes a passage, and no
-    passage is left out. With `weighs_talk`, small talk is less likely to answer.
+    passage is left out.
     """
     every, passages = len(passages), passages if matches else passages[:MOST_WITHOUT_MATCH]
     if is_exact and any(passage.is_literal for passage in passages):
@@ -122,8 +121,7 @@ def worthwhile(
     for rank, passage in enumerate(passages, start=1):
         units = _units(passage)
         after = (RANK_OF_SEVERAL if of_several else RANK) * log(rank)
-        talk = _small_talk(passage, units) if weighs_talk else frozenset()
-        chances = _chances(passage, units, after, best, talk, of_writer=of_writer)
+        chances = _chances(passage, units, after, best, of_writer=of_writer)
         gains = [
             chance - per_token * price(unit.text)
             for chance, unit in zip(chances, units, strict=True)
@@ -319,7 +317,6 @@ def _chances(
     units: Sequence[ReadingUnit],
     after: float,
     best: float,
-    talk: Collection[int],
     *,
     of_writer: bool,
 ) -> list[float]:
@@ -329,7 +326,7 @@ def _chances(
     base = -3.2 + 2.8 * ratio + 0.65 * confidence - after
     if len(units) > 1:
         base -= 2.0 * max(each.cosine for each in units) + 2.5 * max(each.share for each in units)
-    chances = []
+    chances, talk = [], _small_talk(passage, units)
     for at, unit in enumerate(units):
         z = base - 1.5 * (at in talk)
         if len(units) > 1:
@@ -348,17 +345,16 @@ def _chances(
 
 def _small_talk(passage: RankedPassage, units: Sequence[ReadingUnit]) -> frozenset[int]:
     """Return the places of the units that are small talk and do not reply to a fitting question."""
-    if len(units) < 2:
+    if len(units) < 2 or not passage.small_talk:
         return frozenset()
-    from memcli.search.filler import is_small_talk
-
-    names = {turn.speaker.casefold() for turn in passage.turns}
+    segments = by_line(passage.candidate).segments
     return frozenset(
         at
         for at, unit in enumerate(units)
-        if unit.turn is not None and not unit.share
-        if not (at and units[at - 1].is_question and units[at - 1].share > FITS)
-        if is_small_talk(unit.text, names)
+        if not unit.share and not (at and units[at - 1].is_question and units[at - 1].share > FITS)
+        if all(
+            part.start_line in passage.small_talk for part in segments[unit.first : unit.last + 1]
+        )
     )
 
 
