@@ -74,13 +74,13 @@ def _is_small_talk(text: str, names: Collection[str]) -> bool:
 
     A short form is a name too: Mel for Melanie.
     """
-    said = _pattern(_REMARK).sub("", spoken(text))
+    body = _pattern(_REMARK).sub("", spoken(text))
 
     def without_name(word: re.Match[str]) -> str:
         short = word[0].casefold()
         return "you" if any(name.startswith(short) for name in names) else word[0]
 
-    return not _pattern(_TELLS).search(_pattern(_WORD).sub(without_name, said))
+    return not _pattern(_TELLS).search(_pattern(_WORD).sub(without_name, body))
 
 
 def _gaps(passage: RankedPassage, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
