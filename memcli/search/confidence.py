@@ -118,24 +118,10 @@ def stands_out(
 ) -> bool:
     """Return whether the first passage leads by enough; always without calibration.
 
-    `passages` are all passages by their score, `fused` the chunks that contain them. If most of the
-    first ten are of one document, it is compared with the others, because its own passages say
-    nothing against it. If it has most of the chunks too, it is a collection of many subjects, and
-    they do.
+    `passages` are all passages by their score, `fused` the chunks that contain them.
     """
     if constants is None or not passages:
         return True
-    own = passages[0].about.document
-
-    def share(some: Sequence[RankedPassage]) -> float:
-        return sum(passage.about.document == own for passage in some) / max(1, len(some))
-
-    if share(passages[:TENTH]) > 0.5 >= share(fused):
-        passages = [
-            passages[0],
-            *(passage for passage in passages if passage.about.document != own),
-        ]
-        fused = [passage for passage in fused if passage.about.document != own]
     tenth = passages[TENTH - 1].score if len(passages) >= TENTH else 0.0
     near = sorted((passage.cosine or 0.0 for passage in fused), reverse=True)
     background = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
