@@ -142,14 +142,14 @@ def _places(data: bytes, made: AppendedNote) -> list[tuple[int, int]]:
     note = made.note
     if b"\0" in note or not note:  # UTF-16, whose lines are not lines of bytes
         return []
-    found = []
+    places = []
     framed, line = b"\n" + data, b"\n" + note
     at = framed.find(line)
     while at >= 0:
-        found.append((at, at + len(note)))
+        places.append((at, at + len(note)))
         at = framed.find(line, at + 1)
-    here = [each for each in found if data.count(b"\n", 0, each[0]) == made.first_line - 1]
-    return here or found
+    here = [each for each in places if data.count(b"\n", 0, each[0]) == made.first_line - 1]
+    return here or places
 
 
 def finish(root: str, last: AppendedNote, *, sleep: Callable[[float], None]) -> None:
@@ -294,8 +294,8 @@ def forget(folder: str, made: AppendedNote, *, is_removed: bool) -> None:
     """Note that an append was removed, or drop it from those that can be."""
     gone = [made._replace(data=b"", is_removed=True)] if is_removed else []
     with suppress(OSError):  # its lines are never found again
-        kept = ([each] if each != made else gone for each in appends(folder))
-        _save(folder, [each for some in kept for each in some])
+        records = ([each] if each != made else gone for each in appends(folder))
+        _save(folder, [each for some in records for each in some])
 
 
 def _save(folder: str, appended: Sequence[AppendedNote]) -> None:
