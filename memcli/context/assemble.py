@@ -47,6 +47,8 @@ from memcli.types import Excerpt
 
 # Parts that are shown next to the rules if no passage is a sure answer.
 UNSURE_PARTS = 3
+LASTING_SHARE = 0.4  # of the budget, for the lasting facts at the start of a session
+_Divided = tuple[Sequence[ChunkSpan], Sequence[ChunkSpan]]  # those that fit, and the rest
 
 
 class Sharing(Record):
@@ -143,10 +145,12 @@ def fix(
     soft: Sequence[Excerpt],
     newest: Iterable[Sequence[ChunkSpan]],
     sharing: Sharing,
+    lasting: Sequence[Excerpt] = (),
 ) -> FixedParts:
     """Choose rules and tail; `newest` yields the entries of dated logs, newest first.
 
-    BudgetError says by how many tokens the rules and the base tail exceed the budget.
+    `lasting` are facts that come before the soft rules, and have a share of their own. BudgetError
+    says by how many tokens the rules and the base tail exceed the budget.
     """
     budget = sharing.budget
     rules = [part for document in always for part in joined(ALWAYS, map(whole, document))]
@@ -165,12 +169,18 @@ def fix(
     if needed > budget:
         raise _too_much(needed, tokens(rules), budget, has_tail=bool(tail))
 
-    def fits(soft_parts: Sequence[ContextPart]) -> bool:
-        within = sum(part.cost for part in soft_parts) <= sharing.soft_share * budget
-        return within and cost([*rules, *soft_parts, *tail]) <= budget - sharing.reserve
+    def begin(chunks: Sequence[Excerpt], share: float, above: Sequence[ContextPart]) -> _Divided:
+        def fits(spans: Sequence[ChunkSpan]) -> bool:
+            parts = joined(SOFT, spans)
+            is_within = sum(part.cost for part in parts) <= share * budget
+            return is_within and cost([*above, *parts, *tail]) <= budget - sharing.reserve
 
-    shown, rest = _beginning([whole(chunk) for chunk in soft], lambda s: fits(joined(SOFT, s)))
-    chosen = [*rules, *joined(SOFT, shown)]
+        return _beginning([whole(chunk) for chunk in chunks], fits)
+
+    facts, rest = begin(lasting, LASTING_SHARE, rules)
+    chosen = [*rules, *joined(SOFT, facts)]
+    shown, soft_rest = begin(soft, sharing.soft_share, chosen)
+    chosen += joined(SOFT, shown)
     if sharing.tail and not (sharing.has_question and sharing.is_tail_set):
         around = quotient(frame({*(part.section for part in chosen), RECENT}))
         free = budget - sharing.reserve - around - _own(chosen)
@@ -182,12 +192,10 @@ def fix(
         if share > sharing.always_share
         else ""
     )
-    return FixedParts((*chosen, *tail), tuple(joined(SOFT, rest)), warning)
+    return FixedParts((*chosen, *tail), tuple(joined(SOFT, [*rest, *soft_rest])), warning)
 
 
-def _beginning(
-    spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]
-) -> tuple[Sequence[ChunkSpan], Sequence[ChunkSpan]]:
+def _beginning(spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]) -> _Divided:
     """Divide spans after the last line that fits; headings stay with the text after them."""
     count = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
     if count == len(spans):

@@ -276,7 +276,7 @@ def _covered(
         if index_term in common:
             continue
         looked_up += idf * (term.kind != JOINED)
-        if not frequency:
+        if not frequency and not (term.pairs and snapshot.occurring(term.pairs)):
             unmatched.append(term.text)
         for chunk_id in holding[index_term].chunk_ids:
             weights[chunk_id] = weights.get(chunk_id, 0.0) + idf

@@ -285,3 +285,14 @@ def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
     said = printed("search", "which kitten-like heron/egret did the keeper adopt", *place)[1]
     assert said.endswith("No note contains: adopt.\n")
     assert printed("search", "heron at pond 3", *place)[1] == ""
+
+
+def test_a_run_of_chinese_is_absent_only_if_none_of_its_pairs_is_in_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    write(tmp_path, "memory/2026-01-01.md", "# 项目\n\n订单数据存在 PostgreSQL，库存用 Redis。\n")
+    place = ("-w", str(tmp_path), "--now", "2026-04-01")
+    said = printed("search", "订单库用什么 kitten", *place)[1]  # two words and a function word
+    assert "No note contains: kitten." in said
+    assert "No note contains: 王小明." in printed("search", "订单 王小明", *place)[1]

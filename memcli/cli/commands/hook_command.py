@@ -187,8 +187,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     session = line.session(event, command)
     if session and not session.starts(event.source, command.memory.clock.now_ns()):
         return line.nothing("another hook has answered this start")
-    is_lost = event.source in ("clear", "compact")  # what the conversation had before
-    if session and is_lost:
+    if session and event.source in ("clear", "compact"):
         session.forget()
     if session and event.source == "resume" and session.has_shown():
         return line.nothing("the resumed session has its context")
@@ -203,9 +202,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     )
     sharing = check_shares(sharing_of(config))
     made = command.memory.answering(
-        lambda memory: session_start(
-            memory, command.question_time, sharing, since_ns=None if is_lost else before
-        ),
+        lambda memory: session_start(memory, command.question_time, sharing, since_ns=before),
         mends=True,
     ).assembled
     if not made.parts:
