@@ -25,6 +25,13 @@ _OWN = frozenset(_OWN_WORDS.split())
 _OWN_SIGNS = ("我们", "我們", "咱们", "上次", "之前", "私たち", "前回")
 _WORD = r"[^\W\d_]+"
 _LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence
+# Questions for general knowledge, unless they also have one of the words above.
+_DEFINITION = (
+    r"(?i)^\W*(?:what(?:'s|’s| is| are) an? \w|(?:please )?(?:explain|define)\b"
+    r"|what does \S+(?: \S+){0,3} (?:mean|stand for|do)\b|how does \S+(?: \S+){0,4} work\b"
+    r"|what(?:'s|’s| is) the difference between\b|was (?:ist|sind) (?:ein|eine)\b"
+    r"|was bedeutet\b|erkläre?\b|wie funktioniert\b|什么是|解释)"
+)
 _SHORTEST, _ENDING = 4, 3  # letters of a word that have to be there, and that may differ at its end
 
 LEAST_WIDTH = 10  # characters, as in "yes, do it"
@@ -127,10 +134,17 @@ def is_of_the_past(prompt: str, passage: str) -> bool:
     words = {match[0].casefold() for match in re.finditer(_WORD, prompt)}
     if not words.isdisjoint(_OWN) or any(sign in prompt for sign in _OWN_SIGNS):
         return True
+    if asks_for_definition(prompt):
+        return False
     if words & GERMAN and not words & ENGLISH:
         return False
     later = (match[0] for match in re.finditer(_LATER_WORD, prompt))
     return any(_stem(word) in passage for word in later if word[0].isupper() and word != "I")
+
+
+def asks_for_definition(prompt: str) -> bool:
+    """Return whether a prompt asks what something is in general. Example: what is a ULID."""
+    return re.match(_DEFINITION, prompt) is not None
 
 
 def contained(words: Iterable[str], text: str) -> list[str]:
