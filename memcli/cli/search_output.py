@@ -37,13 +37,16 @@ NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli statu
 
 
 def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
-    """Write how well they match to stderr, the passages to stdout, then the other messages."""
+    """Write to stderr what the index lacks and how well they match, then the passages to stdout.
+
+    The other messages follow. For several questions, the index is mentioned once.
+    """
     if shape.rest:
         result = _rest(result, command, shape)
+    if shape.place < 2:
+        say_index(result, command)
     if not shape.place:
         say_match(result.answer, command.terminal)
-    elif shape.place == 1:  # before the answers: it holds for all of them
-        _say_index(result, command)
     if shape.budget is None:
         WRITERS[shape.form](result, command, shape)
     else:
@@ -269,13 +272,8 @@ def _file(place: About, command: CommandContext) -> str | None:
 
 
 def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
-    """Write messages: what is missing, what was read, what is left out.
-
-    For several questions, the messages about the index are printed once, before the answers.
-    """
+    """Write messages: what was read, what is left out."""
     answer, terminal = result.answer, command.terminal
-    if not shape.place:
-        _say_index(result, command)
     if result.freshness.state == EMPTY:
         return
     say_repaired(answer.repaired, terminal, explain=shape.explain)
@@ -301,7 +299,7 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
 
 
-def _say_index(result: SearchResult, command: CommandContext) -> None:
+def say_index(result: SearchResult, command: CommandContext) -> None:
     """Say which files and vectors the answer lacks."""
     if say_freshness(result.freshness, command.terminal):
         say_semantic(result.answer.semantic, command, result.freshness)

@@ -214,6 +214,12 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     assert answer["count"] == 6
     short = record(*query, "--budget", "150")
     assert (len(short["results"]) < 6, short["count"]) == (True, 6)
+    long = {
+        f"memory/filter/{n}.md": f"# Day\n\n- Pool filter {'x ' * 99}{n}.\n" for n in range(9, 69)
+    }
+    put(notes, long)
+    at_most = (*query, "--budget", "9000")
+    assert estimate(printed(*at_most)[0]) <= 650 < estimate(printed(*at_most, "--more")[0])
 
 
 def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked_for(
