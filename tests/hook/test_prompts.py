@@ -98,7 +98,7 @@ def test_a_wish_is_known(prompt: str, *, is_one: bool) -> None:
         ("what was that ULID about", True),
         ("tell me about the ULID", True),
         ("what is a ULID", False),
-        ("how does ULID sorting work", False),
+        ("How does ULID sorting work?", False),
         ("what does ULID stand for", False),
         ("explain what ULID is", False),
         ("explain our ULID scheme", True),
