@@ -383,7 +383,7 @@ def _refuse_twice(data: bytes | None, text: str) -> None:
 def _note(text: str, wish: Wish, now: datetime) -> Note:
     if wish.type and wish.type not in TYPES:
         raise UsageError(
-            f"--type must be one of {', '.join(TYPES)}, not {wish.type!r}", hint="--type feedback"
+            f"the type must be one of {', '.join(TYPES)}, not {wish.type!r}", hint="--type feedback"
         )
     heading = " ".join(cleaned(wish.heading).split()).lstrip("#").strip()
     time = now.strftime("%H:%M") if wish.to == TODAY else ""

@@ -91,6 +91,9 @@ def _within(
         middle = (fits + over) // 2
         fits, over = (middle, over) if written(whole[:middle])[2] <= 0 else (fits, middle)
     best = written(whole[:fits])
+    if not fits:
+        answer = best[0].answer
+        best = (best[0]._replace(answer=answer._replace(left=(*whole, *answer.left))), *best[1:])
     if shape.lists:
         return best[:2]
     more: Sequence[RankedPassage] = whole[: fits + 1]
@@ -176,6 +179,14 @@ def _nothing(answer: Answer) -> str:
         if answer.omitted_over_budget
         else "No passages found."
     )
+
+
+def _needed(result: SearchResult, command: CommandContext, shape: Shape) -> int:
+    """Return the tokens of the output with the best of the passages that did not fit."""
+    over = result.answer.omitted_over_budget - 1
+    answer = result.answer._replace(passages=result.answer.left[:1], omitted_over_budget=over)
+    best = result._replace(answer=answer)
+    return estimate(command.terminal.captured(lambda: WRITERS[shape.form](best, command, shape)))
 
 
 def _links(command: CommandContext) -> Callable[[str, str, int], str]:
@@ -282,6 +293,8 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     if not answer.passages:
         if not (shape.place and shape.form == "text"):
             terminal.say(_nothing(answer))
+        if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
+            terminal.say(f"--budget {_needed(result, command, shape)} shows the best one.")
         if result.empty_reason is not None:
             terminal.advise(result.empty_reason)
     _say_budget(answer, terminal, has_rest=shape.ends and not (shape.rest or shape.place))
