@@ -164,7 +164,7 @@ def session_start(
     newest entries and the most important notes follow. Private notes, and summaries of them, are
     left out; summaries replace the lines they cover.
     """
-    from memcli.context.session import NEWEST_FILES, changed_parts, packed_in_order, tasks_of
+    from memcli.context.assemble import NEWEST_FILES, changed_parts, packed_in_order, tasks_of
 
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)

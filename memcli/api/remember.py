@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 TODAY = "today"
 MOST_CORRECTED = 20  # lines
 MOST_NAMED, SHOWN_START = 8, 50  # notes that an error names, and characters of each
+_KNOWN = ("duplicate", "near-duplicate", "known", "echo")  # rules about what is known
 HINT_TO = "memcli remember TEXT --to MEMORY.md"
 
 
@@ -121,7 +122,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     similar = SimilarLines(workspace)
     older, unknown = (older, ()) if older else _corrected_by_text(workspace, text)
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
-    settings = settings._replace(refuses_orders=bool(wish.by))
+    settings = settings._replace(is_of_agent=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
     if older:
         judged = judged._replace(older=(OlderLine(older, older_text, differs=True),))
@@ -171,21 +172,22 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
 
 
 def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
-    """Save a correction. If the author has saved about the same, remove that note first."""
+    """Save a correction, also if a note says the same; if the author wrote that note, remove it."""
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
 
     noted = remember(workspace, text, wish, now)
     known = noted.refusal
-    if known is None or known.rule not in ("duplicate", "near-duplicate") or not known.citation:
+    if known is None or known.rule not in _KNOWN or not known.citation:
         return noted
     if known.citation == _corrected(workspace, wish.corrects):
         return noted  # it says the same as the line that it is to replace
-    is_correction = f"({CORRECTS} " in get(Workspaces(workspace), known.citation).text
-    with suppress(NotFoundError):  # somebody else's note
-        if not is_correction and not forget(workspace, known.citation, by=wish.by).reason:
-            return remember(workspace, text, wish._replace(force=True), now)
-    return noted
+    if f"({CORRECTS} " in get(Workspaces(workspace), known.citation).text:
+        return noted
+    with suppress(NotFoundError):  # somebody else's note: only a note of one's own has the mark
+        if forget(workspace, known.citation, by=wish.by).reason:
+            return noted
+    return remember(workspace, text, wish._replace(force=True), now)
 
 
 def _corrected(workspace: Workspace, citation: str) -> str:
@@ -367,7 +369,7 @@ def _refuse_twice(data: bytes | None, text: str) -> None:
 def _note(text: str, wish: Wish, now: datetime) -> Note:
     if wish.type and wish.type not in TYPES:
         raise UsageError(
-            f"--type must be one of {', '.join(TYPES)}, not {wish.type!r}", hint="--type feedback"
+            f"the type must be one of {', '.join(TYPES)}, not {wish.type!r}", hint="--type feedback"
         )
     heading = " ".join(cleaned(wish.heading).split()).lstrip("#").strip()
     time = now.strftime("%H:%M") if wish.to == TODAY else ""

@@ -289,7 +289,7 @@ RULES_OF_A_TEAM = (
 
 
 def test_orders_to_a_model_are_refused_and_rules_of_a_team_are_not() -> None:
-    settings = AdmissionSettings(WEIGHTS, refuses_orders=True)
+    settings = AdmissionSettings(WEIGHTS, is_of_agent=True)
     refused = [
         text
         for text in (*ORDERS, *RULES_OF_A_TEAM)

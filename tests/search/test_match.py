@@ -29,10 +29,9 @@ CLOSE = {"code": "close", "reason": "the tenth passage matches nearly as well as
 Asked = Callable[..., tuple[dict[str, Any], str]]
 
 
-def _passages(*scores: float, of_one: int = 1) -> list[RankedPassage]:
-    """Make a passage of each score, the first so many of one document."""
-    passages = [fused(candidate(max(1, n - of_one + 2)))[0] for n in range(len(scores))]
-    return [passage._replace(score=score) for passage, score in zip(passages, scores, strict=True)]
+def _passages(*scores: float) -> list[RankedPassage]:
+    (passage,) = fused(candidate(1))
+    return [passage._replace(score=score) for score in scores]
 
 
 def _chunks(*cosines: float) -> list[RankedPassage]:
@@ -56,21 +55,6 @@ def test_the_first_passage_stands_out_by_its_lead_over_the_tenth(
     first: float, rest: list[float], chunks: list[float], is_so: bool
 ) -> None:
     assert stands_out(_passages(first, *rest), _chunks(*chunks), CONSTANTS) is is_so
-
-
-def test_passages_of_one_document_are_no_rivals_of_each_other() -> None:
-    alike = [0.5] * 12
-    assert stands_out(_passages(*alike, of_one=6), _chunks(0.5), CONSTANTS)
-    assert not stands_out(_passages(*alike, of_one=5), _chunks(0.5), CONSTANTS)
-    assert not stands_out(_passages(*alike, *[0.5] * 3, of_one=6), _chunks(0.5), CONSTANTS)
-
-
-def test_passages_of_a_document_with_most_of_the_chunks_are_rivals_of_each_other() -> None:
-    """As in one long log of many subjects."""
-    own, other = _passages(0.5)[0], _chunks(0.5)[0]
-    passages = _passages(*[0.5] * 12, of_one=6)
-    assert stands_out(passages, [own, other], CONSTANTS)
-    assert not stands_out(passages, [own, own, other], CONSTANTS)
 
 
 def test_nothing_is_withheld_where_nothing_was_measured() -> None:

@@ -15,7 +15,7 @@ from memcli.indexing.indexer import embed
 from memcli.store.quantize import unpacked
 from memcli.store.records import Scope, TermChunks
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import keywords, rare_first, schema
+from memcli.store.sqlite import bm25, keywords, schema
 from memcli.store.sqlite.driver import connect, rows, strings
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
@@ -513,8 +513,8 @@ def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: 
 
 def test_of_no_places_the_first_is_none() -> None:
     connection = apsw.Connection(":memory:")
-    assert rare_first.first(connection, {1: 0.5, 2: 0.25}, 0) == []
-    assert rare_first.first(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
+    assert bm25.first(connection, {1: 0.5, 2: 0.25}, 0) == []
+    assert bm25.first(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
 
 
 @pytest.mark.parametrize("text", ["", "x", "[1]", '["a"] ', '{"a": 1}', "[", '"a"'])
