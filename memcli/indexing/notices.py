@@ -42,7 +42,7 @@ def flaws(name: str, file: FileText, document: Document) -> Iterator[Reason]:
 
     if is_broken(file.text.split("\n"), document.chunks[0].start_line - 1):
         text = f"{name}: its front matter is not valid YAML, so memcli reads it as text"
-        yield Reason("front-matter", text, "memcli help front-matter")
+        yield Reason("front-matter", text, "memcli help invalid-front-matter")
 
 
 def not_read(skip: Skip) -> Reason:
