@@ -275,6 +275,8 @@ class Claims:
         alike = self._by_key.get(_start(text), ())
 
         def is_half(place: int) -> bool:
+            if not (text.isascii() or self._claims[place].text.isascii()) and place in alike:
+                return True  # of Chinese, a new value changes most pairs
             return 2 * len(stems & self._claims[place].stems) + 1 >= len(stems)
 
         changed = {place for place in near if has_change(self._claims[place].text)}

@@ -8,7 +8,7 @@ else; everything else is plain text. Dates are ordinary terms here: the caller f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, count, islice, pairwise
 
 from memcli.language import words
@@ -131,6 +131,17 @@ class ParsedQuery(Record):
             term._replace(stop=term.stop or term.text.lower() in ANYTHING) for term in self.terms
         )
         return self._replace(terms=tuple(terms))
+
+    def in_pairs(self, runs: Collection[QueryTerm]) -> ParsedQuery:
+        """Replace some runs of a script without spaces by their pairs."""
+        group = max((term.group for term in self.terms), default=0)
+        terms = (
+            [QueryTerm(pair, "pair", group=group + place) for pair in words.pairs(term.text)]
+            if term in runs
+            else [term]
+            for place, term in enumerate(self.terms, 1)
+        )
+        return self._replace(terms=tuple(chain.from_iterable(terms)))
 
     @property
     def plain(self) -> tuple[QueryTerm, ...]:

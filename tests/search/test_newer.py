@@ -241,5 +241,5 @@ def test_what_holds_now_is_first_and_what_does_not_is_marked(tmp_path: Path) -> 
         ("change", 0): (24, 24, 18, 3),
         ("change", 1): (23, 21, 17, 5),
         ("plain", 0): (23, 21, 22, 0),
-        ("plain", 1): (24, 24, 23, 0),
+        ("plain", 1): (24, 24, 24, 0),
     }

@@ -113,6 +113,11 @@ def test_sentences_of_a_message_that_say_nothing_are_an_ellipsis() -> None:
     (read,) = ended(answer).passages
     assert read.shown.split("\n")[0] == f"- **Ann**: {opening} … {facts} …"
     assert (read.text, read.citation) == (talk.text, talk.citation)
+    steps = f"{opening} 1. Drain it. 2. {praise} 3. Fill it. {praise}"
+    deed = f"{opening} I finally mended the pump of ours. {praise}"
+    for text, end in ((steps, steps), (deed, deed.replace(praise, "…"))):
+        (read,) = ended(answer._replace(passages=(_talk(("Ann", text, 0.0)),))).passages
+        assert read.shown == f"- **Ann**: {end}"
     (same,) = ended(answer._replace(words=("dónde", "está", "la", "piscina"))).passages
     assert same.shown == same.text
 
