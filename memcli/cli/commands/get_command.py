@@ -24,7 +24,7 @@ ARGUMENTS = (
     CommandArgument(
         "targets",
         "PATH[:FROM-TO]",
-        "A path, a citation or a record ref; several.",
+        "A path, a citation or a ref. Repeat it for more.",
         list,
         is_required=True,
         choices=DOCUMENTS,

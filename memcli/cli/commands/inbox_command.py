@@ -22,7 +22,7 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """List the lines that memcli collected from sessions of agents; keep or drop them.
+    """List the facts that memcli collected from agent sessions; keep or drop them.
 
     To start, install the hooks and run: memcli config set capture inbox --user
 

@@ -113,7 +113,7 @@ USUAL_OPTIONS = (
 def run(options: Options) -> int:
     """Find passages by keyword and by meaning, best first.
 
-    Queries understand "a phrase", -without and prefix*. See: memcli help query-syntax
+    A query may contain "a phrase", -without and prefix*. See: memcli help query-syntax
 
     Examples: memcli search "why did the pool run dry"
     memcli search "who owns billing" "when may we deploy"
