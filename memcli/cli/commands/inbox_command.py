@@ -69,7 +69,7 @@ def _chosen(numbers: str, entries: Sequence[InboxEntry]) -> list[InboxEntry]:
 def _write(left: Sequence[InboxEntry], command: CommandContext, *, changed: int) -> None:
     terminal = command.terminal
     if changed:
-        terminal.say(f"{changed} lines are settled, {len(left)} are left.")
+        terminal.say(f"{changed} lines kept or deleted, {len(left)} left.")
         return
     for each in left:
         terminal.write_line(terminal.safe_line(f"{each.number:>3}  {each.text}"))
