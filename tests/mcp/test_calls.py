@@ -128,7 +128,7 @@ def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> 
         title, fence, *lines = text.split("\n\n", 1)[1].split("\n")
         assert "`" not in title
         assert fence == "`````"
-        assert lines.index("`````") > lines.index("match: strong")
+        assert lines.index("`````") > lines.index("5: match: strong")
 
 
 def test_an_answer_that_is_not_sure_is_short_and_has_no_more_pages(clocked: Clocked) -> None:
