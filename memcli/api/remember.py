@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from memcli.api.read import Lines
     from memcli.api.workspace import Workspace
     from memcli.errors import Reason
     from memcli.remember.admission import WasShown
@@ -287,6 +288,11 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
         is_there = made.path == place.path and place.source == MEMORY_SOURCE
         return is_there and made.by == by and lines in made.note
 
+    if within := [made for made in _appends(workspace) if _is_within(made, place, by)][1:]:
+        raise UsageError(
+            f"{place.citation} has {len(within) + 1} notes, and one is taken back at a time",
+            hint=f"{place.citation.rpartition(':')[0]}:LINE of a note",
+        )
     done = UndoResult(None)
     if lines.strip():
         done = _take_back(workspace, is_meant, may_follow=True)
@@ -298,6 +304,14 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
             hint="memcli changes --by agent",
         )
     return done
+
+
+def _is_within(made: AppendedNote, place: Lines, by: str) -> bool:
+    """Return whether some lines contain a note of an author."""
+    is_there = made.path == place.path and place.source == MEMORY_SOURCE
+    note = made.note.strip()
+    is_own = made.by == by and not made.is_removed and is_there
+    return is_own and bool(note) and note in place.text.encode()
 
 
 def _removed_before(workspace: Workspace, path: str, line: int) -> UndoResult | None:

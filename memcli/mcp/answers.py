@@ -68,6 +68,7 @@ def _hint_for_tools(hint: str) -> str:
     """
     if hint.endswith("-w FOLDER"):  # of a workspace that was not found
         return 'the same call with workspace "FOLDER", the path of a folder of notes'
+    hint = hint.partition(", or: --")[0]
     try:
         words = shlex.split(hint)
     except ValueError:

@@ -8,7 +8,6 @@ one of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from memcli.language.correction import corrects
@@ -26,8 +25,8 @@ from memcli.language.facts import (
 from memcli.language.word_order import is_moved
 from memcli.record import Record
 from memcli.remember.note_score import GateWeights, NoteScore, score_of
+from memcli.remember.orders import is_order
 from memcli.remember.restated import is_of_owner, owner_names, restates
-from memcli.render.sanitize import broken_up
 from memcli.secrets.finding import find_secrets
 from memcli.secrets.stated import stated_secret
 from memcli.types import cite
@@ -170,54 +169,8 @@ def _secret(text: str) -> Check:
     return Check("secret", False, f"it contains a secret: {', '.join(kinds)}")
 
 
-# What attacks say to a model, and notes do not. "Always squash before merging", "ignore the flaky
-# test" and "never forget all lint rules" are rules of a team, and so is what "the user wants".
-_ORDERS = (
-    r"(?i)(?<!not )(?<!never )(?<!n't )\b(?:ignore|disregard|forget|override|bypass)\b(?:"
-    r".{0,30}\b(?:previous|prior|above|earlier|preceding|system|safety|your)\b.{0,30}"
-    r"\b(?:instructions?|prompts?|rules?|messages?|guidelines|restrictions|directives)\b"
-    r"|(?: (?:all|any|these|those|the|of|other|existing|current|given|my|our)){1,4}"
-    r" (?:instructions?|prompts?|rules?|guidelines|restrictions|directives)\b"
-    r"(?! (?:in|of|for|from)\b)"
-    r"|.{0,30}\b(?:instructions?|rules?|guidelines|directives)\b (?:in|of|from)\b.{0,20}"
-    r"\b(?:CLAUDE|AGENTS|GEMINI|SKILL|MEMORY|copilot-instructions)\.md\b)"
-    r"|\b(?:reveal|print|repeat|output|show|leak|send)\b.{0,30}\b(?:system|hidden|initial|your)"
-    r" (?:prompt|instructions)\b"
-    r"|\byou are (?:now|no longer) (?:a|an|the|in|bound|DAN)\b|\bjailbreak|\bdeveloper mode\b"
-    r"|\bdo not (?:tell|inform|mention (?:this|it) to|ask) the user\b"
-    r"|\bwithout (?:telling|informing|asking) the user\b"
-    r"|^\W*(?:system|assistant|new instructions?)\s*:"
-    r"|\b(?:user|owner|operator|developer|admin)s? (?:wants?|asks?|asked|expects?|told|allows?"
-    r"|requires?|would like|has (?:asked|told|allowed)) you to\b"
-    r"|\b(?:you|assistant|agent|model|chatbot|AI|LLM)\b (?:must|should|shall|will|has to|have to)\b"
-    r".{0,20}\b(?:answer|reply|respond)\b.{0,10}\b(?:every|all|each|any)\b.{0,20}"
-    r"\b(?:questions?|prompts?|requests?|messages?) (?:with|by)\b"
-    r"|\b(?:agents?|assistants?|models?) reading this\b"
-    r"|\b(?:do not|don't|never) (?:follow|obey)\b.{0,30}\b(?:CLAUDE|AGENTS|GEMINI|MEMORY)\.md\b"
-    r"|\byou (?:must|should|shall|may|can|will|are to) (?:never|not)\b"
-    r"(?:.{0,20}\bmention\b|.{0,80}\bthe user\b)"
-    r"|\bfrom now on,? you (?:must|should|shall|will|have to)\b.{0,20}"
-    r"\b(?:answer|reply|respond|say|obey|follow|ignore|pretend|act as)\b"
-    r"|\b(?:when(?:ever)?|if) (?:(?:you are|you're|the user) )?ask(?:ed|s)\b[^.!?]{0,80}[,:] ?"
-    r"(?:(?:always|just|simply|please|only|you (?:must|should)) )*"
-    r"(?:tell|answer|say|reply|respond|pretend|claim|deny)\b"
-    r"|\b(?:ignoriere?|vergiss|vergesst|missachte)\b(?! nicht)(?:"
-    r".{0,30}\b(?:vorherigen?|vorigen?|bisherigen?|obigen?|früheren?|deine|alle)\b.{0,30}"
-    r"\b(?:anweisungen|instruktionen|befehle|regeln|nachrichten|vorgaben)\b"
-    r"|.{0,30}\b(?:anweisungen|regeln|vorgaben)\b.{0,20}\b(?:CLAUDE|AGENTS|GEMINI|MEMORY)\.md\b)"
-    r"|\b(?:nutzer|benutzer|anwender)(?:in)? (?:will|möchte|wünscht|verlangt|erwartet)\b.{0,3}"
-    r"\bdass du\b"
-    r"|\bdu (?:darfst|sollst|musst)\b.{0,60}\b(?:nie|niemals|nicht)\b.{0,10}\berwähn"
-    r"|\b(?:du|assistent|agent|modell|KI)\b.{0,30}\bjede\w* (?:an)?frage\b.{0,20}\bmit\b"
-    r"|\bwenn (?:du|man dich|der nutzer)\b.{0,60}\b(?:gefragt wirst|fragt)\b[^.!?]{0,60}, ?"
-    r"(?:sage?|antworte|behaupte)\b"
-    r"|(?:忽略|无视).{0,10}(?:之前|以上|先前|所有|系统).{0,10}(?:指令|指示|提示|规则)"
-)
-
-
 def _order(text: str) -> Check:
-    match = re.search(_ORDERS, text) or (broken_up(text) != text)
-    if match:
+    if is_order(text):
         return Check("instruction", False, "it tells a model what to do instead of what is true")
     return Check("instruction", True, "it does not address a model")
 

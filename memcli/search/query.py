@@ -36,7 +36,7 @@ MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest 
 MAX_TERM_CHARS = 256  # longer words and phrases are in no index
 MOST_BESIDE = 8  # more words than a search with a quoted phrase has
 MAX_WHOLE_RUN = 4  # units of an unspaced run that form one phrase
-SHORTEST_PLAIN, SHORTEST_NUMBER = 3, 4  # characters
+SHORTEST_PLAIN = 4  # letters; of shorter words too many are one letter apart
 SHORTEST_JOINED = 3  # letters of each of two words that may be one
 JOINED = "joined"  # the kind of a term that is searched in addition to the words it joins
 _KEEP_FIRST = {"identifier": 0, "phrase": 1, "prefix": 2}  # when there are too many terms
@@ -191,7 +191,7 @@ def _is_plain(term: QueryTerm) -> bool:
     if len(text) < SHORTEST_PLAIN or term.kind not in ("word", "identifier"):
         return False
     if text[0].isdecimal():
-        return len(text) >= SHORTEST_NUMBER and text.replace(",", "").replace(".", "").isdecimal()
+        return text.replace(",", "").replace(".", "").isdecimal()
     is_word = term.kind == "word" and text.replace("-", "").isalpha()
     return is_word and (text.isascii() or not any(run for _, run in words.split_runs(text)))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum, log
 
 from memcli.checking import TYPE_CHECKING
-from memcli.language.words import prepare, stem
+from memcli.language.words import index_term, prepare, stem
 from memcli.markdown.comments import visible
 from memcli.markdown.names import NAME_CHARS, headings_of, is_name
 from memcli.record import Record
@@ -288,7 +288,7 @@ def _covered(
             continue
         looked_up += idf * (term.kind != JOINED)
         # A pair may join the ends of two words, so that it is in no note says nothing.
-        if not frequency and term.kind != "pair":
+        if not frequency and term.kind != "pair" and not _has_other_form(snapshot, term.text):
             unmatched.append(term.text)
         for chunk_id in holding[index_term].chunk_ids:
             weights[chunk_id] = weights.get(chunk_id, 0.0) + idf
@@ -302,6 +302,15 @@ def _covered(
     return RecallResult(
         candidates, coverage, matched, tuple(terms), tuple(unmatched), (), (), (), rarity, {}
     )
+
+
+def _has_other_form(snapshot: Snapshot, word: str) -> bool:
+    """Return whether a chunk contains another form of an irregular verb, such as `ran` of `run`."""
+    from memcli.language.spelling import irregular
+
+    forms = (index_term(form) for form in irregular(word.lower()))
+    terms = [form for form in forms if form]
+    return bool(terms and snapshot.occurring(terms))
 
 
 def scope_within(snapshot: Snapshot, filters: Filters) -> Scope:

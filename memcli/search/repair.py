@@ -1,12 +1,11 @@
 """Replace words that the notes do not contain by the words that were most likely meant.
 
-For such a word memcli tries in turn: another form (`wolf` for `wolves`, `ran` for `run`), a
-spelling one mistake away, two words for a compound, and the word as the beginning of another.
-Numbers are tried with and without separators of thousands. A word in the vocabulary of the bundled
-model is an English word that the notes do not use: memcli tries only its other forms. The
-vocabulary has few words of other languages, so there a missing form is replaced by one that the
-notes contain. A minimum of six letters there protected no Spanish question of XQuAD, and lost .014
-of the .085 nDCG@10 that repair gains.
+For such a word memcli tries in turn: its plural or singular, a spelling one mistake away, two words
+for a compound, and the word as the beginning of another. Numbers are tried with and without
+separators of thousands. A word in the vocabulary of the bundled model is an English word that the
+notes do not use: memcli tries only its plural. The vocabulary has few words of other languages, so
+there a missing form is replaced by one that the notes contain. A minimum of six letters there
+protected no Spanish question of XQuAD, and lost .014 of the .085 nDCG@10 that repair gains.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ MOST_LACKING, MOST_UNKNOWN = 16, 8
 # Letters of a corrected spelling, and of its stem if it is not English: a shorter one is a letter
 # away from too many words.
 SHORTEST_MEANT, SHORTEST_STEM = 5, 4
-SHORTEST_MISSPELT = 4  # letters: too many shorter words are one letter apart
 SHORTEST_BEGINNING = 5  # letters
 # From so many chunks, and such a share of them, a word is common.
 COMMON_CHUNKS, COMMON_SHARE = 8, 0.02
@@ -51,7 +49,7 @@ class Repair(Record):
 
     typed: str
     searched: str
-    how: str  # form | spelling | split | beginning | number | joined | besides
+    how: str  # plural | spelling | split | beginning | number | joined | besides
 
     @property
     def is_instead(self) -> bool:
@@ -64,7 +62,7 @@ class Repair(Record):
         is_form = self.how == "spelling" and spelling.are_forms(
             fold(self.typed), fold(self.searched)
         )
-        return not is_form and self.how not in ("besides", "form")
+        return not is_form and self.how not in ("besides", "plural")
 
 
 def repair(
@@ -166,10 +164,9 @@ def _meant(
         )
     if not word.isalpha():
         return _correction(_first_known(snapshot, filter(None, [spelling.grouped(word)])), "number")
-    forms = (*spelling.numbers(word, spelling.ENGLISH_NUMBERS), *spelling.irregular(word))
-    english = _first_known(snapshot, forms)
-    if english or is_known or len(word) < SHORTEST_MISSPELT:
-        return _correction(english, "form")
+    english = _first_known(snapshot, spelling.numbers(word, spelling.ENGLISH_NUMBERS))
+    if english or is_known:
+        return _correction(english, "plural")
     respelt = _respelt(snapshot, word, is_foreign=is_foreign)
     if respelt and is_foreign and _ends_in_english(word, fold(respelt)):
         respelt = None
@@ -183,7 +180,7 @@ def _meant(
     return (
         _correction(respelt, "spelling")
         or _correction(
-            _first_known(snapshot, spelling.numbers(word, spelling.OTHER_NUMBERS)), "form"
+            _first_known(snapshot, spelling.numbers(word, spelling.OTHER_NUMBERS)), "plural"
         )
         or _correction(_split(snapshot, word), "split")
         or _correction(_begun(snapshot, word) if is_last else None, "beginning")

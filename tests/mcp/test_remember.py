@@ -202,6 +202,13 @@ def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:
     assert "kestrel" in served.text("memory_get", path=second)  # its number is the same
     told = served.error("memory_forget", citation=RETENTION)
     assert told == f"{RETENTION} is not a note that was saved with these tools"
+    third = served.text("memory_remember", text="The scanner is in room 14 of the annex.").split()[
+        1
+    ]
+    path, _, line = second.rpartition(":")
+    told = served.error("memory_forget", citation=f"{path}:{line}-{third.rpartition(':')[2]}")
+    assert told.startswith(f"{path}:{line}-")
+    assert " has 2 notes, and one is taken back at a time" in told
     [log] = (notes / "memory" / "agent").iterdir()
     log.write_text(log.read_text().replace("kestrel", "merlin"))
     assert "is not a note that" in served.error("memory_forget", citation=second)

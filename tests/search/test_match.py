@@ -268,6 +268,7 @@ def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
     assert read == 'Read "last winter" as 2025-12-01 to 2026-02-28.'
     said = printed("search", "which kitten-like heron/egret did the keeper adopt", *place)[1]
     assert said.endswith("No note contains: adopt.\n")
+    assert printed("search", "which kitten did the keeper see", *place)[1].endswith(": kitten.\n")
     assert printed("search", "heron at pond 3", *place)[1] == ""
 
 

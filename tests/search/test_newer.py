@@ -140,7 +140,7 @@ def test_only_the_first_sixty_are_compared_so_a_limit_changes_nothing() -> None:
     between = [passage(n, 0.75, "x", None) for n in range(10, 69)]
     assert order(OLD, *between[:58], NEW)[0] == 2
     assert order(OLD, NEW._replace(score=0.1)) == [2, 1]
-    assert order(OLD, NEW._replace(score=0.05)) == [1, 2]  # it does not answer the question
+    assert order(OLD, NEW._replace(score=0.05)) == [2, 1]  # whatever it matches
     assert order(OLD, *between, NEW)[0] == 1
 
 

@@ -362,5 +362,5 @@ def test_a_document_of_the_terms_matches_all(terms: list[str]) -> None:
 def test_plain_words_are_those_that_may_be_misspelt() -> None:
     query = 'gone odd 3,000 999 1000 e-mail 会议记录 straße x_y_z "red door" sail* four the'
     assert [term.text for term in parse(query).plain] == [
-        "gone", "odd", "3,000", "1000", "e-mail", "straße", "four",
+        "gone", "3,000", "1000", "e-mail", "straße", "four",
     ]  # fmt: skip

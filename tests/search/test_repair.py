@@ -23,7 +23,7 @@ NOTES = {
     "memory/2025-06-18.md": "# Log\n\nA roadtrip: the road was wet, the trip was long.\n",
     "memory/2025-06-20.md": "# Log\n\nGrey skies from noon on, a rating of two.\n",
     "memory/2025-06-21.md": "# Log\n\nInstall the printer.\n",
-    "memory/2025-06-22.md": "# Log\n\nA jar of pickles; the ball at the castle, where a dog ran.\n",
+    "memory/2025-06-22.md": "# Log\n\nA jar of pickles; the ball at the castle.\n",
 }
 Ask = Callable[..., dict[str, Any]]
 
@@ -78,9 +78,7 @@ def test_one_mistake_in_a_word_is_as_good_as_none(
 @pytest.mark.parametrize(
     ("query", "typed", "searched", "how", "day"),
     [
-        ("the wolves", "wolves", "wolf", "form", 17),
-        ("where does the dog run", "run", "ran", "form", 22),
-        ("the education has begun", "begun", "begin", "form", 12),
+        ("the wolves", "wolves", "wolf", "plural", 17),
         ("where is the icecream", "icecream", "ice cream", "split", 15),
         ("Arbeitszimmer", "Arbeitszimmer", "arbeit zimmer", "split", 16),
         ("who plays pickleball", "pickleball", "pickle ball", "split", 22),

@@ -307,20 +307,29 @@ def _captured(
         return ""
     read = [int(key.removeprefix(READ)) for key in claimed if key.startswith(READ)]
     count = sum(key.startswith(KEPT) for key in claimed)
-    saved = capture(
+    saved, where = 0, ""
+    for noted in capture(
         command.workspace,
         text,
         os.path.basename(event.transcript),
         after=max(read, default=0),
         room=MOST_PER_SESSION - count,
         now=command.moment,
-    )
-    keys = [f"{KEPT}{key}" for noted in saved for key in line_keys("", noted.path, [noted.text])]
-    session.claim([*keys, f"{READ}{text.count(chr(10))}"])
+    ):
+        session.claim([f"{KEPT}{key}" for key in line_keys("", noted.path, [noted.text])])
+        saved += 1
+        where = "memcli inbox" if noted.path == INBOX else "memcli changes --by agent"
+        # If the time ends here, this is what the person gets to know.
+        partly = f"{_notes(saved)} of this session so far. To review: {where}"
+        REPLY.otherwise(reply(line.agent, event, partly))
+    session.claim([f"{READ}{text.count(chr(10))}"])
     if not saved:
         return line.nothing("no line of the transcript is worth saving")
-    where = "memcli inbox" if saved[0].path == INBOX else "memcli changes --by agent"
-    return f"memcli saved {len(saved)} notes of this session. To review them: {where}"
+    return f"{_notes(saved)} of this session. To review: {where}"
+
+
+def _notes(count: int) -> str:
+    return f"memcli saved {count} note{'s' * (count != 1)}"
 
 
 def _suggested(text: str, session: SessionFile, command: CommandContext) -> str:
