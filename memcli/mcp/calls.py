@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from memcli.types import Filters
 
 MOST_TOKENS = 8000  # per call
-HEADLINE_TOKENS = 14  # of the first line of a context
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
 # Citations as web pages write them: a.md#L3-L9, a.md:L3-L9, a.md#L3.
@@ -301,8 +300,7 @@ def call_context(
     if is_stopped():
         raise StoppedError("warm")
     text, observe = arguments["query"] or "", _while_awaited(is_stopped)
-    room = sharing._replace(budget=max(1, sharing.budget - HEADLINE_TOKENS))
-    assembly = context_of(memory, text, moment, room, observe=observe)
+    assembly = context_of(memory, text, moment, sharing, observe=observe)
     embeds = shared.embeds(is_outdated=assembly.freshness.pending > 0, has_vectors=True)
     lines = answers.of_context(assembly, embeds=embeds)
     for part in assembly.assembled.parts:
