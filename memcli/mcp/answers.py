@@ -13,7 +13,6 @@ from memcli.api.listing import MOST_LISTED, counted
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError, Reason
 from memcli.language.tokens import estimate
-from memcli.markdown.links import corrected_lines
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
@@ -215,7 +214,7 @@ def _passages_of_one(passages: Sequence[RankedPassage]) -> str:
     known = [each.confidence for each in passages if each.confidence is not None]
     headings = " > ".join(each for each in about.heading_path if each not in about.path)
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    marks = dict.fromkeys(filter(None, map(_marked, passages)))
+    marks = dict.fromkeys(mark_of(each.corrected_by) for each in passages if each.corrected_by)
     name = f"{shown(*about.document)}:{places}"
     parts = [name, f"{max(known):.2f}" if known else "", about.days, headings]
     parts += [trust, ", ".join(marks)]
@@ -228,19 +227,9 @@ def _passages_of_one(passages: Sequence[RankedPassage]) -> str:
 def passage_line(passage: RankedPassage) -> str:
     """Write a passage in one line: its citation, its date and its first line."""
     text = next((each for each in broken_up(passage.text).split("\n") if each.strip()), "")
-    mark = _marked(passage)
+    mark = mark_of(passage.corrected_by)
     parts = filter(None, (passage.citation, passage.about.days, mark, " ".join(text.split())))
     return visible_line(" | ".join(parts))
-
-
-def _marked(passage: RankedPassage) -> str:
-    """Name the newer lines, and before each the line of the passage that it says it corrects."""
-    marks = []
-    for each in passage.corrected_by:
-        path, first, last = corrected_lines(each.text) or ("", 0, 0)
-        is_here = path == passage.about.path and passage.start_line <= first <= passage.end_line
-        marks.append(f"{lines_of(first, last)} " * is_here + mark_of([each]))
-    return ", ".join(marks)
 
 
 def quoted(title: str, text: str) -> str:

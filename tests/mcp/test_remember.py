@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli import processes
-from tests.mcp.clients import Served, price, serve
+from tests.mcp.clients import Served, price, serve, serve_here
+from tests.mcp.test_life import BY_WORDS
 
 FACT = "Deploys of tracker-api go out on Tuesdays, never on Fridays."
 
@@ -21,8 +22,10 @@ def notes(tmp_path: Path, workspaces: Path) -> Path:
 
 
 @pytest.fixture
-def served(notes: Path, tmp_path: Path) -> Iterator[Served]:
-    with serve(tmp_path, "-w", str(notes), "--write") as made:
+def served(notes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    for name, value in BY_WORDS.items():
+        monkeypatch.setenv(name, value)
+    with serve_here(notes, writes=True) as made:
         yield made
 
 
