@@ -178,6 +178,14 @@ def test_a_note_that_may_replace_another_is_told_so_and_becomes_its_correction(
     assert f"Lee owns the invoice service. (corrects {older})" in log.read_text()
 
 
+def test_a_note_that_says_about_the_same_as_another_is_told_so(served: Served) -> None:
+    served.text("memory_remember", text="The printer of the annex is in room 12.")
+    told = served.text("memory_remember", text="Room 12 houses the printer of the annex.")
+    made = told.split()[1]
+    assert "\na note says about the same: memory/agent/" in told
+    assert told.endswith(f"\nIf it says nothing new: memory_forget with {made}\n")
+
+
 def test_a_corrected_line_of_an_undated_file_is_marked_too(served: Served, notes: Path) -> None:
     said = "No deploys after 14:00, none on Thursdays or Fridays."
     assert "remembered" in served.text("memory_correct", citation="MEMORY.md:25", text=said)

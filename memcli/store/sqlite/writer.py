@@ -218,7 +218,7 @@ class Writer(BaseChange):
             " JOIN documents d ON d.id = c.document_id"
             f"{_WAITING}{among} ORDER BY d.always DESC,"
             f" coalesce(d.importance, 0) > {IMPORTANT} DESC, d.date IS NOT NULL, d.date DESC,"
-            " d.path, d.source, p.chunk_id, p.no LIMIT ?2",
+            " d.mtime_ns DESC, d.path, d.source, p.chunk_id, p.no LIMIT ?2",
             (fingerprint, limit, *listed),
         )
         with understood(self.path):
