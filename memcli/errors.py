@@ -46,6 +46,7 @@ def install_extra(name: str) -> str:
 
     It names the packages themselves: memcli may have been installed from a folder.
     """
+    import os
     import sys
     from importlib.metadata import PackageNotFoundError, requires
     from importlib.util import find_spec
@@ -59,7 +60,9 @@ def install_extra(name: str) -> str:
         each for each, _, marker in named if f"extra == '{name}'" in marker.replace('"', "'")
     ]
     pip = [sys.executable, "-m", "pip", "install"]
-    if find_spec("pip") is None:  # uv makes environments without it
+    if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
+        pip = ["pipx", "inject", os.path.basename(sys.prefix)]
+    elif find_spec("pip") is None:  # uv makes environments without it
         pip = ["uv", "pip", "install", "--python", sys.executable]
     return join([*pip, *(each.strip() for each in packages)])
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.config.bounds import MOST_DOTS, MOST_OPEN, excess
-from memcli.config.settings import KEYS, Config, load, user_file
+from memcli.config.settings import KEYS, Config, check_options, load, user_file
 from memcli.errors import ConfigError, NotFoundError
 from memcli.store.open import store_path
 
@@ -228,10 +228,15 @@ def test_a_wrong_variable_is_named(place: Place, variable: str, text: str) -> No
 
 
 def test_a_wrong_flag_is_a_config_error(place: Place) -> None:
-    with pytest.raises(ConfigError, match=r"^--tail must be at most 1e\+15"):
-        place.load(flags={"context.tail": 10**30})
-    with pytest.raises(ConfigError, match=r"^--limit must be between 1 and 100"):
-        place.load(flags={"search.limit": 1000})
+    """The command line names the option, and Python the setting."""
+    for values, option, bounds in (
+        ({"context.tail": 10**30}, "--tail", r" must be at most 1e\+15"),
+        ({"search.limit": 1000}, "--limit", r" must be between 1 and 100"),
+    ):
+        with pytest.raises(ConfigError, match=f"^{next(iter(values))}{bounds}"):
+            place.load(flags=values)
+        with pytest.raises(ConfigError, match=f"^{option}{bounds}"):
+            check_options(values)
 
 
 def test_the_store_lies_in_the_cache_by_workspace_unless_named(place: Place) -> None:
@@ -386,12 +391,12 @@ def test_a_memory_that_is_named_has_to_be_there(place: Place, home: Path) -> Non
     assert names_of(place.load(flags={"files.agent_memories": ["codex"]})) == ["memory", "codex"]
     with pytest.raises(NotFoundError) as missing:
         place.load(flags={"files.agent_memories": ["letta"]})
-    assert missing.value.message == f"--with letta: letta keeps no memory of {place.root}"
+    assert missing.value.message == f"letta: it keeps no memory of {place.root}"
     with pytest.raises(ConfigError) as unknown:
         place.load(flags={"files.agent_memories": ["kodex"]})
-    assert unknown.value.message == "--with: no memory is known as kodex"
+    assert unknown.value.message == "no agent memory is called kodex"
     assert unknown.value.hint == "--with codex"
-    with pytest.raises(ConfigError, match=f"{place.user}: no memory is known as zk"):
+    with pytest.raises(ConfigError, match=f"{place.user}: no agent memory is called zk"):
         place.load(user='[files]\nagent_memories = ["zk"]\n')
 
 

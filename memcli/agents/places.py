@@ -37,7 +37,10 @@ class Base(Record):
 
 
 def _config(machine: Machine) -> str:
-    return machine.environ.get("XDG_CONFIG_HOME") or machine.join(machine.home, ".config")
+    named = machine.environ.get("XDG_CONFIG_HOME", "")
+    # The specification says that a relative path is to be ignored.
+    is_whole = ntpath.isabs(named) if machine.system == "win32" else posixpath.isabs(named)
+    return named if is_whole else machine.join(machine.home, ".config")
 
 
 def _app_data(machine: Machine) -> str:

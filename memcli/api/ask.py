@@ -195,7 +195,7 @@ def model_groups(
 
 def _naming_language(memory: Workspaces, index: IndexModel, freshness: Freshness) -> Freshness:
     """Add what the language of the notes changes about the model of a new index."""
-    from memcli.embedding.language_choice import announcement
+    from memcli.embedding.registry import announcement
 
     reason = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
     return freshness._replace(notices=(*freshness.notices, reason)) if reason else freshness
@@ -354,7 +354,7 @@ def equipped(memory: Workspaces, options: SearchOptions, index: IndexModel) -> S
     """Add what is not a setting: the reranker, fitted constants, use counts."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
         from memcli.api.usage_counts import uses
-        from memcli.search.two_pass import TwoPass
+        from memcli.search.published_profiles import TwoPass
 
         formula = TwoPass.read(memory.config)
         weights = formula.authority._replace(uses=uses(memory).counts)

@@ -20,6 +20,7 @@ from memcli.context.assemble import AssembledContext, RetrievedPassages, Sharing
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.errors import Reason
+from memcli.indexing.document import USER_FILES
 from memcli.indexing.notices import unmatched
 from memcli.record import Record
 from memcli.render.reasons import sentence
@@ -157,13 +158,13 @@ def session_start(
     since_ns: int | None = None,
     sync: bool | None = None,
 ) -> Assembly:
-    """Assemble the start of a session: rules, open tasks, then what is new.
+    """Assemble the start of a session: rules and lasting facts, open tasks, then what is new.
 
     `since_ns` is the start of the session before: later changes are new. Without it, the
     newest entries and the most important notes follow. Private notes, and summaries of them, are
     left out; summaries replace the lines they cover.
     """
-    from memcli.context.session import NEWEST_FILES, changed_parts, packed_in_order, tasks_of
+    from memcli.context.assemble import NEWEST_FILES, changed_parts, packed_in_order, tasks_of
 
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
@@ -179,10 +180,16 @@ def session_start(
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
         is_open = _openness(snapshot)
-        fixed = fixed_of(snapshot, sharing, of_all, is_open)
         known = snapshot.known()
         newest = sorted(known, key=lambda key: (-known[key].mtime_ns, key))[:NEWEST_FILES]
         chunks = snapshot.excerpts_of(sorted(newest), scope_within(snapshot, of_all))
+        facts = [key for key in known if is_memory(key[0]) and key[1] in USER_FILES]
+        lasting = snapshot.excerpts_of(
+            sorted(facts), scope_within(snapshot, of_all._replace(trusts=("trusted",)))
+        )
+        # What is known of the user is short, and comes first.
+        lasting = sorted(lasting, key=lambda each: USER_FILES.index(each.about.path), reverse=True)
+        fixed = fixed_of(snapshot, sharing, of_all, is_open, lasting=lasting, newest=chunks)
         revision = str(snapshot.facts.revision)
         if since_ns is None:
             chosen, rest = rank_all(

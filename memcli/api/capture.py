@@ -9,7 +9,7 @@ from memcli.record import Record
 from memcli.types import AGENT, MEMORY_SOURCE, PRIVATE, cite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from memcli.api.remember import RememberResult
@@ -30,26 +30,27 @@ class InboxEntry(Record):
 
 def capture(
     workspace: Workspace, transcript: str, name: str, *, after: int, room: int, now: datetime
-) -> list[RememberResult]:
+) -> Iterator[RememberResult]:
     """Save what later sessions need from a transcript `after` a line: at most `room` notes.
 
-    Each note passes the rules of `remember`, and cites the transcript by its `name`.
+    Each note passes the rules of `remember`, and cites the transcript by its `name`. It is saved
+    before it is yielded.
     """
     from memcli.markdown.transcript import read_transcript
     from memcli.remember.capture import facts_of
 
-    saved: list[RememberResult] = []
     to = _TO[workspace.config("capture")]
     for each in facts_of(read_transcript(transcript, after=after)):
-        if len(saved) >= room:
-            break
+        if room <= 0:
+            return
         source = f"{name}:{each.line}"
         scope = PRIVATE if to == INBOX else ""
         noted = remember(
             workspace, each.text, Wish(to=to, gate=True, by=AGENT, source=source, scope=scope), now
         )
-        saved += [noted] if noted.stored else []
-    return saved
+        if noted.stored:
+            room -= 1
+            yield noted
 
 
 def inbox(workspace: Workspace) -> list[InboxEntry]:

@@ -39,7 +39,7 @@ _OTHERS = ("undated", "paths", "where", "view")
 
 def filters_of(memory: Workspaces, arguments: Mapping[str, object], today: date) -> Filters:
     """Read filters by their names; UsageError for an unknown name or value."""
-    from memcli.dates.filters import bounds_of, span_of
+    from memcli.dates.find import bounds_of, span_of
     from memcli.workspace.names import globs_of
 
     config = memory.config

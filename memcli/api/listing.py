@@ -81,7 +81,7 @@ def _catalogue(
         first = First(limit, order) if limit and not links_to else None
         listed = [each for each in snapshot.documents(Scope(filters), first) if not each.skip]
         if listed and links_to:
-            from memcli.api.backlinks import linking_to
+            from memcli.context.hops import linking_to
 
             roots = {source.name: source.root for source in memory.index_settings().sources}
             listed = linking_to(snapshot, links_to, listed, roots)

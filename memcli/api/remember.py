@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from memcli.api.read import Lines
     from memcli.api.workspace import Workspace
     from memcli.errors import Reason
     from memcli.remember.admission import WasShown
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 TODAY = "today"
 MOST_CORRECTED = 20  # lines
 MOST_NAMED, SHOWN_START = 8, 50  # notes that an error names, and characters of each
+_KNOWN = ("duplicate", "near-duplicate", "known", "echo")  # rules about what is known
 HINT_TO = "memcli remember TEXT --to MEMORY.md"
 
 
@@ -114,17 +116,17 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     text = cleaned(text)
     path = _path_of(workspace, wish, now)
     older = _corrected(workspace, wish.corrects)
-    said = _one_note(workspace, older) if older else ""
+    older_text = _one_note(workspace, older) if older else ""
     behind = f"{CORRECTS} {older}" if older else wish.source
     written = f"{text} ({behind})" if behind else text
     note = _note(written, wish, now)
     similar = SimilarLines(workspace)
     older, unknown = (older, ()) if older else _corrected_by_text(workspace, text)
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
-    settings = settings._replace(refuses_orders=bool(wish.by))
+    settings = settings._replace(is_of_agent=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
     if older:
-        judged = judged._replace(older=(OlderLine(older, said, differs=True),))
+        judged = judged._replace(older=(OlderLine(older, older_text, differs=True),))
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
 
@@ -171,21 +173,22 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
 
 
 def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
-    """Save a correction. If the author has saved about the same, remove that note first."""
+    """Save a correction, also if a note says the same; if the author wrote that note, remove it."""
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
 
     noted = remember(workspace, text, wish, now)
     known = noted.refusal
-    if known is None or known.rule not in ("duplicate", "near-duplicate") or not known.citation:
+    if known is None or known.rule not in _KNOWN or not known.citation:
         return noted
     if known.citation == _corrected(workspace, wish.corrects):
         return noted  # it says the same as the line that it is to replace
-    is_correction = f"({CORRECTS} " in get(Workspaces(workspace), known.citation).text
-    with suppress(NotFoundError):  # somebody else's note
-        if not is_correction and not forget(workspace, known.citation, by=wish.by).reason:
-            return remember(workspace, text, wish._replace(force=True), now)
-    return noted
+    if f"({CORRECTS} " in get(Workspaces(workspace), known.citation).text:
+        return noted
+    with suppress(NotFoundError):  # somebody else's note: only a note of one's own has the mark
+        if forget(workspace, known.citation, by=wish.by).reason:
+            return noted
+    return remember(workspace, text, wish._replace(force=True), now)
 
 
 def _corrected(workspace: Workspace, citation: str) -> str:
@@ -285,6 +288,11 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
         is_there = made.path == place.path and place.source == MEMORY_SOURCE
         return is_there and made.by == by and lines in made.note
 
+    if within := [made for made in _appends(workspace) if _is_within(made, place, by)][1:]:
+        raise UsageError(
+            f"{place.citation} has {len(within) + 1} notes, and one is taken back at a time",
+            hint=f"{place.citation.rpartition(':')[0]}:LINE of a note",
+        )
     done = UndoResult(None)
     if lines.strip():
         done = _take_back(workspace, is_meant, may_follow=True)
@@ -296,6 +304,14 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
             hint="memcli changes --by agent",
         )
     return done
+
+
+def _is_within(made: AppendedNote, place: Lines, by: str) -> bool:
+    """Return whether some lines contain a note of an author."""
+    is_there = made.path == place.path and place.source == MEMORY_SOURCE
+    note = made.note.strip()
+    is_own = made.by == by and not made.is_removed and is_there
+    return is_own and bool(note) and note in place.text.encode()
 
 
 def _removed_before(workspace: Workspace, path: str, line: int) -> UndoResult | None:
@@ -367,7 +383,7 @@ def _refuse_twice(data: bytes | None, text: str) -> None:
 def _note(text: str, wish: Wish, now: datetime) -> Note:
     if wish.type and wish.type not in TYPES:
         raise UsageError(
-            f"--type must be one of {', '.join(TYPES)}, not {wish.type!r}", hint="--type feedback"
+            f"the type must be one of {', '.join(TYPES)}, not {wish.type!r}", hint="--type feedback"
         )
     heading = " ".join(cleaned(wish.heading).split()).lstrip("#").strip()
     time = now.strftime("%H:%M") if wish.to == TODAY else ""

@@ -27,7 +27,7 @@ from memcli.errors import (
 )
 from memcli.indexing.freshness import Freshness
 from memcli.record import Record
-from memcli.store.named_errors import FailedStoreError
+from memcli.store.qualified_names import FailedStoreError
 from memcli.store.union import StoreState
 from memcli.threads import side_by_side
 from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE

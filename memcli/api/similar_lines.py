@@ -94,6 +94,7 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
             yield SimilarLine(
                 about.source, about.path, first, last, text,
                 is_private=is_private, is_heading=block.kind == "heading",
+                headings=about.heading_path,
             )  # fmt: skip
     if count > 1:
         for first, last, text in windows(lines, count):

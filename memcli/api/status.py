@@ -14,8 +14,7 @@ from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import OTHER_MODEL, IndexModel
-from memcli.embedding.language_choice import announcement
-from memcli.embedding.registry import fingerprint_of, open_encoder, settled
+from memcli.embedding.registry import announcement, fingerprint_of, open_encoder, settled
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.comparison import Changes, IndexComparison, compare_index
 from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
@@ -24,11 +23,10 @@ from memcli.markdown.lineage import is_place
 from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
-from memcli.store.lock import owner
+from memcli.store.lock import living_watcher, owner
 from memcli.store.open import new_orphans
 from memcli.store.records import Counts, Facts, Key, Scope
 from memcli.store.run_records import Orphan, Owner, StoreDescription, VectorSearch, WatchRecord
-from memcli.store.watcher_lock import living_watcher
 from memcli.types import (
     EMPTY,
     MEMORY_SOURCE,

@@ -168,8 +168,13 @@ class Vectors:
         if system.is_short_of_memory():
             raise MemoryError
         from memcli.embedding.encoders import IndexModel, OpenedEncoder
-        from memcli.embedding.language_choice import announcement
-        from memcli.embedding.registry import configured_fingerprint, is_verified, remember, settled
+        from memcli.embedding.registry import (
+            announcement,
+            configured_fingerprint,
+            is_verified,
+            remember,
+            settled,
+        )
         from memcli.indexing.indexer import Calling, embed, settle_vectors
 
         facts = change.facts

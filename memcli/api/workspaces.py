@@ -383,7 +383,7 @@ def _of_the_rest(
 
     `opened` closes the indexes of this machine that answer instead of a server.
     """
-    from memcli.store.named_errors import FailedStoreError
+    from memcli.store.qualified_names import FailedStoreError
 
     was_asked_again = False
     mended: set[str] = set()

@@ -10,7 +10,6 @@ from memcli.bench.traces import decode
 from memcli.config.keys import BY_NAME
 from memcli.errors import UsageError
 from memcli.record import Record
-from memcli.search.stages import current
 from memcli.search.trace import SCHEMA, filters_of
 
 CONTEXT_SCHEMA = "memcli.context-trace/1"
@@ -249,7 +248,7 @@ def _behind(old: TracedPassage | None, new: TracedPassage | None) -> dict[str, A
 
 
 def _scores(passage: TracedPassage) -> dict[str, float]:
-    return {current(step.stage): step.score for step in passage.trace}
+    return {step.stage: step.score for step in passage.trace}
 
 
 def _why_gone(old: TracedPassage, after: SearchTrace) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 AROUND = 1  # lines shown around a change; few, because settings contain other programs' keys
 _RED, _GREEN = "\x1b[31m", "\x1b[32m"
 _MOST, _FIRST = 400, 40  # shown characters of a line, and those from its beginning
+_PIECES = re.compile(r"[^,{}\[\]]+|[,{}\[\]]")  # of a line of JSON
+_MOST_PIECES = 2000  # a longer line is not compared piece by piece
 _HEAD = 2  # lines of a difference that name its files
 _HUNK = re.compile(r"@@ -(\d+)(\S*) \+(\d+)(\S*) @@")
 
@@ -103,8 +105,9 @@ def plan_text(plan: InstallPlan, terminal: Terminal) -> str:
     coloured = terminal.style is not PLAIN
     lines = []
     for change in plan.changes:
-        for number, line in enumerate(difference(change)):
-            shown = terminal.safe_line(_shortened(line.removesuffix("\n")))
+        written = [line.removesuffix("\n") for line in difference(change)]
+        for number, line in enumerate(written):
+            shown = terminal.safe_line(_shortened(line, _other(written, number)))
             is_change = coloured and number >= _HEAD
             colour = {"+": _GREEN, "-": _RED}.get(line[0], "") if is_change else ""
             lines.append(f"{colour}{shown}{terminal.style.end if colour else ''}\n")
@@ -114,9 +117,31 @@ def plan_text(plan: InstallPlan, terminal: Terminal) -> str:
     return "".join(lines)
 
 
-def _shortened(line: str) -> str:
-    """Shorten a line that contains a whole file; the new text is near its end."""
-    return line if len(line) <= _MOST else f"{line[:_FIRST]} … {line[_FIRST - _MOST :]}"
+def _other(lines: Sequence[str], number: int) -> str:
+    """Return the line that a changed line replaces, or that replaces it; "" if there is none."""
+    at, sign = {"-": (number + 1, "+"), "+": (number - 1, "-")}.get(lines[number][:1], (0, ""))
+    is_other = sign and number >= _HEAD and at < len(lines) and lines[at].startswith(sign)
+    return lines[at] if is_other else ""
+
+
+def _shortened(line: str, other: str) -> str:
+    """Shorten a line that contains a whole file, to what the other one does not contain."""
+    if len(line) <= _MOST:
+        return line
+    mine, theirs = _PIECES.findall(line[1:]), _PIECES.findall(other[1:])
+    if not other or max(len(mine), len(theirs)) > _MOST_PIECES:
+        return f"{line[:_FIRST]} … {line[_FIRST - _MOST :]}"
+    pieces, end = [line[0]], 0
+    for kind, _, _, first, last in difflib.SequenceMatcher(
+        None, theirs, mine, autojunk=False
+    ).get_opcodes():
+        if kind != "equal":
+            around = "".join(mine[end:first])
+            pieces += [around if len(around) <= _FIRST else f" … {around[-_FIRST:]}"]
+            pieces += mine[first:last]
+            end = last
+    rest = "".join(mine[end:])
+    return "".join([*pieces, rest if len(rest) <= _FIRST else f"{rest[:_FIRST]} …"])
 
 
 def difference(change: FileChange) -> Iterator[str]:

@@ -12,6 +12,7 @@ from memcli.api.workspace import current_folder
 from memcli.api.workspaces import Selection, Workspaces
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.terminal import Terminal
+from memcli.config.settings import check_options
 from memcli.errors import NotFoundError, UsageError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, lines_of, shown
@@ -127,6 +128,7 @@ def command_context(
     """
     terminal = Terminal.of_process(options)
     settings = {**(settings or {}), **options.settings}
+    check_options(settings)
     memory = _open(options, settings, anywhere=anywhere, here=here)
     for reason in memory.config.passed:
         terminal.advise(reason)

@@ -75,7 +75,7 @@ def bounds_of(options: Options, command: CommandContext, name: str) -> tuple[Dat
     named = {option: text for option, text in dates if text is not None}
     if not named:
         return ()
-    from memcli.dates.filters import bounds_of as read
+    from memcli.dates.find import bounds_of as read
 
     hint = f"memcli {name} --help"
     return read(named, command.today, day_first=command.has_day_first, hint=hint)
@@ -85,7 +85,7 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
     """Return the first and the last day that the filters allow; None for no bound."""
     if not bounds:
         return None, None
-    from memcli.dates.filters import span_of as read
+    from memcli.dates.find import span_of as read
 
     return read(bounds)
 

@@ -29,6 +29,7 @@ class HookReply:
     def __init__(self) -> None:
         """Begin without redirecting anything."""
         self._sink: int | None = None
+        self._otherwise = _NOTHING  # what is written if the command writes nothing
         self._unwritten, self._forever = allocate_lock(), allocate_lock()
         self._forever.acquire()
 
@@ -47,6 +48,12 @@ class HookReply:
 
         self._write(json.dumps(record) + "\n" if record else _NOTHING)
 
+    def otherwise(self, record: Mapping[str, Any]) -> None:
+        """Set the object that is written if the command is cut off or fails from now on."""
+        import json
+
+        self._otherwise = json.dumps(record) + "\n"
+
     def limit(self, seconds: float, text: str, end: Callable[[int], object] = os._exit) -> None:
         """End the process with `end` after some seconds, whatever it is doing.
 
@@ -55,7 +62,7 @@ class HookReply:
 
         def watch() -> None:
             self._forever.acquire(True, seconds)
-            self._write(_NOTHING)
+            self._write(self._otherwise)
             with suppress(OSError):
                 os.write(sys.stderr.fileno(), text.encode("ascii"))
             end(ExitCode.OK)
@@ -63,8 +70,8 @@ class HookReply:
         start_new_thread(watch, ())
 
     def settle(self) -> int:
-        """Write `{}` if the command wrote nothing; return the exit code."""
-        self._write(_NOTHING)
+        """Write `{}`, or what was set, if the command wrote nothing; return the exit code."""
+        self._write(self._otherwise)
         return ExitCode.OK
 
     def _write(self, text: str) -> None:

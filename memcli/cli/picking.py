@@ -78,7 +78,7 @@ def _chosen(
     from shutil import which
 
     from memcli.cli.search_form import Shape
-    from memcli.cli.search_output import described, say, say_match
+    from memcli.cli.search_output import described, say, say_index, say_match
     from memcli.search.question import Question
 
     command, fzf = request.command, which("fzf")
@@ -91,6 +91,7 @@ def _chosen(
             return request.answer(Question.by(command.config, text, command.question_time)), rank
         question = Question.by(command.config, _read("Question: ", command), command.question_time)
     result = request.answer(question)
+    say_index(result, command)
     say_match(result.answer, command.terminal)
     say(result, command, Shape("text"))
     records = described(result, command, Shape("json", fields=KEYS))

@@ -37,13 +37,16 @@ NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli statu
 
 
 def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
-    """Write how well they match to stderr, the passages to stdout, then the other messages."""
+    """Write to stderr what the index lacks and how well they match, then the passages to stdout.
+
+    The other messages follow. For several questions, the index is mentioned once.
+    """
     if shape.rest:
         result = _rest(result, command, shape)
+    if shape.place < 2:
+        say_index(result, command)
     if not shape.place:
         say_match(result.answer, command.terminal)
-    elif shape.place == 1:  # before the answers: it holds for all of them
-        _say_index(result, command)
     if shape.budget is None:
         WRITERS[shape.form](result, command, shape)
     else:
@@ -88,6 +91,9 @@ def _within(
         middle = (fits + over) // 2
         fits, over = (middle, over) if written(whole[:middle])[2] <= 0 else (fits, middle)
     best = written(whole[:fits])
+    if not fits:
+        answer = best[0].answer
+        best = (best[0]._replace(answer=answer._replace(left=(*whole, *answer.left))), *best[1:])
     if shape.lists:
         return best[:2]
     more: Sequence[RankedPassage] = whole[: fits + 1]
@@ -173,6 +179,14 @@ def _nothing(answer: Answer) -> str:
         if answer.omitted_over_budget
         else "No passages found."
     )
+
+
+def _needed(result: SearchResult, command: CommandContext, shape: Shape) -> int:
+    """Return the tokens of the output with the best of the passages that did not fit."""
+    over = result.answer.omitted_over_budget - 1
+    answer = result.answer._replace(passages=result.answer.left[:1], omitted_over_budget=over)
+    best = result._replace(answer=answer)
+    return estimate(command.terminal.captured(lambda: WRITERS[shape.form](best, command, shape)))
 
 
 def _links(command: CommandContext) -> Callable[[str, str, int], str]:
@@ -269,13 +283,8 @@ def _file(place: About, command: CommandContext) -> str | None:
 
 
 def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
-    """Write messages: what is missing, what was read, what is left out.
-
-    For several questions, the messages about the index are printed once, before the answers.
-    """
+    """Write messages: what was read, what is left out."""
     answer, terminal = result.answer, command.terminal
-    if not shape.place:
-        _say_index(result, command)
     if result.freshness.state == EMPTY:
         return
     say_repaired(answer.repaired, terminal, explain=shape.explain)
@@ -284,6 +293,8 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     if not answer.passages:
         if not (shape.place and shape.form == "text"):
             terminal.say(_nothing(answer))
+        if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
+            terminal.say(f"--budget {_needed(result, command, shape)} shows the best one.")
         if result.empty_reason is not None:
             terminal.advise(result.empty_reason)
     _say_budget(answer, terminal, has_rest=shape.ends and not (shape.rest or shape.place))
@@ -301,7 +312,7 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
 
 
-def _say_index(result: SearchResult, command: CommandContext) -> None:
+def say_index(result: SearchResult, command: CommandContext) -> None:
     """Say which files and vectors the answer lacks."""
     if say_freshness(result.freshness, command.terminal):
         say_semantic(result.answer.semantic, command, result.freshness)

@@ -60,6 +60,7 @@ class SearchRequest(Record):
             return
         from memcli.cli.editor import open_passage
 
+        search_output.say_index(result, self.command)
         search_output.say_match(result.answer, self.command.terminal)
         search_output.say(result, self.command, self.shape)
         open_passage(result, self.opened, self.command)

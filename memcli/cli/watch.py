@@ -26,8 +26,8 @@ from memcli.indexing.notices import skipped, unlisted, without_vectors
 from memcli.indexing.watch_sight import Sight
 from memcli.record import plain
 from memcli.render.reasons import sentence
+from memcli.store.lock import watching
 from memcli.store.run_records import WatchRecord
-from memcli.store.watcher_lock import watching
 from memcli.types import Skip, shown
 
 if TYPE_CHECKING:

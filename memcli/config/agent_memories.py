@@ -114,9 +114,9 @@ def _agent_memories(selection: AgentMemorySelection, around: Surroundings) -> Ag
     """Find the agent memories to add; one that the command line names must exist."""
     for name in selection.names:
         if name not in FINDABLE:
-            where = FLAG if selection.is_flag else selection.origin
+            where = "" if selection.is_flag else f"{selection.origin}: "
             raise ConfigError(
-                f"{where}: no memory is known as {shortened(name)}",
+                f"{where}no agent memory is called {shortened(name)}",
                 hint=f"{FLAG} {nearest(name, FINDABLE)}",
             )
     by_name = {name: find((name,), around) for name in selection.names}
@@ -133,6 +133,6 @@ def _agent_memories(selection: AgentMemorySelection, around: Surroundings) -> Ag
     for name, own in by_name.items() if selection.is_flag else ():
         if not own.sources:
             kind = "transcripts" if BY_NAME[name].is_transcripts else "memory"
-            why = own.passed[0].text if own.passed else f"{name} keeps no {kind} of {around.root}"
-            raise NotFoundError(f"{FLAG} {name}: {why}", hint=AGENT_MEMORY_HINT)
+            why = own.passed[0].text if own.passed else f"it keeps no {kind} of {around.root}"
+            raise NotFoundError(f"{name}: {why}", hint=AGENT_MEMORY_HINT)
     return memories

@@ -64,7 +64,7 @@ class Config(Record):
         return self.values[name].value
 
     def having(self, flags: Mapping[str, Any]) -> Config:
-        """Set some settings as flags do; ConfigError if a value cannot be used."""
+        """Set some settings as options do; ConfigError if a value cannot be used."""
         return self._replace(values={**self.values, **_flag_values(flags)})
 
 
@@ -160,6 +160,12 @@ def _flag_values(flags: Mapping[str, Any]) -> dict[str, Value]:
         name: Value(_checked(BY_NAME[name], value, ""), FLAG_ORIGIN)
         for name, value in flags.items()
     }
+
+
+def check_options(values: Mapping[str, Any]) -> None:
+    """Check settings that options of the command line give; ConfigError names the option."""
+    for name, value in values.items():
+        _checked(BY_NAME[name], value, "", FLAGS.get(name, name))
 
 
 def is_for_user(key: Key, value: Any) -> bool:  # noqa: ANN401
@@ -269,9 +275,9 @@ _EXPECTED = {
 }
 
 
-def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
-    """Check a value's type and bounds; without a place, a flag gave it, and the flag is named."""
-    thing = f"{where}: {key.name}" if where else FLAGS.get(key.name, key.name)
+def _checked(key: Key, value: Any, where: str, option: str = "") -> Any:  # noqa: ANN401
+    """Check a value's type and bounds; an error names its place, or the option that gave it."""
+    thing = f"{where}: {key.name}" if where else option or key.name
     if key.type is float and type(value) is int:
         value = float(value)
     if type(value) is not key.type or (

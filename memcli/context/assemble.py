@@ -18,7 +18,8 @@ and at most beta * tau if `tail` is not set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from math import ceil
 
@@ -26,16 +27,19 @@ from memcli.context.packing import ABOUT_AS_GOOD, packed
 from memcli.context.parts import (
     ALWAYS,
     ANSWER_FIRST,
+    CHANGED,
     PASSAGES,
     RECENT,
     SECTIONS,
     SOFT,
+    TASKS,
     UNSURE,
     ChunkSpan,
     ContextPart,
     cost,
     frame,
     joined,
+    make_part,
     notice_of,
     whole,
 )
@@ -47,6 +51,8 @@ from memcli.types import Excerpt
 
 # Parts that are shown next to the rules if no passage is a sure answer.
 UNSURE_PARTS = 3
+LASTING_SHARE = 0.4  # of the budget, for the lasting facts at the start of a session
+_Divided = tuple[Sequence[ChunkSpan], Sequence[ChunkSpan]]  # those that fit, and the rest
 
 
 class Sharing(Record):
@@ -143,10 +149,12 @@ def fix(
     soft: Sequence[Excerpt],
     newest: Iterable[Sequence[ChunkSpan]],
     sharing: Sharing,
+    lasting: Sequence[Excerpt] = (),
 ) -> FixedParts:
     """Choose rules and tail; `newest` yields the entries of dated logs, newest first.
 
-    BudgetError says by how many tokens the rules and the base tail exceed the budget.
+    `lasting` are facts that come before the soft rules, and have a share of their own. BudgetError
+    says by how many tokens the rules and the base tail exceed the budget.
     """
     budget = sharing.budget
     rules = [part for document in always for part in joined(ALWAYS, map(whole, document))]
@@ -165,12 +173,18 @@ def fix(
     if needed > budget:
         raise _too_much(needed, tokens(rules), budget, has_tail=bool(tail))
 
-    def fits(soft_parts: Sequence[ContextPart]) -> bool:
-        within = sum(part.cost for part in soft_parts) <= sharing.soft_share * budget
-        return within and cost([*rules, *soft_parts, *tail]) <= budget - sharing.reserve
+    def begin(chunks: Sequence[Excerpt], share: float, above: Sequence[ContextPart]) -> _Divided:
+        def fits(spans: Sequence[ChunkSpan]) -> bool:
+            parts = joined(SOFT, spans)
+            is_within = sum(part.cost for part in parts) <= share * budget
+            return is_within and cost([*above, *parts, *tail]) <= budget - sharing.reserve
 
-    shown, rest = _beginning([whole(chunk) for chunk in soft], lambda s: fits(joined(SOFT, s)))
-    chosen = [*rules, *joined(SOFT, shown)]
+        return _beginning([whole(chunk) for chunk in chunks], fits)
+
+    facts, rest = begin(lasting, LASTING_SHARE, rules)
+    chosen = [*rules, *joined(SOFT, facts)]
+    shown, soft_rest = begin(soft, sharing.soft_share, chosen)
+    chosen += joined(SOFT, shown)
     if sharing.tail and not (sharing.has_question and sharing.is_tail_set):
         around = quotient(frame({*(part.section for part in chosen), RECENT}))
         free = budget - sharing.reserve - around - _own(chosen)
@@ -182,12 +196,10 @@ def fix(
         if share > sharing.always_share
         else ""
     )
-    return FixedParts((*chosen, *tail), tuple(joined(SOFT, rest)), warning)
+    return FixedParts((*chosen, *tail), tuple(joined(SOFT, [*rest, *soft_rest])), warning)
 
 
-def _beginning(
-    spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]
-) -> tuple[Sequence[ChunkSpan], Sequence[ChunkSpan]]:
+def _beginning(spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]) -> _Divided:
     """Divide spans after the last line that fits; headings stay with the text after them."""
     count = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
     if count == len(spans):
@@ -292,3 +304,54 @@ def _document(span: ChunkSpan) -> tuple[str, str]:
 def _own(parts: Iterable[ContextPart]) -> float:
     """Count the tokens of parts without headings and notice."""
     return sum(part.cost for part in parts)
+
+
+NEWEST_FILES = 200  # files to search for open tasks and changes
+MOST_TASKS = 10
+MOST_TASK_TOKENS = 60
+_TASK = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])[ \t]+\[ \][ \t]+\S[^\n]*")
+
+
+def tasks_of(chunks: Iterable[Excerpt]) -> list[ContextPart]:
+    """Return the first open tasks of some chunks."""
+    tasks = (make_part(TASKS, each, window=at.span()) for each in chunks for at in _tasks(each))
+    return [*islice(tasks, MOST_TASKS)]
+
+
+def changed_parts(
+    chunks: Sequence[Excerpt], changed: Collection[tuple[str, str]]
+) -> Iterator[ContextPart]:
+    """Yield the chunks of the changed documents, the newest document first.
+
+    `chunks` are in this order too. A log grows at its end, so its last chunk comes first.
+    """
+    documents: dict[tuple[str, str], list[Excerpt]] = {}
+    for each in chunks:
+        if each.about.document in changed:
+            documents.setdefault(each.about.document, []).append(each)
+    for own in documents.values():
+        for each in reversed(own):
+            part = make_part(CHANGED, each)
+            if part.text:
+                yield part
+
+
+def _tasks(chunk: Excerpt) -> Iterator[re.Match[str]]:
+    for match in _TASK.finditer(chunk.text) if "[ ]" in chunk.text else ():
+        if len(match[0]) <= 4 * MOST_TASK_TOKENS:
+            yield match
+
+
+def packed_in_order(
+    fixed: Sequence[ContextPart], parts: Iterable[ContextPart], *, budget: int
+) -> tuple[ContextPart, ...]:
+    """Add parts in their order while they fit the budget; one that does not fit is left out."""
+    packed, misses = [*fixed], 0
+    for part in parts:
+        if tokens([*packed, part]) <= budget:
+            packed.append(part)
+        else:
+            misses += 1
+            if misses > 5:  # the rest is as large
+                break
+    return tuple(packed)

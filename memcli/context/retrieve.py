@@ -14,7 +14,7 @@ from memcli.context.packing import CitedLine, cited, touches
 from memcli.context.parts import PASSAGES, ContextPart, make_part
 from memcli.context.preferences import touching
 from memcli.markdown.comments import visible
-from memcli.markdown.links import related_targets
+from memcli.markdown.links import CORRECTS, related_targets
 from memcli.search.confidence import GOOD
 from memcli.search.corrections import POOL, Corrections, corrections, near
 from memcli.search.federation import in_turns, merge_answers, search_each
@@ -71,10 +71,14 @@ def fixed_of(
     sharing: Sharing,
     filters: Filters,
     may_show: Callable[[About], bool] = lambda about: True,
+    *,
+    lasting: Sequence[Excerpt] = (),
+    newest: Sequence[Excerpt] = (),
 ) -> FixedParts:
     """Return what a context contains for any question: rules, soft rules and the newest entries.
 
-    Lines that newer notes correct are marked; `filters` limit these notes.
+    `lasting` are facts that come before the soft rules. Lines that newer notes correct are marked;
+    `filters` limit these notes, and `newest` may contain more of them.
     """
 
     def rules(*, soft: bool) -> list[list[Excerpt]]:
@@ -83,14 +87,17 @@ def fixed_of(
 
     always = [document for document in rules(soft=False) if document]
     soft = [excerpt for document in rules(soft=True) for excerpt in document]
+    shown = {each.about.document for own in (*always, soft) for each in own}
+    facts = [each for each in lasting if each.about.document not in shown]
 
     def fixed(marks: int = 0) -> FixedParts:
         newest = _newest(snapshot) if sharing.tail else ()
-        return fix(always, soft, newest, sharing._replace(marks=marks))
+        return fix(always, soft, newest, sharing._replace(marks=marks), facts)
 
     made = fixed()
     passages = _quoted(made.parts)
     pool = near(snapshot, passages, scope_within(snapshot, filters))
+    pool += [Quotation(each.about, each.text) for each in newest if CORRECTS in each.text]
     newer = corrections(snapshot, [each for each in pool if may_show(each.about)], passages)
     marked = [_marked(part, newer) for part in made.parts]
     if marks := ceil(sum(part.cost for part in marked) - sum(part.cost for part in made.parts)):

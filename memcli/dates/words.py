@@ -1,7 +1,7 @@
 """The words that dates consist of, and the days that they mean; pure.
 
-The grammars are `english_german`, whose rules are in `absolute`, `relative`, `parts`, `ranges` and
-`recency`, and `chinese_japanese`.
+The grammars are `english_german`, with the rules in `absolute`, `parts` and `holidays`, and
+`chinese_japanese`.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class IndexModel(Record):
 
     model: str | None  # see `registry.remember`
     fingerprint: str | None
-    language: str = ""  # of most texts; see `language_choice`
+    language: str = ""  # of most texts; see `registry`
 
 
 # A query is never compared with vectors that another model has made.

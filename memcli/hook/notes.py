@@ -15,11 +15,11 @@ that the passage contains too, no "we" and no past tense. Then the passage must 
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context.parts import NO_RULES, opening_line
-from memcli.hook.prompts import contained, is_of_the_past, subject
+from memcli.hook.prompts import asks_for_definition, contained, is_of_the_past, subject
 from memcli.hook.session import line_keys
 from memcli.language.tokens import estimate
 from memcli.record import Record
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 # Within 600 tokens, the first three have evidence for .545 of LoCoMo's questions, .507 within 400;
 # the first five have it for .547 and cost 63 tokens more.
 PASSAGES, BUDGET = 3, 600
-# The least confidence of a passage after the first. Without it 88 of 92 prompts get evidence, in
-# 483 tokens each; with it 87 do, in 365.
+# The least confidence of a passage, if another has more. Without it 88 of 92 prompts get evidence,
+# in 483 tokens each; with it 87 do, in 365.
 LEAST_CONFIDENCE = 0.3
 
 
@@ -79,10 +79,12 @@ def why_nothing(question: Question, answer: Answer) -> str:
 def _may_answer(answer: Answer) -> bool:
     """Return whether a weak match, if it is near, probably answers.
 
-    It does not if another speaker says it, if only one word fits, or if a word is in no note.
+    It does not if another speaker says it, if only one word fits and it is not of the day in
+    question, or if a word is in no note.
     """
     has_vectors = answer.constants is not None and answer.constants.near > 0
-    is_close = answer.match_reason is None or answer.match_reason.code == "close"
+    reason = answer.match_reason.code if answer.match_reason else "close"
+    is_close = reason == "close" or (reason == "one-word" and bool(answer.dates))
     return has_vectors and answer.passages[0].cosine is not None and is_close and not absent(answer)
 
 
@@ -90,9 +92,13 @@ def deserved(question: Question, answer: Answer) -> Sequence[RankedPassage]:
     """Return the passages that a prompt may get unasked; none without a sure answer."""
     if why_nothing(question, answer):
         return ()
-    first, *others = answer.passages[:PASSAGES]
-    good = takewhile(lambda passage: (passage.confidence or 0.0) >= LEAST_CONFIDENCE, others)
-    return (first, *good)
+    first = answer.passages[:PASSAGES]
+    good = dropwhile(lambda passage: not _is_worth_it(passage), first)
+    return [*takewhile(_is_worth_it, good)] or first[:1]
+
+
+def _is_worth_it(passage: RankedPassage) -> bool:
+    return (passage.confidence or 0.0) >= LEAST_CONFIDENCE
 
 
 def _names_what_is_there(passage: RankedPassage, question: Question, answer: Answer) -> bool:
@@ -101,7 +107,9 @@ def _names_what_is_there(passage: RankedPassage, question: Question, answer: Ans
     If it is not only about that day, the passage has to contain a word of it too.
     """
     unmatched = set(answer.unmatched)
-    if any(t.kind == "identifier" and t.text not in unmatched for t in question.query.terms):
+    is_general = asks_for_definition(question.text)
+    names = [t.text for t in question.query.terms if t.kind == "identifier" and not is_general]
+    if any(name not in unmatched for name in names):
         return True
     names_day = any(date.start or date.end for date in answer.dates)
     words, there = _words(passage, question)

@@ -25,6 +25,14 @@ _OWN = frozenset(_OWN_WORDS.split())
 _OWN_SIGNS = ("我们", "我們", "咱们", "上次", "之前", "私たち", "前回")
 _WORD = r"[^\W\d_]+"
 _LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence
+# How questions for general knowledge begin and end, unless they have one of the words above too.
+_DEFINED = (
+    "what is a ", "what is an ", "what's a ", "what's an ", "what is the difference ",
+    "explain ", "please explain ", "define ", "was ist ein", "was sind ", "was bedeutet ",
+    "erklär", "wie funktioniert ", "什么是", "解释",
+)  # fmt: skip
+_BEGUN = ("what does ", "how does ", "how do ")
+_ENDED = (" mean", " stand for", " do", " work")
 _SHORTEST, _ENDING = 4, 3  # letters of a word that have to be there, and that may differ at its end
 
 LEAST_WIDTH = 10  # characters, as in "yes, do it"
@@ -127,10 +135,18 @@ def is_of_the_past(prompt: str, passage: str) -> bool:
     words = {match[0].casefold() for match in re.finditer(_WORD, prompt)}
     if not words.isdisjoint(_OWN) or any(sign in prompt for sign in _OWN_SIGNS):
         return True
+    if asks_for_definition(prompt):
+        return False
     if words & GERMAN and not words & ENGLISH:
         return False
     later = (match[0] for match in re.finditer(_LATER_WORD, prompt))
     return any(_stem(word) in passage for word in later if word[0].isupper() and word != "I")
+
+
+def asks_for_definition(prompt: str) -> bool:
+    """Return whether a prompt asks what something is in general. Example: what is a ULID."""
+    low = prompt[:200].lower().strip(" ?.!？")
+    return low.startswith(_DEFINED) or (low.startswith(_BEGUN) and low.endswith(_ENDED))
 
 
 def contained(words: Iterable[str], text: str) -> list[str]:

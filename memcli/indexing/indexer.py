@@ -220,7 +220,7 @@ def _folder(settings: Settings) -> dict[str, str]:
 
 def _weigh_languages(change: Change) -> None:
     """Remember the language of most texts, if it may have changed."""
-    from memcli.embedding.language_choice import MOST, is_due, weigh
+    from memcli.embedding.registry import MOST, is_due, weigh
 
     before, count = change.facts.language, change.counts().segments
     if is_due(before, count):

@@ -115,7 +115,7 @@ def plan(
     difference = diff(listing, known, now_ns=settings.now_ns())
     why: tuple[Reason, ...] = ()
     if difference.removed:
-        from memcli.workspace.removed_files import left
+        from memcli.workspace.diff import left
 
         present = [(file.source, file.path) for file in listing.files]
         why = left(difference.removed, present, listing.skips, sources)

@@ -14,8 +14,7 @@ from memcli.indexing.indexer import Progress, Report, bring_up_to_date, index
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import pair_moves
 from memcli.types import KnownFile, Listing, shown
-from memcli.workspace.diff import diff
-from memcli.workspace.removed_files import left
+from memcli.workspace.diff import diff, left
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings

@@ -289,7 +289,7 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
 def _instead(line: ComparedLine) -> list[str]:
     """List the things or the action that a line replaces: `instead of MySQL`."""
     for phrase in _INSTEAD:
-        behind = line.spaced.partition(phrase)[2].split()[:NEAR]
+        behind = line.spaced.partition(phrase)[2].replace("/", " ").split()[:NEAR]
         if things := [term for term in behind if is_thing(term) or term.endswith("ing")]:
             return things
     return []

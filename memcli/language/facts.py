@@ -78,7 +78,7 @@ _ARTICLES = frozenset(
     """the a an our my of der die das den dem des ein eine einen einer einem im am zum zur beim ihre
     seine unsere""".split()  # noqa: SIM905 (a table to be read)
 )
-_NOT = "not"
+NOT = "not"  # in `Facets.telling`
 _HAN_TELLING = re.compile(
     "上午|下午|早上|晚上|周.|之前|之后|以前|以后|以上|以下|开启|关闭|启用|禁用|允许|禁止|增加|减少|喜欢|讨厌|左|右|总是|从不|前|后|大于|小于|或"
 )
@@ -123,7 +123,7 @@ def facets_of(text: str) -> Facets:
     telling = {word for word in folded if word in _TELLING}
     telling |= {day for word in folded if (day := word.removesuffix("s")) in _DAYS}
     if is_negated(text):
-        telling.add(_NOT)
+        telling.add(NOT)
     if not _OR.isdisjoint(folded):
         telling.add("or")
     telling |= set(_HAN_TELLING.findall(text))

@@ -17,8 +17,6 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from memcli.record import Record
-
 CHARS_PER_TOKEN = 4.0
 CHARS_PER_TOKEN_CJK = 1.6
 CHARS_PER_TOKEN_DENSE = 2.5
@@ -81,42 +79,22 @@ def measure(text: str) -> int:
 
 # First words of character names in the Unicode database.
 _LATIN_NAMES = ("LATIN", "FULLWIDTH LATIN")
-_CJK_NAMES = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH")
-
-
-class Shares(Record):
-    """Shares of a text's letters; the rest is neither Latin nor CJK."""
-
-    latin: float
-    cjk: float
-
-
-ALL_LATIN = Shares(1.0, 0.0)  # also for a text without letters
-
-
-def script_shares(text: str) -> Shares:
-    """Measure the share of Latin letters and of Chinese, Japanese and Korean ones."""
-    if text.isascii():
-        return ALL_LATIN
-    from collections import Counter
-    from unicodedata import name
-
-    latin = cjk = letters = 0
-    for character, times in Counter(text).items():
-        if not character.isalpha():
-            continue
-        letters += times
-        called = "LATIN" if character.isascii() else name(character, "")
-        if called.startswith(_LATIN_NAMES):
-            latin += times
-        elif called.startswith(_CJK_NAMES):
-            cjk += times
-    return Shares(latin / letters, cjk / letters) if letters else ALL_LATIN
 
 
 def latin_share(text: str) -> float:
     """Return the share of letters that are Latin; 1.0 for a text without letters."""
-    return script_shares(text).latin
+    if text.isascii():
+        return 1.0
+    from collections import Counter
+    from unicodedata import name
+
+    latin = letters = 0
+    for character, times in Counter(text).items():
+        if character.isalpha():
+            letters += times
+            if character.isascii() or name(character, "").startswith(_LATIN_NAMES):
+                latin += times
+    return latin / letters if letters else 1.0
 
 
 def fertility(tokens: int, text: str) -> float:

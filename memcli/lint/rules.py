@@ -90,8 +90,8 @@ def _stated_date(lines: Sequence[str]) -> str:
     if lines[0].rstrip() != "---":
         return ""
     head = takewhile(lambda line: line.rstrip() not in ("---", "..."), lines[1:])
-    found = filter(None, (re.match(r"date:\s*(\S.{0,40})", line) for line in head))
-    return next((each[1].strip() for each in found), "")
+    fields = filter(None, (re.match(r"date:\s*(\S.{0,40})", line) for line in head))
+    return next((each[1].strip() for each in fields), "")
 
 
 class Contradictions:

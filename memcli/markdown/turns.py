@@ -109,8 +109,13 @@ def _named(line: str) -> str:
 
 def marked(text: str, speaker: str, *, opens: bool) -> str:
     """Write a line of a turn with the mark of its speaker: `Ann: yes` is `**Ann**: yes`."""
-    body = mark.string[mark.end() :] if opens and (mark := _OPENS.match(text)) else text
-    return f"**{speaker}**: {body}"
+    return f"**{speaker}**: {spoken(text) if opens else text}"
+
+
+def spoken(text: str) -> str:
+    """Return the text of a turn without the name of its speaker."""
+    name = _OPENS.match(text)
+    return text[name.end() :] if name else text
 
 
 def _role_heading(block: Block) -> str:

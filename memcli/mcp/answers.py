@@ -68,6 +68,7 @@ def _hint_for_tools(hint: str) -> str:
     """
     if hint.endswith("-w FOLDER"):  # of a workspace that was not found
         return 'the same call with workspace "FOLDER", the path of a folder of notes'
+    hint = hint.partition(", or: --")[0]
     try:
         words = shlex.split(hint)
     except ValueError:
@@ -274,15 +275,17 @@ def of_note(noted: RememberResult, *, corrects: str = "") -> str:
         check = noted.refusal
         why = check.reason if check else "it is known"
         at = f": {visible_line(check.citation)}" if check and check.citation else ""
+        same = [each.text for each in noted.older if check and each.citation == check.citation]
+        at += "".join(f": {visible_line(' '.join(broken_up(text).split()))}" for text in same)
         still = f"not marked as corrected: {visible_line(corrects)}\n" if corrects else ""
         return f"not saved: {why}{at}\n{still}"
     lines = [f"remembered: {visible_line(noted.citation)}"]
     if corrects:
-        said = "".join(f": {broken_up(each.text)}" for each in noted.older if each.text)
-        lines.append(visible_line(" ".join(f"marked as corrected: {corrects}{said}".split())))
+        marked = "".join(f": {broken_up(each.text)}" for each in noted.older if each.text)
+        lines.append(visible_line(" ".join(f"marked as corrected: {corrects}{marked}".split())))
     elif noted.older:
         for each in noted.older:
-            label = "an older note differs" if each.differs else "about the same"
+            label = "an older note differs" if each.differs else "a related note"
             parts = filter(None, (label, each.citation, broken_up(each.text)))
             lines.append(visible_line(" ".join(": ".join(parts).split())))
         lines.append(

@@ -52,7 +52,7 @@ def call_search(
     """Search; after each stage memcli checks whether the client still waits."""
     from memcli.api.ask import ask
     from memcli.api.records import search_record
-    from memcli.dates.filters import bounds_of
+    from memcli.dates.find import bounds_of
     from memcli.render import jsonio
     from memcli.search.follow_up import question_after
     from memcli.search.options import options_of
@@ -151,7 +151,7 @@ def _while_awaited(
 def _filters(
     memory: Workspaces, arguments: Mapping[str, Any], bounds: Sequence[DateSpan]
 ) -> Filters:
-    from memcli.dates.filters import span_of
+    from memcli.dates.find import span_of
     from memcli.types import Filters
     from memcli.workspace.names import globs_of
 

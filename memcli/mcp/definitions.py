@@ -145,7 +145,7 @@ REMEMBER = ToolDefinition(
     "memory_remember",
     "Remember",
     "Save one lasting fact, decision or preference for later sessions. Not progress, not secrets, "
-    "not what the memory told you. What a note already says in nearly the same words is refused.",
+    "not what the memory told you. What a note says already is refused.",
     (
         Argument(
             "text", "string", "One sentence that stands alone, names and dates written out", True

@@ -8,11 +8,11 @@ one of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from memcli.language.correction import corrects
 from memcli.language.facts import (
+    NOT,
     Facets,
     adds,
     containment,
@@ -25,7 +25,8 @@ from memcli.language.facts import (
 from memcli.language.word_order import is_moved
 from memcli.record import Record
 from memcli.remember.note_score import GateWeights, NoteScore, score_of
-from memcli.render.sanitize import broken_up
+from memcli.remember.orders import is_order
+from memcli.remember.restated import is_of_owner, owner_names, restates
 from memcli.secrets.finding import find_secrets
 from memcli.secrets.stated import stated_secret
 from memcli.types import cite
@@ -36,9 +37,9 @@ SAME_MEANING = 0.95  # cosine
 # A note counts as a repetition of what the session was shown if it shares this much of its content.
 ECHOED = 0.7
 ABOUT_THE_SAME = 0.5  # Jaccard: from here on two lines are about the same
-# Of 161 notes that replace another line, these name it for 136 (`corrects` alone for 126). Of 297
-# notes, 40 name a line about something else.
-NEAR, NEAR_BY_WORDS, SHARED_WORDS = 0.5, 0.25, 2  # cosine; without vectors Jaccard, and words
+# A line that a note may replace: cosines, words that both have, and without vectors Jaccard.
+NEAR, NEAR_BY_WORDS, SHARED_WORDS = 0.5, 0.25, 2
+LIKE, LIKE_BY_WORDS, SAME_THING = 0.63, 0.3, 0.7
 MOST_OLDER = 2
 # A little above the weight of novelty: a line that is only new, and has no content, is not worth
 # saving.
@@ -59,6 +60,7 @@ class SimilarLine(Record):
     cosine: float | None = None  # to the note; None if no model has compared them
     is_private: bool = False
     is_heading: bool = False
+    headings: tuple[str, ...] = ()  # above it
 
     @property
     def citation(self) -> str:
@@ -69,7 +71,8 @@ class SimilarLine(Record):
 class Check(Record):
     """The result of one rule."""
 
-    rule: str  # empty, too-long, secret, instruction, duplicate, near-duplicate, echo or low-score
+    # empty, too-long, secret, instruction, duplicate, near-duplicate, known, echo or low-score
+    rule: str
     passed: bool
     reason: str
     citation: str | None = None
@@ -102,7 +105,8 @@ class AdmissionSettings(Record):
     weights: GateWeights
     least: float = 0.0  # score; 0: any
     was_shown: WasShown | None = None
-    refuses_orders: bool = False  # texts that tell a model what to do, as an attack does
+    # Refuse what a line says in other words, and texts that tell a model what to do.
+    is_of_agent: bool = False
 
 
 def judge(
@@ -121,9 +125,10 @@ def judge(
     for check in (
         _length(text, facets),
         _secret(f"{heading}\n{text}"),
-        *([_order(text)] if settings.refuses_orders else []),
+        *([_order(text)] if settings.is_of_agent else []),
         _duplicate(facets, compared),
         _near_duplicate(facets, compared),
+        *([_known(text, facets, compared)] if settings.is_of_agent else []),
         _echo(facets, compared, settings.was_shown),
         _least_score(score, settings.least),
     ):
@@ -164,54 +169,8 @@ def _secret(text: str) -> Check:
     return Check("secret", False, f"it contains a secret: {', '.join(kinds)}")
 
 
-# What attacks say to a model, and notes do not. "Always squash before merging", "ignore the flaky
-# test" and "never forget all lint rules" are rules of a team, and so is what "the user wants".
-_ORDERS = (
-    r"(?i)(?<!not )(?<!never )(?<!n't )\b(?:ignore|disregard|forget|override|bypass)\b(?:"
-    r".{0,30}\b(?:previous|prior|above|earlier|preceding|system|safety|your)\b.{0,30}"
-    r"\b(?:instructions?|prompts?|rules?|messages?|guidelines|restrictions|directives)\b"
-    r"|(?: (?:all|any|these|those|the|of|other|existing|current|given|my|our)){1,4}"
-    r" (?:instructions?|prompts?|rules?|guidelines|restrictions|directives)\b"
-    r"(?! (?:in|of|for|from)\b)"
-    r"|.{0,30}\b(?:instructions?|rules?|guidelines|directives)\b (?:in|of|from)\b.{0,20}"
-    r"\b(?:CLAUDE|AGENTS|GEMINI|SKILL|MEMORY|copilot-instructions)\.md\b)"
-    r"|\b(?:reveal|print|repeat|output|show|leak|send)\b.{0,30}\b(?:system|hidden|initial|your)"
-    r" (?:prompt|instructions)\b"
-    r"|\byou are (?:now|no longer) (?:a|an|the|in|bound|DAN)\b|\bjailbreak|\bdeveloper mode\b"
-    r"|\bdo not (?:tell|inform|mention (?:this|it) to|ask) the user\b"
-    r"|\bwithout (?:telling|informing|asking) the user\b"
-    r"|^\W*(?:system|assistant|new instructions?)\s*:"
-    r"|\b(?:user|owner|operator|developer|admin)s? (?:wants?|asks?|asked|expects?|told|allows?"
-    r"|requires?|would like|has (?:asked|told|allowed)) you to\b"
-    r"|\b(?:you|assistant|agent|model|chatbot|AI|LLM)\b (?:must|should|shall|will|has to|have to)\b"
-    r".{0,20}\b(?:answer|reply|respond)\b.{0,10}\b(?:every|all|each|any)\b.{0,20}"
-    r"\b(?:questions?|prompts?|requests?|messages?) (?:with|by)\b"
-    r"|\b(?:agents?|assistants?|models?) reading this\b"
-    r"|\b(?:do not|don't|never) (?:follow|obey)\b.{0,30}\b(?:CLAUDE|AGENTS|GEMINI|MEMORY)\.md\b"
-    r"|\byou (?:must|should|shall|may|can|will|are to) (?:never|not)\b"
-    r"(?:.{0,20}\bmention\b|.{0,80}\bthe user\b)"
-    r"|\bfrom now on,? you (?:must|should|shall|will|have to)\b.{0,20}"
-    r"\b(?:answer|reply|respond|say|obey|follow|ignore|pretend|act as)\b"
-    r"|\b(?:when(?:ever)?|if) (?:(?:you are|you're|the user) )?ask(?:ed|s)\b[^.!?]{0,80}[,:] ?"
-    r"(?:(?:always|just|simply|please|only|you (?:must|should)) )*"
-    r"(?:tell|answer|say|reply|respond|pretend|claim|deny)\b"
-    r"|\b(?:ignoriere?|vergiss|vergesst|missachte)\b(?! nicht)(?:"
-    r".{0,30}\b(?:vorherigen?|vorigen?|bisherigen?|obigen?|früheren?|deine|alle)\b.{0,30}"
-    r"\b(?:anweisungen|instruktionen|befehle|regeln|nachrichten|vorgaben)\b"
-    r"|.{0,30}\b(?:anweisungen|regeln|vorgaben)\b.{0,20}\b(?:CLAUDE|AGENTS|GEMINI|MEMORY)\.md\b)"
-    r"|\b(?:nutzer|benutzer|anwender)(?:in)? (?:will|möchte|wünscht|verlangt|erwartet)\b.{0,3}"
-    r"\bdass du\b"
-    r"|\bdu (?:darfst|sollst|musst)\b.{0,60}\b(?:nie|niemals|nicht)\b.{0,10}\berwähn"
-    r"|\b(?:du|assistent|agent|modell|KI)\b.{0,30}\bjede\w* (?:an)?frage\b.{0,20}\bmit\b"
-    r"|\bwenn (?:du|man dich|der nutzer)\b.{0,60}\b(?:gefragt wirst|fragt)\b[^.!?]{0,60}, ?"
-    r"(?:sage?|antworte|behaupte)\b"
-    r"|(?:忽略|无视).{0,10}(?:之前|以上|先前|所有|系统).{0,10}(?:指令|指示|提示|规则)"
-)
-
-
 def _order(text: str) -> Check:
-    match = re.search(_ORDERS, text) or (broken_up(text) != text)
-    if match:
+    if is_order(text):
         return Check("instruction", False, "it tells a model what to do instead of what is true")
     return Check("instruction", True, "it does not address a model")
 
@@ -243,6 +202,28 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
     return Check("near-duplicate", True, f"{detail}, with {what}" if what else detail)
 
 
+def _known(text: str, facets: Facets, compared: Compared) -> Check:
+    owner = owner_names([(each.path, each.text) for each, _ in compared])
+    for each, _ in compared:
+        own = owner if is_of_owner(each.path, each.text) else ()
+        if each.is_heading or not restates(text, each.text, context=each.headings, owner=own):
+            continue
+        # A value that a newer line replaced may hold again.
+        newer = [
+            line.text
+            for line, other in compared
+            if not _states(other, facets) and corrects(line.text, each.text)
+        ]
+        if not any(corrects(line, text) for line in newer):
+            return Check("known", False, "an existing line says the same", each.citation)
+    return Check("known", True, "no line says the same in other words")
+
+
+def _states(line: Facets, note: Facets) -> bool:
+    """Return whether a line may state a note, among other things."""
+    return note.content <= line.content and (NOT in note.telling) == (NOT in line.telling)
+
+
 def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Check:
     if was_shown is None:
         return Check("echo", True, "this session got no passages so far")
@@ -266,23 +247,36 @@ def _least_score(score: NoteScore, least: float) -> Check:
 
 
 def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
-    """List the lines about the same thing: first those that the note corrects, then the nearest."""
+    """List the lines that the note may replace: first those that it corrects, then the nearest."""
     older = []
     for each, other in compared:
+        if each.is_heading or not _is_near(each, facets, other) or _names_subject(each, facets):
+            continue
         strength = corrects(text, each.text)
-        if strength or (not each.is_heading and _is_near(each, facets, other)):
+        is_other_value = bool(facets.numbers - other.numbers and other.numbers - facets.numbers)
+        likeness = _likeness(facets, other, each)
+        if strength or likeness >= (LIKE_BY_WORDS if each.cosine is None else LIKE):
+            has_changed = strength > 0 or (is_other_value and likeness >= SAME_THING)
             shown = "" if each.is_private else each.text
-            line = OlderLine(each.citation, shown, differs=strength > 0)
-            older.append((strength, _likeness(facets, other, each), line))
+            line = OlderLine(each.citation, shown, differs=has_changed)
+            older.append((strength, likeness, line))
     older.sort(key=lambda it: it[:2], reverse=True)
     return [*dict.fromkeys(line for _, _, line in older)][:MOST_OLDER]
 
 
 def _is_near(each: SimilarLine, facets: Facets, other: Facets) -> bool:
+    """Return whether a note may be about the same thing as a line."""
     shared = len(facets.content & other.content)
     if each.cosine is not None:
-        return shared > 0 and each.cosine >= NEAR
+        return shared >= SHARED_WORDS and each.cosine >= NEAR
     return shared >= SHARED_WORDS and jaccard(facets, other) >= NEAR_BY_WORDS
+
+
+def _names_subject(each: SimilarLine, facets: Facets) -> bool:
+    """Return whether a line only names what the note is about, such as `Name: Runa`."""
+    label, _, value = each.text.partition(":")
+    words = facets_of(value).content
+    return bool(words) and words <= facets.content and not facets_of(label).content & facets.content
 
 
 def _is_another(facets: Facets, other: Facets) -> bool:

@@ -114,7 +114,7 @@ def _score(text: str, role: str) -> float:
         return 0.0
     facets = facets_of(text)
     kind, _ = kind_of(text, facets)
-    if kind == "chatter":
+    if kind in ("chatter", "progress"):
         return 0.0
     is_specific = bool(facets.names or facets.numbers)
     is_decided = re.search(_DECIDED, text) is not None

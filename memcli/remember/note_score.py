@@ -71,6 +71,52 @@ _CHATTER = (
     r"|that is a|could you|let's|working on|we talked)\b"
     r"|\?\s*$|？\s*$"
 )
+# What an agent says about its own work, unless it gives a reason, a rule or a date.
+_WORK = (
+    r"tests?|suite|builds?|lint\w*|ruff|mypy|pipeline|branch(?:es)?|commits?|PR|pull request"
+    r"|imports?|modules?|functions?|class(?:es)?|methods?|files?|code|readme|docs?|scripts?|bugs?"
+    r"|errors?|typos?|draft|summary|report|letter|list|table|page|endpoints?|photos?|images?"
+    r"|todos?|changes|fix(?:es)?|translation|staging|\w+\.(?:py|js|ts|md|go|rs|java|c|h|toml|json|ya?ml|txt|sh)"
+)
+_PROGRESS = (
+    r"^\W*(?:i (?:have )?)(?:moved|removed|changed|made|built|migrated)\b"
+    rf".{{0,50}}\b(?:{_WORK})\b"
+    r"|^\W*removed (?:unused|dead|old)\b|^\W*migrated \d"
+    r"|^\W*(?:(?:i|we)(?:'ve|’ve)? )?(?:(?:have|just|now|also|already|successfully) )*"
+    r"(?:(?:ran|searched|looked (?:at|into|up)|checked|double-checked|converted|refactored|renamed"
+    r"|formatted|compared|implemented|summari[sz]ed|tested|investigated|inspected|analy[sz]ed|debugged"
+    r"|browsed|re-?ran|generated|drafted)\b"
+    r"|(?:fix(?:ed)?|updated|add(?:ed)?|creat(?:ed)?|read|wrote|written|deleted|merged"
+    r"|pushed|committed|rebased|deployed|reviewed|opened|closed|finished|completed|cleaned|sent"
+    r"|downloaded|uploaded|installed|saved|edited|found)\b"
+    rf".{{0,50}}\b(?:{_WORK})\b)"
+    r"|^\W*(?:the |all |my |both |half of |\d+ (?:of \d+ )?)*(?:unit |new |failing )*"
+    rf"(?:{_WORK})\b.{{0,40}}"
+    r"\b(?:pass(?:ed|es)?|failed|(?:is|are) (?:now )?(?:green|red|failing|finished|done|ready|fixed"
+    r"|updated|clean|complete)|ran|runs? without|reports? no|compiles?|migrated)\b"
+    r"(?! (?:with|by|in|on|at|via|from)\b)"
+    r"|^\W*(?:task|step|phase|milestone|todo) (?:\d+ )?(?:is )?(?:completed?|done|finished)\b"
+    r"|^\W*(?:(?:i am|i'm|we are|we're) )?(?:currently|still|now) (?:\w+ing|waiting)\b"
+    r"|^\W*(?:(?:i|we)(?:'ve| have)? )?(?:started|start|continued|resumed|finished|done)"
+    r" (?:work(?:ing)?|with)\b"
+    r"|^\W*(?:(?:i am|i'm|we are|we're) )?(?:working|investigating|waiting|debugging|looking)"
+    r" (?:on|at|into|for|the)\b"
+    r"|^\W*(?:next|then|now),? (?:i|we)(?:'ll| will| am| are)\b|\b\d+ of \d+ (?:done|complete)"
+    r"|^\W*(?:ich|wir) (?:habe|haben) .{0,80}\b(?:laufen lassen|ausgeführt|aktualisiert|geprüft"
+    r"|getestet|umbenannt|formuliert|hinzugefügt|behoben|korrigiert|refaktoriert|gesucht|gelesen)\b"
+    r"|^\W*(?:alle )?(?:\d+ )?tests (?:sind|laufen|waren)\b.{0,20}\b(?:grün|durch|erfolgreich)\b"
+    r"|^\W*(?:我)?(?:们)?已经?(?:更新|修复|修改|添加|完成|运行|检查|创建|删除|提交|重构|测试|生成)"
+    r"|测试(?:全部|都|已经)?(?:通过|成功)|^\W*正在"
+)
+_NO_PROGRESS = (
+    r"\b(?:because|caused? by|root cause|so that|due to|decided|agreed|instead of|only|always|never"
+    r"|must|should|before|unless|until|prefers?|wants?|from now on|no longer|as of|since|every|each"
+    r"|production|weil|wegen|damit|ursache|immer|nie|nur|ab jetzt|statt|muss|soll)\b"
+    r"|因为|由于|原因|必须|决定|总是|从不|每"
+    r"|\b(?:19|20)\d\d\b|\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|august|sept?"
+    r"(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli"
+    r"|oktober|dezember)\b"
+)
 _FACT_VALUE, _REMARK = 0.7, 0.3
 # The value of each kind; the first that fits counts. A remark has none.
 _KINDS = (
@@ -119,12 +165,20 @@ def kind_of(text: str, facets: Facets) -> tuple[str, float]:
     statements = [each for each in sentences if not _pattern(_CHATTER).search(each)]
     if not statements:
         return "chatter", 0.0
+    if all(map(_is_progress, statements)):
+        return "progress", 0.0
     if is_preference(text):
         return "rule", 1.0
     for name, words, value in _KINDS:
         if any(_pattern(words).search(each) for each in statements):
             return name, value
     return ("fact", _FACT_VALUE) if facets.numbers or facets.names else ("remark", _REMARK)
+
+
+def _is_progress(sentence: str) -> bool:
+    """Return whether a sentence only says what an agent did or is doing."""
+    is_work = _pattern(_PROGRESS).search(sentence) is not None
+    return is_work and not _pattern(_NO_PROGRESS).search(sentence)
 
 
 @cache

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     Turns = Mapping[int, Sequence[Turn]]  # by chunk id
 SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
 
-LEAST = 0.1  # of the score of a passage; a correction with less does not answer the question
 # Least likelihood of a line that marks another, and of one that comes before another.
 SURE, LIKELY = 0.5, 0.35
 # What the share of the question's words in a passage takes from LIKELY: of a note with a word of
@@ -119,11 +118,7 @@ def newer_first(
         ):
             line = shown(correction)
             # A passage may contain its own correction.
-            if (
-                line is not passage
-                and correction.chunk_id not in above
-                and line.score >= LEAST * passage.score
-            ):
+            if line is not passage and correction.chunk_id not in above:
                 place(line, above | {chunk}, passage)
         if before and top.index(before) < top.index(passage):
             marks = newer.of(_passage(before))
@@ -275,6 +270,8 @@ class Claims:
         alike = self._by_key.get(_start(text), ())
 
         def is_half(place: int) -> bool:
+            if not (text.isascii() or self._claims[place].text.isascii()) and place in alike:
+                return True  # of Chinese, a new value changes most pairs
             return 2 * len(stems & self._claims[place].stems) + 1 >= len(stems)
 
         changed = {place for place in near if has_change(self._claims[place].text)}

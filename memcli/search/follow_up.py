@@ -43,6 +43,9 @@ _OF_A_PLACE = re.compile(
     re.IGNORECASE,
 )
 _TRIP = re.compile(r" (?:trips?|visits?|flights?|tours?|holidays?|vacations?|weekends?|office)\b")
+_HELPER = re.compile(
+    r"\b(?:do|does|did|will|would|can|could|should|may|might|must) $", re.IGNORECASE
+)
 # A first word that may be a name, with a pronoun after it but not next to it: "Tom lost his job".
 _OWN_PERSON = re.compile(
     r"\s*([A-Z][^\W_]+)\s+(?!(?:he|him|she|his|hers?)\b).*\b(?:he|him|she|his|hers?)\b"
@@ -104,15 +107,17 @@ def _names(question: Question) -> tuple[tuple[str, ...], tuple[str, ...]]:
     people: list[str] = []
     places: list[str] = []
     for match in _NAME.finditer(text):
-        name = match[0].removesuffix("'s").removesuffix("’s")
+        name, start = match[0].removesuffix("'s").removesuffix("’s"), match.start()
         first, _, rest = name.partition(" ")
         # The first word of a sentence is capitalised, name or not: "Did Tom", "Tell Tom".
-        is_first = text[: match.start()].rstrip()[-1:] in ("", ".", "!", "?")
+        is_first = text[:start].rstrip()[-1:] in ("", ".", "!", "?")
         if is_first or first.lower() in ENGLISH:
-            name = rest
+            name, start = rest, start + len(first) + 1
         if name:
-            before, behind = text[: match.start()], text[match.end() :]
-            is_place = _OF_A_PLACE.search(before) or _TRIP.match(behind)
+            before, behind = text[:start], text[match.end() :]
+            # Not "did Jon visit": there it is a verb.
+            is_trip = _TRIP.match(behind) and not _HELPER.search(before)
+            is_place = _OF_A_PLACE.search(before) or is_trip
             (places if is_place else people).append(name)
     return _once(people), _once(places)
 

@@ -157,11 +157,11 @@ def options_of(
 
 def _formula(profile: Profile, config: Config) -> Formula | None:
     if profile.formula == "convex":
-        from memcli.search.convex import Convex
+        from memcli.search.published_profiles import Convex
 
         return Convex.read(config)
     if profile.formula:
-        from memcli.search.two_pass import TwoPass
+        from memcli.search.published_profiles import TwoPass
 
         return TwoPass.read(config)
     return None

@@ -8,7 +8,7 @@ else; everything else is plain text. Dates are ordinary terms here: the caller f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, count, islice, pairwise
 
 from memcli.language import words
@@ -80,6 +80,12 @@ class QueryTerm(Record):
         """Return the term as an index contains it."""
         return words.index_term(self.text, prefix=self.kind == "prefix")
 
+    @property
+    def pairs(self) -> tuple[Term, ...]:
+        """Return the pairs of characters in a script without spaces, where words have no ends."""
+        runs = (run for run, is_run in words.split_runs(self.text) if is_run)
+        return _known(words.index_term(pair) for run in runs for pair in words.pairs(run))
+
 
 class ParsedQuery(Record):
     """The parsed text of a search."""
@@ -125,6 +131,17 @@ class ParsedQuery(Record):
             term._replace(stop=term.stop or term.text.lower() in ANYTHING) for term in self.terms
         )
         return self._replace(terms=tuple(terms))
+
+    def in_pairs(self, runs: Collection[QueryTerm]) -> ParsedQuery:
+        """Replace some runs of a script without spaces by their pairs."""
+        group = max((term.group for term in self.terms), default=0)
+        terms = (
+            [QueryTerm(pair, "pair", group=group + place) for pair in words.pairs(term.text)]
+            if term in runs
+            else [term]
+            for place, term in enumerate(self.terms, 1)
+        )
+        return self._replace(terms=tuple(chain.from_iterable(terms)))
 
     @property
     def plain(self) -> tuple[QueryTerm, ...]:

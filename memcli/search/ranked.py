@@ -89,6 +89,7 @@ class RankedPassage(Record):
     corrected_by: tuple[Correction, ...] = ()  # newest first
     moment: str = ""  # when its document was written, if ages count and a time is known
     gaps: tuple[tuple[int, int], ...] = ()  # spans of its chunk's text that an ellipsis replaces
+    small_talk: frozenset[int] = frozenset()  # lines of a conversation that tell nothing
 
     @property
     def about(self) -> About:

@@ -9,6 +9,7 @@ A unit is a paragraph of a turn in a conversation. Outside conversations it is a
                       - 2.2 if the question names other speakers
                       - 1.4 if an assistant says it and the question is about the user
                       - 0.7 if it asks something without a word of the question
+                      - 1.5 if it is small talk without a word of the question, and no reply to one
                       - 3 if an assistant introduces what follows: "Here are some steps:")
     gain   = chance - tokens / MISS
 
@@ -50,6 +51,7 @@ MAY_ANSWER = 0.05  # minimum confidence of a line in a list
 # Beyond the first lines of a list, this share of the question must be in a line of a conversation.
 # In chats it halves the lists and costs a twelfth of their evidence, none in the first 800 tokens.
 FIRST_LINES, MIN_SHARE = 5, 0.1
+FITS = 0.05  # minimum share of a question whose reply is not small talk
 ALL = 0.99  # the share of a line with all words of the question
 UNKNOWN = 0.3  # confidence of a passage if the model is not calibrated
 # What a lower rank takes from the chance. Of questions for several things, .5 prints all evidence
@@ -324,9 +326,9 @@ def _chances(
     base = -3.2 + 2.8 * ratio + 0.65 * confidence - after
     if len(units) > 1:
         base -= 2.0 * max(each.cosine for each in units) + 2.5 * max(each.share for each in units)
-    chances = []
-    for unit in units:
-        z = base
+    chances, talk = [], _small_talk(passage, units)
+    for at, unit in enumerate(units):
+        z = base - 1.5 * (at in talk)
         if len(units) > 1:
             z += 2.0 * unit.cosine + 2.5 * unit.share
         if unit.turn is not None:
@@ -339,6 +341,21 @@ def _chances(
             z -= 3.0 * (is_machine and introduces(unit.text))
         chances.append(1.0 / (1.0 + exp(-z)))
     return chances
+
+
+def _small_talk(passage: RankedPassage, units: Sequence[ReadingUnit]) -> frozenset[int]:
+    """Return the places of the units that are small talk and do not reply to a fitting question."""
+    if len(units) < 2 or not passage.small_talk:
+        return frozenset()
+    segments = by_line(passage.candidate).segments
+    return frozenset(
+        at
+        for at, unit in enumerate(units)
+        if not unit.share and not (at and units[at - 1].is_question and units[at - 1].share > FITS)
+        if all(
+            part.start_line in passage.small_talk for part in segments[unit.first : unit.last + 1]
+        )
+    )
 
 
 def _is_machine(turn: Turn) -> bool:

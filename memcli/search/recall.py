@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum, log
 
 from memcli.checking import TYPE_CHECKING
-from memcli.language.words import prepare, stem
+from memcli.language.words import index_term, prepare, stem
 from memcli.markdown.comments import visible
 from memcli.markdown.names import NAME_CHARS, headings_of, is_name
 from memcli.record import Record
@@ -82,6 +82,7 @@ def recall(
         if wide.by_chunk
         else snapshot.by_vector(vector, wide.universe, wide.scope)
     )
+    query = _with_known_runs(snapshot, query) if keyword and query.unspaced else query
     keywords = query.term_query if keyword else TermQuery()
     common: dict[Term, int] = {}
     named: frozenset[Term] = frozenset()
@@ -121,6 +122,16 @@ def recall(
         covered = covered._replace(terms=tuple(terms))
     recalled = covered._replace(common=tuple(left_out), qualities=qualities, tiers=tiers)
     return recalled._replace(missing_phrases=missing, split_phrases=split)
+
+
+def _with_known_runs(snapshot: Snapshot, query: ParsedQuery) -> ParsedQuery:
+    """Compare a run of a script without spaces by its pairs if no chunk contains the whole run."""
+    runs = {t.index_term: t for t in query.counted_terms if t.kind == "word" and len(t.pairs) > 1}
+    known = [term for term in runs if term]
+    counts = snapshot.frequencies(known) if known else ()
+    absent = {runs[term] for term, count in zip(known, counts, strict=True) if not count}
+    divided = [term for term in absent if snapshot.occurring(term.pairs)]
+    return query.in_pairs(divided) if divided else query
 
 
 def _near_chunks(
@@ -276,7 +287,8 @@ def _covered(
         if index_term in common:
             continue
         looked_up += idf * (term.kind != JOINED)
-        if not frequency:
+        # A pair may join the ends of two words, so that it is in no note says nothing.
+        if not frequency and term.kind != "pair" and not _has_other_form(snapshot, term.text):
             unmatched.append(term.text)
         for chunk_id in holding[index_term].chunk_ids:
             weights[chunk_id] = weights.get(chunk_id, 0.0) + idf
@@ -290,6 +302,15 @@ def _covered(
     return RecallResult(
         candidates, coverage, matched, tuple(terms), tuple(unmatched), (), (), (), rarity, {}
     )
+
+
+def _has_other_form(snapshot: Snapshot, word: str) -> bool:
+    """Return whether a chunk contains another form of an irregular verb, such as `ran` of `run`."""
+    from memcli.language.spelling import irregular
+
+    forms = (index_term(form) for form in irregular(word.lower()))
+    terms = [form for form in forms if form]
+    return bool(terms and snapshot.occurring(terms))
 
 
 def scope_within(snapshot: Snapshot, filters: Filters) -> Scope:

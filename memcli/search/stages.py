@@ -159,14 +159,6 @@ SWITCHES = tuple(row.name for row in TABLE if row.switch == row.name)
 LOST = {row.name: row.lost for row in TABLE}
 
 _SWITCH_OF = {row.name: row.switch for row in TABLE}
-# As traces of earlier versions name them.
-_FORMERLY = {
-    "fuse:scaled": "fuse",
-    "fuse:weighted": "fuse",
-    "fuse:rrf": "fuse",
-    "convex": "score",
-    "two-pass": "score",
-}
 
 
 def switch_of(name: str) -> str:
@@ -175,8 +167,3 @@ def switch_of(name: str) -> str:
     KeyError for an unknown name.
     """
     return _SWITCH_OF[name]
-
-
-def current(name: str) -> str:
-    """Return today's name of a stage in a trace."""
-    return _FORMERLY.get(name, name)

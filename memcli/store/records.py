@@ -18,7 +18,7 @@ class Facts(Record):
     fingerprint: str | None = None  # of the vectors that are searched
     dimension: int | None = None
     model: str | None = None  # the files of the model that made them, as they were verified
-    language: str | None = None  # of most texts; see `embedding.language_choice`
+    language: str | None = None  # of most texts; see `embedding.registry`
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # the settings of the sources
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read

@@ -24,8 +24,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.record import Record
 from memcli.store.documents import in_order, with_chunks
-from memcli.store.named_errors import NamedSnapshot, failing
-from memcli.store.qualified_names import Naming, resting_on, split
+from memcli.store.qualified_names import NamedSnapshot, Naming, failing, resting_on, split
 from memcli.store.records import (
     ChunkLines,
     Counts,

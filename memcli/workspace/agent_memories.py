@@ -261,7 +261,6 @@ AGENT_MEMORIES = (
 BY_NAME: Mapping[str, AgentMemory] = {
     agent_memory.name: agent_memory for agent_memory in AGENT_MEMORIES
 }
-NAMES = tuple(BY_NAME)
 # Agents with a known folder, and those that memcli may search unasked.
 FINDABLE = tuple(each.name for each in AGENT_MEMORIES if each.places)
 OPEN = tuple(name for name in FINDABLE if not BY_NAME[name].is_transcripts)

@@ -1,10 +1,13 @@
-"""Compare a listing with the index; the indexer then reads the changed files."""
+"""Compare a listing with the index, and explain why existing files are no longer documents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 
-from memcli.types import Diff, FileStat, KnownFile, Listing
+from memcli.errors import Reason
+from memcli.types import MEMORY_SOURCE, Diff, FileStat, KnownFile, Listing, Skip, Source, shown
+from memcli.workspace.ignore import HIDDEN, IGNORE_FILE
 
 # A file written in the same clock tick in which it was read looks unchanged for ever.
 # Two seconds is the coarsest time stamp of the usual file systems (FAT).
@@ -71,3 +74,74 @@ def _is_below(source: str, path: str, hidden: set[tuple[str, str]]) -> bool:
             return True
         path = path.rpartition("/")[0]
     return False
+
+
+NAMED = 3  # files of a reason
+_NOT_SET = ("its source is no longer set", "their source is no longer set")
+_NOT_NAMED = "agent memory is searched only outside workspaces or with --with"
+
+Key = tuple[str, str]  # (source, path)
+_Why = tuple[str, str]  # of one file, and of several
+
+
+def left(
+    removed: Iterable[Key], present: Iterable[Key], skips: Iterable[Skip], sources: Iterable[Source]
+) -> tuple[Reason, ...]:
+    """Count and name the removed documents whose files still exist.
+
+    A document that another source has now is not counted.
+    """
+    from memcli.workspace.agent_memories import FINDABLE
+
+    roots = {source.name: source.root for source in sources}
+    why: dict[_Why, list[str]] = {}
+    listed: set[str] | None = None
+    passed = {(skip.source, skip.path): skip for skip in skips}
+    for source, path in removed:
+        root = roots.get(source)
+        if root is None:
+            is_agent_memory = source.partition(".")[0] in FINDABLE
+            reason = (_NOT_NAMED, _NOT_NAMED) if is_agent_memory else _NOT_SET
+            why.setdefault(reason, []).append(shown(source, path))
+            continue
+        file = os.path.join(root, path)
+        if not os.path.lexists(file):
+            continue
+        if listed is None:
+            listed = {os.path.join(roots[name], each) for name, each in present}
+        if file not in listed:
+            reason = _why(source, path, passed)
+            why.setdefault(reason, []).append(shown(source, path))
+    return tuple(_reason_of(reason, names) for reason, names in why.items())
+
+
+def _why(source: str, path: str, skips: dict[Key, Skip]) -> _Why:
+    """Return the rule that leaves a file out, its own or that of a folder above it."""
+    place = path
+    while place:
+        skip = skips.get((source, place))
+        if skip:
+            return _of(skip)
+        place = place.rpartition("/")[0]
+    globs = f"the include globs of the source {source} do not name"
+    if source == MEMORY_SOURCE:
+        globs = "files.scope and files.include do not name"
+    return f"{globs} it", f"{globs} them"
+
+
+def _of(skip: Skip) -> _Why:
+    if skip.detail == HIDDEN:
+        return "it is hidden", "they are hidden"
+    if skip.detail in (IGNORE_FILE, "exclude"):
+        return f"{skip.detail} leaves it out", f"{skip.detail} leaves them out"
+    what = f"skipped as {skip.reason}" + (f" ({skip.detail})" if skip.detail else "")
+    return f"it is {what}", f"they are {what}"
+
+
+def _reason_of(why: _Why, names: list[str]) -> Reason:
+    is_one = len(names) == 1
+    files = "1 file is" if is_one else f"{len(names)} files are"
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    reason = why[0] if is_one else why[1]
+    text = f"{files} no longer in scope because {reason}: {', '.join(names[:NAMED])}{more}"
+    return Reason("scope", text, "memcli help agent-memory" if reason == _NOT_NAMED else "")

@@ -486,12 +486,15 @@ def test_the_difference_is_coloured_and_shows_no_secret_of_others(site: Site) ->
 
 
 def test_a_file_of_one_line_is_not_shown_whole(site: Site) -> None:
-    site.write(".claude.json", json.dumps({"key": "sk-1", "long": "x" * 5000}))
-    said = site.type("agents install claude-code --with mcp")
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "x" * 5000}]}]}
+    site.write(".claude/settings.json", json.dumps({"key": "sk-1", "hooks": hooks, "y": "z" * 99}))
+    said = site.type("agents install claude-code --with hooks")
     [before, after] = said.out.splitlines()[3:]
-    assert before.startswith('-{"key": "sk-1", "long": "xxx')
-    assert after.endswith(' "args": ["mcp"]}}}')
-    assert max(len(before), len(after)) < 410
+    assert len(before) < 200
+    for event in ("session-start", "prompt", "pre-compact", "stop"):
+        assert f"memcli hook {event}" in after
+    assert "x" * 50 not in before + after
+    assert "sk-1" not in after
 
 
 @pytest.mark.parametrize(

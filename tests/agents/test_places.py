@@ -66,6 +66,9 @@ def test_a_file_lies_where_the_agent_looks(
 def test_a_variable_moves_it(variable: str, name: str, part: str, path: str) -> None:
     assert _file(LINUX._replace(environ={variable: "/x"}), name, part) == path
     assert _file(LINUX._replace(environ={variable: ""}), name, part) == _file(LINUX, name, part)
+    if variable == "XDG_CONFIG_HOME":  # its specification says to ignore relative paths
+        relative = LINUX._replace(environ={variable: "x/y"})
+        assert _file(relative, name, part) == _file(LINUX, name, part)
 
 
 @pytest.mark.parametrize(("machine", "path"), [

@@ -9,7 +9,6 @@ from memcli.bench.replay import SearchTrace, compare, lines, read
 from memcli.bench.traces import decode
 from memcli.errors import UsageError
 from memcli.search.query import parse
-from memcli.search.ranked import RankedPassage
 from memcli.search.trace import Inquiry, filters_of, search_trace
 from memcli.types import Filters, Where
 from tests.bench.makers import answer, passage
@@ -88,26 +87,6 @@ def test_moves_are_shown_with_the_stage_that_changed_the_score() -> None:
         "          | fuse         0.5000 -> 0.7500  +0.2500",
         " - ->  2  3.md:1-2  new",
     ]
-
-
-def test_the_receipt_of_an_earlier_version_is_held_against_the_stages_of_today() -> None:
-    """They named the way of fusing, and the profile, in place of the stage."""
-    before = receipt_of(FIRST, SECOND)
-    after = receipt_of(*(_scored(each) for each in (FIRST, SECOND)))
-    (fuse, *_), (_, *_) = (passage["trace"] for passage in before["passages"])
-    assert fuse.pop("method") == "scaled"
-    fuse["stage"] = "fuse:scaled"
-    before["passages"][0]["trace"].append({"stage": "two-pass", "score": 0.25, "sim": 0.5})
-    before["passages"][1]["trace"].append({"stage": "convex", "score": 0.5, "sim": 0.5})
-    found = compare(read(json.dumps(before), "old.json"), decode(SearchTrace, after))
-    assert [passage["stages"] for passage in found["passages"]] == [
-        {"fuse": [0.5, 0.5], "score": [0.25, 0.5]},
-        {"fuse": [0.5, 0.5], "score": [0.5, 0.5]},
-    ]
-
-
-def _scored(given: RankedPassage) -> RankedPassage:
-    return given.moved(0.5, "score", formula="convex", sim=0.5)
 
 
 def test_a_passage_whose_text_changed_is_still_the_same_record() -> None:

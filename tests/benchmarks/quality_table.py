@@ -40,6 +40,8 @@ TITLES = {
     "pubmedqa": "PubMedQA, abstracts",
     "xquad/en": "XQuAD, English",
     "xquad/es": "XQuAD, Spanish",
+    "xquad/de": "XQuAD, German",
+    "xquad/ar": "XQuAD, Arabic",
     "memorybank-zh": "MemoryBank, Chinese chats",
     "memdaily-zh": "MemDaily, Chinese",
     "madial-zh": "MADial-Bench, Chinese",
@@ -48,7 +50,11 @@ TITLES = {
     "eval/vault": "`vault`",
     "eval/docs": "`docs`",
 }
-FOREIGN = [TITLES[name] for name in ("xquad/es", "memorybank-zh", "madial-zh", "cmrc2018")]
+FOREIGN = [
+    TITLES[name]
+    for name in ("xquad/es", "xquad/de", "xquad/ar", "memorybank-zh", "memdaily-zh", "madial-zh",
+                 "cmrc2018")
+]  # fmt: skip
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
 METRICS = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
            "Recall@2000tok")  # fmt: skip

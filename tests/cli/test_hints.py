@@ -168,7 +168,8 @@ def test_hints_are_joined_to_texts_in_one_place() -> None:
     found = {
         file.relative_to(PACKAGE).as_posix()
         for file in PACKAGE.rglob("*.py")
-        if any("Try:" in text for text in _strings(file.read_text("utf-8")))
+        if "Try:" in (code := file.read_text("utf-8"))
+        if any("Try:" in text for text in _strings(code))
     }
     assert found == {"render/reasons.py", "cli/main.py"}
 

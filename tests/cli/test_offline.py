@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from memcli.cli.command_help import command_tree
 from memcli.cli.commands import store_command
 from tests.cli.processes import COMMAND, run
 from tests.namespace import has_namespaces, run_inside
+from tests.support import by_night
 
 # Python runs it before memcli: whoever looks up a name or connects has failed.
 REFUSE = """
@@ -64,10 +66,12 @@ COMMANDS = (
     "agents export codex", "completion bash", "config get search",
     "config", "bench init --out drafts.jsonl", "bench check questions.jsonl --no-speed",
     "bench quality questions.jsonl --json", "bench report --html report.html",
-    "bench speed --documents 20 --runs 2 --mode keyword", "bench replay receipt.json",
+    "bench replay receipt.json",
     "bench calibrate many.jsonl",
     "bench compare quality.json quality.json", "bench init", "help ranking", "--version", "--help",
 )  # fmt: skip
+# It starts twenty processes, each a command that is tried by itself.
+SLOW = ("bench speed --documents 20 --runs 2 --mode keyword",)
 # What goes on until it is stopped, needs a person, or is about a server: by tests of their own.
 ELSEWHERE = {"mcp", *(f"store {name}" for name in store_command.COMMANDS)}
 # What comes into the folder of the notes, by `memcli help files`, and what takes it out again.
@@ -91,7 +95,7 @@ def _arguments(line: str, notes: str) -> list[str]:
 
 
 def test_every_command_is_tried() -> None:
-    tried = {" ".join(w for w in line.split()[:2] if w.isalpha()) for line in COMMANDS}
+    tried = {" ".join(w for w in line.split()[:2] if w.isalpha()) for line in (*COMMANDS, *SLOW)}
     names = {command.name for command in command_tree()} - ELSEWHERE
     assert {name for name in names if not any(t.startswith(name) for t in tried)} == set()
 
@@ -104,12 +108,15 @@ def _files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_no_command_connects_to_anything_and_none_changes_a_note(notes: str) -> None:
+@pytest.mark.parametrize("lines", [COMMANDS, *by_night(SLOW)], ids=["usual", "slow"])
+def test_no_command_connects_to_anything_and_none_changes_a_note(
+    notes: str, lines: Sequence[str]
+) -> None:
     """Python's own attempts end a command, and the kernel counts those of native code."""
     receipt = run("bench", "quality", "questions.jsonl", "--json", "-w", notes)
     Path("quality.json").write_text(receipt.stdout)
     after = _files(Path(notes))
-    for line in COMMANDS:
+    for line in lines:
         arguments = _arguments(line, notes)
         if has_namespaces():
             code, attempts, output = run_inside([*COMMAND, *arguments])

@@ -80,7 +80,7 @@ def test_a_folder_without_a_mark_does_not_search_past_sessions(shop: Path) -> No
     assert "okapi" not in processes.run("search", QUESTION, cwd=str(shop)).stdout
     missing = processes.run("search", QUESTION, "-w", str(shop), "--with", "codex:transcripts")
     assert missing.returncode == 3
-    assert f"codex:transcripts keeps no transcripts of {shop}" in missing.stderr
+    assert f"codex:transcripts: it keeps no transcripts of {shop}" in missing.stderr
 
 
 def test_a_shared_index_never_gets_past_sessions(shop: Path) -> None:

@@ -157,7 +157,7 @@ def test_the_gate_refuses_chatter_and_keeps_rules(notes: Path) -> None:
         (("x", "--to", "notes.txt"), "is not a Markdown file"),
         (("x", "--to", "memory/summaries/x.md"), "is in the folder of summaries"),
         (("x", "--to", ".hidden/x.md"), "is left out of the memory"),
-        (("x", "--type", "rule"), "--type must be one of user, feedback, project, reference"),
+        (("x", "--type", "rule"), "the type must be one of user, feedback, project, reference"),
         (("x\0y".replace("\0", "\x01"),), "which is not text"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -214,6 +215,12 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     assert answer["count"] == 6
     short = record(*query, "--budget", "150")
     assert (len(short["results"]) < 6, short["count"]) == (True, 6)
+    long = {
+        f"memory/filter/{n}.md": f"# Day\n\n- Pool filter {'x ' * 99}{n}.\n" for n in range(9, 69)
+    }
+    put(notes, long)
+    at_most = (*query, "--budget", "9000")
+    assert estimate(printed(*at_most)[0]) <= 650 < estimate(printed(*at_most, "--more")[0])
 
 
 def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked_for(
@@ -246,13 +253,16 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert first.startswith("# who owns billing\nmemory/2026-03-01.md")
     assert second == "when is the zebra fed  (No passages found.)\n"
     assert err == ""
-    alone, _ = printed("search", "who owns billing", "--mode", "keyword")
+    one = ("search", "who owns billing", "--mode", "keyword")
+    alone, _ = printed(*one)
     assert first == f"# who owns billing\n{alone}".rstrip("\n")
     records = [json.loads(line) for line in printed(*both, "--json")[0].splitlines()]
     assert [each["query"] for each in records] == ["who owns billing", "when is the zebra fed"]
     assert estimate(printed(*both, "--budget", "60")[0]) <= 60
     assert "(The budget is too small for a passage.)" in printed(*both, "--budget", "20")[0]
     assert printed(*both, "--exit-code", code=1)[0] == out
+    needed = re.findall(r"--budget (\d+) shows the best one", printed(*one, "--budget", "5")[1])
+    assert printed(*one, "--budget", *needed)[0] == alone
     # Words without a space are one query, whatever quotes the others have.
     assert printed("search", "billing", "owns it") == printed("search", "billing owns it")
     assert "takes one question, not 2" in printed(*both, "--trace", "x.json", code=2)[1]

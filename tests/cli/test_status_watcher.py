@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from memcli.store.lock import Watching
+from memcli.store.lock import watching as watching_at
 from memcli.store.run_records import WatchRecord
-from memcli.store.watcher_lock import Watching
-from memcli.store.watcher_lock import watching as watching_at
 from tests.commands import say
 
 LONG_AGO = "2020-01-01T09:00:00+00:00"

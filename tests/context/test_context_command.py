@@ -86,9 +86,9 @@ def test_without_a_query_the_rest_comes_by_worth(
     monkeypatch.setenv("MEMCLI_CONTEXT_TAIL_SHARE", "0")
     found = record(notes, "--tail", "2")
     assert sections(found) == [
+        ("soft", "MEMORY.md:1-3"),
         ("recent", "memory/2026-02-08.md:1-3"),
         ("recent", "memory/2026-02-09.md:1-3"),
-        ("passages", "MEMORY.md:1-3"),
         *(("passages", f"memory/2026-02-0{day}.md:1-3") for day in range(7, 0, -1)),
         ("passages", "memory/low.md:4"),
     ]
@@ -151,7 +151,7 @@ def test_soft_rules_are_cut_from_their_end_and_said(notes: Path) -> None:
     code, out, err = context(notes, "--budget", "300")
     assert code == 0
     assert "memory/soft.md:4-6\n# Manners\n\nGreet people.\n```" in out
-    assert "files marked soft are cut from memory/soft.md:8-10 on" in err
+    assert "rules are cut from memory/soft.md:8-10 on" in err
     assert "Say thanks" in context(notes, "--budget", "3000")[1]
 
 
@@ -163,7 +163,8 @@ def test_rules_can_be_named_by_globs_and_by_source(notes: Path) -> None:
         '[[source]]\nname = "docs"\npath = "docs"\nsoft = true\n',
     })  # fmt: skip
     found = sections(record(notes))
-    assert found[:2] == [("always", "AGENTS.md:1-3"), ("soft", "docs:tone.md:1-3")]
+    rules = [("always", "AGENTS.md:1-3"), ("soft", "MEMORY.md:1-3"), ("soft", "docs:tone.md:1-3")]
+    assert found[:3] == rules
 
 
 def test_front_matter_of_untrusted_files_lifts_nothing(notes: Path) -> None:
@@ -296,7 +297,7 @@ def test_the_hostile_workspace_stays_in_its_fences(
         "paragraph_open", "paragraph_close", "heading_open", "heading_close", "fence",
     }  # fmt: skip
     headings = [tokens[i + 1].content for i, t in enumerate(tokens) if t.type == "heading_open"]
-    assert headings == ["Recent", "Passages"]
+    assert headings == ["Rules", "Recent", "Passages"]
     assert "secret" not in out
 
 
@@ -358,5 +359,5 @@ def test_a_session_ranks_by_the_time_of_day_where_it_is_told(notes: Path) -> Non
 
 def of_today(root: Path, now: str) -> list[tuple[str, float]]:
     parts = record(root, "--tail", "0", now=now)["parts"]
-    told = [(part["citation"], part["score"]) for part in parts]
+    told = [(part["citation"], part["score"]) for part in parts if "score" in part]
     return [each for each in told if "memory" not in each[0].lower()]

@@ -83,7 +83,7 @@ def test_with_a_question_the_tail_keeps_to_its_share(notes: Path) -> None:
     wanted = record(notes, "what do herons eat", "--budget", "300", "--tail", "1")
     assert sections(wanted)[-1] == "recent"
     # At the start of a session the newest record has to be there.
-    assert sections(record(notes, "--budget", "300"))[0] == "recent"
+    assert "recent" in sections(record(notes, "--budget", "300"))
 
 
 def test_the_best_passage_is_cut_down_where_it_does_not_fit(notes: Path) -> None:

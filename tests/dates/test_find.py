@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.dates.filters import bounds_of, span_of
-from memcli.dates.find import MAX_CHARS, find_dates, parse_date
+from memcli.dates.find import MAX_CHARS, bounds_of, find_dates, parse_date, span_of
 from memcli.errors import UsageError
 
 TODAY = date(2026, 2, 11)

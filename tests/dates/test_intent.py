@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.dates import holidays, recency, words
+from memcli.dates import english_german, holidays, words
 from memcli.dates.find import find_dates
 from memcli.errors import UsageError
 from memcli.search.question import DATE_STEMS, Question
@@ -159,5 +159,5 @@ def test_the_grammar_is_loaded_for_all_it_can_read() -> None:
         words.MONTHS, words.WEEKDAYS, words.DAY_WORDS, words.UNITS,
         words.SEASONS, holidays.NAMES,
     )  # fmt: skip
-    for word in chain(*tables, recency.NEWEST, recency.OLDEST):
+    for word in chain(*tables, english_german.NEWEST, english_german.OLDEST):
         assert not word.isascii() or any(stem in word for stem in DATE_STEMS), word

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding.encoders import Choice, IndexModel
-from memcli.embedding.language_choice import announcement, is_due, weigh
 from memcli.embedding.models import E5, INT8, fingerprint
 from memcli.embedding.multilingual import e5_fingerprint
-from memcli.embedding.registry import open_encoder, settled
+from memcli.embedding.registry import announcement, is_due, open_encoder, settled, weigh
 from tests.cli.processes import run
 from tests.support import told, write
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
+from memcli.api.capture import capture
+from memcli.api.memory import Memory
 from memcli.markdown.transcript import ASSISTANT, USER, TranscriptTurn, read_transcript
 from memcli.remember.capture import facts_of
 from memcli.secrets.finding import find_secrets
@@ -134,7 +136,7 @@ def test_a_hook_collects_once_and_the_owner_reviews(notes: Path, tmp_path: Path)
     data = told(session_id="s", cwd=str(notes), transcript_path=str(file), hook_event_name="Stop")
     answer = run(data, "stop")[0]
     assert answer == {
-        "systemMessage": "memcli saved 1 notes of this session. To review them: memcli inbox"
+        "systemMessage": "memcli saved 1 note of this session. To review: memcli inbox"
     }
     inbox = (notes / "memory" / "inbox.md").read_text("utf-8")
     assert inbox == (
@@ -146,7 +148,7 @@ def test_a_hook_collects_once_and_the_owner_reviews(notes: Path, tmp_path: Path)
     ended = told(
         session_id="s", cwd=str(notes), transcript_path=str(file), hook_event_name="SessionEnd"
     )
-    assert "saved 1 notes" in run(ended, "stop")[0]["systemMessage"]
+    assert "saved 1 note " in run(ended, "stop")[0]["systemMessage"]
 
     listed = cli("inbox", "-w", notes)[1]
     assert listed == (
@@ -159,6 +161,19 @@ def test_a_hook_collects_once_and_the_owner_reviews(notes: Path, tmp_path: Path)
     assert "source_kind" not in log.read_text("utf-8")
     record = checked("memcli.inbox", cli("inbox", "--json", "-w", notes)[1])
     assert record["entries"] == []
+
+
+def test_each_line_is_saved_before_the_next_one_is_judged(notes: Path) -> None:
+    said = ("We decided to drop Python 3.9.", "The laptop of Ines is called kestrel.")
+    lines = [{"type": "user", "message": {"role": "user", "content": text}} for text in said]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    with Memory.open(notes) as memory:
+        workspace = memory.workspaces.lead
+        some = capture(workspace, text, "a.jsonl", after=0, room=9, now=workspace.clock.now())
+        for count in (1, 2):
+            next(some)
+            inbox = (notes / "memory" / "inbox.md").read_text("utf-8")
+            assert sum(each in inbox for each in said) == count
 
 
 def test_nothing_is_collected_unless_it_was_asked_for(

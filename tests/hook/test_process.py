@@ -393,7 +393,10 @@ def test_what_hangs_is_cut_off_and_what_a_library_writes_stays_off_stdout(
     assert "a native library speaks" in err
 
 
-def test_the_limit_writes_once_and_ends(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("saved", [{}, {"systemMessage": "memcli saved 2 notes"}])
+def test_the_limit_writes_once_and_ends(
+    saved: dict[str, str], capfd: pytest.CaptureFixture[str]
+) -> None:
     from threading import Event
 
     reply, ended, codes = HookReply(), Event(), []
@@ -402,9 +405,11 @@ def test_the_limit_writes_once_and_ends(capfd: pytest.CaptureFixture[str]) -> No
         codes.append(code)
         ended.set()
 
+    if saved:
+        reply.otherwise(saved)
     reply.limit(0.0, "too long\n", end)
     assert ended.wait(LONG)
     reply.write({"systemMessage": "too late"})
     assert reply.settle() == 0
     assert codes == [0]
-    assert capfd.readouterr() == ("{}\n", "too long\n")
+    assert capfd.readouterr() == (json.dumps(saved) + "\n", "too long\n")

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.hook.prompts import LEAST_WIDTH, MOST_CHARACTERS, has_subject, is_wish, query_of
+from memcli.hook.prompts import (
+    LEAST_WIDTH,
+    MOST_CHARACTERS,
+    has_subject,
+    is_of_the_past,
+    is_wish,
+    query_of,
+)
 from memcli.search.question import Question
 
 TODAY = date(2026, 2, 20)
@@ -83,3 +90,19 @@ def test_talk_alone_has_no_subject(prompt: str, *, has_one: bool) -> None:
 )
 def test_a_wish_is_known(prompt: str, *, is_one: bool) -> None:
     assert is_wish(prompt) == is_one
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_own"),
+    [
+        ("what was that ULID about", True),
+        ("tell me about the ULID", True),
+        ("what is a ULID", False),
+        ("How does ULID sorting work?", False),
+        ("what does ULID stand for", False),
+        ("explain what ULID is", False),
+        ("explain our ULID scheme", True),
+    ],
+)
+def test_a_question_for_a_definition_is_about_the_world(prompt: str, is_own: bool) -> None:
+    assert is_of_the_past(prompt, "Merchant ids stay 26-character ULIDs") is is_own

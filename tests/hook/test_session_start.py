@@ -58,14 +58,32 @@ def test_rules_then_tasks_then_what_has_changed(notes: Path) -> None:
     assert "Odette came by" not in start(notes, "four")
 
 
-def test_what_a_shortened_conversation_has_lost_comes_again(notes: Path) -> None:
+def test_lasting_facts_come_in_each_session_and_after_one_was_shortened(notes: Path) -> None:
     (notes / "MEMORY.md").write_text("# About us\n\n- The heron is called Odette.\n", "utf-8")
-    assert "called Odette" in start(notes, "one", source="startup")
-    os.utime(notes / "MEMORY.md", (0, 0))
-    assert "called Odette" not in start(notes, "two", source="startup")
-    for source in ("compact", "clear"):
-        assert "called Odette" in start(notes, "two", source=source)
+    (notes / "USER.md").write_text("# Me\n\n- My name is Runa.\n", "utf-8")
+    start(notes, "one")
+    for path in ("MEMORY.md", "USER.md"):
+        os.utime(notes / path, (0, 0))
+    for source in ("startup", "compact", "clear"):
+        text = start(notes, "two", source=source)
+        order = ("Never deploy", "name is Runa", "called Odette", "## Open tasks")
+        assert sorted(map(text.index, order)) == [*map(text.index, order)]
         assert start(notes, "two", source="resume") == ""
+    agent = notes / "memory" / "agent" / "2026-03-01.md"
+    agent.parent.mkdir()
+    correction = "- The heron is called Ottilie. (corrects MEMORY.md:3)\n"
+    agent.write_text(f"---\nsource_kind: agent\n---\n# Notes\n\n{correction}", "utf-8")
+    processes.run("index", "-q", "-w", str(notes))
+    assert "MEMORY.md:1-3 | corrected by memory/agent/2026-03-01.md:6" in start(notes, "three")
+
+
+def test_long_facts_leave_room_for_the_tasks(notes: Path) -> None:
+    (notes / "MEMORY.md").write_text("# Facts\n\n" + "- The heron rang the bell.\n" * 500, "utf-8")
+    processes.run("index", "-q", "-w", str(notes))
+    start(notes, "one")
+    text = start(notes, "two")
+    assert "Renew the certificate" in text
+    assert 0.3 * 2000 < len(text) / 4 < 0.5 * 2000
 
 
 def test_the_budget_is_that_of_the_whole(notes: Path) -> None:

@@ -16,9 +16,8 @@ from typing import Any
 
 import pytest
 
-from memcli.indexing.watch_events import MANY_EVENTS, Events, system_observer
 from memcli.indexing.watch_folders import Folder
-from memcli.indexing.watch_sight import Sight
+from memcli.indexing.watch_sight import MANY_EVENTS, Events, Sight, system_observer
 from memcli.workspace.locate import default_source
 from tests.support import make_settings, write
 

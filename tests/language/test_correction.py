@@ -30,7 +30,7 @@ def is_corrected(texts: list[str]) -> bool:
         ("voices", {"change": (80, 127), "plain": (46, 63), "holds": (2, 102)}),
         ("unseen", {"change": (18, 24), "plain": (17, 21), "holds": (1, 31)}),
         ("blind", {"change": (23, 24), "plain": (16, 17), "holds": (3, 22)}),
-        ("heldout", {"change": (40, 72), "plain": (33, 48), "holds": (5, 72)}),
+        ("heldout", {"change": (41, 72), "plain": (33, 48), "holds": (5, 72)}),
     ],
 )
 def test_current_lines_correct_older_ones_and_near_misses_correct_nothing(
@@ -57,6 +57,7 @@ def test_what_states_nothing_and_what_only_greets_is_not_corrected() -> None:
     ("older", "newer"),
     [
         ("I take 50 mg of zinc.", "The doctor lowered the zinc to 25 mg."),
+        ("Tags are named area/name.", "Tag names follow number-name rather than area/name."),
         ("My manager is Colin.", "New manager since Monday: Priya."),
         ("Tom lives in a flat in Bristol.", "Tom moved to Cardiff in March."),
         ("**Kit** (D2:9): I run in Brooks", "**Kit** (D9:1): I no longer run in Brooks."),

@@ -5,27 +5,26 @@ from __future__ import annotations
 import pytest
 
 from memcli.embedding.models import readable
-from memcli.language.tokens import Shares, latin_share, script_shares
+from memcli.language.tokens import latin_share
 
 
 @pytest.mark.parametrize(
-    ("text", "shares"),
+    ("text", "share"),
     [
-        ("", Shares(1, 0)),
-        ("plain English, 2026", Shares(1, 0)),
-        ("1234 — … 👍", Shares(1, 0)),
-        ("Überraschung naïve Łódź ĳ ﬁ Ａ", Shares(1, 0)),
-        ("東京タワー", Shares(0, 1)),
-        ("서울에서", Shares(0, 1)),
-        ("ab東京", Shares(0.5, 0.5)),
-        ("Привет", Shares(0, 0)),
-        ("αβab", Shares(0.5, 0)),
-        ("人々 ｶﾅ", Shares(0, 1)),
+        ("", 1),
+        ("plain English, 2026", 1),
+        ("1234 — … 👍", 1),
+        ("Überraschung naïve Łódź ĳ ﬁ Ａ", 1),
+        ("東京タワー", 0),
+        ("서울에서", 0),
+        ("ab東京", 0.5),
+        ("Привет", 0),
+        ("αβab", 0.5),
+        ("人々 ｶﾅ", 0),
     ],
 )
-def test_shares(text: str, shares: Shares) -> None:
-    assert script_shares(text) == shares
-    assert latin_share(text) == shares.latin
+def test_the_share_of_latin_letters(text: str, share: float) -> None:
+    assert latin_share(text) == share
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,9 @@ def test_a_note_is_appended_found_listed_and_told_once(served: Served, notes: Pa
     assert re.fullmatch(r"- \d\d:\d\d " + re.escape(FACT) + "\n", note)
     assert FACT in served.text("memory_search", query="when are deploys of tracker-api")
     again = served.text("memory_remember", text=FACT.upper())
-    assert again == f"not saved: duplicate of an existing line: memory/agent/{made.name}:7\n"
+    assert again.startswith(
+        f"not saved: duplicate of an existing line: memory/agent/{made.name}:7: "
+    )
     assert {path: path.read_bytes() for path in before} == before
     assert served.error("memory_remember").startswith("memory_remember needs text")
     listed = processes.run("changes", "--by", "agent", "-w", str(notes)).stdout
@@ -64,9 +66,7 @@ def test_what_is_refused_is_not_written(served: Served, notes: Path) -> None:
     shown = served.text("memory_get", path="MEMORY.md")
     line = next(line for line in shown.split("\n") if line.startswith("- ") and len(line) > 60)
     told = served.text("memory_remember", text=" ".join(line.split()[1:-3]))
-    assert told == (
-        "not saved: it repeats the memory: this session was shown the line: MEMORY.md:7\n"
-    )
+    assert told == f"not saved: an existing line says the same: MEMORY.md:7: {line[2:]}\n"
     assert {path: path.read_bytes() for path in notes.rglob("*.md")} == before
 
 
@@ -143,6 +143,16 @@ def test_a_text_that_was_saved_before_it_was_sent_as_a_correction_becomes_one(
     assert known.endswith("\nnot marked as corrected: MEMORY.md:31\n")
 
 
+def test_a_correction_with_the_words_of_another_persons_note_is_saved(
+    served: Served, notes: Path
+) -> None:
+    (notes / "memory" / "2026-03-01.md").write_text("- Retention of logs is 200 days now.\n")
+    sent = {"citation": RETENTION, "text": "Retention of logs is 200 days now."}
+    told = served.text("memory_correct", **sent)
+    assert told.startswith("remembered: memory/agent/")
+    assert f"marked as corrected: {RETENTION}: " in told
+
+
 def test_an_agent_corrects_its_own_line_of_the_same_day(served: Served, notes: Path) -> None:
     first = served.text("memory_remember", text="Priya wants status reports on Mondays.").split()[1]
     sent = {"citation": first, "text": "Priya wants status reports on Fridays."}
@@ -159,7 +169,7 @@ def test_a_note_that_may_replace_another_is_told_so_and_becomes_its_correction(
     served.text("memory_remember", text="Dana owns the invoice service.")
     told = served.text("memory_remember", text="Lee owns the invoice service.")
     [log] = (notes / "memory" / "agent").iterdir()
-    assert f"about the same: memory/agent/{log.name}:7: " in told
+    assert f"a related note: memory/agent/{log.name}:7: " in told
     assert "memory_correct with that citation and the same text" in told
     older = f"memory/agent/{log.name}:7"
     corrected = served.text("memory_correct", citation=older, text="Lee owns the invoice service.")
@@ -192,6 +202,13 @@ def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:
     assert "kestrel" in served.text("memory_get", path=second)  # its number is the same
     told = served.error("memory_forget", citation=RETENTION)
     assert told == f"{RETENTION} is not a note that was saved with these tools"
+    third = served.text("memory_remember", text="The scanner is in room 14 of the annex.").split()[
+        1
+    ]
+    path, _, line = second.rpartition(":")
+    told = served.error("memory_forget", citation=f"{path}:{line}-{third.rpartition(':')[2]}")
+    assert told.startswith(f"{path}:{line}-")
+    assert " has 2 notes, and one is taken back at a time" in told
     [log] = (notes / "memory" / "agent").iterdir()
     log.write_text(log.read_text().replace("kestrel", "merlin"))
     assert "is not a note that" in served.error("memory_forget", citation=second)

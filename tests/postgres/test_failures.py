@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.config.masks import masked
+from memcli.config.attached import masked
 from memcli.errors import BusyError, ConfigError, RefusedError, StoreError
 from memcli.store.open import store_at
 from memcli.store.postgres import rebuild, schema

@@ -34,8 +34,10 @@ def _read(*texts: str, settings: dict[str, object] | None = None) -> Question:
         ("Did Tom call Mary Ann?", "what did they agree on", "what did Tom and Mary Ann agree on"),
         ("Who rang on 2026-02-03?", "What broke that day?", "What broke 2026-02-03?"),
         ("How long was Tom in New York?", "Who met him there?", "Who met Tom in New York?"),
+        ("Did Ann visit Rome?", "What did she see there?", "What did Ann see in Rome?"),
         # What names somebody itself, or refers to nothing, is left alone.
         ("When did Tom move?", "What did Ann tell him?", ""),
+        ("Is Gina well?", "When did Jon visit fairs for his shop?", ""),
         ("When did Tom move?", "Is there a leak in the pool?", ""),
         ("When did Tom move?", "What broke that day?", ""),
         ("is the pool empty", "what did he say", ""),

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from memcli.config.settings import BY_NAME, load
 from memcli.errors import ConfigError
 from memcli.search.authority import Authority
-from memcli.search.convex import Convex
 from memcli.search.fusion import Weights
 from memcli.search.mmr import diversify
 from memcli.search.options import PROFILES, options_of
 from memcli.search.proximity import apply_decay
+from memcli.search.published_profiles import Convex, TwoPass
 from memcli.search.stages import SWITCHES
-from memcli.search.two_pass import TwoPass
 from memcli.types import Filters
 from tests.cli.processes import run
 from tests.search.makers import candidate, fused, scores

@@ -100,3 +100,13 @@ def test_a_word_counts_as_much_in_a_chunk_of_chinese_as_in_one_of_english() -> N
     assert of_both[2] > 1.2 * of_both[3]
     assert of_one == {1: 1.0, 3: 0.5}
     assert scores(both[1], both[1]._replace(bm25=2.0, about=both[0].about)) == {2: 0.5, 1: 1.0}
+
+
+def test_a_chinese_run_that_no_note_contains_counts_by_its_pairs(tmp_path: Path) -> None:
+    notes = {f"{name}.md": f"小敏{text}\n" for name, text in (
+        ("dinner", "聚餐定在六点"), ("song", "喜欢孙燕姿"), ("home", "住在浦东")
+    )}  # fmt: skip
+    folder = indexed(tmp_path, notes) / "notes"
+    found = record("search", "聚餐几点", "-w", str(folder), "--mode", "keyword", "--verbose")
+    assert [(each["path"], each["score"] > 0) for each in found["results"]] == [("dinner.md", True)]
+    assert "unmatched" not in record("search", "小敏喝", "-w", str(folder))

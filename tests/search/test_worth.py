@@ -113,8 +113,30 @@ def test_sentences_of_a_message_that_say_nothing_are_an_ellipsis() -> None:
     (read,) = ended(answer).passages
     assert read.shown.split("\n")[0] == f"- **Ann**: {opening} … {facts} …"
     assert (read.text, read.citation) == (talk.text, talk.citation)
+    steps = f"{opening} 1. Drain it. 2. {praise} 3. Fill it. {praise}"
+    deed = f"{opening} I finally mended the pump of ours. {praise}"
+    for text, end in ((steps, steps), (deed, deed.replace(praise, "…"))):
+        (read,) = ended(answer._replace(passages=(_talk(("Ann", text, 0.0)),))).passages
+        assert read.shown == f"- **Ann**: {end}"
     (same,) = ended(answer._replace(words=("dónde", "está", "la", "piscina"))).passages
     assert same.shown == same.text
+
+
+def test_small_talk_without_a_word_of_the_question_is_left_out_unless_it_replies() -> None:
+    praise = "Thanks, Bo! You are so kind, and it means such a lot to me."
+    talk = _talk(
+        ("Ann", "The pool in Oslo was dry.", 1.0),
+        ("Bo", "Oh no! Did the pool make you sad?", 0.5),
+        ("Ann", praise, 0.0),
+        ("Bo", "I hope that you are well. Keep it up!", 0.0),
+        ("Ann", praise, 0.0),
+        ("Ann", "We saw the museum in Bergen.", 0.0),
+    )
+    passages = (talk, *[_passage(2, 0.01, 0.0, CHATTER)] * 9)
+    answer = NOTHING._replace(match="strong", is_measured=True, passages=passages, words=("pool",))
+    shown = ended(answer, is_shared=True).passages
+    lines = [line for part in shown for line in part.text.split("\n")]
+    assert lines == [talk.text.split("\n")[at] for at in (0, 1, 2, 5)]
 
 
 def _citations(passage: RankedPassage, *, of_writer: bool = False) -> list[str]:

@@ -10,8 +10,6 @@ from memcli.store.quantize import packed, rounded, unpacked
 from memcli.store.sqlite.coarse import distances_of
 from memcli.store.sqlite.driver import connect
 
-STEP = 2.0**-14
-
 
 def units(count: int, dimension: int) -> list[bytes]:
     made = np.random.default_rng(3).normal(size=(count, dimension))

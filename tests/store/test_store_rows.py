@@ -15,7 +15,7 @@ from memcli.indexing.indexer import embed
 from memcli.store.quantize import unpacked
 from memcli.store.records import Scope, TermChunks
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import keywords, rare_first, schema
+from memcli.store.sqlite import bm25, keywords, schema
 from memcli.store.sqlite.driver import connect, rows, strings
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
@@ -107,41 +107,6 @@ def test_a_reader_needs_a_whole_index(path: str) -> None:
         Reader(path)
 
 
-def test_documents_are_replaced_and_removed(path: str) -> None:
-    writer = open_writer(path)
-    put(writer, "a.md", "# A\nthe fox\n# B\ntrain\n")
-    put(writer, "b.md", "the fox\n")
-    embed(writer, ENCODER)
-    put(writer, "a.md", "# C\npool\n")
-    writer.remove(("memory", "b.md"))
-    writer.remove(("memory", "not there.md"))
-    embed(writer, ENCODER)
-    counts = writer.counts()
-    writer.close()
-    assert counts == (1, 1, 1, 1, 0)
-    assert_sound(path)
-    assert [c.about.path for c in recall(path, match="pool")] == ["a.md"]
-    assert recall(path, match="fox") == []
-
-
-def test_a_vector_is_kept_once_and_survives_a_revert_until_it_is_pruned(path: str) -> None:
-    writer = open_writer(path)
-    put(writer, "a.md", "# Same\nthe fox\n")
-    put(writer, "b.md", "# Same\nthe fox\n")
-    assert embed(writer, ENCODER) == 1
-    for name in ("a.md", "b.md"):
-        put(writer, name, "# Other\n" + name)
-    assert embed(writer, ENCODER) == 2
-    assert writer.tidy(unused_days=30) == 0
-    put(writer, "a.md", "# Same\nthe fox\n")
-    assert embed(writer, ENCODER) == 0
-    assert writer.tidy(unused_days=0) == 1
-    put(writer, "b.md", "# Same\nthe fox\n")
-    assert embed(writer, ENCODER) == 0
-    writer.close()
-    assert_sound(path)
-
-
 def test_a_model_switch_leaves_nothing_of_the_old_after_its_time(path: str) -> None:
     writer = open_writer(path)
     put(writer, "a.md", "the fox\n\ntrain\n")
@@ -227,34 +192,6 @@ def test_filters_apply_before_the_k(path: str, vec_problem: str) -> None:
     assert len(kept) == 3
     assert kept <= set(inside)
     assert all(expected[name] >= worst - 1e-6 for name in kept)
-
-
-@pytest.mark.parametrize(
-    ("filters", "paths"),
-    [
-        (Filters(paths=("sub/",)), ["sub/a.md"]),
-        (Filters(paths=("**/a.md",)), ["sub/a.md"]),
-        (Filters(sources=("other",)), ["o.md"]),
-        (Filters(trusts=("untrusted",)), ["o.md"]),
-        (Filters(kinds=("log",)), ["2025-01-02.md"]),
-        (Filters(scopes=("session",)), ["2025-01-02.md"]),
-        (Filters(since="2025-01-01"), ["2025-01-02.md"]),
-        (Filters(until="2024-01-01"), []),
-        (Filters(headings=("poo",)), ["2025-01-02.md"]),
-        (Filters(since="2025-01-03", undated=True), ["a b.md", "sub/a.md", "o.md"]),
-    ],
-    ids=str,
-)
-def test_each_filter(path: str, filters: Filters, paths: list[str]) -> None:
-    writer = open_writer(path)
-    for name in ("sub/a.md", "a b.md"):
-        put(writer, name, "fox")
-    put(writer, "2025-01-02.md", "# Pool\nfox")
-    put(writer, "o.md", "fox", SOURCE._replace(name="other", trust="untrusted"))
-    embed(writer, ENCODER)
-    writer.close()
-    assert [c.about.path for c in recall(path, match="fox", filters=filters)] == paths
-    assert [c.about.path for c in recall(path, vector="fox", filters=filters)] == paths
 
 
 def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(path: str) -> None:
@@ -448,6 +385,7 @@ def test_hostile_strings_are_only_strings(path: str, text: str, name: str) -> No
     assert_sound(path)
 
 
+@pytest.mark.nightly
 def test_churn_rebuilds_the_vector_table(path: str) -> None:
     wide = HashingEncoder(dimension=1024)
     writer = open_writer(path)
@@ -513,8 +451,8 @@ def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: 
 
 def test_of_no_places_the_first_is_none() -> None:
     connection = apsw.Connection(":memory:")
-    assert rare_first.first(connection, {1: 0.5, 2: 0.25}, 0) == []
-    assert rare_first.first(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
+    assert bm25.first(connection, {1: 0.5, 2: 0.25}, 0) == []
+    assert bm25.first(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
 
 
 @pytest.mark.parametrize("text", ["", "x", "[1]", '["a"] ', '{"a": 1}', "[", '"a"'])

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import BusyError
+from memcli.store.lock import Watching, living_watcher, watching
 from memcli.store.run_records import WatchRecord
-from memcli.store.watcher_lock import Watching, living_watcher, watching
 
 HOLDER = """
 import os, sys
 from memcli.store.run_records import WatchRecord
-from memcli.store.watcher_lock import watching
+from memcli.store.lock import watching
 with watching(sys.argv[1], sleep=lambda seconds: None) as watch:
     watch.tell(WatchRecord(os.getpid(), since="2026-02-20T09:00:00+00:00", backlog=3))
     print("held", flush=True)

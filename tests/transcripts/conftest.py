@@ -27,8 +27,8 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
+from memcli.store.lock import watching
 from memcli.store.open import store_at
-from memcli.store.watcher_lock import watching
 
 NOW = "2026-02-20"
 SCORE = re.compile(r"(?<= )\d\.\d{3}(?=  |$)", re.MULTILINE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from memcli.types import Source
+from memcli.workspace.diff import left
 from memcli.workspace.discover import discover
-from memcli.workspace.removed_files import left
 
 from .tree import make
 

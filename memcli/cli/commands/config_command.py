@@ -153,7 +153,7 @@ def _shown_value(key: Key, config: Config) -> Any:  # noqa: ANN401
     """Return a value for display, without secrets."""
     value = config(key.name)
     if key.name.endswith(".url") and value:
-        from memcli.config.masks import masked
+        from memcli.config.attached import masked
 
         return masked(value)
     return value

@@ -188,7 +188,7 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
         where = soft[0].excerpt.about.citation
-        terminal.warn(f"files marked soft are cut from {where} on because of the budget")
+        terminal.warn(f"rules are cut from {where} on because of the budget")
     if not assembled.parts:
         terminal.say(_why_nothing(assembled.left_out))
     elif assembly.answer is not None:

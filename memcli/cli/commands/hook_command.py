@@ -187,8 +187,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     session = line.session(event, command)
     if session and not session.starts(event.source, command.memory.clock.now_ns()):
         return line.nothing("another hook has answered this start")
-    is_lost = event.source in ("clear", "compact")  # what the conversation had before
-    if session and is_lost:
+    if session and event.source in ("clear", "compact"):
         session.forget()
     if session and event.source == "resume" and session.has_shown():
         return line.nothing("the resumed session has its context")
@@ -203,9 +202,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     )
     sharing = check_shares(sharing_of(config))
     made = command.memory.answering(
-        lambda memory: session_start(
-            memory, command.question_time, sharing, since_ns=None if is_lost else before
-        ),
+        lambda memory: session_start(memory, command.question_time, sharing, since_ns=before),
         mends=True,
     ).assembled
     if not made.parts:
@@ -310,20 +307,29 @@ def _captured(
         return ""
     read = [int(key.removeprefix(READ)) for key in claimed if key.startswith(READ)]
     count = sum(key.startswith(KEPT) for key in claimed)
-    saved = capture(
+    saved, where = 0, ""
+    for noted in capture(
         command.workspace,
         text,
         os.path.basename(event.transcript),
         after=max(read, default=0),
         room=MOST_PER_SESSION - count,
         now=command.moment,
-    )
-    keys = [f"{KEPT}{key}" for noted in saved for key in line_keys("", noted.path, [noted.text])]
-    session.claim([*keys, f"{READ}{text.count(chr(10))}"])
+    ):
+        session.claim([f"{KEPT}{key}" for key in line_keys("", noted.path, [noted.text])])
+        saved += 1
+        where = "memcli inbox" if noted.path == INBOX else "memcli changes --by agent"
+        # If the time ends here, this is what the person gets to know.
+        partly = f"{_notes(saved)} of this session so far. To review: {where}"
+        REPLY.otherwise(reply(line.agent, event, partly))
+    session.claim([f"{READ}{text.count(chr(10))}"])
     if not saved:
         return line.nothing("no line of the transcript is worth saving")
-    where = "memcli inbox" if saved[0].path == INBOX else "memcli changes --by agent"
-    return f"memcli saved {len(saved)} notes of this session. To review them: {where}"
+    return f"{_notes(saved)} of this session. To review: {where}"
+
+
+def _notes(count: int) -> str:
+    return f"memcli saved {count} note{'s' * (count != 1)}"
 
 
 def _suggested(text: str, session: SessionFile, command: CommandContext) -> str:

@@ -107,7 +107,7 @@ def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, expla
     if noted.refusal is not None:
         terminal.warn(f"saved anyway: {_why(noted.refusal)}")
     for each in noted.older:
-        label = "An older note differs" if each.differs else "About the same"
+        label = "An older note differs" if each.differs else "A related note"
         text = " ".join(each.text.split())
         terminal.say(f"{label}: {each.citation}" + (f": {text}" if text else ""))
 

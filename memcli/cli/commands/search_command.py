@@ -212,7 +212,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
     return shape._replace(
         full=options.full,
         explain=options.explain,
-        budget=options.budget or (_list_budget(options) if options.list else None),
+        budget=_list_budget(options) if options.list else options.budget,
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         brief=options.brief,
@@ -225,8 +225,12 @@ def _filled(shape: Shape, options: Options) -> Shape:
 
 
 def _list_budget(options: Options) -> int | None:
-    """Return the tokens of all lists; a number of lines needs no bound."""
-    return None if options.limit else LIST_BUDGET * max(1, len(_questions(options)))
+    """Return the most tokens of all lists; a number of lines and --more need no other bound."""
+    budget: int | None = options.budget
+    if options.limit or options.more:
+        return budget
+    most = LIST_BUDGET * max(1, len(_questions(options)))
+    return most if budget is None else min(budget, most)
 
 
 def _check_open(options: Options) -> None:

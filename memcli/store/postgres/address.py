@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import suppress
 
-from memcli.config import masks
+from memcli.config.attached import is_plain, masked
 from memcli.digests import blake2b
 from memcli.errors import ConfigError
 from memcli.record import Record
@@ -31,7 +31,7 @@ class Address(Record):
     @property
     def masked(self) -> str:
         """Return the URL without its secrets."""
-        return masks.masked(self.url)
+        return masked(self.url)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def checked(url: str, *, from_environment: bool) -> Address:
         options = read_url(url)
     except ServerError:
         options = {}
-    if not options or not masks.is_plain(url):
+    if not options or not is_plain(url):
         raise ConfigError(
             f"store.url cannot be read: {address.masked}",
             hint="write / @ : ? # and % of a user or password as %2F %40 %3A %3F %23 and %25",

@@ -12,6 +12,7 @@ from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, counts_at
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, deflated, plain, rows, typed_rows
+from memcli.store.sqlite.filters import put_properties
 from memcli.types import Chunk, Document, FileStat, KnownFile, Segment
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ def read_facts(connection: apsw.Connection) -> Facts:
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
     """Insert or update the row of a document and insert its chunks; the caller drops old ones."""
     from memcli.markdown.names import headings_of
-    from memcli.store.sqlite import properties
 
     connection.execute(
         "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
@@ -83,7 +83,7 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
         headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
         _put_chunk(connection, result[0][0], chunk, headings)
     lineage.put(connection, result[0][0], document.lineage)
-    properties.put(connection, result[0][0], document.front_matter)
+    put_properties(connection, result[0][0], document.front_matter)
     _put_speakers(connection, result[0][0], document.chunks)
 
 

@@ -12,8 +12,10 @@ from memcli.types import MEMORY_SOURCE, SourceLines
 if TYPE_CHECKING:
     from typing import Any
 
+    import apsw
+
     from memcli.store.records import Scope
-    from memcli.types import Filters
+    from memcli.types import Filters, Where
 
 # The last day on which a span that contains a given day may end, because no span is longer than a
 # quarter. A search reads the index of dates only up to that day.
@@ -106,9 +108,7 @@ def within(scope: Scope, dated: str = "c") -> tuple[str, list[Any]]:
 def _conditions(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
     """Yield the tests of front matter values and of speakers."""
     if filters.tags or filters.where:
-        from memcli.store.sqlite.properties import tests_of
-
-        yield from tests_of(filters)
+        yield from property_tests(filters)
     if filters.by:
         yield _SAYS, [json.dumps(filters.by)] * 2
 
@@ -124,3 +124,47 @@ def _glob(pattern: str) -> str:
     """
     pattern = pattern.removeprefix("./").replace("[!", "[^")
     return pattern + "*" if pattern.endswith("/") else pattern.replace("**", "*")
+
+
+_HAS = "d.id {IN} (SELECT document_id FROM properties WHERE {TEST})"
+# A tag and the tags below it: "0" is the character that follows "/".
+_TAGGED = "key = ? AND (value = ? OR (value > ? || '/' AND value < ? || '0'))"
+# A key and the keys of a mapping below it: "/" is the character that follows ".".
+_GIVEN = "key = ? OR (key > ? || '.' AND key < ? || '/')"
+_ONE_OF = "key = ? AND (value IN (SELECT value FROM json_each(?)) OR value GLOB ?)"
+
+
+def put_properties(connection: apsw.Connection, document_id: int, front_matter: str) -> None:
+    """Replace the front matter of a document, which is JSON."""
+    connection.execute("DELETE FROM properties WHERE document_id = ?", (document_id,))
+    if front_matter != "{}":
+        from memcli.markdown.properties import properties
+
+        pairs = properties(json.loads(front_matter))
+        connection.executemany(
+            "INSERT INTO properties (document_id, key, value) VALUES (?, ?, ?)",
+            [(document_id, key, value) for key, value in pairs],
+        )
+
+
+def property_tests(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
+    """Write the tests over documents d, each with its values."""
+    from memcli.markdown.properties import TAGS, bare, folded
+
+    for tag in filters.tags:
+        value = folded(bare(tag))
+        yield _HAS.format(IN="IN", TEST=_TAGGED), [TAGS, value, value, value]
+    for where in filters.where:
+        test, values = _condition(where)
+        yield _HAS.format(IN="NOT IN" if where.negated else "IN", TEST=test), values
+
+
+def _condition(where: Where) -> tuple[str, list[Any]]:
+    from memcli.markdown.properties import day_of, key_of, same_values
+
+    key = key_of(where.key)
+    if where.value is None:
+        return _GIVEN, [key, key, key]
+    day = day_of(where.value)
+    times = f"{day}[t ]*" if day else None  # on that day, such as 2026-02-05t10:00
+    return _ONE_OF, [key, json.dumps(same_values(where.value)), times]

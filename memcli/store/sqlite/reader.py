@@ -192,10 +192,10 @@ class Reader:
         with understood(self.path):
             is_cached = self._cache is not None and self._cache.is_small and within is None
             if totals is None and (is_cached or query.also) and (match or query.together):
-                from memcli.store.sqlite import rare_first
+                from memcli.store.sqlite import bm25
 
-                scores = rare_first.scores(self._connection, query, within)
-                result = rare_first.first(self._connection, scores, limit)
+                scores = bm25.scores(self._connection, query, within)
+                result = bm25.first(self._connection, scores, limit)
             elif match:
                 result = keywords.ranked(self._connection, match, limit, within, score)
             else:
@@ -371,9 +371,9 @@ class Reader:
         weighed = [values for ranked, values in self._weighed if ranked is retrievers.keyword]
         if missing and retrievers.totals is None and (weighed or retrievers.query.also):
             if not weighed:
-                from memcli.store.sqlite import rare_first
+                from memcli.store.sqlite import bm25
 
-                weighed = [rare_first.scores(self._connection, retrievers.query, None)]
+                weighed = [bm25.scores(self._connection, retrievers.query, None)]
             values = weighed[0]
             return scores | {chunk_id: values.get(chunk_id, 0.0) for chunk_id in missing}
         match = expression(retrievers.query) if missing else None

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from memcli.store.documents import with_chunks
 from memcli.store.port import Store
 from memcli.store.records import Scope
 from memcli.types import Filters, SourceLines, Where
-from tests.store.contract.makers import any_of, changing, embed, found, near, places, put, search_by
+from tests.store.contract.conftest import STORES
+from tests.store.contract.makers import (
+    Clock,
+    any_of,
+    changing,
+    embed,
+    found,
+    near,
+    places,
+    put,
+    search_by,
+)
 
 ALWAYS = (("0001-01-01", "9999-12-31"),)
 DAYS = "## 2025-02-01\n\nmorning fox\n\n## 2025-02-02\n\nevening fox\n"
@@ -48,8 +61,12 @@ PATHS = {
 }
 
 
-@pytest.fixture
-def filled(store: Store) -> Store:
+@pytest.fixture(scope="module", params=STORES)
+def filled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Store]:
+    """A store of each kind, which the tests only read."""
+    store = STORES[request.param](tmp_path_factory.mktemp("reach") / "store", Clock())
     with changing(store) as change:
         put(change, PATHS["one"], "# Pool\n\nfox one\n")
         put(change, PATHS["two"], "# Train\n\nfox two\n", kind="event")
@@ -65,7 +82,8 @@ def filled(store: Store) -> Store:
         put(change, PATHS["other"], "# POOL\n\nfox of another\n", "other", trust="untrusted")
         embed(change)
         search_by(change)
-    return store
+    yield store
+    store.close()
 
 
 TAGGED = {

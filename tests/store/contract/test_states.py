@@ -12,12 +12,11 @@ from threading import Barrier
 import pytest
 
 from memcli.errors import BusyError, IndexMissingError
-from memcli.store.lock import owner
+from memcli.store.lock import living_watcher, owner, watching
 from memcli.store.open import store_at
 from memcli.store.port import Store
 from memcli.store.records import LineCheck, Support
 from memcli.store.run_records import WatchRecord
-from memcli.store.watcher_lock import living_watcher, watching
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,

@@ -1,0 +1,172 @@
+"""Decide whether a note of an agent only says what an existing line says; pure.
+
+A line is read by its clauses, because each may be a fact. A clause says the same if it contains
+all words of the note, or other forms or synonyms of them, with the same numbers, names and
+negations. The subject may come from the first clause, from a heading, or, if the line is about
+its owner, from USER.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, combinations, dropwhile
+
+from memcli.language.change import speaks_of_change
+from memcli.language.facts import Facets, facets_of
+from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.terms import has_form, terms, tokens_of
+from memcli.language.word_order import exchanged
+
+_CLAUSES = r"[;；。！？，、|()]|[.:!?,](?=\s|$)|\s[-–—]\s|\s(?:and|und|but|aber)\s"
+MOST_CLAUSES = 10
+LEAST_SHARED = 2  # words that a clause and a note share
+_TAG = r"(?<!\w)[#@][\w-]+"
+_NAME = r"(?i)\s*(?:name|vorname|姓名|名字)\W{0,3}[:：]\W{0,3}(\w[\w .'-]*)"  # a line of USER.md
+_OF_OWNER = r"(?i)\b(?:i|i'm|my|me|mine|ich|mein\w*|mir|mich)\b|我(?!们)"
+_OWNERS = frozenset(
+    "user nutzer nutzerin benutzer 用户 i my ich mein meine 我".split()  # noqa: SIM905
+)
+_LIGHT = frozenset(
+    """use uses used using should must shall need needs have has call called name named always stay
+    stays located there go goes nutzt benutzt heißt liegt ist hat""".split()  # noqa: SIM905 (a table to be read)
+)
+_GROUPS = tuple(
+    frozenset(group.split())
+    for group in (
+        "keep keeps kept store stores stored retain retained hold held",
+        "live lives lived base based reside resides wohnt lebt",
+        "prefer prefers like likes want wants mag möchte bevorzugt",
+        "birthday born geburtstag geboren",
+        "work works working do does job employed arbeitet",
+        "run runs running use uses used läuft",
+        "take takes get gets bekommt",
+        "free off frei",
+        "own owns owned do does responsible handle handles lead leads",
+        "allergy allergic allergie allergisch",
+    )
+)
+_ARTICLES = frozenset(
+    "the a an our my his her their der die das ein eine unser unsere".split()  # noqa: SIM905
+)
+# Words that two lines may differ in, and pairs that mean the same.
+_EVEN = frozenset(["like", "likes", "love", "loves"])
+_SAME = {"over": "above", "under": "below", "fewer": "less", "off": "left"}
+# What a value was before: `from 500 ms to 800 ms`, `90 days instead of 14`.
+_BEFORE = r"(?i)\bfrom [^;,]{1,30}? (?=to )|\b(?:instead of|rather than|statt) [^;,.]{1,30}"
+
+
+def owner_names(lines: Sequence[tuple[str, str]]) -> frozenset[str]:
+    """Return what the owner is called in some lines; each is the path and the text of a line."""
+    stated = [re.match(_NAME, text) for path, text in lines if path == "USER.md"]
+    return _OWNERS | {term for name in stated if name for term in terms(name[1])}
+
+
+def restates(note: str, older: str, *, context: Sequence[str], owner: Collection[str]) -> bool:
+    """Return whether an older line says what a note says; `context` are the headings above it.
+
+    `owner` are the words for the owner if the line is about the owner, else it is empty.
+    """
+    facets, around = facets_of(note), {*terms(" ".join(context)), *owner}
+    if exchanged(facets.tokens, tokens_of(older)):
+        return False
+    if not set(re.findall(_TAG, note)) <= set(re.findall(_TAG, older)):
+        return False
+    if older.endswith(("?", "？")) or older.startswith(("[ ]", "[x]", "[X]")):
+        return False
+    if not _covers({*terms(older), *around}, facets, older):
+        return False
+    return any(_says(facets, note, *part, around) for part in _parts(older))
+
+
+def is_of_owner(path: str, text: str) -> bool:
+    """Return whether a line is about the owner of the memory."""
+    return path == "USER.md" or re.search(_OF_OWNER, text) is not None
+
+
+def _parts(older: str) -> Iterator[tuple[str, str]]:
+    """Yield runs of clauses, each with the clause that may have its subject; else with ""."""
+    rows = re.split(r"\|\s+\|", older) if older.startswith("|") else [older]
+    for row in rows:
+        yield "", row
+        clauses = [each.strip() for each in re.split(_CLAUSES, row) if each and each.strip()]
+        for first, last in combinations(range(len(clauses[:MOST_CLAUSES]) + 1), 2):
+            run = " ; ".join(clauses[first:last])
+            yield "", run
+            if first > 0:
+                yield clauses[0], run
+
+
+def _says(note: Facets, text: str, subject: str, run: str, around: Collection[str]) -> bool:
+    values = re.sub(_BEFORE, " ", run)
+    if subject and speaks_of_change(subject) and not speaks_of_change(text):
+        return False
+    if speaks_of_change(run) and not speaks_of_change(text) and values == run:
+        return not subject and _contains(note, facets_of(run), around)
+    for each in dict.fromkeys((run, values)):
+        part = facets_of(each)
+        is_run = not subject and _contains(note, part, around)
+        if is_run or _has_same_facts(note, part, each, {*terms(subject), *around}):
+            return not subject or not _has_own_subject(note, part)
+    return False
+
+
+def _contains(note: Facets, part: Facets, around: Collection[str]) -> bool:
+    """Return whether a clause contains the words of a note in their order, after its subject."""
+    words = note.sequence
+    lead = {*around, *_LIGHT, *ENGLISH, *GERMAN, *chain.from_iterable(_GROUPS)}
+    words = words if not around else tuple(dropwhile(lead.__contains__, words))
+    count = len(words)
+    runs = (part.sequence[at : at + count] for at in range(len(part.sequence) - count + 1))
+    return count > LEAST_SHARED and words in runs and _telling(note) == _telling(part)
+
+
+def _has_own_subject(note: Facets, part: Facets) -> bool:
+    """Return whether a clause begins with a thing that the note does not name."""
+    first, *rest = part.sequence
+    subject = rest[0] if first in _ARTICLES and rest else part.opening
+    return bool(subject) and subject not in note.terms and not has_form(subject, note.terms)
+
+
+def _has_same_facts(note: Facets, part: Facets, text: str, around: Collection[str]) -> bool:
+    known = {*part.terms, *around}
+    names = {*note.terms, *around}
+    is_of_another = any(
+        not names.issuperset(terms(name)) and not has_form(name, names) for name in part.names
+    )
+    shared = {word for word in note.content if word in known or has_form(word, known)}
+    return (
+        note.numbers == part.numbers
+        and _telling(note) == _telling(part)
+        and not is_of_another
+        and len(shared) >= LEAST_SHARED
+        and any(word in part.terms or has_form(word, part.terms) for word in shared - _LIGHT)
+        and _covers(known, note, text)
+        and not exchanged(note.tokens, part.tokens)
+    )
+
+
+def _telling(facets: Facets) -> set[str]:
+    same = {_SAME.get(word, word) for word in facets.telling} - _EVEN
+    return (
+        same - {"or"} if "not" in same else same
+    )  # neither of two, or not the one and not the other
+
+
+def _covers(known: Collection[str], note: Facets, text: str) -> bool:
+    """Return whether words contain those of a note, in any form, or words that mean the same."""
+    return all(
+        word in known
+        or word in _LIGHT
+        or _SAME.get(word) in known
+        or has_form(word, known)
+        or any(word in group and not group.isdisjoint(known) for group in _GROUPS)
+        or _abbreviates(word, text)
+        for word in note.content
+    )
+
+
+def _abbreviates(word: str, text: str) -> bool:
+    """Return whether a word consists of the first letters of words in a text."""
+    initials = "".join(each[0] for each in re.findall(r"\w+", text.casefold()))
+    return len(word) > 2 and word.isalpha() and word in initials

@@ -1,0 +1,111 @@
+"""What an agent may not save: what a line says already, and what it is doing at the moment."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.language.facts import facets_of
+from memcli.remember.admission import AdmissionSettings, SimilarLine, judge
+from memcli.remember.note_score import GateWeights, kind_of
+
+SETTINGS = AdmissionSettings(GateWeights(0.3, 0.3, 0.4), 0.31, is_of_agent=True)
+USER = ("Name: Runa", "Allergic to hazelnuts; vegetarian at team meals", "Likes short answers")
+TOMAS = "Tomas is the site reliability engineer; owns paging and certificates."
+LOGS = "The surplus may go into longer retention: logs are kept 90 days instead of 14."
+PAGING = "The threshold goes from 500 ms to 800 ms; nine of ten pages were noise."
+HOSTS = "| host | role | | --- | --- | | `bw-01` | primary | | `bw-02` | replica |"
+TEAMS = "Ilse leads the platform team; Tomas owns paging."
+
+
+def rule(text: str, *older: str, headings: tuple[str, ...] = ()) -> str:
+    lines = [
+        SimilarLine("memory", "USER.md" if each in USER else "MEMORY.md", at, at, each,
+                    headings=headings)
+        for at, each in enumerate(older, start=1)
+    ]  # fmt: skip
+    refusal = judge(text, lines, SETTINGS).refusal
+    return refusal.rule if refusal else ""
+
+
+@pytest.mark.parametrize(
+    ("text", "older"),
+    [
+        ("Runa is allergic to hazelnuts.", USER),
+        ("The user has an allergy to hazelnuts.", USER),
+        ("Tomas is the SRE and owns paging and certificates.", (TOMAS,)),
+        ("Tomas owns paging.", (TOMAS,)),
+        ("Logs are kept 90 days instead of 14.", (LOGS,)),
+        ("The threshold is 800 ms.", (PAGING,)),
+        ("bw-02 is the replica.", (HOSTS,)),
+        ("Mila plays the cello.", ("Mila was born on 4 May 2017 and plays the cello.",)),
+        ("Keys are stored for 72 hours.", ("Keys are kept for 72 hours, see the webhook note.",)),
+    ],
+)
+def test_a_known_fact_in_other_words_is_refused(text: str, older: tuple[str, ...]) -> None:
+    assert rule(text, *older) in ("known", "near-duplicate")
+
+
+@pytest.mark.parametrize(
+    ("text", "older"),
+    [
+        ("Runa likes hazelnuts.", USER),
+        ("Levente is allergic to hazelnuts.", USER),
+        ("Ilse owns paging.", (TEAMS,)),
+        ("Tomas no longer owns certificates.", (TOMAS,)),
+        ("Logs are kept 14 days.", (LOGS,)),
+        ("The threshold is 500 ms.", (PAGING,)),
+        ("bw-01 is the replica.", (HOSTS,)),
+        ("We use RabbitMQ for label jobs.", ("We drop RabbitMQ for label jobs and use a table.",)),
+        ("Deploys after 15:00 are allowed.", ("No deploys after 15:00, none on Fridays.",)),
+        ("A failed check blocks the merge and the release.",
+         ("A failed check blocks the merge or the release.",)),
+        ("Incidents are announced in #incidents.", ("Incidents are announced in #ops.",)),
+        ("The alias is bw-03.", ("[ ] Set the alias bw-03",)),
+    ],
+)  # fmt: skip
+def test_a_new_fact_with_known_words_is_saved(text: str, older: tuple[str, ...]) -> None:
+    assert rule(text, *older) == ""
+
+
+def test_the_heading_above_a_line_is_part_of_it() -> None:
+    text = "The paging threshold is 800 ms."
+    assert rule(text, "The threshold is 800 ms.", headings=("Paging",)) == "known"
+    assert rule(text, "The threshold is 800 ms.", headings=("Disks",)) == ""
+
+
+def test_an_older_value_that_was_replaced_may_hold_again() -> None:
+    older = "Retention of logs is 14 days."
+    newer = "Retention of logs is 90 days now, no longer 14."
+    assert rule("The retention of logs is 14 days.", older) != ""
+    note = "Logs have a retention of 14 days."
+    assert rule(note, older) == "known"
+    assert rule(note, newer, older) == ""
+
+
+PROGRESS = (
+    "I ran the tests and all 312 passed.",
+    "All tests pass now.",
+    "Fixed the failing test in test_orders.py.",
+    "Currently investigating the failing build.",
+    "Task completed: migrated 5 of 8 endpoints.",
+    "Created the branch fix/label-retry and pushed 3 commits.",
+    "The build is green again after my change.",
+    "Ich habe die Tests laufen lassen, alle 41 sind grün.",
+    "已经修复了登录页面的错误，测试全部通过。",
+)
+LASTING = (
+    "We moved the night builds from the cellar to the cloud.",
+    "The import fails on files over 2 GB with ERR_TOO_LARGE.",
+    "Tests need a local PostgreSQL on port 5433.",
+    "Linting is done with ruff.",
+    "Fixed the pool leak in pool.py, caused by cursors that stayed open.",
+    "Deployed v2.14.3 to production on 5 November 2025.",
+    "All tests must pass before a merge.",
+    "The build takes 12 minutes on the new runner.",
+)
+
+
+def test_progress_is_not_worth_saving_and_what_lasts_is() -> None:
+    kinds = {text: kind_of(text, facets_of(text))[0] for text in (*PROGRESS, *LASTING)}
+    assert [text for text, kind in kinds.items() if kind == "progress"] == [*PROGRESS]
+    assert {rule(text) for text in PROGRESS} == {"low-score"}
