@@ -13,7 +13,6 @@ from memcli.api.listing import MOST_LISTED, counted
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError, Reason
 from memcli.language.tokens import estimate
-from memcli.markdown.links import corrected_lines
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
@@ -201,7 +200,7 @@ def passage_text(passage: RankedPassage) -> str:
     about = passage.about
     confidence = "" if passage.confidence is None else f"{passage.confidence:.2f}"
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    mark = _marked(passage)
+    mark = mark_of(passage.corrected_by)
     parts = [passage.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
     return quoted(" | ".join(filter(None, parts)), make_snippet(passage, words=()).text)
 
@@ -209,19 +208,9 @@ def passage_text(passage: RankedPassage) -> str:
 def passage_line(passage: RankedPassage) -> str:
     """Write a passage in one line: its citation, its date and its first line."""
     text = next((each for each in broken_up(passage.text).split("\n") if each.strip()), "")
-    mark = _marked(passage)
+    mark = mark_of(passage.corrected_by)
     parts = filter(None, (passage.citation, passage.about.days, mark, " ".join(text.split())))
     return visible_line(" | ".join(parts))
-
-
-def _marked(passage: RankedPassage) -> str:
-    """Name the newer lines, and before each the line of the passage that it says it corrects."""
-    marks = []
-    for each in passage.corrected_by:
-        path, first, last = corrected_lines(each.text) or ("", 0, 0)
-        is_here = path == passage.about.path and passage.start_line <= first <= passage.end_line
-        marks.append(f"{lines_of(first, last)} " * is_here + mark_of([each]))
-    return ", ".join(marks)
 
 
 def quoted(title: str, text: str) -> str:
