@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from memcli.api.remember import RememberResult, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
+    from memcli.remember.admission import OlderLine
     from memcli.search.pipeline import Answer
     from memcli.search.ranked import RankedPassage
 
+_SAME = "a note says about the same"
 _NOTHING = "No passages found."
 # For each command, the tool that does the same, and the argument that comes first.
 _TOOLS = {
@@ -273,15 +275,28 @@ def of_note(noted: RememberResult, *, corrects: str = "") -> str:
         marked = "".join(f": {broken_up(each.text)}" for each in noted.older if each.text)
         lines.append(visible_line(" ".join(f"marked as corrected: {corrects}{marked}".split())))
     elif noted.older:
-        for each in noted.older:
-            label = "an older note differs" if each.differs else "a related note"
+        labels = [_label(noted.text, each) for each in noted.older]
+        for label, each in zip(labels, noted.older, strict=True):
             parts = filter(None, (label, each.citation, broken_up(each.text)))
             lines.append(visible_line(" ".join(": ".join(parts).split())))
         lines.append(
             "If it replaces one of these: memory_correct with that citation and the same text"
         )
+        if _SAME in labels:
+            lines.append(f"If it says nothing new: memory_forget with {noted.citation}")
     lines += map(reasons.sentence, noted.notices)
     return "\n".join([*lines, ""])
+
+
+def _label(text: str, older: OlderLine) -> str:
+    """Say how an older line relates to a note."""
+    from memcli.language.facts import adds, facets_of
+
+    if older.differs:
+        return "an older note differs"
+    note, other = facets_of(text), facets_of(older.text)
+    is_of_another = bool(note.opening) and note.opening not in other.terms
+    return "a related note" if adds(note, other) or is_of_another else _SAME
 
 
 def of_forgotten(done: UndoResult) -> str:
