@@ -24,7 +24,7 @@ ARGUMENTS = (
     CommandArgument(
         "targets",
         "PATH[:FROM-TO]",
-        "A path, a citation or a record ref; several.",
+        "A path, a citation or a ref. Repeat it for more.",
         list,
         is_required=True,
         choices=DOCUMENTS,
@@ -64,7 +64,7 @@ def run(options: Options) -> int:
         return _print(options.targets[0], options, command)
     if (options.first, options.lines, options.hash) != (None, None, None):
         raise UsageError(
-            "--from, --lines and --hash are of one document, and there are several",
+            "--from, --lines and --hash work with one document, not with several",
             hint="write the lines as PATH:FROM-TO",
         )
     return _print_several(options, command)
@@ -227,12 +227,8 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
         command.terminal.write_json(record)
     elif options.expand:
         _write_behind(lines.expanded, command)
-    elif lines.text:
-        text = command.terminal.safe(lines.text)
-        if options.context:
-            each = enumerate(text.split("\n"), start=lines.start_line)
-            text = "\n".join(f"{number}: {line}".rstrip() for number, line in each)
-        command.terminal.write(text + "\n")
+    elif text := _numbered(lines) if options.context else lines.text:
+        command.terminal.write(command.terminal.safe(text) + "\n")
     for newer in () if options.json else lines.corrected_by:
         older = command.name(lines.source, lines.path)
         by = f"{command.name(str(newer['source']), str(newer['path']))}:{newer['start_line']}"
@@ -248,6 +244,11 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
         command.terminal.warn(f"{citation} has changed: its hash is {lines.text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK
+
+
+def _numbered(lines: Lines) -> str:
+    numbers = enumerate(lines.text.split("\n"), start=lines.start_line)
+    return "\n".join(f"{number}: {line}".rstrip() for number, line in numbers)
 
 
 def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
