@@ -79,7 +79,7 @@ def compacted(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     with pytest.MonkeyPatch.context() as environ:
         environ.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
         printed("compact", "-w", str(notes), "--now", "2026-02-20", "--tail", "4",
-                "--tail-days", "0", "--ratio", "0.9", "--apply")  # fmt: skip
+                "--tail-days", "0", "--ratio", "0.6", "--apply")  # fmt: skip
     return notes
 
 

@@ -9,7 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings, make_document, plan
-from memcli.markdown.lineage import citations, lines_hash, locate
+from memcli.markdown.lineage import cited_lines, lines_hash, locate
 from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, cite, shown
@@ -86,7 +86,7 @@ def get(
     start, end, wanted_end = max(1, start - around), min(last, end + around), wanted_end + around
     text = "\n".join(lines[start - 1 : end])
     is_whole = (place.first, place.anchor, first, count) == (None, None, None, None)
-    chosen = None if is_whole else lines[start - 1 : end]
+    part = None if is_whole else range(start, end + 1)
     if is_use and workspace.config("access.count"):
         from memcli.api.usage_counts import note
 
@@ -101,7 +101,7 @@ def get(
         text_hash=digest(text).hex(),
         truncated=end < min(last, wanted_end),
         next_from=end + 1 if end < min(last, wanted_end) else None,
-        expanded=tuple(_behind(file, chosen, settings, before)) if expand else (),
+        expanded=tuple(_behind(file, part, settings, before)) if expand else (),
     )
 
 
@@ -135,9 +135,7 @@ def _backwards(target: Target, start: int, end: int) -> UsageError:
     )
 
 
-def _behind(
-    file: FileText, lines: Sequence[str] | None, settings: Settings, before: str
-) -> list[RawLines]:
+def _behind(file: FileText, part: range | None, settings: Settings, before: str) -> list[RawLines]:
     def read(path: str) -> FileText:
         return targets.read(targets.resolve_path(MEMORY_SOURCE, path, settings), settings)
 
@@ -145,7 +143,7 @@ def _behind(
         listed = plan(settings, {}).listing.files
         return [stat.path for stat in listed if stat.source == MEMORY_SOURCE]
 
-    raw = raw_lines(file, lines, settings=settings, memory=Logs(read, paths))
+    raw = raw_lines(file, part, settings=settings, memory=Logs(read, paths))
     if not before:
         return raw
     named = (each._replace(source=before + each.source) for each in raw)
@@ -169,9 +167,9 @@ class RawLines(Record):
 
 
 def raw_lines(
-    file: FileText, lines: Sequence[str] | None, *, settings: Settings, memory: Logs
+    file: FileText, part: range | None, *, settings: Settings, memory: Logs
 ) -> list[RawLines]:
-    """List the lines behind a summary, or behind some of its lines, at their current place.
+    """List the lines behind a summary, or behind a part of its lines, at their current place.
 
     Lines that changed since are marked as changed, and those at the old place are shown.
     """
@@ -184,7 +182,8 @@ def raw_lines(
             f"{name} is not a summary: it has no source lines", hint=f"memcli get {quote(name)}"
         )
     leaves = _leaves(lineage, settings, memory)
-    cites = [] if lines is None else list(dict.fromkeys(citations("\n".join(lines))))
+    inside = (cite[1:] for number, cite in cited_lines(file.text) if part and number in part)
+    cites = dict.fromkeys(inside)
     ranges = [(leaf, *c[1:]) for c in cites for leaf in leaves if _holds(leaf.source, c)]
     whole = [(leaf, leaf.source.start_line, leaf.source.end_line) for leaf in leaves]
     return [_record(*each) for each in ranges or whole]

@@ -16,6 +16,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.language.correction import corrects
 from memcli.markdown.evidence import unmarked
+from memcli.markdown.lineage import cited_lines
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units
 from memcli.record import Record
@@ -23,7 +24,7 @@ from memcli.search.corrections import corrections, near
 from memcli.search.ranked import Correction, Quotation
 from memcli.search.recall import RecallBounds, recall, scope_within
 from memcli.search.related import words_of
-from memcli.search.summaries import citation_of, first_day
+from memcli.search.summaries import first_day
 from memcli.store.records import Key, Scope
 from memcli.types import OPEN_SCOPES, Filters, cite
 
@@ -75,7 +76,8 @@ def corrections_in(
                 near_by = chunks[at : at + AT_ONCE]
                 newer = corrections(snapshot, [*near(snapshot, near_by, scope), *near_by], near_by)
                 for chunk in near_by:
-                    for line, _, later in newer.by_line(chunk):
+                    for at_line, _, later in newer.by_line(chunk):
+                        line = at_line or max(chunk.about.start_line, lines.start)
                         if line in lines:
                             first.setdefault(later[-1], line)
     except (IndexMissingError, BusyError, StoreError):
@@ -124,12 +126,13 @@ def _of(snapshot: Snapshot, passage: RankedPassage) -> list[Superseded]:
 def _dated(passage: RankedPassage) -> Iterator[tuple[int, str, str | None]]:
     """Yield the lines of a passage with their first day; for a summary, that of the cited log."""
     about = passage.about
+    if about.is_summary:
+        for number, cite in cited_lines(passage.text, about.heading_path):
+            line = passage.start_line + number - 1
+            yield line, unmarked(cite.text)[0], first_day(cite.path)
+        return
     for number, text in _lines(passage.text, passage.start_line):
-        cite = citation_of(text) if about.is_summary else None
-        if cite:
-            yield number, unmarked(cite.text)[0], first_day(cite.path)
-        elif not about.is_summary:
-            yield number, text, about.first_day or about.date
+        yield number, text, about.first_day or about.date
 
 
 def _lines(text: str, first: int) -> Iterator[tuple[int, str]]:

@@ -15,7 +15,7 @@ from memcli.bench.metrics import LINE_END_TOKENS, Line, Range, reached
 from memcli.language.salience import names_in, values
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import ALSO, NOTHING
-from memcli.markdown.lineage import citations, cited
+from memcli.markdown.lineage import cited_lines
 from memcli.markdown.parse import parse
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
@@ -77,7 +77,7 @@ def suggested(plan: CompactionPlan) -> tuple[int, int]:
     drafts = [each for each in draft(documents, MOST_SUGGESTED) if each.path in logs]
     questions = answered = 0
     for made in plan.drafts:
-        cited_lines = [cite for line in made.body.split("\n") if (cite := cited(line))]
+        cites = [cite for _, cite in cited_lines(made.body)]
         for each in drafts:
             behind = (s for s in made.lineage.sources if s.path == each.path)
             if any(s.start_line <= each.start_line <= s.end_line for s in behind):
@@ -85,10 +85,10 @@ def suggested(plan: CompactionPlan) -> tuple[int, int]:
                 lines = range(each.start_line, each.end_line + 1)
                 answered += any(
                     cite.path == each.path and (cite.first in lines or cite.last in lines)
-                    for cite in cited_lines
+                    for cite in cites
                 )
         named = {name for s in made.omitted for name in (*values(s.text), *names_in(s.text))}
-        text = "\n".join(cite.text for cite in cited_lines)
+        text = "\n".join(cite.text for cite in cites)
         words = {*values(text), *names_in(text)}
         questions += len(named | words)
         answered += len(words) + sum(name in text for name in named - words)
@@ -111,12 +111,14 @@ def recall(
 
 def _read(passage: RankedPassage) -> Iterator[Earned]:
     about = passage.about
+    cites = dict(cited_lines(passage.text, about.heading_path)) if about.is_summary else {}
     for number, text in enumerate(passage.text.split("\n"), start=passage.start_line):
         cost = quotient(text) + LINE_END_TOKENS
         if not about.is_summary:
             yield (about.document, number), cost
             continue
         yield None, cost
-        is_silent = text.startswith((f"- {ALSO}", f"- {NOTHING}"))
-        for path, first, last in () if is_silent else citations(text):
-            yield from ((((MEMORY_SOURCE, path), n), 0.0) for n in range(first, last + 1))
+        cite = cites.get(number - passage.start_line + 1)
+        if cite and not text.startswith((f"- {ALSO}", f"- {NOTHING}")):
+            path = MEMORY_SOURCE, cite.path
+            yield from (((path, n), 0.0) for n in range(cite.first, cite.last + 1))

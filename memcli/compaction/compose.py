@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
@@ -10,9 +11,9 @@ from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.language.tokens import measure, quotient
 from memcli.markdown.evidence import NOTHING
-from memcli.markdown.lineage import SCHEMA, seal_of
+from memcli.markdown.lineage import SCHEMA, log_name, seal_of
 from memcli.record import Record
-from memcli.types import Lineage
+from memcli.types import Lineage, lines_of
 
 # Neighbouring sentences share a line, and so a citation, up to this many tokens.
 LINE_TOKENS = 80
@@ -31,21 +32,22 @@ class EntrySummary(Record):
     sentences: tuple[Sentence, ...]
 
 
-def body(
-    entries: Sequence[EntrySummary], first: str, last: str, *, line_tokens: float = LINE_TOKENS
-) -> str:
-    """Write the text to read and search: a section per document, with the entries' headings.
+def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
+    """Write the text to read and search: a section per log, with the entries' headings.
 
-    `first` and `last` are its days. Logs whose only headings are dates have no sections: each line
-    cites its log. A log without a quoted line gets a line that only cites it.
+    The heading of a section begins with the name of its log, and its lines cite line numbers only.
+    If nobody reads the text but a program or a model, each sentence cites its log itself. A log
+    without a quoted line gets a line that only cites it.
     """
-    lines = [f"# {first} to {last}" if first != last else f"# {first}"]
-    shown = _readable(entries)
-    is_dated = all(entry.headings == (entry.date,) for entry in shown)
-    for (date, title), group in groupby(shown, key=lambda e: (e.date, e.headings[0])):
-        if not is_dated:
-            lines += ["", f"## {title}" if date in title else f"## {date} {title}"]
-        parts = [(_subheading(entry, title), _lines(entry, line_tokens)) for entry in group]
+    lines: list[str] = []
+    for (path, date), group in groupby(_readable(entries), key=lambda e: (e.path, e.date)):
+        section = list(group)
+        name = log_name(path) if is_read else ""
+        title = section[0].headings[0]
+        lines += ["", _heading(name, date, title)]
+        prefix = "" if name else path
+        tokens = LINE_TOKENS if is_read else 0
+        parts = [(_subheading(entry, title), _lines(entry, prefix, tokens)) for entry in section]
         cost = sum(quotient(heading) for heading in {heading for heading, _ in parts})
         has_headings = cost <= HEADINGS * sum(quotient(line) for _, own in parts for line in own)
         above = ""
@@ -54,7 +56,20 @@ def body(
                 lines += ["", heading]
             above = heading
             lines += own
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines[1:], ""])
+
+
+def _heading(name: str, date: str, title: str) -> str:
+    """Write the name of a log, its date and its title, and leave out what the name says."""
+    has_date = date in (name or title)
+    start = name if has_date else f"{name} {date}".strip()
+    rest = title if date not in name else title.removeprefix(date).strip()
+    is_said = set(_words(rest)) <= set(_words(start))
+    return f"## {start}" if is_said else f"## {start} {rest}".replace("  ", " ")
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _readable(entries: Sequence[EntrySummary]) -> list[EntrySummary]:
@@ -73,10 +88,11 @@ def _subheading(entry: EntrySummary, title: str) -> str:
     return f"### {' > '.join(below)}" if below else ""
 
 
-def _lines(entry: EntrySummary, tokens: float) -> list[str]:
+def _lines(entry: EntrySummary, path: str, tokens: float) -> list[str]:
+    """Write the lines of an entry; `path` is in each citation."""
     if not entry.sentences:
-        return [f"- {NOTHING} ({entry.path}:{entry.first}-{entry.last})"]
-    return [_line(run) for run in _joined(entry.sentences, tokens)]
+        return [f"- {NOTHING} ({path}:{entry.first}-{entry.last})"]
+    return [_line(run, path) for run in _joined(entry.sentences, tokens)]
 
 
 def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]]:
@@ -99,7 +115,7 @@ def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]
     return runs
 
 
-def _line(run: Sequence[Sentence]) -> str:
+def _line(run: Sequence[Sentence], path: str) -> str:
     text = run[0].shown
     for before, sentence in pairwise(run):
         is_same = sentence.speaker == before.speaker and not sentence.lead
@@ -108,8 +124,7 @@ def _line(run: Sequence[Sentence]) -> str:
             text += words
         else:
             text += f"{' ' if text[-1] in '.!?:]' else '; '}{words}"
-    where = run[0]._replace(last=run[-1].last).citation
-    return f"- {text}{run[0].mark} ({where})"
+    return f"- {text}{run[0].mark} ({path}:{lines_of(run[0].first, run[-1].last)})"
 
 
 def document(lineage: Lineage, text: str) -> str:

@@ -26,7 +26,6 @@ from memcli.types import Lineage, SourceLines
 
 # A summary that saves less than four tenths is one more file to read.
 WORTH = 0.6
-READ_TOKENS = 0  # a program or a model reads each sentence with its own citation
 ROUNDS = 6
 NEARLY = 0.01  # of the ratio may stay unused
 # Sentences are compared with one another, so there has to be an end.
@@ -122,11 +121,11 @@ class Drafter:
             reason = f"{total} tokens are too many for one summary, {MOST_TOKENS} are the most"
             self.declined.append(Declined(sources, total, reason))
             return
-        first, last = span = _span(items)
+        first, last = _span(items)
         entries = marked([item.entry for item in items])
         older = self._taken_back(entries, first)
         entries = with_citations(entries, {at: each.citation for at, each in older.items()})
-        worded = self._worded(entries, self._before(first), span, total)
+        worded = self._worded(entries, self._before(first), total)
         if isinstance(worded, str):
             self.declined.append(Declined(sources, total, worded))
             return
@@ -164,7 +163,6 @@ class Drafter:
         self,
         entries: Sequence[EntrySummary],
         before: SummaryLines,
-        span: tuple[str, str],
         total: int,
     ) -> SummaryBody | str:
         """Write a summary that saves enough, or say why none does."""
@@ -172,12 +170,12 @@ class Drafter:
         unused = ""
         if self.writer:
             by = self.writer
-            text, confidence, invented = self._rewritten(entries, span, by)
+            text, confidence, invented = self._rewritten(entries, by)
             cost = measure(text)
             if cost <= most:
                 return SummaryBody(text, by.method, confidence, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
-        text, lines = self._body(entries, span, before, total)
+        text, lines = self._body(entries, before, total)
         cost = measure(text)
         if cost > most:
             least = "the shortest summary"
@@ -246,7 +244,6 @@ class Drafter:
     def _body(
         self,
         entries: Sequence[EntrySummary],
-        span: tuple[str, str],
         before: SummaryLines,
         total: int,
     ) -> tuple[str, Extract]:
@@ -268,20 +265,20 @@ class Drafter:
                 budget=budget,
                 embed=self.embed,
             )
-            text = body(_chosen(entries, set(result.chosen)), *span)
+            text = body(_chosen(entries, set(result.chosen)))
             left = goal - quotient(text)
             if left >= 0 and (best is None or len(text) > len(best[0])):
                 best = text, result
             if (left < 0 and budget <= 0) or 0 <= left < NEARLY * goal:
                 break
-            budget = max(0.0, budget + left)
+            budget = max(0.0, budget + (left if left > 0 else 2 * left))
         return best or (text, result)
 
     def _rewritten(
-        self, entries: Sequence[EntrySummary], span: tuple[str, str], writer: Wording
+        self, entries: Sequence[EntrySummary], writer: Wording
     ) -> tuple[str, float, int]:
         """Let a writer write the lines; also returns how many of them were invented."""
-        made = written(entries, writer.rewrite(body(entries, *span, line_tokens=READ_TOKENS)))
+        made = written(entries, writer.rewrite(body(entries, is_read=False)))
         own = [sentence for entry in made.entries for sentence in entry.sentences]
         everything = [s for e in entries for s in e.sentences] + own
         result = extract(
@@ -294,7 +291,7 @@ class Drafter:
             embed=self.embed,
         )
         sure = result.confidence if made.confidence is None else made.confidence
-        return body(made.entries, *span), sure, made.invented
+        return body(made.entries), sure, made.invented
 
 
 def _chosen(entries: Sequence[EntrySummary], chosen: set[int]) -> list[EntrySummary]:

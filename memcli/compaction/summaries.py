@@ -11,7 +11,7 @@ from memcli.indexing.lineage import successors
 from memcli.language.salience import keep_reason
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import CitedFile, unmarked, weigh
-from memcli.markdown.lineage import citations, cited
+from memcli.markdown.lineage import citations, cited, cited_lines
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines, lines_of
 
@@ -197,7 +197,7 @@ def last_lines(text: str, tokens: int) -> list[str]:
 def citing_lines(text: str) -> list[Sentence]:
     """Read the lines of a summary that cite."""
     lines = []
-    for cite in filter(None, map(cited, text.split("\n"))):
+    for _, cite in cited_lines(text):
         words, times, replaces = unmarked(cite.text)
         where = cite.path, cite.first, cite.last
         lines.append(Sentence(words, *where, "", "", keep_reason(words), times, replaces))

@@ -13,7 +13,7 @@ from bisect import bisect
 from collections.abc import Iterable, Sequence
 
 from memcli.context.parts import ContextPart, join, make_part
-from memcli.markdown.lineage import citations
+from memcli.markdown.lineage import cited_lines
 from memcli.record import Record
 from memcli.types import SUMMARY, is_memory, memory_path
 
@@ -72,13 +72,12 @@ def packed(
 
 
 def cited(part: ContextPart) -> list[CitedLine]:
-    """List the lines that a part of a summary cites; it may begin in the middle of a line."""
-    if part.excerpt.about.kind != SUMMARY:
+    """List the lines that a part of a summary cites."""
+    about = part.excerpt.about
+    if about.kind != SUMMARY:
         return []
-    lines = (line for line in part.text.split("\n") if not line.startswith("#"))
-    places = citations("\n".join("- " + line.removeprefix("- ") for line in lines))
-    source = part.excerpt.about.source
-    return [(memory_path(source, path), first, last) for path, first, last in places]
+    cites = (cite for _, cite in cited_lines(part.text, about.heading_path))
+    return [(memory_path(about.source, each.path), each.first, each.last) for each in cites]
 
 
 def touches(part: ContextPart, lines: CitedLine) -> bool:

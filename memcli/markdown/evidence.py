@@ -19,7 +19,7 @@ from functools import cached_property
 
 from memcli.language.salience import RULE, is_supported, keep_reason, sentences_of
 from memcli.markdown.frontmatter import split
-from memcli.markdown.lineage import CitedLine, cited, locate, seal_of
+from memcli.markdown.lineage import CitedLine, cited, cited_lines, locate, log_name, seal_of
 from memcli.markdown.parse import Block, parse
 from memcli.markdown.units import Unit, units, without_data
 from memcli.record import Record
@@ -106,8 +106,7 @@ class CitedFile:
     @cached_property
     def cited_lines(self) -> Sequence[tuple[int, CitedLine]]:
         """Return the text of each line of a summary, by its number."""
-        cites = ((number, cited(line)) for number, line in enumerate(self.lines, start=1))
-        return [(number, each) for number, each in cites if each]
+        return list(cited_lines("\n".join(self.lines)))
 
 
 Open = Callable[[str], "CitedFile | None"]
@@ -217,14 +216,16 @@ def _invented(
     """
     lines = tuple(text.split("\n"))
     files = {place.path: file for _, place in places if (file := read(place.path))}
-    headings = {heading for file in files.values() for heading in _headings(file, lineage)}
-    for line in lines[split(lines)[1] :]:
+    titles = {heading for file in files.values() for heading in file.headings}
+    headings = {heading for title in titles for heading in (title, _undated(title))}
+    names, cites = {log_name(source.path) for source, _ in places}, dict(cited_lines(text))
+    for number, line in list(enumerate(lines, start=1))[split(lines)[1] :]:
         if not line.strip():
             continue
         if line.startswith("#"):
-            is_supported = _is_heading(line, headings)
+            is_supported = _is_heading(line, headings, names)
         else:
-            cite = cited(line)
+            cite = cites.get(number)
             here = _cited(cite, lineage, places, files) if cite else None
             is_supported = bool(cite and here and _is_supported(cite, here, lineage, places, files))
             if (
@@ -240,18 +241,12 @@ def _invented(
             yield line
 
 
-def _headings(file: CitedFile, lineage: Lineage) -> Iterable[str]:
-    """Return the allowed headings; headings of a summary of summaries begin with a date."""
-    if file.path not in lineage.parents:
-        return file.headings
-    return [heading for title in file.headings for heading in (title, _undated(title))]
-
-
-def _is_heading(line: str, headings: set[str]) -> bool:
+def _is_heading(line: str, headings: set[str], names: set[str]) -> bool:
     title = line.lstrip("#").strip()
-    texts = (title, _undated(title))
-    if not texts[1] or not headings.isdisjoint(texts):
-        return True
+    name, _, rest = title.partition(" ")
+    for text in (title, rest) if name in names else (title,):
+        if not _undated(text) or not headings.isdisjoint((text, _undated(text))):
+            return True
     return all(segment in headings for segment in title.split(" > "))
 
 

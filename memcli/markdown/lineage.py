@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 SCHEMA = "memcli.summary/1"
 FOLDERS = ("memory/summaries/", "summaries/")
 LEVELS = 9
+_BEFORE, _AFTER = "memory/", ".md"  # of the path of most logs
 # Looking for lines that have moved hashes at most some 30 MB a source, a tenth of a second.
 MOST_HASHED = 500_000  # lines
 # Compiled at first use: a search without summaries needs none of them.
-_PLACE = r"([^\n]{1,1024}?):(\d{1,9})(?:-(\d{1,9}))?"
+_PLACE = r"([^\n]{0,1024}?):(\d{1,9})(?:-(\d{1,9}))?"
 _LINES = r"(\d{1,9})-(\d{1,9})"
 _HASH = r"[0-9a-f]{32}"
 _DAY = r"\d{4}-\d{2}-\d{2}"
@@ -148,20 +149,64 @@ class CitedLine(Record):
     last: int
 
 
-def cited(line: str) -> CitedLine | None:
+_Numbered = tuple[int, CitedLine]
+
+
+def log_name(path: str) -> str:
+    """Name a log in a heading of a summary: "memory/2025-03-03.md" -> "2025-03-03".
+
+    "" if no heading can name it: then each line cites the whole path.
+    """
+    stem = path.removeprefix(_BEFORE).removesuffix(_AFTER)
+    name = path if "." in stem or path != f"{_BEFORE}{stem}{_AFTER}" else stem
+    return name if len(name.split()) == 1 and log_path(name) == path else ""
+
+
+def log_path(name: str) -> str:
+    """Return the path of a log that a heading names."""
+    return name if "." in name else f"{_BEFORE}{name}{_AFTER}"
+
+
+def log_of(heading: str) -> str:
+    """Return the path of the log that a heading names with its first word; "" without words."""
+    words = heading.lstrip("#").split(maxsplit=1)
+    return log_path(words[0]) if words else ""
+
+
+def cited(line: str, log: str = "") -> CitedLine | None:
     """Read the citation at the end of a summary's line; headings have none.
 
-    Example: "- said (memory/2025-03-03.md:9-14)" -> ("said", "memory/2025-03-03.md", 9, 14)
+    `log` is what the heading above names: the path of citations that are only line numbers.
+
+    Examples: "- said (:9-14)" -> ("said", log, 9, 14)
+              "- said (logs/a b.md:3)" -> ("said", "logs/a b.md", 3, 3)
     """
     text, opened, rest = line.rpartition(" (")
     is_line = line.startswith("- ") and opened and rest.endswith(")")
     place = re.fullmatch(_PLACE, rest[:-1]) if is_line else None
-    if place is None:
+    path = place and (place[1] or log)
+    if not place or not path:
         return None
     first = int(place[2])
-    return CitedLine(text[2:], place[1], first, int(place[3] or first))
+    return CitedLine(text[2:], path, first, int(place[3] or first))
+
+
+def cited_lines(text: str, headings: Sequence[str] | None = None) -> Iterator[_Numbered]:
+    """Yield the lines of a summary that cite, with their numbers from 1.
+
+    `headings` are those above a part of a summary, which may begin in the middle of a line.
+    """
+    is_part = headings is not None
+    log = log_of(headings[0]) if headings else ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("#"):
+            log = log_of(line) if line.startswith("## ") else log
+            continue
+        cite = cited(f"- {line.removeprefix('- ')}" if is_part else line, log)
+        if cite:
+            yield number, cite
 
 
 def citations(text: str) -> list[tuple[str, int, int]]:
     """List what the lines of a summary cite, as (path, first, last)."""
-    return [citation[1:] for citation in map(cited, text.split("\n")) if citation]
+    return [citation[1:] for _, citation in cited_lines(text)]

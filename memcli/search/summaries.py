@@ -82,7 +82,7 @@ def without_repeats(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     for passage in passages:
         path = path_of(passage.about)
         if passage.about.is_summary:
-            lines = [cite for line in passage.text.split("\n") if (cite := citation_of(line))]
+            lines = cited_in(passage)
             if lines and all(
                 (each.path, number) in shown
                 for each in lines
@@ -113,16 +113,14 @@ def behind(passage: RankedPassage, leaves: Sequence[SourceLines]) -> list[Source
 
 def _documents(passage: RankedPassage | Quotation) -> set[str]:
     """Name the documents that a passage of a summary cites."""
-    lines = (line for line in passage.text.split("\n") if not line.startswith("#"))
-    citations = map(citation_of, lines)
-    return {memory_path(passage.about.source, each.path) for each in citations if each}
+    return {memory_path(passage.about.source, each.path) for each in cited_in(passage)}
 
 
-def citation_of(line: str) -> CitedLine | None:
-    """Read a line of a summary, which may begin in the middle; None if it has no citation."""
-    from memcli.markdown.lineage import cited
+def cited_in(passage: RankedPassage | Quotation) -> list[CitedLine]:
+    """List what the lines of a summary's passage cite."""
+    from memcli.markdown.lineage import cited_lines
 
-    return cited("- " + line.removeprefix("- "))
+    return [cite for _, cite in cited_lines(passage.text, passage.about.heading_path)]
 
 
 def is_later(summary: Quotation, older: About) -> bool:

@@ -154,7 +154,7 @@ def by_tf_idf(entries: Sequence[EntrySummary], draft: SummaryDraft) -> list[Entr
     least, most = 0, len(order)
     while least < most:  # the most sentences that fit
         middle = (least + most + 1) // 2
-        text = body(_only(entries, set(order[:middle])), *_days(draft))
+        text = body(_only(entries, set(order[:middle])))
         least, most = (
             (middle, most) if measure(text) <= measure(draft.body) else (least, middle - 1)
         )
@@ -170,15 +170,11 @@ def _only(entries: Sequence[EntrySummary], chosen: set[int]) -> list[EntrySummar
     return found
 
 
-def _days(draft: SummaryDraft) -> tuple[str, str]:
-    return draft.lineage.earliest, draft.lineage.latest
-
-
 def reworded(plan: CompactionPlan, how: Summarise) -> list[SummaryDraft]:
     """Give the drafts of a plan with the sentences of another method."""
     found = []
     for draft in plan.drafts:
-        text = body(how(entries_of(plan, draft), draft), *_days(draft))
+        text = body(how(entries_of(plan, draft), draft))
         lineage = draft.lineage._replace(summary_tokens=measure(text))
         found.append(draft._replace(text=document(lineage, text), body=text, lineage=lineage))
     return found

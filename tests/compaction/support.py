@@ -10,7 +10,7 @@ from memcli.compaction.draft import CompactionSettings, SummaryDraft
 from memcli.compaction.entries import DatedLog
 from memcli.compaction.plan import CompactionPlan, make_plan
 from memcli.compaction.summaries import Summary, judged
-from memcli.markdown.lineage import lines_hash, read_lineage
+from memcli.markdown.lineage import cited_lines, lines_hash, read_lineage
 from memcli.markdown.parse import parse
 from memcli.types import Lineage, SourceLines
 from tests.hashing import HashingEncoder
@@ -74,7 +74,7 @@ def write_level_two(root: Path, paths: Sequence[str]) -> str:
         start = lines.index("---", 1) + 2
         hash_ = lines_hash(lines, start, len(lines))
         sources.append(SourceLines(path, start, len(lines), hash_))
-        told += [line for line in lines if line.startswith("- ") and " (memory/" in line]
+        told += [f"- {c.text} ({c.path}:{c.first}-{c.last})" for _, c in cited_lines(text)]
         below.append(lineage_of(text))
     first, last = below[0].earliest, below[-1].latest
     lineage = below[0]._replace(

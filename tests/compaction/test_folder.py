@@ -36,7 +36,7 @@ from tests.compaction.support import (
 from tests.support import by_night, make_settings, write
 
 # By itself a summary has to save 40 %; these tests are about files, and want one of each cluster.
-SMALL = ("--tail", "4", "--tail-days", "0", "--ratio", "0.9")
+SMALL = ("--tail", "4", "--tail-days", "0", "--ratio", "0.6")
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -129,7 +129,7 @@ def test_a_summary_of_a_month_begins_with_its_first_day_and_finds_it_renamed(not
 def test_the_run_that_was_made_last_is_undone_first(notes: Path, clock: str) -> None:
     bare = tree(notes)
     first, second = CLOCKS[clock]
-    compact(notes, "--tail", "20", "--tail-days", "0", "--ratio", "0.9", "--apply", "--now", first)
+    compact(notes, "--tail", "20", "--tail-days", "0", "--ratio", "0.6", "--apply", "--now", first)
     between = tree(notes)
     compact(notes, *SMALL, "--apply", "--now", second)
     assert len(between) < len(tree(notes))
@@ -249,7 +249,7 @@ def test_nothing_is_compacted_while_the_memory_is_away(notes: Path, away: str) -
     before = tree(notes)
     for arguments, code in ((("--apply",), 2), (("--undo",), 1), (("--verify",), 1)):
         found, out, err = compact(
-            notes, "--tail", "0", "--tail-days", "0", "--ratio", "0.9", *arguments
+            notes, "--tail", "0", "--tail-days", "0", "--ratio", "0.6", *arguments
         )
         assert (found, tree(notes)) == (code, before), err
         assert "There is nothing" not in err

@@ -43,7 +43,7 @@ def test_notes_are_nobodys() -> None:
 
 def test_the_summary_tells_what_the_user_said() -> None:
     logs = [make_log(f"2025-03-0{n}", CHAT.replace("Tesk", f"Tesk {n}")) for n in (1, 2)]
-    told = "".join(draft.body for draft in plan_of(logs, settings(ratio=0.6)).drafts)
+    told = "".join(draft.body for draft in plan_of(logs, settings(ratio=0.45)).drafts)
     assert "I ran 12 km to Tesk 1 with Odette." in told
     assert "I'd rather run in the evening." in told
     assert "must always warm up" not in told

@@ -37,7 +37,7 @@ OPTIONS = (
     Option("--verify", "Check every summary. Exit 1 if one is invalid."),
     Option("--undo", "Remove what the last run wrote, except edited files."),
     Option("--dry-run", "Show what would be written. This is the default."),
-    Option("--show", "Also print the summaries."),
+    Option("--show", "Print the summaries instead of the lines kept."),
     Option("--tail-days", "Days before the newest entry to leave out.", "DAYS", int,
         setting="compact.tail_days"),
     Option("--tail", "Least number of newest entries to leave out.", "COUNT", int,
@@ -286,10 +286,11 @@ def _mode(draft: SummaryDraft) -> str:
 
 def _diff(draft: SummaryDraft) -> list[str]:
     """List what a summary keeps (+) and leaves out (-), in the order of the logs."""
-    from memcli.markdown.lineage import cited
+    from memcli.markdown.lineage import cited_lines
+    from memcli.types import lines_of
 
-    added = [(c.path, c.first, "+", line[2:]) for line in draft.body.split("\n")
-            if (c := cited(line))]  # fmt: skip
+    added = [(c.path, c.first, "+", f"{c.text} ({c.path}:{lines_of(c.first, c.last)})")
+             for _, c in cited_lines(draft.body)]  # fmt: skip
     left = [(s.path, s.first, "-", f"{s.shown} ({s.citation})") for s in draft.omitted]
     days = {source.path: at for at, source in enumerate(draft.lineage.sources)}
     rows = sorted((*added, *left), key=lambda row: (days.get(row[0], -1), row[1]))
