@@ -18,7 +18,7 @@ from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.ranked import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
-from memcli.search.snippet import make_snippet
+from memcli.search.snippet import numbered
 from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from memcli.api.remember import RememberResult, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
+    from memcli.remember.admission import OlderLine
     from memcli.search.pipeline import Answer
     from memcli.search.ranked import RankedPassage
 
+_SAME = "a note says about the same"
 _NOTHING = "No passages found."
 # For each command, the tool that does the same, and the argument that comes first.
 _TOOLS = {
@@ -195,14 +197,33 @@ def _doubt(answer: Answer) -> list[str]:
     return [*filter(None, (text, reasons.absent(answer)))]
 
 
-def passage_text(passage: RankedPassage) -> str:
-    """Write a passage: citation, confidence, date and headings in a line, then its lines."""
-    about = passage.about
-    confidence = "" if passage.confidence is None else f"{passage.confidence:.2f}"
+def passages_text(passages: Sequence[RankedPassage]) -> str:
+    """Write passages below their citation, which those below one heading share.
+
+    The line above the fence also has the highest confidence, the date, the headings and the
+    corrections. A line begins with its number.
+    """
+    groups: dict[tuple[Any, ...], list[RankedPassage]] = {}
+    for passage in passages:
+        about = passage.about
+        groups.setdefault((about.document, about.heading_path, about.trust), []).append(passage)
+    return "".join(map(_passages_of_one, groups.values()))
+
+
+def _passages_of_one(passages: Sequence[RankedPassage]) -> str:
+    about = passages[0].about
+    places = ",".join(lines_of(each.start_line, each.end_line) for each in passages)
+    known = [each.confidence for each in passages if each.confidence is not None]
+    headings = " > ".join(each for each in about.heading_path if each not in about.path)
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    mark = mark_of(passage.corrected_by)
-    parts = [passage.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
-    return quoted(" | ".join(filter(None, parts)), make_snippet(passage, words=()).text)
+    marks = dict.fromkeys(mark_of(each.corrected_by) for each in passages if each.corrected_by)
+    name = f"{shown(*about.document)}:{places}"
+    parts = [name, f"{max(known):.2f}" if known else "", about.days, headings]
+    parts += [trust, ", ".join(marks)]
+    lines = [
+        f"{number}: {line.text}" for each in passages for number, line in numbered(each, words=())
+    ]
+    return quoted(" | ".join(filter(None, parts)), "\n".join(lines))
 
 
 def passage_line(passage: RankedPassage) -> str:
@@ -273,15 +294,28 @@ def of_note(noted: RememberResult, *, corrects: str = "") -> str:
         marked = "".join(f": {broken_up(each.text)}" for each in noted.older if each.text)
         lines.append(visible_line(" ".join(f"marked as corrected: {corrects}{marked}".split())))
     elif noted.older:
-        for each in noted.older:
-            label = "an older note differs" if each.differs else "a related note"
+        labels = [_label(noted.text, each) for each in noted.older]
+        for label, each in zip(labels, noted.older, strict=True):
             parts = filter(None, (label, each.citation, broken_up(each.text)))
             lines.append(visible_line(" ".join(": ".join(parts).split())))
         lines.append(
             "If it replaces one of these: memory_correct with that citation and the same text"
         )
+        if _SAME in labels:
+            lines.append(f"If it says nothing new: memory_forget with {noted.citation}")
     lines += map(reasons.sentence, noted.notices)
     return "\n".join([*lines, ""])
+
+
+def _label(text: str, older: OlderLine) -> str:
+    """Say how an older line relates to a note."""
+    from memcli.language.facts import adds, facets_of
+
+    if older.differs:
+        return "an older note differs"
+    note, other = facets_of(text), facets_of(older.text)
+    is_of_another = bool(note.opening) and note.opening not in other.terms
+    return "a related note" if adds(note, other) or is_of_another else _SAME
 
 
 def of_forgotten(done: UndoResult) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import processes
-from tests.mcp.clients import Served, price, serve
+from tests.mcp.clients import Served, price, serve, serve_here
 
 FACT = "Deploys of tracker-api go out on Tuesdays, never on Fridays."
 
@@ -22,7 +22,7 @@ def notes(tmp_path: Path, workspaces: Path) -> Path:
 
 @pytest.fixture
 def served(notes: Path, tmp_path: Path) -> Iterator[Served]:
-    with serve(tmp_path, "-w", str(notes), "--write") as made:
+    with serve_here(tmp_path, "-w", str(notes), "--write") as made:
         yield made
 
 
@@ -178,6 +178,14 @@ def test_a_note_that_may_replace_another_is_told_so_and_becomes_its_correction(
     assert f"Lee owns the invoice service. (corrects {older})" in log.read_text()
 
 
+def test_a_note_that_says_about_the_same_as_another_is_told_so(served: Served) -> None:
+    served.text("memory_remember", text="The printer of the annex is in room 12.")
+    told = served.text("memory_remember", text="Room 12 houses the printer of the annex.")
+    made = told.split()[1]
+    assert "\na note says about the same: memory/agent/" in told
+    assert told.endswith(f"\nIf it says nothing new: memory_forget with {made}\n")
+
+
 def test_a_corrected_line_of_an_undated_file_is_marked_too(served: Served, notes: Path) -> None:
     said = "No deploys after 14:00, none on Thursdays or Fridays."
     assert "remembered" in served.text("memory_correct", citation="MEMORY.md:25", text=said)
@@ -208,7 +216,7 @@ def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:
     path, _, line = second.rpartition(":")
     told = served.error("memory_forget", citation=f"{path}:{line}-{third.rpartition(':')[2]}")
     assert told.startswith(f"{path}:{line}-")
-    assert " has 2 notes, and one is taken back at a time" in told
+    assert " has 2 notes, and only one is removed at a time" in told
     [log] = (notes / "memory" / "agent").iterdir()
     log.write_text(log.read_text().replace("kestrel", "merlin"))
     assert "is not a note that" in served.error("memory_forget", citation=second)
@@ -218,14 +226,14 @@ def test_of_several_the_own_one_is_written(notes: Path, tmp_path: Path, workspac
     other = Path(shutil.copytree(workspaces / "engineer", tmp_path / "other"))
     before = {path: path.read_bytes() for path in other.rglob("*.md")}
     named = ["-w", str(notes), "-w", str(other), "--write"]
-    with serve(tmp_path, *named) as served:
+    with serve_here(tmp_path, *named) as served:
         assert served.text("memory_remember", text=FACT).startswith("remembered: memory/")
         assert price(served) <= 900
         search = served.do(served.client.list_tools).tools[0]
         workspace = search.input_schema["properties"]["workspace"]
         assert workspace["enum"] == ["engineer", "other"]
         assert workspace["description"] == "Only this one; notes are saved in engineer"
-    with serve(tmp_path, *named, CLAUDE_PROJECT_DIR=str(other)) as served:
+    with serve_here(tmp_path, *named, CLAUDE_PROJECT_DIR=str(other)) as served:
         search = served.do(served.client.list_tools).tools[0]
         told = search.input_schema["properties"]["workspace"]["description"]
         assert told.endswith("saved in other")

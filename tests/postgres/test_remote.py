@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.clients import serve
+from tests.mcp.clients import serve_here
 from tests.postgres.conftest import Memcli, make_notes, sql
 from tests.support import write
 
@@ -50,7 +50,7 @@ def test_notes_that_another_version_has_cut(memcli: Memcli, url: str, stored: Pa
         " (meta::jsonb || '{\"chunking\": \"8:400:0:256\"}')::text")  # fmt: skip
     told = memcli(f"search pool {NAME}", stored)
     assert told.code == 0
-    assert "; another version of memcli has cut its notes into passages\n" in told.err
+    assert "; another version of memcli has cut its notes into chunks\n" in told.err
 
 
 def test_lines_are_read_as_they_are_stored(memcli: Memcli, stored: Path) -> None:
@@ -151,7 +151,7 @@ def test_an_agent_asks_by_mcp_without_files(url: str, stored: Path, tmp_path: Pa
     for options in (["--workspace-name", "team/ops"], ["--tenant", "team"], ["--everywhere"]):
         base = tmp_path / options[0].strip("-")
         base.mkdir()
-        with serve(base, *options, cwd=str(stored)) as served:
+        with serve_here(base, *options, cwd=str(stored)) as served:
             found = served.text("memory_search", query="why did the pool run dry")
             assert "The pool ran dry at noon." in found
             assert "as stored at revision" in found
