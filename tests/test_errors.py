@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from pathlib import Path
+
+import pytest
 
 import memcli
 from memcli import errors
+from memcli.errors import install_extra
 
 PACKAGE = Path(memcli.__file__).parent
 NAMES = {
@@ -60,3 +64,14 @@ def _codes() -> set[str]:
 def test_every_code_stands_in_the_schema_and_the_reverse() -> None:
     schema = json.loads((PACKAGE / "schemas" / "memcli.error.1.json").read_text())
     assert set(schema["properties"]["code"]["enum"]) == _codes() - {errors.MemcliError.code}
+
+
+def test_an_extra_is_installed_as_memcli_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "pip install" in install_extra("mcp")
+    prefix = tmp_path / "venvs" / "memcli"
+    prefix.mkdir(parents=True)
+    (prefix / "pipx_metadata.json").write_text("{}")
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    assert install_extra("mcp").startswith("pipx inject memcli ")

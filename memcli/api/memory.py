@@ -283,7 +283,7 @@ class Memory:
         return remember(self.workspaces.alone(), text, wish, now or self.workspaces.clock.now())
 
     def undo_remember(self) -> UndoResult:
-        """Remove the last note if it is unchanged, as `memcli remember --undo` does."""
+        """Remove the last note if its lines are unchanged, as `memcli remember --undo` does."""
         from memcli.api.remember import undo_remember
 
         return undo_remember(self.workspaces.alone())

@@ -263,8 +263,8 @@ def _corrected_by_text(workspace: Workspace, text: str) -> tuple[str, tuple[Reas
 
 
 def undo_remember(workspace: Workspace) -> UndoResult:
-    """Remove the last note if its lines are unchanged and nothing follows them."""
-    return _take_back(workspace, lambda made: not made.by)
+    """Remove the last note if its lines are unchanged; if not, the next call skips it."""
+    return _take_back(workspace, lambda made: not made.by, skips=True)
 
 
 def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
@@ -295,7 +295,7 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
         )
     done = UndoResult(None)
     if lines.strip():
-        done = _take_back(workspace, is_meant, may_follow=True)
+        done = _take_back(workspace, is_meant)
     if done.path is None:
         done = _removed_before(workspace, place.path, place.start_line) or done
     if done.path is None:
@@ -337,7 +337,7 @@ def _appends(workspace: Workspace) -> list[AppendedNote]:
 
 
 def _take_back(
-    workspace: Workspace, is_meant: Callable[[AppendedNote], bool], *, may_follow: bool = False
+    workspace: Workspace, is_meant: Callable[[AppendedNote], bool], *, skips: bool = False
 ) -> UndoResult:
     from memcli.remember import append
 
@@ -345,10 +345,9 @@ def _take_back(
     made = next((each for each in reversed(appends) if is_meant(each)), None)
     if made is None:
         return UndoResult(None)
-    sleep = workspace.clock.sleep
-    why = append.take_back(root_of(workspace), made, sleep=sleep, may_follow=may_follow)
-    if not why:
-        append.forget(workspace.cache_folder, made)
+    why = append.take_back(root_of(workspace), made, sleep=workspace.clock.sleep)
+    if skips or not why:
+        append.forget(workspace.cache_folder, made, is_removed=not why)
     return UndoResult(made.path, made.first_line, made.last_line, why)
 
 

@@ -76,7 +76,8 @@ def corrections_in(
                 near_by = chunks[at : at + AT_ONCE]
                 newer = corrections(snapshot, [*near(snapshot, near_by, scope), *near_by], near_by)
                 for chunk in near_by:
-                    for line, _, later in newer.by_line(chunk):
+                    for at_line, _, later in newer.by_line(chunk):
+                        line = at_line or max(chunk.about.start_line, lines.start)
                         if line in lines:
                             first.setdefault(later[-1], line)
     except (IndexMissingError, BusyError, StoreError):

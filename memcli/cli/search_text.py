@@ -299,7 +299,7 @@ def _corrections(
     for newer in passage.corrected_by:
         is_shown = _is_shown(newer, result.answer.passages)
         where = f"{command.name(*newer.document)}:{lines_of(newer.start_line, newer.end_line)}"
-        head = f"corrected by {safe(where)} ({newer.date})"
+        head = f"{newer.line or ''} corrected by {safe(where)} ({newer.date})".lstrip()
         yield (head, "") if is_shown else (f"{head}:", newer.text)
     for each in (result.superseded or {}).get(passage.citation, ()):
         where = f"{command.name(each.source, each.path)}:{each.start_line}"

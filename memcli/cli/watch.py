@@ -446,8 +446,8 @@ class Log:
             return
         for reason in fresh:
             self.advise(reason)
-        for path in report.damaged[:SHOWN_SKIPS]:
-            self.notice(f"{path}: some bytes are not text and were replaced")
+        for reason in report.flaws[:SHOWN_SKIPS]:
+            self.advise(reason)
 
     def _line(self, text: str, **record: Any) -> None:  # noqa: ANN401
         now = self.now()

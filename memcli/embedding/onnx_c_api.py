@@ -145,6 +145,8 @@ class QuickSession:
 
         `exact` overrides what is known of the CPU's 8-bit arithmetic.
         """
+        self._session: c_void_p | None = None
+        self._guard, self._runs, self._is_closed = Lock(), 0, False
         path = library or find_library()
         if path is None:
             raise QuickError("the library of onnxruntime was not found")
@@ -152,8 +154,6 @@ class QuickSession:
             raise QuickError(why)
         options = settings(located, exact=exact)
         entries = (*options.entries, *(_ONE_RUN if is_for_one_run else ()))
-        self._session: c_void_p | None = None
-        self._guard, self._runs, self._is_closed = Lock(), 0, False
         with as_quick_error():
             self._runtime = _runtime(path)
             self._session = self._open(graph, options._replace(entries=entries))
@@ -243,6 +243,8 @@ class QuickSession:
         if session is not None:
             self._runtime.release(_RELEASE_SESSION, session)
 
+    __del__ = close  # the runtime would keep 12 MB for each session that nobody has closed
+
 
 def of_tokens(ids: Sequence[int]) -> list[Tensor]:
     """Return the inputs of one text, special tokens included."""
@@ -255,13 +257,9 @@ def library_run(located: ModelFile, *, exact: bool | None = None) -> Run:
 
     Opening raises QuickError. The model is freed with the function.
     """
-    import weakref
-
     graph = read_graph(located.model)
     session = QuickSession(located, graph, is_for_one_run=False, exact=exact)
-    run = _run_through(lambda: session, located.model.dimension)
-    weakref.finalize(run, session.close).atexit = False
-    return run
+    return _run_through(lambda: session, located.model.dimension)
 
 
 def _run_through(session: Callable[[], QuickSession], dimension: int) -> Run:

@@ -1,26 +1,33 @@
 """The rerankers that can be configured; each is opened for its first texts and stays open.
 
 A reranker reads a query and a text together, which an encoder never does. Each has `rerank.seconds`
-to answer. Every failure is a RetrieverError, and the previous order stays.
+to answer. Every failure is a RetrieverError, and the previous order stays. `token_similarity` is
+the one that uses the bundled model.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import isfinite
 from threading import Event, Lock
-from typing import Protocol
+from typing import Any, Protocol
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import Choice, IndexModel
 from memcli.errors import RetrieverError
 from memcli.record import Record
 from memcli.threads import within
 
+if TYPE_CHECKING:
+    from memcli.embedding.server import Reply, Server
+
 TOKENS, ONNX, ENDPOINT = "tokens", "onnx", "endpoint"
 
 
 class Scorer(Protocol):
-    """Scores texts for a query; the module of each reranker has one."""
+    """Scores texts for a query."""
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return one score per text, larger is better; raises RetrieverError.
@@ -114,13 +121,10 @@ def _tokens(_settings: Reranking, choice: Choice, index: IndexModel) -> Scorer:
 
 
 def _onnx(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:
-    from memcli.embedding.cross_encoder import CrossEncoder
-
     return CrossEncoder(settings.folder, max_tokens=settings.max_tokens)
 
 
 def _endpoint(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:
-    from memcli.embedding.remote_reranker import ServerReranker
     from memcli.embedding.server import Server
 
     server = Server(
@@ -141,3 +145,147 @@ RERANKERS: dict[str, Callable[[Reranking, Choice, IndexModel], Scorer]] = {
     ONNX: _onnx,
     ENDPOINT: _endpoint,
 }
+
+
+SETTING = "rerank.folder"
+HINT = "memcli help ranking"
+
+
+class CrossEncoder:
+    """A model in a folder: an ONNX file and its tokenizer.json; satisfies `Scorer`.
+
+    It reads a query and a text as one pair, on all processors, and returns one number. A classifier
+    returns two, for "not relevant" and "relevant"; the score is their difference.
+    """
+
+    def __init__(self, folder: str, *, max_tokens: int) -> None:
+        """Open model and tokenizer; a longer pair is cut. Raises RetrieverError."""
+        from memcli.embedding.local import find_files
+        from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
+        from memcli.system import usable_cores
+
+        self._folder = folder
+        model, *_, tokenizer = find_files(folder, SETTING).paths
+        self._tokenizer = open_tokenizer(tokenizer)
+        self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+        self._session = open_model(model, usable_cores())
+        self._faults = runtime_faults()
+        self._inputs = inputs_of(self._session, model)
+
+    def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
+        """Return one score per text, in the unit of the model."""
+        scores: list[float] = []
+        for text in texts:
+            if is_over.is_set():
+                break
+            scores.append(self._score(query, text))
+        return scores
+
+    def _score(self, query: str, text: str) -> float:
+        import numpy as np
+
+        pair = self._tokenizer.encode(_clean(query), _clean(text))
+        feed = {
+            name: np.array([values], dtype=np.int64)
+            for name, values in (
+                ("input_ids", pair.ids),
+                ("attention_mask", pair.attention_mask),
+                ("token_type_ids", pair.type_ids),
+            )
+            if name in self._inputs
+        }
+        try:
+            result = self._session.run(None, feed)[0]
+        except self._faults as error:
+            raise RetrieverError(
+                f"{self._folder}: the model failed on {len(pair.ids)} tokens: {error}",
+                hint="lower rerank.max_tokens to what the model was made for",
+            ) from error
+        numbers = np.asarray(result, dtype=np.float64).ravel()
+        if numbers.size not in (1, 2):
+            raise RetrieverError(
+                f"{self._folder}: the model gives {numbers.size} numbers per pair, "
+                "and a cross-encoder gives 1 or 2",
+                hint=HINT,
+            )
+        return float(numbers[-1] - (numbers[0] if numbers.size == 2 else 0.0))
+
+    def close(self) -> None:
+        """Free the model."""
+        del self._session
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+_BYTES_A_RESULT = 1024  # of JSON per result; a server may also repeat the text
+_SLACK = 1 << 16
+
+
+class ServerReranker:
+    """The rerank interface of Jina and Cohere, or that of TEI; satisfies `Scorer`.
+
+    POST <url>/rerank with {"model", "query", "documents", "top_n"} returns {"results": [{"index",
+    "relevance_score"}]}: llama.cpp's server, vLLM, infinity, LocalAI and hosted ones. The server of
+    Hugging Face, TEI, expects {"query", "texts"} and returns [{"index", "score"}]. It rejects the
+    first request (status 422, missing field `texts`), which is then sent in its own form.
+    """
+
+    def __init__(self, server: Server, seconds: float) -> None:
+        """Check the settings; no request is made. Raises RetrieverError."""
+        from memcli.embedding.server import Wire
+
+        self._server = server
+        self._key = server.read_key()
+        self._wire = Wire(server, self._key, seconds)
+        self._wants_texts = False  # the form of TEI
+
+    def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
+        """Return one score per text, in the unit of the server's model."""
+        clean = [_clean(text) for text in texts]
+        reply = self._post(_clean(query), clean)
+        if reply.status in (400, 422) and not self._wants_texts and b"texts" in reply.body:
+            if is_over.is_set():
+                return []
+            self._wants_texts = True
+            reply = self._post(_clean(query), clean)
+        if reply.status != 200:
+            from memcli.embedding.server import message
+
+            raise self._server.refused(reply, message(reply.body, self._key))
+        return self._read(reply.body, len(texts))
+
+    def _post(self, query: str, texts: list[str]) -> Reply:
+        fields: dict[str, Any] = {"query": query}
+        if self._wants_texts:
+            fields |= {"texts": texts, "truncate": True}
+        else:
+            fields |= {"documents": texts, "top_n": len(texts)}
+            if self._server.model:
+                fields["model"] = self._server.model
+        body = json.dumps(fields).encode()
+        return self._wire.post(body, _SLACK + 2 * len(body) + len(texts) * _BYTES_A_RESULT)
+
+    def _read(self, body: bytes, expected: int) -> list[float]:
+        try:
+            answer = json.loads(body)
+            rows = answer["results"] if isinstance(answer, dict) else answer
+            scores = {row["index"]: _score(row) for row in rows}
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._server.broken("is not a list of scores") from error
+        if len(rows) != expected or set(scores) != set(range(expected)):
+            raise self._server.broken(
+                f"contains scores of {len(scores)} passages, not of the {expected} asked for"
+            )
+        if not all(type(score) in (int, float) and isfinite(score) for score in scores.values()):
+            raise self._server.broken("contains a score that is not a number")
+        return [float(scores[at]) for at in range(expected)]
+
+    def close(self) -> None:
+        """Close the connection."""
+        del self._wire
+
+
+def _score(row: dict[str, Any]) -> Any:  # noqa: ANN401
+    return row["relevance_score"] if "relevance_score" in row else row["score"]

@@ -23,6 +23,10 @@ _OWN_WORDS = """
 """
 _OWN = frozenset(_OWN_WORDS.split())
 _OWN_SIGNS = ("我们", "我們", "咱们", "上次", "之前", "私たち", "前回")
+# Questions about oneself. "How do I" and "why does my" ask about the world more often.
+_ASKING = ("what ", "what's ", "which ", "when ", "where ", "who ")
+_ABOUT_ONESELF = (" do i ", " did i ", " am i ", " may i ", " have i ", " was i ", " my ")
+_OF_ONESELF = ("am i ", "did i ", "have i ", "do i ", "may i ", "was i ")
 _WORD = r"[^\W\d_]+"
 _LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence
 # How questions for general knowledge begin and end, unless they have one of the words above too.
@@ -129,11 +133,13 @@ def subject(query: ParsedQuery) -> list[QueryTerm]:
 def is_of_the_past(prompt: str, passage: str) -> bool:
     """Return whether a prompt is about what somebody did, and not about the world.
 
-    It contains a name that the passage contains too, or a word for "we" or for the past. A name
-    begins with a capital; in German every noun does, so there it proves nothing.
+    It has a name that the passage has too, or a word for "we" or for the past, or asks what "I"
+    do. A name begins with a capital; in German every noun does, so there it proves nothing.
     """
     words = {match[0].casefold() for match in re.finditer(_WORD, prompt)}
     if not words.isdisjoint(_OWN) or any(sign in prompt for sign in _OWN_SIGNS):
+        return True
+    if _asks_about_oneself(prompt):
         return True
     if asks_for_definition(prompt):
         return False
@@ -141,6 +147,12 @@ def is_of_the_past(prompt: str, passage: str) -> bool:
         return False
     later = (match[0] for match in re.finditer(_LATER_WORD, prompt))
     return any(_stem(word) in passage for word in later if word[0].isupper() and word != "I")
+
+
+def _asks_about_oneself(prompt: str) -> bool:
+    low = f"{prompt[:200].lower().strip(' ?.!')} "
+    is_of_person = low.startswith(_ASKING) and any(each in low for each in _ABOUT_ONESELF)
+    return is_of_person or low.startswith(_OF_ONESELF)
 
 
 def asks_for_definition(prompt: str) -> bool:

@@ -52,6 +52,7 @@ USER_FILES = ("MEMORY.md", "USER.md")
 _compiled = cache(matcher)  # a run asks the globs of its sources once a file
 TITLE_CHARS = 200
 UNTRUSTED = "untrusted"
+NOTE = "note"  # the kind of a document that is not a log
 NOT_THE_FILES = (MemcliError, MemoryError, ImportError, OSError)
 DETAIL_CHARS = 200
 
@@ -137,7 +138,8 @@ def build_document(
         scope = None
     always = trusted and (metadata.get("always") is True or _marked(source.always, path))
     soft = trusted and (metadata.get("soft") is True or _marked(source.soft, path))
-    plain = _plain(source, path, days, is_log=days is not None and not stamped)
+    is_log = days is not None and not stamped and matter.get("kind") != NOTE
+    plain = _plain(source, path, days, is_log=is_log)
     return plain._replace(
         title=title,
         kind=SUMMARY if lineage else plain.kind,
@@ -232,7 +234,7 @@ def _kind(source: Source, path: str, *, is_log: bool) -> str:
     for glob, kind in source.kinds:
         if _compiled((glob,))(path):
             return kind
-    return "log" if is_log else "note"
+    return "log" if is_log else NOTE
 
 
 def _scope(source: Source, path: str, *, is_log: bool) -> str:

@@ -222,7 +222,7 @@ def _bring_in(
 ) -> tuple[Freshness, bool]:
     """Store what differs, and return whether texts may now need a vector."""
     from memcli.indexing.indexer import apply, index
-    from memcli.indexing.notices import missing_files, not_searched, replaced
+    from memcli.indexing.notices import missing_files, not_searched
 
     notices: list[Reason] = []
     known: Mapping[Key, KnownFile] = {}
@@ -244,7 +244,7 @@ def _bring_in(
         )
         change.remember(settings_meta(settings), revise=False)
         change.tidy(pages=SETTLE_PAGES)
-    notices += (*report.left, *map(replaced, report.damaged[:NOTICES]), *_unseen(report))
+    notices += (*report.left, *report.flaws[:NOTICES], *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
         return Freshness(UP_TO_DATE, 0, None, tuple(notices)), has_new

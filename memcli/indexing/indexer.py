@@ -13,6 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import is_readable
 from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
+from memcli.indexing.notices import flaws
 from memcli.indexing.planning import (
     BY_BYTES,
     Plan,
@@ -32,6 +33,7 @@ from memcli.types import MEMORY_SOURCE, Diff, Encoder, FileStat, FileText, Known
 if TYPE_CHECKING:
     from memcli.store.port import Change
     from memcli.store.records import Key
+    from memcli.types import Document
 
 # Vectors per transaction: a run that is killed loses at most half a second of them.
 EMBED_BATCH = 32
@@ -68,7 +70,7 @@ class Report(Record):
     unchanged: int
     skips: tuple[Skip, ...]
     unlisted: tuple[Skip, ...]
-    damaged: tuple[str, ...]  # files with bytes that had to be replaced
+    flaws: tuple[Reason, ...]  # of files that were read: bytes, front matter
     deferred: tuple[Key, ...]  # changed files left for a later run
     notices: tuple[str, ...] = ()
     left: tuple[Reason, ...] = ()  # why documents were removed although their files exist
@@ -91,7 +93,7 @@ def apply(
     """
     added: dict[str, bytes] = {}
     changed: list[str] = []
-    damaged: list[str] = []
+    faults: list[Reason] = []
     skips: list[Skip] = []
     newest = sorted(planned.diff.added, key=lambda stat: stat.mtime_ns, reverse=True)
     todo = [*newest, *planned.diff.suspect]
@@ -109,17 +111,17 @@ def apply(
                 commit()
                 group = 0
             name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
-            file = _take_in(change, settings, stat, before, again=stat.source in again)
-            if file is None:
+            taken = _take_in(change, settings, stat, before, again=stat.source in again)
+            if taken is None:
                 unchanged += 1
-            elif isinstance(file, Skip):
-                skips.append(file)
+            elif isinstance(taken, Skip):
+                skips.append(taken)
                 was_text = before is not None and before.hash != b""
-                if was_text and file.reason in (*BY_BYTES, "unparsable"):
+                if was_text and taken.reason in (*BY_BYTES, "unparsable"):
                     changed.append(name)
             else:
-                if file.damaged:
-                    damaged.append(name)
+                file, document = taken
+                faults += flaws(name, file, document)
                 if before:
                     changed.append(name)
                 else:
@@ -140,7 +142,7 @@ def apply(
         unchanged=unchanged,
         skips=(*planned.listing.skips, *sorted(skips)),
         unlisted=planned.listing.unlisted,
-        damaged=tuple(sorted(damaged)),
+        flaws=tuple(sorted(faults)),
         deferred=deferred,
         left=planned.left,
     )
@@ -148,8 +150,8 @@ def apply(
 
 def _take_in(
     change: Change, settings: Settings, stat: FileStat, before: KnownFile | None, *, again: bool
-) -> FileText | Skip | None:
-    """Store a file; return its text, the reason for no document, or None if it is unchanged.
+) -> tuple[FileText, Document] | Skip | None:
+    """Store a file; return it, the reason for no document, or None if it is unchanged.
 
     A file without a document keeps a row without text, so that its old text is gone and it is not
     read again until it changes. A file that cannot be read keeps its old text.
@@ -166,7 +168,7 @@ def _take_in(
         document = make_document(settings, file)
         if not isinstance(document, Skip):
             change.put(document, stamp)
-            return file
+            return file, document
         skip = document
     else:
         stamp, skip = Stamp(stat, b"", indexed_ns), file

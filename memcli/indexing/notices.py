@@ -5,7 +5,7 @@ Reasons are data; the caller decides how to show them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import model_name
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.comparison import IndexComparison
     from memcli.store.records import Key
+    from memcli.types import Document, FileText
 
 NAMED = 3  # files of a kind that are named; the others are counted
 
@@ -31,9 +32,17 @@ def unlisted(skip: Skip) -> Reason:
     )
 
 
-def replaced(name: str) -> Reason:
-    """Warn that the content of a file does not match its name."""
-    return Reason("bytes", f"{name}: some bytes are not text and were replaced")
+def flaws(name: str, file: FileText, document: Document) -> Iterator[Reason]:
+    """Warn of bytes that are not text, and of front matter that is not YAML."""
+    if file.damaged:
+        yield Reason("bytes", f"{name}: some bytes are not text and were replaced")
+    if not (document.chunks and file.text.startswith("---")):
+        return
+    from memcli.markdown.frontmatter import is_broken
+
+    if is_broken(file.text.split("\n"), document.chunks[0].start_line - 1):
+        text = f"{name}: its front matter is not valid YAML, so memcli reads it as text"
+        yield Reason("front-matter", text, "memcli help invalid-front-matter")
 
 
 def not_read(skip: Skip) -> Reason:

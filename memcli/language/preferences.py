@@ -49,8 +49,9 @@ _ORDERS = (
 
 # Every match of `_OF_ONESELF` contains one of these. A search for them is ten times as fast.
 _HINTS = (
-    "prefer", "préf", "rather", "hate", "dislike", "stand", "like", "want", "vegan", "vegetarian",
-    "allergic", "call me", "bevorzuge", "lieber", "hasse", "nenn", "prefier", "llam", "llám",
+    "prefer", "préf", " rather", " hate", " dislike", "t stand", "like it when", "like when",
+    "like to be", "user like", "user want", "users like", "users want", " vegan", " vegetarian",
+    " allergic", "call me", "bevorzuge", "lieber", "hasse", "nenn", "prefier", "llam", "llám",
     "appelle", "我", "用户", "が", "と呼んで",
 )  # fmt: skip
 

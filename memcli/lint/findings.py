@@ -8,7 +8,7 @@ from memcli.types import cite, shown
 SECRET, DUPLICATE, NEAR_DUPLICATE = "secret", "duplicate", "near-duplicate"
 CONTRADICTION, BROKEN_LINK, UNMATCHED_GLOB = "contradiction", "broken-link", "unmatched-glob"
 STALE_TASK, LONG_MEMORY, UNDATED_LOG = "stale-task", "long-memory", "undated-log"
-INVALID_SUMMARY = "invalid-summary"
+INVALID_SUMMARY, INVALID_FRONT_MATTER = "invalid-summary", "invalid-front-matter"
 # What each code means. Codes never change: people name them in scripts.
 CODES = {
     SECRET: "a note contains a key or a token",
@@ -21,6 +21,7 @@ CODES = {
     LONG_MEMORY: "MEMORY.md is longer than agents read",
     UNDATED_LOG: "the date of a log cannot be read",
     INVALID_SUMMARY: "a summary is not valid",
+    INVALID_FRONT_MATTER: "front matter is not valid YAML",
 }
 # What to do about each code.
 NEXT = {
@@ -34,6 +35,7 @@ NEXT = {
     LONG_MEMORY: "move a subject to a file of its own, and link to it",
     UNDATED_LOG: "give its name a date: YYYY-MM-DD.md",
     INVALID_SUMMARY: "memcli compact --apply writes it again",
+    INVALID_FRONT_MATTER: "close each bracket, and put text with a colon into quotes",
 }
 
 

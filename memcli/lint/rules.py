@@ -15,6 +15,7 @@ from memcli.language.facts import facets_of
 from memcli.lint.document import LintDocument, NoteStatement
 from memcli.lint.findings import (
     CONTRADICTION,
+    INVALID_FRONT_MATTER,
     LONG_MEMORY,
     SECRET,
     STALE_TASK,
@@ -22,6 +23,7 @@ from memcli.lint.findings import (
     Finding,
     Location,
 )
+from memcli.markdown.frontmatter import is_broken
 from memcli.search.corrections import Claim, Claims, stems_of
 from memcli.workspace.dating import heading_days
 
@@ -53,7 +55,10 @@ def document_findings(document: LintDocument) -> Iterator[Finding]:
         spot = Location(document.source, document.path, secret.first, secret.last)
         yield Finding(SECRET, spot, f"{secret.kind} ({secret.fingerprint})")
     yield from _long(document)
-    if why := _undated(document):
+    if document.blocks and is_broken(document.lines, document.blocks[0].start):
+        spot = Location(document.source, document.path, 1, 1)
+        yield Finding(INVALID_FRONT_MATTER, spot, "its front matter counts as text")
+    elif why := _undated(document):
         yield Finding(UNDATED_LOG, Location(document.source, document.path), why)
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from datetime import date
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from memcli.checking import TYPE_CHECKING
 from memcli.types import PRIVATE
@@ -63,6 +64,20 @@ def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
             break
     # Without an end mark it may be the text itself; then it ends before the first blank line.
     return _private({}, "\n".join(lines[1:blank])[:MAX_CHARS]), 0
+
+
+def is_broken(lines: Sequence[str], first: int) -> bool:
+    """Return whether YAML could not read the front matter, so that text begins in it.
+
+    `first` is the first line of text, from 0.
+    """
+    if lines[0].rstrip() != "---":
+        return False
+    block = [*takewhile(lambda line: line.rstrip() not in ("---", "..."), lines[1:])]
+    if not first <= len(block) < len(lines) - 1:
+        return False
+    start = next((line for line in block if line.strip() and not line.startswith("#")), "")
+    return bool(re.match(rf"{_KEY.pattern}:(?:\s|$)", start))
 
 
 def _page_properties(lines: tuple[str, ...]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from memcli.api.listing import MOST_LISTED, counted
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError, Reason
 from memcli.language.tokens import estimate
-from memcli.markdown.links import corrected_lines
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
@@ -33,9 +32,11 @@ if TYPE_CHECKING:
     from memcli.api.remember import RememberResult, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
+    from memcli.remember.admission import OlderLine
     from memcli.search.pipeline import Answer
     from memcli.search.ranked import RankedPassage
 
+_SAME = "a note says about the same"
 _NOTHING = "No passages found."
 # For each command, the tool that does the same, and the argument that comes first.
 _TOOLS = {
@@ -201,7 +202,7 @@ def passage_text(passage: RankedPassage) -> str:
     about = passage.about
     confidence = "" if passage.confidence is None else f"{passage.confidence:.2f}"
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    mark = _marked(passage)
+    mark = mark_of(passage.corrected_by)
     parts = [passage.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
     return quoted(" | ".join(filter(None, parts)), make_snippet(passage, words=()).text)
 
@@ -209,19 +210,9 @@ def passage_text(passage: RankedPassage) -> str:
 def passage_line(passage: RankedPassage) -> str:
     """Write a passage in one line: its citation, its date and its first line."""
     text = next((each for each in broken_up(passage.text).split("\n") if each.strip()), "")
-    mark = _marked(passage)
+    mark = mark_of(passage.corrected_by)
     parts = filter(None, (passage.citation, passage.about.days, mark, " ".join(text.split())))
     return visible_line(" | ".join(parts))
-
-
-def _marked(passage: RankedPassage) -> str:
-    """Name the newer lines, and before each the line of the passage that it says it corrects."""
-    marks = []
-    for each in passage.corrected_by:
-        path, first, last = corrected_lines(each.text) or ("", 0, 0)
-        is_here = path == passage.about.path and passage.start_line <= first <= passage.end_line
-        marks.append(f"{lines_of(first, last)} " * is_here + mark_of([each]))
-    return ", ".join(marks)
 
 
 def quoted(title: str, text: str) -> str:
@@ -284,15 +275,28 @@ def of_note(noted: RememberResult, *, corrects: str = "") -> str:
         marked = "".join(f": {broken_up(each.text)}" for each in noted.older if each.text)
         lines.append(visible_line(" ".join(f"marked as corrected: {corrects}{marked}".split())))
     elif noted.older:
-        for each in noted.older:
-            label = "an older note differs" if each.differs else "a related note"
+        labels = [_label(noted.text, each) for each in noted.older]
+        for label, each in zip(labels, noted.older, strict=True):
             parts = filter(None, (label, each.citation, broken_up(each.text)))
             lines.append(visible_line(" ".join(": ".join(parts).split())))
         lines.append(
             "If it replaces one of these: memory_correct with that citation and the same text"
         )
+        if _SAME in labels:
+            lines.append(f"If it says nothing new: memory_forget with {noted.citation}")
     lines += map(reasons.sentence, noted.notices)
     return "\n".join([*lines, ""])
+
+
+def _label(text: str, older: OlderLine) -> str:
+    """Say how an older line relates to a note."""
+    from memcli.language.facts import adds, facets_of
+
+    if older.differs:
+        return "an older note differs"
+    note, other = facets_of(text), facets_of(older.text)
+    is_of_another = bool(note.opening) and note.opening not in other.terms
+    return "a related note" if adds(note, other) or is_of_another else _SAME
 
 
 def of_forgotten(done: UndoResult) -> str:

@@ -97,13 +97,11 @@ def read(root: str, path: str) -> bytes | None:
     return None
 
 
-def take_back(
-    root: str, made: AppendedNote, *, sleep: Callable[[float], None], may_follow: bool = False
-) -> str:
-    """Remove an append if its lines are as they were written, else return why they stay.
+def take_back(root: str, made: AppendedNote, *, sleep: Callable[[float], None]) -> str:
+    """Remove the lines of an append, wherever they are now, else return why they stay.
 
-    If text was added after the note, the note stays, unless others `may_follow`: then blank lines
-    replace it, so that the lines after it keep their numbers.
+    No other line changes: if text follows the note, blank lines replace it, so that the lines
+    after it keep their numbers.
     """
     with _explained(root, made.path), _opened(root, made.path, make=False) as (folder, name):
         try:
@@ -114,36 +112,44 @@ def take_back(
             opened.callback(openat.let_go, descriptor)
             _lock(descriptor, made.path, sleep)
             data = _whole(descriptor, made.path)
-            if may_follow and not data.endswith(made.data):
-                at = _place(data, made.note)
-                if at is None:
-                    return "its lines have changed since"
-                blank = b"\n" * made.note.count(b"\n")
-                if not MOVES_OPEN_FILES:
-                    opened.close()
-                atomic_write.replace(folder, name, data[:at] + blank + data[at + len(made.note) :])
-                return ""
-            if data[made.before : made.before + len(made.data)] != made.data:
-                return "its lines have changed since"
-            if len(data) > made.before + len(made.data):
-                return "more was written behind it"
-            if made.is_new:
-                if not MOVES_OPEN_FILES:
-                    opened.close()
-                openat.remove(folder, name)
-            else:
-                os.ftruncate(descriptor, made.before)
+            places = _places(data, made)
+            if len(places) != 1:
+                return f"its lines {'are there twice' if places else 'have changed since'}"
+            start, end = places[0]
+            is_whole_file = made.is_new and data == made.data
+            if end == len(data) and not is_whole_file:
+                os.ftruncate(descriptor, start)
                 with suppress(OSError):  # the lines are gone; a loss of power may bring them back
                     os.fsync(descriptor)
+                return ""
+            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+            if not MOVES_OPEN_FILES:
+                opened.close()
+            if is_whole_file:
+                openat.remove(folder, name)
+            else:
+                rest = b"\n" * data.count(b"\n", start, end) + data[end:]
+                atomic_write.replace(folder, name, data[:start] + rest, mode=mode)
             return ""
 
 
-def _place(data: bytes, note: bytes) -> int | None:
-    """Find the lines of a note; None if they are not in the file."""
-    if data.startswith(note):
-        return 0
-    at = data.find(b"\n" + note)
-    return None if at < 0 else at + 1
+def _places(data: bytes, made: AppendedNote) -> list[tuple[int, int]]:
+    """Find an append in the bytes of its file: start and end, several times if it is ambiguous."""
+    start = len(data) - len(made.data)
+    is_last = start == made.before or data[: max(start, 0)].rstrip(b"\0").endswith(b"\n")
+    if is_last and data.endswith(made.data):
+        return [(start, len(data))]
+    note = made.note
+    if b"\0" in note or not note:  # UTF-16, whose lines are not lines of bytes
+        return []
+    places = []
+    framed, line = b"\n" + data, b"\n" + note
+    at = framed.find(line)
+    while at >= 0:
+        places.append((at, at + len(note)))
+        at = framed.find(line, at + 1)
+    here = [each for each in places if data.count(b"\n", 0, each[0]) == made.first_line - 1]
+    return here or places
 
 
 def finish(root: str, last: AppendedNote, *, sleep: Callable[[float], None]) -> None:
@@ -284,11 +290,12 @@ def keep(folder: str, made: AppendedNote) -> None:
     _save(folder, [*appends(folder), made][-MOST_KEPT:])
 
 
-def forget(folder: str, made: AppendedNote) -> None:
-    """Note that an append was removed; if that fails, its lines are never found again."""
-    gone = made._replace(data=b"", is_removed=True)
-    with suppress(OSError):
-        _save(folder, [gone if each == made else each for each in appends(folder)])
+def forget(folder: str, made: AppendedNote, *, is_removed: bool) -> None:
+    """Note that an append was removed, or drop it from those that can be."""
+    gone = [made._replace(data=b"", is_removed=True)] if is_removed else []
+    with suppress(OSError):  # its lines are never found again
+        records = ([each] if each != made else gone for each in appends(folder))
+        _save(folder, [each for some in records for each in some])
 
 
 def _save(folder: str, appended: Sequence[AppendedNote]) -> None:

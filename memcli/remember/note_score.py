@@ -107,6 +107,11 @@ _PROGRESS = (
     r"|^\W*(?:alle )?(?:\d+ )?tests (?:sind|laufen|waren)\b.{0,20}\b(?:grün|durch|erfolgreich)\b"
     r"|^\W*(?:我)?(?:们)?已经?(?:更新|修复|修改|添加|完成|运行|检查|创建|删除|提交|重构|测试|生成)"
     r"|测试(?:全部|都|已经)?(?:通过|成功)|^\W*正在"
+    r"|^\W*(?:i|we) (?:could not|couldn't|cannot|can't|did not|didn't) (?:yet )?(?:reproduce|find"
+    r"|fix|run|open|build|test)\b|\bmoving on to\b|^\W*ich \w+ gerade\b"
+    r"|\b(?:is|are) (?:half|nearly|almost|mostly) (?:done|finished|ready|complete)\b"
+    rf"|^\W*(?:the )?(?:{_WORK}|export|import|job|download|upload|migration) (?:is|are) (?:still )?"
+    r"running\W*$"
 )
 _NO_PROGRESS = (
     r"\b(?:because|caused? by|root cause|so that|due to|decided|agreed|instead of|only|always|never"

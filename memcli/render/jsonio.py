@@ -38,7 +38,7 @@ _RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens",
 # Keys of a passage that are left out if there is nothing to say.
 _OPTIONAL = ("workspace", "date_from", "duplicates", "corrected_by", "cut", "speakers",
              "speaker_match")  # fmt: skip
-_OF_NEWER = ("citation", "date", "text")  # of a line that corrects another
+_OF_NEWER = ("line", "citation", "date", "text")  # of a line that corrects another
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
 _NOT_OF_RELATED = ("confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
@@ -57,7 +57,9 @@ def few(record: Mapping[str, Any]) -> dict[str, Any]:
     if left["confidence"] is not None:
         left["confidence"] = round(left["confidence"], DIGITS)
     if newer := left.get("corrected_by"):
-        left["corrected_by"] = [{key: each[key] for key in _OF_NEWER} for each in newer]
+        left["corrected_by"] = [
+            {key: each[key] for key in _OF_NEWER if key in each} for each in newer
+        ]
     return left
 
 

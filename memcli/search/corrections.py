@@ -317,7 +317,11 @@ class Corrections:
         of the same file corrects the passage too. An undated passage is corrected only by lines
         that cite it.
         """
-        lines = {later[-1] for _, _, later in self.by_line(passage)}
+        corrected = dict[Correction, int]()
+        for line, _, later in self.by_line(passage):
+            corrected.setdefault(later[-1], line)
+        is_long = passage.text.strip().count("\n") > 0
+        lines = {each._replace(line=line * is_long) for each, line in corrected.items()}
         if len(lines) > 1:
             stated = {each.document for each in lines if not self._is_heading(each)}
             lines = {e for e in lines if e.document not in stated or not self._is_heading(e)}
@@ -332,6 +336,7 @@ class Corrections:
         """Yield the corrected lines of a passage that contain enough of some words.
 
         Each comes with the lines that correct it and the chain of corrections from the newest one.
+        Line 0 stands for the whole document.
         """
         about = passage.about
         is_dated = bool(about.date or about.document_date)
@@ -341,7 +346,7 @@ class Corrections:
         most = max((len(unit.stems & words) for unit in lines), default=0)
         direct = [
             (
-                unit.first,
+                about.start_line + unit.first,
                 [
                     *self._naming(about, unit),
                     *(self._correcting(about, unit.text, least) if is_dated else ()),
@@ -350,10 +355,11 @@ class Corrections:
             for unit in lines
             if most < LEAST_SHARED or 2 * len(unit.stems & words) >= most
         ]
-        for first, corrections in (*direct, (0, self._revoking(about))):
+        for line, corrections in (*direct, (0, self._revoking(about))):
             if corrections:
-                later = self._chain(max(corrections, key=_newest), about.chunk_id)
-                yield about.start_line + first, corrections, later
+                raw = [c for c in corrections if not self._chunks[c.chunk_id].about.is_summary]
+                later = self._chain(max(raw or corrections, key=_newest), about.chunk_id)
+                yield line, corrections, later
 
     def _is_heading(self, line: Correction) -> bool:
         return any(

@@ -34,6 +34,7 @@ class Correction(Record):
     end_line: int
     date: str
     text: str
+    line: int = 0  # that it corrects, among several of a passage; 0: the only one, or all
 
     @property
     def citation(self) -> str:
@@ -49,13 +50,16 @@ class Correction(Record):
     def record(self) -> dict[str, str | int]:
         """Describe it for programs."""
         own = {key: value for key, value in self._asdict().items() if key != "chunk_id"}
+        if not self.line:
+            del own["line"]
         return {"citation": self.citation, **own}
 
 
 def mark_of(lines: Sequence[Correction]) -> str:
     """Return the mark of a passage that some lines correct; "" if there are none."""
-    cited = ", ".join(f"{each.citation} ({each.date})" for each in lines)
-    return f"corrected by {cited}" if cited else ""
+    return ", ".join(
+        f"{each.line or ''} corrected by {each.citation} ({each.date})".lstrip() for each in lines
+    )
 
 
 class RankedPassage(Record):

@@ -97,7 +97,7 @@ def missing_vectors(use: RetrieverUse, hint: str = "memcli index") -> Reason | N
         return None
     text = f"{use.embedded} of {use.total} texts are embedded"
     if use.embedded < EMBEDDED_LIMIT * use.total:
-        share = max(1, 100 * use.embedded // use.total)
+        share = 100 * use.embedded // use.total or "less than 1"
         text = f"semantic search over the best keyword matches; {share} % of the folder is embedded"
     return Reason("not-embedded", text, hint)
 

@@ -232,8 +232,8 @@ class Change(Stock, Protocol):
         """List texts that wait for a vector, each once, in the order in which they are needed.
 
         Rules that every context contains come first, then what is more important than most, then
-        all else; each of them undated ones first, then the newest. `within` are chunks, by the
-        numbers of a snapshot.
+        all else. In each of these, undated documents come first, the last changed one before all,
+        and then dated ones, newest first. `within` are chunks, by the numbers of a snapshot.
         """
         ...
 

@@ -40,9 +40,9 @@ def write_new(path: str, text: str) -> None:
         openat.close(handle)
 
 
-def replace(folder: int | str, name: str, data: bytes) -> None:
-    """Replace a file in a folder, readable as other files of a workspace."""
-    _put(folder, name, data, mode=_COMMON, is_new=False)
+def replace(folder: int | str, name: str, data: bytes, *, mode: int) -> None:
+    """Replace a file in a folder, with the permissions that it had."""
+    _put(folder, name, data, mode=mode, is_new=False)
 
 
 def create(folder: int | str, name: str, data: bytes) -> None:

@@ -273,6 +273,7 @@ ELSEWHERE = {
     "memcli config store.path": "tests/cli/test_several.py",
     "memcli hook …": "it is for an agent; tests/hook/test_process.py",
     "memcli help hook": "what is sent to a hook is no object; tests/hook/test_process.py",
+    "memcli help invalid-front-matter": "no valid YAML; tests/indexing/test_incremental.py",
     "memcli help python": "a filter that only Python can name; tests/api/test_memory.py",
     "memcli help workspaces": "tests/cli/test_several.py",
     "memcli config files.max_bytes": "what is too large is below, in a folder of notes",

@@ -207,13 +207,15 @@ def test_a_document_of_the_memory_is_no_duplicate_of_itself(notes: Path) -> None
     assert [each["refusal"] for each in record["results"]] == [None, None]
 
 
-def test_undo_tells_what_became_of_the_note(notes: Path) -> None:
+def test_undo_leaves_a_changed_note_and_goes_on_to_the_one_before(notes: Path) -> None:
     _told("remember", "Deploys are on Tuesdays", *NOW)
-    with (notes / LOG).open("a", encoding="utf-8") as file:
-        file.write("- by hand\n")
+    _told("remember", "The annex has 12 rooms", *NOW)
+    log = notes / LOG
+    log.write_text(log.read_text("utf-8").replace("12", "14") + "- by hand\n", "utf-8")
     record = _record("memcli.remember-undo", "remember", "--undo")
     assert record == {
         "schema": "memcli.remember-undo/1", "removed": False, "path": LOG,
-        "start_line": 3, "end_line": 3, "reason": "more was written behind it",
+        "start_line": 4, "end_line": 4, "reason": "its lines have changed since",
     }  # fmt: skip
-    assert (notes / LOG).read_text("utf-8").endswith("Tuesdays\n- by hand\n")
+    assert _told("remember", "--undo") == (0, "", f"Removed {LOG}:3\n")
+    assert log.read_text("utf-8").endswith("\n\n\n- 14:03 The annex has 14 rooms\n- by hand\n")

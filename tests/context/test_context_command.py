@@ -308,7 +308,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
     root = put(tmp_path / "repo", {
         "memory/2026-02-18.md": "# Day\n\nA queue was chosen.\n",
         "docs/DECISIONS/2024-01-05-queue.md": "# Queue\n\nWe chose Kestrel as the queue.\n",
-        "docs/DECISIONS/2023-01-05-cache.md": "# Cache\n\nWe chose no cache.\n",
+        "docs/DECISIONS/2023-01-05-cache.md": "# Cache\n\nThe queue needs no cache.\n",
         "docs/ROADMAP-2026.md": "# Roadmap\n\nReplace the queue in autumn.\n",
         "docs/api/QUEUE_SPEC.md": "# Queue spec\n\nA queue keeps its order.\n",
         "docs/rfc/7.md": "# RFC\n\nA queue of queues.\n",
@@ -317,7 +317,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
         'kinds = {"rfc/**" = "proposal"}\nauthority = 0.9\n'
         '[[source]]\nname = "vendor"\npath = "vendor"\ntrust = "untrusted"\nsource_kind = "web"\n',
     })  # fmt: skip
-    found = record(root, "which queue did we choose", "--tail", "0", "--sync")
+    found = record(root, "queue", "--tail", "0", "--sync")
     by_path = {part["path"]: part for part in found["parts"]}
     told = {path: (part["source"], part["kind"], part["date"]) for path, part in by_path.items()}
     assert told == {

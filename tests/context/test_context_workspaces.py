@@ -124,7 +124,7 @@ def solid(text: str) -> list[str]:
     st.booleans(),
 )
 @settings(
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a run is whole indexes: no shrinking

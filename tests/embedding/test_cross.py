@@ -7,9 +7,8 @@ from threading import Event
 
 import pytest
 
-from memcli.embedding.cross_encoder import CrossEncoder
 from memcli.embedding.encoders import Choice, IndexModel
-from memcli.embedding.rerankers import Reranking, SharedReranker
+from memcli.embedding.rerankers import CrossEncoder, Reranking, SharedReranker
 from memcli.errors import RetrieverError
 from tests.embedding.cross_model import make_cross_encoder
 

@@ -107,6 +107,18 @@ if STATM.exists():
         )  # fmt: skip
         assert float(done.stdout) < 10
 
+    def test_a_model_that_nobody_has_closed_is_freed_with_its_encoder(bundled: IndexModel) -> None:
+        def mapped() -> int:
+            return len(Path("/proc/self/maps").read_text().splitlines())
+
+        def ask() -> int:
+            encoder = QueryEncoder(Choice())
+            assert encoder.encode_query("the pool", bundled).way == "quick"
+            return mapped()
+
+        first = ask()  # a model has some 140 mappings
+        assert max(ask() for _ in range(5)) < first + 100
+
 
 def test_threads_share_one(bundled: IndexModel, expected: dict[str, bytes]) -> None:
     """Each asks every question in an order of its own, and closes the model again and again."""

@@ -20,7 +20,7 @@ from memcli.bench.runs import read_run
 from memcli.config import settings
 from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
-from memcli.embedding.remote_reranker import ServerReranker
+from memcli.embedding.rerankers import ServerReranker
 from memcli.embedding.server import Server, message
 from memcli.errors import MemcliError, UsageError
 from memcli.history import commits, differences, tree

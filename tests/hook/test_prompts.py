@@ -102,6 +102,10 @@ def test_a_wish_is_known(prompt: str, *, is_one: bool) -> None:
         ("what does ULID stand for", False),
         ("explain what ULID is", False),
         ("explain our ULID scheme", True),
+        ("which editor do I use", True),
+        ("Am I allergic to anything?", True),
+        ("how do I undo a commit", False),
+        ("why does my program leak", False),
     ],
 )
 def test_a_question_for_a_definition_is_about_the_world(prompt: str, is_own: bool) -> None:

@@ -66,6 +66,13 @@ def test_a_heading_within_a_span_dates_its_section_and_one_beyond_it_does_not() 
 STAMPED = "modified: 2026-03-01T09:30:00Z\ncreated: 2026-01-05"
 
 
+def test_a_page_with_a_date_is_a_log_unless_it_says_that_it_is_a_note() -> None:
+    dated = "date: 2026-02-10\nkind: note"
+    document = made(f"---\n{dated}\n---\nThe pool.\n", "pool.md")
+    assert (document.date, document.kind, document.scope) == ("2026-02-10", "note", "global")
+    assert made(f"---\n{dated}s\n---\nThe pool.\n", "pool.md").kind == "log"
+
+
 def test_a_stamp_dates_a_note_that_stays_a_note() -> None:
     document = made(f"---\n{STAMPED}\n---\nThe pool.\n\n## 2026-02-10\n\nThe pump.\n")
     assert (document.date, document.kind, document.scope) == ("2026-03-01", "note", "global")

@@ -44,6 +44,16 @@ def place(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "ws", tmp_path / "store" / "index.sqlite"
 
 
+def test_front_matter_that_is_not_yaml_is_reported(place: tuple[Path, Path]) -> None:
+    root, store = place
+    write(root, "broken.md", "---\ntags: [pool, pump\n---\n\nThe pool.\n")
+    write(root, "sound.md", "---\ntags: [pool, pump]\n---\n\nThe pool.\n")
+    write(root, "rule.md", "---\n\nThe pool: a rule, and no front matter.\n\n---\n")
+    report, _ = run(root, store)
+    text = "broken.md: its front matter is not valid YAML, so memcli reads it as text"
+    assert [reason.text for reason in report.flaws] == [text]
+
+
 def test_a_second_run_changes_and_embeds_nothing(place: tuple[Path, Path]) -> None:
     root, store = place
     for number, text in enumerate(TEXTS):
@@ -51,7 +61,7 @@ def test_a_second_run_changes_and_embeds_nothing(place: tuple[Path, Path]) -> No
     report, embedded = run(root, store)
     assert len(report.added) == len(TEXTS) - 1
     assert [(skip.path, skip.reason) for skip in report.skips] == [("7.md", "not-text")]
-    assert report.damaged == ("8.md",)
+    assert [reason.text.partition(":")[0] for reason in report.flaws] == ["8.md"]
     assert embedded > 0
     before = dump(str(store))
     report, embedded = run(root, store)

@@ -82,6 +82,15 @@ def test_a_secret_is_named_by_its_lines_and_put_out_of_sight() -> None:
         ("memory/2026-02-31.md", "x", ["undated-log"]),
         ("memory/0000-00-00.md", "x", ["undated-log"]),
         ("a.md", "---\ndate: 2026-99-99\n---\nx", ["undated-log"]),
+        ("a.md", "---\ntags: [a, b\n---\nx", ["invalid-front-matter"]),
+        (
+            "a.md",
+            "---\n# of a: day\ndate: 2026-02-01\ntags: [a, b\n---\nx",
+            ["invalid-front-matter"],
+        ),
+        ("a.md", "---\nA rule, then a rule: no YAML\n\n---\nx", []),
+        ("a.md", "---\ntags: [a, b\n\nno end\n", []),
+        ("a.md", "---\nglobs: *.ts\n---\nx", []),
         ("b.md", "---\ndate: 2026-02-10\n---\ndate: soon", []),
         ("memory/day.md", "- 09:10 a\n- 10:20 b\n- 11:00 c\n", ["undated-log"]),
         ("memory/day.md", "## 2026-02-10\n\n- 09:10 a\n- 10:20 b\n- 11:00 c\n", []),
@@ -389,4 +398,5 @@ def test_no_code_is_ever_renamed() -> None:
     assert list(CODES) == [
         "secret", "duplicate", "near-duplicate", "contradiction", "broken-link",
         "unmatched-glob", "stale-task", "long-memory", "undated-log", "invalid-summary",
+        "invalid-front-matter",
     ]  # fmt: skip

@@ -16,7 +16,11 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
 
+from memcli.api.open import open_workspaces
+from memcli.api.workspaces import Selection, Workspaces
 from memcli.language.tokens import measure
+from memcli.mcp.server import MemoryServer
+from memcli.mcp.shared_memory import SharedMemory
 from tests.mcp.test_life import BY_WORDS
 
 SERVING = str(Path(__file__).parent / "serving.py")
@@ -88,6 +92,21 @@ def serve(
     connected = _connected(parameters, mode, base / "log", root)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected) as client:
         yield Served(portal, client, base / "log", base / "pid")
+
+
+@contextmanager
+def serve_here(notes: Path, *, writes: bool) -> Iterator[Served]:
+    """Connect to a server in this process: the same answers, without pipes and a start."""
+
+    def opened(_: str | None) -> Workspaces:
+        return open_workspaces(Selection((str(notes),)))
+
+    memory = SharedMemory(opened, roots=[str(notes)])
+    server = MemoryServer(memory, structured=False, writes=writes).protocol()
+    connected = Client(server, cache=None)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected) as client:
+        yield Served(portal, client, notes, notes)
+    memory.opened().close()
 
 
 @asynccontextmanager

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli import processes
-from tests.mcp.clients import Served, price, serve
+from tests.mcp.clients import Served, price, serve, serve_here
+from tests.mcp.test_life import BY_WORDS
 
 FACT = "Deploys of tracker-api go out on Tuesdays, never on Fridays."
 
@@ -21,8 +22,10 @@ def notes(tmp_path: Path, workspaces: Path) -> Path:
 
 
 @pytest.fixture
-def served(notes: Path, tmp_path: Path) -> Iterator[Served]:
-    with serve(tmp_path, "-w", str(notes), "--write") as made:
+def served(notes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    for name, value in BY_WORDS.items():
+        monkeypatch.setenv(name, value)
+    with serve_here(notes, writes=True) as made:
         yield made
 
 
@@ -176,6 +179,14 @@ def test_a_note_that_may_replace_another_is_told_so_and_becomes_its_correction(
     assert corrected.startswith("remembered: ")
     assert log.read_text().count("Lee owns the invoice service.") == 1
     assert f"Lee owns the invoice service. (corrects {older})" in log.read_text()
+
+
+def test_a_note_that_says_about_the_same_as_another_is_told_so(served: Served) -> None:
+    served.text("memory_remember", text="The printer of the annex is in room 12.")
+    told = served.text("memory_remember", text="Room 12 houses the printer of the annex.")
+    made = told.split()[1]
+    assert "\na note says about the same: memory/agent/" in told
+    assert told.endswith(f"\nIf it says nothing new: memory_forget with {made}\n")
 
 
 def test_a_corrected_line_of_an_undated_file_is_marked_too(served: Served, notes: Path) -> None:

@@ -71,15 +71,34 @@ def test_an_append_is_taken_back_to_the_byte(log: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "left"),
     [
-        (lambda text: text + "- four\n", "more was written behind it"),
-        (lambda text: text.replace("three", "THREE"), "its lines have changed since"),
-        (lambda text: "x" + text, "its lines have changed since"),
-        (lambda text: text[:-3], "its lines have changed since"),
+        (lambda text: text + "- four\n", f"{OLD}\n- four\n"),  # later lines keep their numbers
+        (lambda text: text.replace("one", "eleven"), OLD.replace("one", "eleven")),
+        (lambda text: "x" + text, f"x{OLD}"),
     ],
 )
-def test_what_has_changed_since_is_not_taken_back(
+def test_a_note_is_removed_wherever_its_lines_are_now(
+    log: Path, tmp_path: Path, change: Callable[[str], str], left: str
+) -> None:
+    made = add(tmp_path, "three")
+    log.write_text(change(log.read_text("utf-8")), "utf-8")
+    log.chmod(0o600)
+    assert append.take_back(str(tmp_path), made, sleep=at_once) == ""
+    assert log.read_text("utf-8") == left
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda text: text.replace("three", "THREE"), "its lines have changed since"),
+        (lambda text: text[:-3], "its lines have changed since"),
+        (lambda text: text.replace("\n- three", "- three"), "its lines have changed since"),
+        (lambda text: f"- three\n{text}- four\n", "its lines are there twice"),
+    ],
+)
+def test_a_note_with_changed_lines_is_left(
     log: Path, tmp_path: Path, change: Callable[[str], str], why: str
 ) -> None:
     made = add(tmp_path, "three")
@@ -87,6 +106,19 @@ def test_what_has_changed_since_is_not_taken_back(
     log.write_text(changed, "utf-8")
     assert append.take_back(str(tmp_path), made, sleep=at_once) == why
     assert log.read_text("utf-8") == changed
+
+
+def test_a_note_in_utf_16_is_removed_only_from_the_end(log: Path, tmp_path: Path) -> None:
+    log.write_text(OLD, "utf-16")
+    made = add(tmp_path, "three")
+    log.write_text(f"# New\n{OLD}- three\n", "utf-16")
+    assert append.take_back(str(tmp_path), made, sleep=at_once) == ""
+    assert log.read_text("utf-16") == f"# New\n{OLD}"
+    made = add(tmp_path, "three")
+    changed = f"{OLD}- three\n- four\n".encode("utf-16")
+    log.write_bytes(changed)
+    assert append.take_back(str(tmp_path), made, sleep=at_once) == "its lines have changed since"
+    assert log.read_bytes() == changed
 
 
 @pytest.mark.parametrize("name", ["memory/log.md", "memory"])

@@ -13,7 +13,7 @@ import pytest
 
 from tests.remember.test_append import names
 
-PROCESSES, EACH = 8, 8
+PROCESSES, EACH = 4, 8
 WRITER = """
 import sys
 import time
@@ -47,7 +47,7 @@ def _notes(file: Path) -> list[str]:
     return [" ".join(line.split()[1:5]) for line in body[::2]]
 
 
-def test_eight_processes_at_once_lose_and_mix_nothing(tmp_path: Path) -> None:
+def test_four_processes_at_once_lose_and_mix_nothing(tmp_path: Path) -> None:
     writers = [_start(tmp_path, f"w{at}", EACH) for at in range(PROCESSES)]
     assert [writer.communicate()[0].count("\n") for writer in writers] == [EACH + 1] * PROCESSES
     assert [writer.returncode for writer in writers] == [0] * PROCESSES

@@ -92,6 +92,10 @@ PROGRESS = (
     "The build is green again after my change.",
     "Ich habe die Tests laufen lassen, alle 41 sind grün.",
     "已经修复了登录页面的错误，测试全部通过。",
+    "I could not reproduce the bug yet.",
+    "The refactoring of labels.py is half done.",
+    "The export is still running.",
+    "Ich suche gerade nach Hotels.",
 )
 LASTING = (
     "We moved the night builds from the cellar to the cloud.",

@@ -9,7 +9,7 @@ import pytest
 from memcli.language.change import speaks_of_change
 from memcli.search.corrections import NOISE, Corrections, newer_first, with_corrections
 from memcli.search.mmr import folded
-from memcli.search.ranked import Quotation, RankedPassage, ordered
+from memcli.search.ranked import Quotation, RankedPassage, mark_of, ordered
 from memcli.types import Turn
 from tests.benchmarks.corrections import FIGURES, measured, rows_of
 from tests.search.makers import candidate
@@ -226,6 +226,17 @@ def test_a_heading_is_not_named_beside_a_line_below_it() -> None:
         newer = passage(2, 0.7, lines, "2025-08-18")
         (found, _) = with_corrections([older, newer], Corrections([_quoted(newer)], {}))
         assert [each.start_line for each in found.corrected_by] == [named]
+
+
+def test_a_mark_names_the_corrected_line_of_several() -> None:
+    marks = []
+    for text in ("Orders are kept in MySQL.", "# Orders\n\nOrders are kept in MySQL."):
+        older = passage(1, 0.8, text, "2025-03-03")
+        newer = passage(2, 0.7, "We moved the orders from MySQL.", "2025-08-18")
+        (found, _) = with_corrections([older, newer], Corrections([_quoted(newer)], {}))
+        marks.append(mark_of(found.corrected_by))
+    where = "corrected by 2.md:1 (2025-08-18)"
+    assert marks == [where, f"3 {where}"]
 
 
 def _quoted(passage: RankedPassage) -> Quotation:

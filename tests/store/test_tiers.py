@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,10 +66,10 @@ def texts() -> Any:
     return nested(COUNT, DIMENSION)
 
 
-@pytest.fixture
-def path(tmp_path: Path, texts: Any) -> str:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, texts: Any) -> str:
     """Give an index with codes of whole vectors alone."""
-    found = str(tmp_path / "index.sqlite")
+    found = str(tmp_path_factory.mktemp("tiers") / "index.sqlite")
     writer = opened(found)
     put(writer, "a", COUNT)
     put(writer, "b", 20)
@@ -76,6 +77,12 @@ def path(tmp_path: Path, texts: Any) -> str:
     embed(writer, "b", nested(20, DIMENSION, 5))
     writer.close()
     return found
+
+
+@pytest.fixture
+def path(built: str, tmp_path: Path) -> str:
+    """Give a copy of it, which a test may change."""
+    return shutil.copy(built, str(tmp_path / "index.sqlite"))
 
 
 def settled(path: str, components: Sequence[int]) -> tuple[int, int]:

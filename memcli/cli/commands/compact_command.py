@@ -37,7 +37,7 @@ OPTIONS = (
     Option("--verify", "Check every summary. Exit 1 if one is invalid."),
     Option("--undo", "Remove what the last run wrote, except edited files."),
     Option("--dry-run", "Show what would be written. This is the default."),
-    Option("--show", "Also print the summaries."),
+    Option("--show", "Print the summaries instead of the lines kept."),
     Option("--tail-days", "Days before the newest entry to leave out.", "DAYS", int,
         setting="compact.tail_days"),
     Option("--tail", "Least number of newest entries to leave out.", "COUNT", int,

@@ -33,7 +33,7 @@ OPTIONS = (
     Option("--check", "Score each paragraph of FILE. Write nothing.", "FILE", choices=FILES),
     Option("--dry-run", "Show the note and write nothing."),
     Option("--explain", "Print the result of every rule."),
-    Option("--undo", "Remove the last note, if nobody changed it."),
+    Option("--undo", "Remove the last note, if its lines are unchanged."),
     *STANDARD,
 )  # fmt: skip
 
@@ -138,6 +138,7 @@ def _undo(command: CommandContext, *, as_json: bool) -> int:
             terminal.say(f"Removed {lines}")
         else:
             terminal.warn(f"{lines} was left as it is: {done.reason}")
+            terminal.say("The next --undo removes the note before it.")
     return ExitCode.OK if is_gone else ExitCode.NEGATIVE
 
 

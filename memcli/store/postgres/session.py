@@ -128,8 +128,8 @@ def opened(
             connection = Connection(address.parameters(write=write))
             break
         except ServerError as error:
-            may_start = is_patient and _STARTS.search(str(error))
-            if not may_start or waited + pause > address.patience:
+            pause = min(pause, address.patience - waited)
+            if pause <= 0 or not is_patient or not _STARTS.search(str(error)):
                 raise
         sleep(pause)
         waited, pause = waited + pause, pause * 2

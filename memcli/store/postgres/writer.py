@@ -191,7 +191,8 @@ class RowWriter(BaseChange):
             " where d.workspace = c.workspace and d.id = c.document offset 0) d"
             f" where p.workspace = $1 and {_WAITING}{among}"
             f" order by d.always desc, coalesce(d.importance, 0) > {IMPORTANT} desc,"
-            " d.date is not null, d.date desc, d.path, d.source, p.chunk, p.no limit $3",
+            " d.date is not null, d.date desc, d.mtime_ns desc, d.path, d.source, p.chunk, p.no"
+            " limit $3",
             (self.row.id, rows.encoder_of(fingerprint), limit, *listed),
         )
         return waiting(result)

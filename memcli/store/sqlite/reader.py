@@ -30,7 +30,6 @@ from memcli.store.sqlite import (
     documents,
     excerpts,
     keywords,
-    lineage,
     schema,
     vectors,
 )
@@ -341,7 +340,7 @@ class Reader:
 
     def supports(self) -> list[Support]:
         with understood(self.path):
-            return lineage.supports(self._connection)
+            return documents.supports(self._connection)
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with understood(self.path):

@@ -20,7 +20,7 @@ from memcli.errors import DamagedError, RetryLaterError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.quantize import packed
 from memcli.store.run_records import AWAITED
-from memcli.store.sqlite import documents, driver, integrity, keywords, lineage, replacement, schema
+from memcli.store.sqlite import documents, driver, integrity, keywords, replacement, schema
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
@@ -218,7 +218,7 @@ class Writer(BaseChange):
             " JOIN documents d ON d.id = c.document_id"
             f"{_WAITING}{among} ORDER BY d.always DESC,"
             f" coalesce(d.importance, 0) > {IMPORTANT} DESC, d.date IS NOT NULL, d.date DESC,"
-            " d.path, d.source, p.chunk_id, p.no LIMIT ?2",
+            " d.mtime_ns DESC, d.path, d.source, p.chunk_id, p.no LIMIT ?2",
             (fingerprint, limit, *listed),
         )
         with understood(self.path):
@@ -339,14 +339,14 @@ class Writer(BaseChange):
 
     def unchecked(self) -> list[str]:
         with understood(self.path):
-            return lineage.unchecked(self.connection)
+            return documents.unchecked_summaries(self.connection)
 
     def _line_checks(self, summary: str) -> list[LineCheck]:
         with understood(self.path):
-            return lineage.line_checks(self.connection, summary)
+            return documents.line_checks(self.connection, summary)
 
     def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
-        lineage.check(self.connection, summary, checks)
+        documents.put_checks(self.connection, summary, checks)
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         if self.fact(WORDS_LEFT) == "1":

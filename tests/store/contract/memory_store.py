@@ -451,6 +451,8 @@ class MemoryChange:
         if within is not None:
             waiting = [each for each in waiting if each[0].id in within]
         waiting.sort(key=lambda found: (found[0].document.path, found[0].place))
+        stamps = {key: stored.stamp for key, stored in self._state.documents.items()}
+        waiting.sort(key=lambda found: -stamps[found[0].place[:2]].stat.mtime_ns)
         waiting.sort(key=lambda found: found[0].document.date or "undated", reverse=True)
         waiting.sort(key=lambda found: (found[0].document.importance or 0) <= 0.5)
         waiting.sort(key=lambda found: not found[0].document.always)

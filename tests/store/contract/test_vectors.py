@@ -10,7 +10,7 @@ from memcli.indexing.indexer import text_of
 from memcli.store.port import Store
 from memcli.store.records import RetrieverResults, Scope
 from memcli.store.run_records import Pending
-from memcli.types import Filters, SegmentScore, TermQuery
+from memcli.types import MEMORY_SOURCE, Filters, SegmentScore, TermQuery
 from tests.hashing import HashingEncoder
 from tests.store.contract.makers import (
     ENCODER,
@@ -24,6 +24,7 @@ from tests.store.contract.makers import (
     places,
     put,
     search_by,
+    stamp_of,
 )
 from tests.store.contract.memory_store import cosine
 
@@ -108,7 +109,7 @@ def test_a_text_within_reach_and_without_names_the_chunks_within(store: Store) -
         assert near(snapshot, "the pool", scope=scope) == ["sub/w.md", "sub/y.md"]
 
 
-def test_what_waits_is_listed_once_the_undated_then_the_newest_first(store: Store) -> None:
+def test_what_waits_is_listed_once_the_undated_and_the_last_changed_first(store: Store) -> None:
     with changing(store) as change:
         put(change, "memory/2025-01-02.md", "# Old\n\nfirst words\n")
         put(change, "memory/2025-03-04.md", "# New\n\nlast words\n")
@@ -117,6 +118,10 @@ def test_what_waits_is_listed_once_the_undated_then_the_newest_first(store: Stor
         put(change, "c.md", "# Same\n\nevergreen\n", title="Same")
         waiting = change.pending(ENCODER.fingerprint, 99)
         assert [item.title for item in waiting] == ["Same", "Rules", "New", "Old"]
+        stamp = stamp_of("b.md", "# Rules\n\nevergreen\n")
+        change.touch((MEMORY_SOURCE, "b.md"), stamp._replace(stat=stamp.stat._replace(mtime_ns=9)))
+        waiting = change.pending(ENCODER.fingerprint, 99)
+        assert [item.title for item in waiting] == ["Rules", "Same", "New", "Old"]
         new = waiting[2]
         assert new == Pending(new.hash, "", new.text, "New", ("New",), "2025-03-04")
         assert "last words" in new.text
