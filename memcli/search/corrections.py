@@ -357,8 +357,7 @@ class Corrections:
         ]
         for line, corrections in (*direct, (0, self._revoking(about))):
             if corrections:
-                raw = [c for c in corrections if not self._chunks[c.chunk_id].about.is_summary]
-                later = self._chain(max(raw or corrections, key=_newest), about.chunk_id)
+                later = self._chain(max(corrections, key=_newest), about.chunk_id)
                 yield line, corrections, later
 
     def _is_heading(self, line: Correction) -> bool:
