@@ -33,7 +33,7 @@ from memcli.indexing.planning import listing_of, read
 from memcli.language.terms import content
 from memcli.markdown.parse import parse
 from memcli.record import Record
-from memcli.types import FileText, Listing, Skip, shown
+from memcli.types import DATE_KEYS, FileText, Listing, Skip, shown
 from memcli.workspace.dating import document_days
 from memcli.workspace.ignore import Rules, load_rules
 
@@ -405,10 +405,11 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
         if workspace.has_files
         else stored_logs(memory.store, first.isoformat(), last.isoformat())
     )
+    date_keys = {source.name: source.date_keys for source in settings.sources}
     for name, metadata, file in logs:
         if by and metadata.get("source_kind") != by:
             continue
-        days, stamped = document_days(metadata, name[1], settings.source(name[0]).date_keys)
+        days, stamped = document_days(metadata, name[1], date_keys.get(name[0], DATE_KEYS))
         if not days or stamped or days[1] > last.isoformat():
             continue
         if hides and workspace.is_private(file):

@@ -11,7 +11,7 @@ from memcli.api.as_of import files_of
 from memcli.api.read import Lines, get
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason, UsageError
-from memcli.history.commits import MOST_COMMITS, Commit, commit_of, head_of
+from memcli.history.commits import MOST_COMMITS, Commit, head_of, parent_of
 from memcli.history.git import Git, repository_of
 from memcli.indexing.planning import read
 from memcli.record import Record
@@ -135,7 +135,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
         state, newest, newer = earlier, at, files
         if not at.parents:
             break
-        parent = _parent(past.git, at)
+        parent = parent_of(past.git, at)
         if parent is None:
             cut = Reason("history", f"the history here goes back only to {at.short} ({at.day})",
                          "git fetch --unshallow")  # fmt: skip
@@ -181,13 +181,6 @@ def _earlier_name(past: _Past, files: CommitFiles, newer: CommitFiles, state: _S
         if share >= best:
             best, name = share, below
     return name
-
-
-def _parent(git: Git, commit: Commit) -> Commit | None:
-    try:
-        return commit_of(git, commit.parents[0])
-    except NotFoundError:
-        return None
 
 
 def _version(past: _Past, state: _State, commit: Commit | None) -> Version:

@@ -10,7 +10,7 @@ from math import fsum
 from typing import Any
 
 from memcli.bench.metrics import NAMES, Difference, paired
-from memcli.bench.quality_text import TABLE_NAMES, columns, shortened, table
+from memcli.bench.quality_text import TABLE_NAMES, shortened, table
 from memcli.bench.quality_text import changes as moved_text
 from memcli.bench.queries import OVERALL
 from memcli.bench.runs import changes, moves, pairs
@@ -27,6 +27,7 @@ from memcli.bench.traces import (
 )
 from memcli.bench.traces import read as read_trace
 from memcli.errors import UsageError
+from memcli.render.width import columns
 
 Trace = Run | SpeedTrace
 

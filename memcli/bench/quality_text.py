@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
-from unicodedata import east_asian_width
 
 from memcli.bench import quality
 from memcli.bench.metrics import NAMES
 from memcli.bench.runs import HEADLINE, Move, move_text, moves, pairs, row_text, worst
 from memcli.bench.traces import HintRate, QualityTrace, Row
+from memcli.render.width import columns
 
 SHOWN = 5
 
@@ -37,11 +37,6 @@ def table(summaries: Mapping[str, Mapping[str, float]]) -> str:
         for name, row in summaries.items()
     ]
     return "\n".join([head, *rows]) + "\n"
-
-
-def columns(text: str) -> int:
-    """Count the columns of a text on a terminal: Chinese and Japanese signs take two."""
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def hints(rate: HintRate) -> str:

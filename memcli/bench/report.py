@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memcli.bench.quality_text import columns
 from memcli.bench.queries import OVERALL
 from memcli.bench.runs import HEADLINE, changes, row_text, worst
 from memcli.bench.traces import GoalResult, HintRate, IndexState, Row, Run
 from memcli.record import Record
+from memcli.render.width import columns
 
 TREND = (HEADLINE, "Hit@5", "Recall@10", "Recall@1000tok")
 WORST = 15

@@ -1,7 +1,7 @@
 """A configured model server: its address, its key, and its refusals.
 
 No key is ever shown, and no redirect leads to another host. `endpoint` and
-`remote_reranker` know the requests and answers.
+`rerankers` know the requests and answers.
 """
 
 from __future__ import annotations

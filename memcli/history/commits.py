@@ -171,7 +171,7 @@ def days_of(
         line.append(at)
         child, at = at, None
         if child.parents:
-            at = _parent(git, child)
+            at = parent_of(git, child)
             if at is None:
                 cut = f"the history here goes back only to {child.short} ({child.day})"
     groups: list[list[Commit]] = []
@@ -190,7 +190,8 @@ def days_of(
     return days, cut
 
 
-def _parent(git: Git, commit: Commit) -> Commit | None:
+def parent_of(git: Git, commit: Commit) -> Commit | None:
+    """Return the first parent of a commit; None if this repository does not have it."""
     try:
         return commit_of(git, commit.parents[0])
     except NotFoundError:

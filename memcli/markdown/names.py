@@ -42,7 +42,8 @@ def aliases(front_matter: Mapping[str, Any]) -> tuple[str, ...]:
     for key, value in front_matter.items():
         if key.casefold() in _ALIAS_KEYS:
             written = value.split(",") if isinstance(value, str) else value
-            names += [each for each in written if isinstance(each, str)] if written else []
+            if isinstance(written, list):
+                names += [each for each in written if isinstance(each, str)]
     return tuple(name.strip()[:NAME_CHARS] for name in names if name.strip())[:MOST_NAMES]
 
 

@@ -18,7 +18,7 @@ from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.ranked import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
-from memcli.search.snippet import make_snippet
+from memcli.search.snippet import numbered
 from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
@@ -197,14 +197,33 @@ def _doubt(answer: Answer) -> list[str]:
     return [*filter(None, (text, reasons.absent(answer)))]
 
 
-def passage_text(passage: RankedPassage) -> str:
-    """Write a passage: citation, confidence, date and headings in a line, then its lines."""
-    about = passage.about
-    confidence = "" if passage.confidence is None else f"{passage.confidence:.2f}"
+def passages_text(passages: Sequence[RankedPassage]) -> str:
+    """Write passages below their citation, which those below one heading share.
+
+    The line above the fence also has the highest confidence, the date, the headings and the
+    corrections. A line begins with its number.
+    """
+    groups: dict[tuple[Any, ...], list[RankedPassage]] = {}
+    for passage in passages:
+        about = passage.about
+        groups.setdefault((about.document, about.heading_path, about.trust), []).append(passage)
+    return "".join(map(_passages_of_one, groups.values()))
+
+
+def _passages_of_one(passages: Sequence[RankedPassage]) -> str:
+    about = passages[0].about
+    places = ",".join(lines_of(each.start_line, each.end_line) for each in passages)
+    known = [each.confidence for each in passages if each.confidence is not None]
+    headings = " > ".join(each for each in about.heading_path if each not in about.path)
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    mark = mark_of(passage.corrected_by)
-    parts = [passage.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
-    return quoted(" | ".join(filter(None, parts)), make_snippet(passage, words=()).text)
+    marks = dict.fromkeys(mark_of(each.corrected_by) for each in passages if each.corrected_by)
+    name = f"{shown(*about.document)}:{places}"
+    parts = [name, f"{max(known):.2f}" if known else "", about.days, headings]
+    parts += [trust, ", ".join(marks)]
+    lines = [
+        f"{number}: {line.text}" for each in passages for number, line in numbered(each, words=())
+    ]
+    return quoted(" | ".join(filter(None, parts)), "\n".join(lines))
 
 
 def passage_line(passage: RankedPassage) -> str:

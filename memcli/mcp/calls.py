@@ -185,7 +185,7 @@ def _page(
 
     budget = room = options.budget or 0
     passages = result.answer.passages
-    write = cache(answers.passage_line if options.lists else answers.passage_text)
+    line = cache(answers.passage_line)
     page = result.answer._replace(passages=tuple(cursor.rest(passages)))
     if cursor.seen:
         is_measured = page.uncalibrated is None
@@ -205,7 +205,8 @@ def _page(
             after = cursor.behind(passages, fitting).text
             more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker passages"
             lines.append(f'{more}; for them: cursor "{after}"')
-        text = "\n".join([*lines, "", *map(write, fitting)])
+        body = map(line, fitting) if options.lists else [answers.passages_text(fitting)]
+        text = "\n".join([*lines, "", *body])
         over = estimate(text) - budget
         if over <= 0 or not fitting:
             answer = result.answer._replace(

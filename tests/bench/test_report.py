@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from memcli.bench.quality_text import columns, table
+from memcli.bench.quality_text import table
 from memcli.bench.report import bar, report, sparkline, text
 from memcli.bench.report_html import POLICY, page
 from memcli.bench.traces import GoalResult, HintRate, IndexState
+from memcli.render.width import columns
 from tests.bench.makers import receipt, row, speed, with_quality
 
 HISTORY = [

@@ -27,7 +27,8 @@ def vault(tmp_path: Path) -> Path:
         "Site.md",
         "---\ntitle: Zebra crossing\nalias: Pelican\ntags: web\n---\nIt was slow.\n",
     )
-    write(root, "Zettel/202503131542.md", "Write by hand. #learning/memory, not #12 and `#code`\n")
+    zettel = "---\naliases: 15\n---\nWrite by hand. #learning/memory, not #12 and `#code`\n"
+    write(root, "Zettel/202503131542.md", zettel)
     write(
         root, "Index.md", "# Index\n\n- [[Projects/Homelab]]\n- [[Quokka feeding]]\n- [[Pelican]]\n"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,7 +41,8 @@ class Stubborn(HashingEncoder):
 
 def notes(root: Path) -> Path:
     for number in range(NOTES):
-        write(root, f"memory/{number:03}.md", f"# Note\n\nword{number:03} of the pool\n")
+        path = write(root, f"memory/{number:03}.md", f"# Note\n\nword{number:03} of the pool\n")
+        os.utime(path, (1, 1))  # so that their names decide the order
     return root
 
 

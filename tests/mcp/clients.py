@@ -6,21 +6,22 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, chdir, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
 
-from memcli.api.open import open_workspaces
-from memcli.api.workspaces import Selection, Workspaces
+from memcli.cli.commands.mcp_command import shared_memory
+from memcli.cli.plain import plain_call
+from memcli.errors import MemcliError
 from memcli.language.tokens import measure
 from memcli.mcp.server import MemoryServer
-from memcli.mcp.shared_memory import SharedMemory
 from tests.mcp.test_life import BY_WORDS
 
 SERVING = str(Path(__file__).parent / "serving.py")
@@ -77,16 +78,10 @@ def serve(
 
     With a `root`, which the client has open, it starts in the home folder.
     """
-    own = {
-        "HOME": str(base),
-        "XDG_CACHE_HOME": str(base / "cache"),
-        "XDG_CONFIG_HOME": str(base / "config"),
-        "MEMCLI_TEST_PID": str(base / "pid"),
-    }
     parameters = StdioServerParameters(
         command=sys.executable,
         args=[SERVING, "mcp", *arguments],
-        env={**os.environ, **BY_WORDS, **own, **environ},
+        env={**os.environ, **BY_WORDS, **_own(base), **environ},
         cwd=cwd or (base if root else None),
     )
     connected = _connected(parameters, mode, base / "log", root)
@@ -95,18 +90,32 @@ def serve(
 
 
 @contextmanager
-def serve_here(notes: Path, *, writes: bool) -> Iterator[Served]:
+def serve_here(
+    base: Path, *arguments: str, mode: str = "auto", cwd: str = "", **environ: str
+) -> Iterator[Served]:
     """Connect to a server in this process: the same answers, without pipes and a start."""
+    call = plain_call(["mcp", *arguments])
+    assert call is not None
+    with pytest.MonkeyPatch.context() as patch, chdir(cwd or Path.cwd()):
+        for name, value in {**BY_WORDS, **_own(base), **environ}.items():
+            patch.setenv(name, value)
+        memory = shared_memory(call.options)
+        options = {"structured": call.options.structured, "writes": call.options.write}
+        server = Client(MemoryServer(memory, **options).protocol(), mode=mode, cache=None)
+        with start_blocking_portal() as portal:
+            with portal.wrap_async_context_manager(server) as client:
+                yield Served(portal, client, base / "log", base / "pid")
+            with suppress(MemcliError):
+                memory.opened().close()
 
-    def opened(_: str | None) -> Workspaces:
-        return open_workspaces(Selection((str(notes),)))
 
-    memory = SharedMemory(opened, roots=[str(notes)])
-    server = MemoryServer(memory, structured=False, writes=writes).protocol()
-    connected = Client(server, cache=None)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected) as client:
-        yield Served(portal, client, notes, notes)
-    memory.opened().close()
+def _own(base: Path) -> dict[str, str]:
+    return {
+        "HOME": str(base),
+        "XDG_CACHE_HOME": str(base / "cache"),
+        "XDG_CONFIG_HOME": str(base / "config"),
+        "MEMCLI_TEST_PID": str(base / "pid"),
+    }
 
 
 @asynccontextmanager

@@ -17,11 +17,12 @@ from memcli.api.workspaces import Workspaces
 from memcli.errors import UsageError
 from memcli.language.tokens import estimate
 from memcli.mcp import definitions
-from memcli.mcp.answers import of_error
+from memcli.mcp.answers import of_error, passages_text
 from memcli.mcp.calls import StoppedError, call_context, call_get, call_search
 from memcli.mcp.definitions import GET, SEARCH
 from memcli.mcp.paging import Cursor
 from memcli.mcp.shared_memory import SharedMemory
+from tests.search.makers import candidate, fused
 
 EVENING = datetime(2025, 6, 12, 23, 59, tzinfo=UTC)
 MORNING = datetime(2025, 6, 13, 0, 1, tzinfo=UTC)
@@ -128,7 +129,16 @@ def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> 
         title, fence, *lines = text.split("\n\n", 1)[1].split("\n")
         assert "`" not in title
         assert fence == "`````"
-        assert lines.index("`````") > lines.index("match: strong")
+        assert lines.index("`````") > lines.index("5: match: strong")
+
+
+def test_passages_below_one_heading_share_a_citation() -> None:
+    lines = ("- red", "- green", "- blue", "- grey")
+    (whole,) = fused(candidate(1, lines=lines, cosines=(0.5,) * 4))
+    ends = [whole._replace(first=at, last=at, confidence=at / 4) for at in (3, 0)]
+    title, *fenced = passages_text(ends).splitlines()
+    assert title == f"{whole.about.path}:4,1 | 0.75"
+    assert fenced == ["```", "4: - grey", "1: - red", "```"]
 
 
 def test_an_answer_that_is_not_sure_is_short_and_has_no_more_pages(clocked: Clocked) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from tests.cli import processes
 from tests.mcp.clients import Served, price, serve, serve_here
-from tests.mcp.test_life import BY_WORDS
 
 FACT = "Deploys of tracker-api go out on Tuesdays, never on Fridays."
 
@@ -22,10 +21,8 @@ def notes(tmp_path: Path, workspaces: Path) -> Path:
 
 
 @pytest.fixture
-def served(notes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    for name, value in BY_WORDS.items():
-        monkeypatch.setenv(name, value)
-    with serve_here(notes, writes=True) as made:
+def served(notes: Path, tmp_path: Path) -> Iterator[Served]:
+    with serve_here(tmp_path, "-w", str(notes), "--write") as made:
         yield made
 
 
@@ -229,14 +226,14 @@ def test_of_several_the_own_one_is_written(notes: Path, tmp_path: Path, workspac
     other = Path(shutil.copytree(workspaces / "engineer", tmp_path / "other"))
     before = {path: path.read_bytes() for path in other.rglob("*.md")}
     named = ["-w", str(notes), "-w", str(other), "--write"]
-    with serve(tmp_path, *named) as served:
+    with serve_here(tmp_path, *named) as served:
         assert served.text("memory_remember", text=FACT).startswith("remembered: memory/")
         assert price(served) <= 900
         search = served.do(served.client.list_tools).tools[0]
         workspace = search.input_schema["properties"]["workspace"]
         assert workspace["enum"] == ["engineer", "other"]
         assert workspace["description"] == "Only this one; notes are saved in engineer"
-    with serve(tmp_path, *named, CLAUDE_PROJECT_DIR=str(other)) as served:
+    with serve_here(tmp_path, *named, CLAUDE_PROJECT_DIR=str(other)) as served:
         search = served.do(served.client.list_tools).tools[0]
         told = search.input_schema["properties"]["workspace"]["description"]
         assert told.endswith("saved in other")

@@ -14,7 +14,7 @@ from mcp_types import TextResourceContents
 
 from memcli.mcp.definitions import tools_of
 from tests.commands import valid
-from tests.mcp.clients import MODES, Served, price, serve, text_of
+from tests.mcp.clients import MODES, Served, price, serve, serve_here, text_of
 
 INCIDENT = "engineer:memory/2025-06-12-incident-review.md:10-18"
 LOCK = "The pool of the garden is locked at nine.\n"
@@ -38,7 +38,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory, workspaces: Path) -> Path:
 def served(folders: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     base = tmp_path_factory.mktemp("served")
     named = ["-w", str(folders / "engineer"), "-w", str(folders / "house")]
-    with serve(base, *named, "--structured") as made:
+    with serve_here(base, *named, "--structured") as made:
         yield made
 
 
@@ -105,7 +105,7 @@ def test_settings_that_are_mended_are_read_anew(folders: Path, tmp_path: Path) -
     settings = tmp_path / "house" / "memcli.toml"
     settings.write_text("search.limit = 'many'\n", "utf-8")
     named = ["-w", str(folders / "engineer"), "-w", str(tmp_path / "house")]
-    with serve(tmp_path, *named) as served:
+    with serve_here(tmp_path, *named) as served:
         assert "house: " in served.text("memory_search", query="pool").partition("\n\n")[0]
         settings.unlink()
         text = served.text("memory_search", query="pool")
@@ -117,7 +117,7 @@ def test_a_folder_that_is_missing_is_named_and_the_rest_answers(
     folders: Path, tmp_path: Path
 ) -> None:
     named = ["-w", str(folders / "house"), "-w", str(tmp_path / "missing")]
-    with serve(tmp_path, *named) as served:
+    with serve_here(tmp_path, *named) as served:
         assert _names(served) == ["house", "missing"]
         text = served.text("memory_search", query="pool")
         assert f"missing: there is no folder {tmp_path / 'missing'}; it is left out" in text
@@ -140,7 +140,7 @@ def test_a_folder_within_the_root_may_be_named(folders: Path, tmp_path: Path, mo
     project = tmp_path / "project"
     shutil.copytree(folders / "house", project)
     (tmp_path / "elsewhere").mkdir()
-    with serve(tmp_path, mode=mode, cwd=str(tmp_path)) as served:
+    with serve_here(tmp_path, mode=mode, cwd=str(tmp_path)) as served:
         assert "no workspace at or above" in served.error("memory_search", query="pool")
         found = served.text("memory_search", query="pool", workspace=str(project))
         assert "\nmemory/2025-05-01.md:1 | " in found
@@ -212,7 +212,7 @@ def test_names_of_the_configuration_choose_too(folders: Path, tmp_path: Path) ->
     config.write_text(
         f"[workspaces]\nwork = '{folders / 'engineer'}'\nhome = '{folders / 'later'}'\n", "utf-8"
     )
-    with serve(tmp_path, "--everywhere") as served:
+    with serve_here(tmp_path, "--everywhere") as served:
         assert _names(served) == ["work", "home"]
         text = served.text("memory_search", query="pool")
         assert f"home: there is no folder {folders / 'later'}; it is left out" in text
@@ -222,12 +222,12 @@ def test_names_of_the_configuration_choose_too(folders: Path, tmp_path: Path) ->
             served.text("memory_search", query="pool", workspace="home")
         )
         assert "left out" not in served.text("memory_search", query="pool")
-    with serve(tmp_path, "-w", str(folders / "house"), "-w", "@work") as served:
+    with serve_here(tmp_path, "-w", str(folders / "house"), "-w", "@work") as served:
         assert _names(served) == ["house", "work"]
 
 
 def test_one_workspace_named_twice_is_one(folders: Path, tmp_path: Path) -> None:
-    with serve(tmp_path, "-w", str(folders / "house"), "-w", str(folders / "house")) as served:
+    with serve_here(tmp_path, "-w", str(folders / "house"), "-w", str(folders / "house")) as served:
         assert _names(served) is None
         assert "pool" in served.text("memory_search", query="pool", workspace="house")
         assert "no workspace here is called 'barn'" in served.error(
@@ -237,12 +237,14 @@ def test_one_workspace_named_twice_is_one(folders: Path, tmp_path: Path) -> None
 
 def test_the_project_of_the_agent_is_the_own_workspace(folders: Path, tmp_path: Path) -> None:
     named = ["-w", str(folders / "engineer"), "-w", str(folders / "house")]
-    with serve(tmp_path, *named, CLAUDE_PROJECT_DIR=str(folders / "house" / "memory")) as served:
+    with serve_here(
+        tmp_path, *named, CLAUDE_PROJECT_DIR=str(folders / "house" / "memory")
+    ) as served:
         assert "4711" in served.text("memory_search", query="pool code")
 
 
 def test_in_the_home_folder_the_error_names_the_argument(tmp_path: Path) -> None:
-    with serve(tmp_path, cwd=str(tmp_path)) as served:
+    with serve_here(tmp_path, cwd=str(tmp_path)) as served:
         told = served.error("memory_search", query="pool")
     hint = 'the same call with workspace "FOLDER", the path of a folder of notes'
     assert told.endswith(f"Try: {hint}")
@@ -256,6 +258,6 @@ def test_names_are_listed_as_far_as_they_can_be_paid_for(folders: Path, tmp_path
     for count, listed in ((dearest, names[:dearest]), (dearest + 1, None)):
         lines = [f"{name} = '{folders / 'house'}/{name}'\n" for name in names[:count]]
         config.write_text("".join(["[workspaces]\n", *lines]), "utf-8")
-        with serve(tmp_path, "--everywhere") as served:
+        with serve_here(tmp_path, "--everywhere") as served:
             assert _names(served) == listed
             assert 580 < price(served) + 60 * (listed is None) <= 700

@@ -191,7 +191,14 @@ def test_a_role_sees_its_own_tenant(url: str, tenants: Tenants) -> None:
         "chunks set turns = '[[1,2,3]]'", "documents set front_matter = '['",
         "workspaces set meta = '{\"fingerprint\": 5}'",
         "workspaces set name = E'ops\\nalpha/ops'",
+        "chunks set start_line = -2147483648", "workspaces set words = 0",
+        "vectors set vector = '[1]'",
         *by_night(
+            "chunks set end_line = 2147483647", "chunks set start_line = 2147483647",
+            "chunks set text = repeat(E'\\n', 100000)", "documents set source = 'beta/ops:x'",
+            "vectors set vector = array_fill(1::real, array[16000])::vector",
+            "workspaces set words = -(select w.words from memcli.workspaces w where w.tenant ="
+            " 'alpha')",
             "chunks set preferences = '[\"x\"]'", "chunks set links = '[5]'",
             "chunks set heading_path = '[[]]'", "chunks set date = 'x'",
             "chunks set first_day = '2025-13-40'", "documents set scope = 'x', trust = 'y'",
@@ -215,7 +222,8 @@ def test_forged_rows_change_no_answer_about_other_tenants(
     sql(url, f"update memcli.{forging} {of_beta}")
     sql(url, "update memcli.workspaces set revision = revision + 1, meta = replace(meta,"
              " '\"embedded_at\": \"5', '\"embedded_at\": \"' || revision + 1)")  # fmt: skip
-    for line in ("search alphasecret", "context alphasecret", "context"):
+    lines = "search alphasecret", "context alphasecret", "context", "changes --since 2025-01-01"
+    for line in lines:
         told = memcli(f"{line} --everywhere --now 2025-03-01", folder)
         assert told.code == 0, (line, told.err)
         assert "alpha" in told.out, line

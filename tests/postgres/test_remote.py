@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.clients import serve
+from tests.mcp.clients import serve_here
 from tests.postgres.conftest import Memcli, make_notes, sql
 from tests.support import write
 
@@ -151,7 +151,7 @@ def test_an_agent_asks_by_mcp_without_files(url: str, stored: Path, tmp_path: Pa
     for options in (["--workspace-name", "team/ops"], ["--tenant", "team"], ["--everywhere"]):
         base = tmp_path / options[0].strip("-")
         base.mkdir()
-        with serve(base, *options, cwd=str(stored)) as served:
+        with serve_here(base, *options, cwd=str(stored)) as served:
             found = served.text("memory_search", query="why did the pool run dry")
             assert "The pool ran dry at noon." in found
             assert "as stored at revision" in found

@@ -22,9 +22,9 @@ with writer_lock(sys.argv[1], wait_seconds=0, sleep=lambda seconds: None):
 """
 
 
-def hold(store: str) -> subprocess.Popen[str]:
+def hold(store: str, program: str = HOLDER) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, store],
+        [sys.executable, "-c", program, store],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

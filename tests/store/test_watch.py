@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import pytest
 from memcli.errors import BusyError
 from memcli.store.lock import Watching, living_watcher, watching
 from memcli.store.run_records import WatchRecord
+from tests.store.test_lock import hold
 
 HOLDER = """
 import os, sys
@@ -34,21 +33,8 @@ def store(tmp_path: Path) -> str:
     return str(tmp_path / "s" / "index.sqlite")
 
 
-def hold(store: str) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, store],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    return process
-
-
 def test_a_second_watcher_is_refused_and_a_killed_one_is_none(store: str) -> None:
-    process = hold(store)
+    process = hold(store, HOLDER)
     try:
         since = "2026-02-20T09:00:00+00:00"
         assert living_watcher(store) == WatchRecord(process.pid, since=since, backlog=3)

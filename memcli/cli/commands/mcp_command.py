@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from memcli.api.workspaces import Workspaces
+    from memcli.mcp.shared_memory import SharedMemory
 
 # How long a running call, or a client that no longer reads, may delay the end of the server.
 END_SECONDS = 0.7
@@ -56,8 +57,6 @@ def run(options: Options) -> int:
 
     if os.isatty(0) and not options.quiet:
         sys.stderr.write(_AT_A_TERMINAL)
-    folders, everywhere = options.workspace or (), bool(options.everywhere)
-    are_several = everywhere or len(folders) > 1
     is_stored = options.workspace_name is not None or options.tenant is not None
     if is_stored and options.write:
         raise UsageError(
@@ -68,7 +67,20 @@ def run(options: Options) -> int:
     server = _server()
     from threading import Thread
 
+    Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
+    _end_at_once(signal.SIGINT)
+    memory = shared_memory(options)
+    server.serve(memory, pipes, structured=options.structured, writes=options.write)
+    return ExitCode.OK
+
+
+def shared_memory(options: Options) -> SharedMemory:
+    """Make the memory that the calls share, of the workspaces that the options name."""
     from memcli.mcp.shared_memory import SharedMemory
+
+    folders, everywhere = options.workspace or (), bool(options.everywhere)
+    are_several = everywhere or len(folders) > 1
+    is_stored = options.workspace_name is not None or options.tenant is not None
 
     def opened(folder: str | None) -> Workspaces:
         here = folder or os.environ.get("CLAUDE_PROJECT_DIR")
@@ -93,8 +105,6 @@ def run(options: Options) -> int:
         by_name = folders_of(folders, os.environ, everywhere=everywhere, may_miss=True)
         return [name for name, _ in own_first(by_name, os.environ, here)]
 
-    Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
-    _end_at_once(signal.SIGINT)
     here = os.environ.get("CLAUDE_PROJECT_DIR") or current_folder()
     roots = [each for each in folders or (here,) if each and not each.startswith("@")]
     memory = SharedMemory(
@@ -104,8 +114,7 @@ def run(options: Options) -> int:
         roots=roots,
         may_move=not (folders or everywhere or is_stored),
     )
-    server.serve(memory, pipes, structured=options.structured, writes=options.write)
-    return ExitCode.OK
+    return memory
 
 
 def _end_at_once(number: int) -> None:

@@ -33,6 +33,7 @@ ABOUT = (
 _WIDTH = len(About._fields)
 _EXCERPT = "c.text, c.start_byte, c.end_byte, c.ordinal"
 _HEADINGS = About._fields.index("heading_path")
+MOST_LINES = 1 << 24  # of a document
 
 
 class Rows:
@@ -234,7 +235,16 @@ def checked_object(text: str) -> str:
 
 
 def _excerpt(row: Sequence[Any]) -> Excerpt:
-    return Excerpt(about(row), *row[_WIDTH:])
+    excerpt = Excerpt(about(row), *row[_WIDTH:])
+    check_lines(excerpt.about, excerpt.text)
+    return excerpt
+
+
+def check_lines(place: About, text: str) -> None:
+    """Raise ValueError if a text has not the lines of its place: callers count through them."""
+    breaks = place.end_line - place.start_line
+    if not (0 < place.start_line <= MOST_LINES and 0 <= text.count("\n") - breaks <= 1):
+        raise ValueError(f"lines {place.start_line} to {place.end_line} are not those of the text")
 
 
 def _named(keys: Sequence[Key], values: Values) -> str:

@@ -12,7 +12,7 @@ from operator import itemgetter
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import vectors, words
 from memcli.store.postgres.counting import first_fault, read_counts, read_known
-from memcli.store.postgres.excerpts import ABOUT, Rows, about, checked_object
+from memcli.store.postgres.excerpts import ABOUT, Rows, about, check_lines, checked_object
 from memcli.store.postgres.filters import (
     CHUNKS,
     FIRST_DAY,
@@ -225,6 +225,7 @@ class SharedReader(Rows):
         for columns in chunks:
             known = about(columns)
             ordinal, tokens, text, text_hash, authority, importance, named_by = columns[_WIDTH:]
+            check_lines(known, text)
             chunk = Candidate(known, tokens, text, text_hash, authority, importance, ())
             chunk = chunk._replace(named_by=checked_object(named_by) if named_by else "")
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
@@ -294,7 +295,8 @@ class SharedReader(Rows):
         return Statement(
             f"select {columns}, {vectors.cosine('v.vector', '$3::vector')} from memcli.parts p"
             " left join lateral (select v.vector from memcli.vectors v where v.workspace = $1"
-            f" and v.encoder = $4 and v.hash = p.hash offset 0) v on true {where}",
+            " and v.encoder = $4 and v.hash = p.hash"
+            f" and {vectors.fits('v', '$3::vector')} offset 0) v on true {where}",
             (self._id, chunk_ids, query.vector, query.encoder),
         )
 

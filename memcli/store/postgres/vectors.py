@@ -50,7 +50,8 @@ def asking_nearest(query: EncodedQuery, limit: int, scope: Scope, *, is_coarse: 
     test = within(scope, values, query.workspace)
     own = f"v.workspace = {values(query.workspace)} and v.encoder = {values(query.encoder)}"
     vector = f"{values(query.vector)}::vector"
-    among = f"from memcli.vectors v where {own} and v.unused_since is null"
+    fitting = f"v.unused_since is null and {fits('v', vector)}"
+    among = f"from memcli.vectors v where {own} and {fitting}"
     if test:
         among += (
             f" and v.hash in (select p.hash from {CHUNKS} join memcli.parts p on p.workspace ="
@@ -94,6 +95,15 @@ def nearest(rows: Sequence[Row], limit: int) -> list[Neighbour]:
 def cosine(stored: str, query: str) -> str:
     """Write the cosine of two vectors as every store computes it: from the L2 distance."""
     return f"(1 - power({stored} <-> {query}, 2) / 2)"
+
+
+def fits(table: str, query: str) -> str:
+    """Test that a stored vector has as many components as the query.
+
+    A role can store others. The server would refuse to compare them, and with them the statements
+    of all workspaces that are searched together.
+    """
+    return f"length({table}.code) = 2 * vector_dims({query})"
 
 
 def _code(vector: str) -> str:

@@ -23,7 +23,10 @@ def totals(postings: Postings, query: TermQuery) -> Totals:
     named = list(_named(query))
     postings.look_up(named)
     holders = {s: len(postings.counts(s)) for t in named for s in spellings(t)}
-    return Totals(postings.size.chunks, postings.size.tokens, holders)
+    size = postings.size
+    if min(size.chunks, size.tokens) < 0 or (any(holders.values()) and not size.tokens):
+        raise ValueError("its words are not as many as was counted")
+    return Totals(size.chunks, size.tokens, holders)
 
 
 def scores(
