@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 
 from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
-from memcli.language.tokens import measure, quotient
+from memcli.language.tokens import quotient
 from memcli.markdown.evidence import NOTHING
 from memcli.markdown.lineage import SCHEMA, log_name, seal_of
 from memcli.record import Record
@@ -153,11 +153,6 @@ def document(lineage: Lineage, text: str) -> str:
     ]
     unsealed = "\n".join([*head, "---", text])
     return "\n".join([*head, f'seal: "{seal_of(unsealed)}"', "---", text])
-
-
-def tokens(text: str) -> int:
-    """Count the tokens of a body."""
-    return measure(text)
 
 
 def _quoted(text: str) -> str:
