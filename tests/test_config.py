@@ -423,7 +423,7 @@ def test_a_block_may_name_an_agent_memory(place: Place, home: Path) -> None:
         place.load(text)
     for name, message in (
         ("kodex", "there is no agent memory kodex"),
-        ("zk", "no place of its own"),
+        ("zk", "needs a path"),
     ):
         with pytest.raises(ConfigError, match=message):
             place.load(user=f'[[source]]\nagent_memory = "{name}"\n')

@@ -224,7 +224,7 @@ def test_every_setting_and_module_that_is_named_exists(document: Path) -> None:
 
 
 def test_vectors_are_all_compared_up_to_the_number_on_the_page() -> None:
-    shown = re.search(r"Up to 3 MiB of vectors, ([\d,]+) of the bundled model", FIGURES)
+    shown = re.search(r"at most 3 MiB of vectors \(([\d,]+) with the bundled model", FIGURES)
     assert shown
     most = int(shown[1].replace(",", ""))
     assert (is_scanned(most, 384), is_scanned(most + 1, 384)) == (True, False)
@@ -235,7 +235,7 @@ def test_the_number_of_collections_is_that_of_the_table() -> None:
     (table,) = (text for name, text in figures.blocks(FIGURES) if name == "quality_table")
     rows = re.findall(r"^\| [^|]+ \| +\d+ \| (?:hybrid|keyword) \|", table, re.MULTILINE)
     for pattern, text in (
-        (r"over (\w+) published collections", FIGURES),
+        (r"about (\w+) published collections", FIGURES),
         (r"all (\w+) collections", README),
     ):
         shown = re.search(pattern, text)

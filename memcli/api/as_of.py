@@ -263,7 +263,7 @@ def _settled(
     config = config.having({"terminal.hyperlink": "none"})
     inside = tuple(s for s in config.sources if f"{s.root}/".startswith(os.path.join(root, "")))
     outside = [source.name for source in config.sources if source not in inside]
-    text = f"{', '.join(outside)}: not of this repository, and left out"
+    text = f"{', '.join(outside)}: not part of this repository, and left out"
     left_out = (Reason("outside", text),) if outside else ()
     return config._replace(sources=inside), left_out
 

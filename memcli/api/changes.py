@@ -249,7 +249,7 @@ def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSp
             days.append(LearnedThatDay(each.day, commits, before, learned))
     if not changed_days:
         text = f"nothing was committed since {since if behind else start.isoformat()}"
-        text += f"; the newest commit is of {newest.day}"
+        text += f"; the newest commit is from {newest.day}"
         notices.append(Reason(NOTHING, text, f"memcli changes --since {newest.day}"))
     if until is None and (left := _uncommitted(workspace, repository, newest)):
         are = "changed file is" if left == 1 else "changed files are"

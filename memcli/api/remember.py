@@ -290,7 +290,7 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
 
     if within := [made for made in _appends(workspace) if _is_within(made, place, by)][1:]:
         raise UsageError(
-            f"{place.citation} has {len(within) + 1} notes, and one is taken back at a time",
+            f"{place.citation} has {len(within) + 1} notes, and only one is removed at a time",
             hint=f"{place.citation.rpartition(':')[0]}:LINE of a note",
         )
     done = UndoResult(None)

@@ -58,7 +58,7 @@ class StoredState(Record):
             facts = snapshot.facts
         reason = _as_stored(facts.revision, facts.changed_at, facts.origin)
         if (facts.chunking or "").partition(":")[0] != str(CHUNKER_VERSION):
-            text = f"{reason.text}; another version of memcli has cut its notes into passages"
+            text = f"{reason.text}; another version of memcli has cut its notes into chunks"
             reason = reason._replace(text=text)
         return reason
 

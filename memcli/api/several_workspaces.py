@@ -256,7 +256,9 @@ def as_stored(states: Sequence[StoreState]) -> Reason:
     """Return the notice that other machines stored these workspaces."""
     first = states[0]
     if len(states) > 1:
-        return Reason(REMOTE, f"{len(states)} workspaces are read as they are stored", "")
+        return Reason(
+            REMOTE, f"{len(states)} workspaces are searched as the shared index has them", ""
+        )
     return Reason(REMOTE, f"{first.name}: {first.reason.text if first.reason else REMOTE}", "")
 
 

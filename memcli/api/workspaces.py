@@ -67,19 +67,19 @@ class Selection(Record):
         others = (self.folders, self.everywhere, self.as_of is not None)
         if self.shared is not None and (any(others) or self.tenant is not None):
             raise UsageError(
-                f"{self.shared} is a workspace of the shared index, which is opened by itself:"
-                " without folders, a tenant or an earlier state",
+                f"{self.shared} is a workspace of the shared index, which cannot be combined with"
+                " folders, a tenant or an earlier state",
                 hint=f"--workspace-name {self.shared}",
             )
         if self.tenant is not None and any(others):
             raise UsageError(
-                f"the workspaces of the tenant {self.tenant} are opened by themselves: without"
-                " folders or an earlier state",
+                f"the workspaces of the tenant {self.tenant} cannot be combined with folders or an"
+                " earlier state",
                 hint=f"--tenant {self.tenant}",
             )
         if self.are_several and self.as_of is not None:
             raise UsageError(
-                "an earlier state is one of one repository, not of several workspaces",
+                "an earlier state belongs to one workspace, and there are several",
                 hint="memcli search QUERY -w FOLDER --as-of DATE",
             )
 
@@ -176,7 +176,7 @@ class Workspaces:
         if self.members:
             names = ", ".join(each.name for each in self.members)
             raise UsageError(
-                f"this works on one workspace, but several are opened: {names}", hint="-w FOLDER"
+                f"this works on one workspace, but several are open: {names}", hint="-w FOLDER"
             )
         return self.lead
 
@@ -242,7 +242,7 @@ class Workspaces:
         """
         if self.group is None:
             raise UsageError(
-                f"only {self.config.workspace} is opened, so it has no name to choose it by",
+                f"only {self.config.workspace} is open, so there is nothing to choose",
                 hint="use this memory as it is, or open several workspaces",
             )
         own = next((each for each in self.members if each.name == name), None)

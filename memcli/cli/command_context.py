@@ -221,10 +221,7 @@ def _what_is_searched(config: Config) -> str:
     last = f"{more} more" if more > 0 else shown.pop() if names else ""
     text = f"{', '.join(shown)} and {last}" if shown else last
     memories = f", and the memory of {text}" if names else ""
-    return (
-        f"No workspace is marked here: searching {config.workspace}{memories}. "
-        "To mark it: memcli init"
-    )
+    return f"No workspace here: searching {config.workspace}{memories}. To mark it: memcli init"
 
 
 def marked(command: CommandContext) -> CommandContext:

@@ -74,7 +74,7 @@ Search:
 
 Write:
   remember    Append a note, unless it is a duplicate or contains a secret.
-  inbox       Review what was collected from sessions of agents.
+  inbox       Review the facts collected from agent sessions.
   compact     Summarise old logs; the logs stay as they are.
   lint        Find stale, duplicate, contradictory or leaked content.
 
@@ -165,7 +165,7 @@ def topic_list() -> str:
     rows = (names[at : at + 5] for at in range(0, len(names), 5))
     lines = ("".join(f"{name:<{wide}}" for name in row).rstrip() for row in rows)
     table = "\n".join(f"  {line}" for line in lines)
-    return f"Topics:\n{table}\n\nmemcli help TOPIC explains a topic, a command or a code of lint.\n"
+    return f"Topics:\n{table}\n\nmemcli help TOPIC explains a topic, a command or a lint code.\n"
 
 
 def codes() -> list[str]:

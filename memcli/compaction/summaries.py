@@ -109,14 +109,14 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
         result += [Problem(path, "invented", _invented(line)) for line in summary.invented]
         result += [Problem(path, "out_of_date", f"{at} is not valid") for at in summary.rests_on]
         if path in _below(path, by_path):
-            result.append(Problem(path, "cycle", "it rests on itself"))
+            result.append(Problem(path, "cycle", "it is made from itself"))
             continue
         if summary.is_valid:
             paths = {cite.path for _, cite in cited_lines(summary.text)}
             paths |= {old.rpartition(":")[0] for old in corrections(summary.text)}
             silent = {leaf.path for leaf in leaves_of(path, by_path)} - paths
             result += [
-                Problem(path, "coverage", f"no line of it cites {p}") for p in sorted(silent)
+                Problem(path, "coverage", f"none of its lines cites {p}") for p in sorted(silent)
             ]
         if lineage.summary_tokens >= lineage.source_tokens:
             detail = f"{lineage.summary_tokens} tokens for {lineage.source_tokens}"

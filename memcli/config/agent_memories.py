@@ -90,9 +90,7 @@ def _of_agent_memory(
         root = os.path.realpath(os.path.join(around.root, os.path.expanduser(block["path"])))
         return AgentMemorySources((_overridden(source_at(root, BY_NAME[name], label), values),))
     if name not in FINDABLE:
-        raise ConfigError(
-            f"the agent memory {name} has no place of its own", hint='path = "FOLDER"'
-        )
+        raise ConfigError(f"the agent memory {name} needs a path", hint='path = "FOLDER"')
     memories = find((name,), around)
     renamed = (s._replace(name=f"{label}{s.name.removeprefix(usual)}") for s in memories.sources)
     return memories._replace(sources=tuple(_overridden(source, values) for source in renamed))

@@ -25,8 +25,8 @@ class Stage(Record):
 TABLE = (
     Stage(
         "recall",
-        "takes the best chunks of keyword search (BM25) and of semantic search (cosine), "
-        "`search.universe` of each, and looks up the missing scores",
+        "takes the best `search.universe` chunks of keyword search (BM25) and of semantic search "
+        "(cosine), and computes the score that a chunk lacks in the other",
         "neither retriever ranks it among its best {universe}, or a filter or quoted phrase "
         "excludes it",
     ),
@@ -78,7 +78,7 @@ TABLE = (
     ),
     Stage(
         "speaker",
-        "trims lines of others if the question names a speaker, and applies `--by`",
+        "trims other people's lines if the question names a speaker, and applies `--by`",
         "no line of its passage is by `--by`",
         switch="speaker",
     ),
@@ -90,11 +90,12 @@ TABLE = (
     ),
     Stage(
         "date",
-        "raises passages near a date in the query, and the newest for `latest`",
+        "ranks passages higher if they are near a date in the query, and the newest ones if the "
+        "query says `latest`",
         "the question is only a date, and this is not of that time",
         switch="date",
     ),
-    Stage("quality", "counts a summary by its confidence"),
+    Stage("quality", "weights a summary by its confidence"),
     Stage(
         "decay",
         "off by default; lowers the score of older notes, never below `search.decay_floor`",
@@ -102,14 +103,14 @@ TABLE = (
     ),
     Stage(
         "threshold",
-        "computes the confidence; removes passages whose confidence (in `classic`: score) is below "
-        "`--min-score`, and with `--sort` those that match much less than the best; literal "
+        "computes the confidence; `--min-score` removes passages below it (in `classic`, it "
+        "compares the score), and `--sort` those that match much less than the best; literal "
         "matches stay",
         "its {judged} is below search.min_score, {min_score:g}",
     ),
     Stage(
         "newer",
-        "puts a newer note that reports a change before the older one that it corrects",
+        "moves a newer note above the older note that it corrects",
         switch="newer",
     ),
     Stage(
@@ -125,7 +126,7 @@ TABLE = (
     ),
     Stage(
         "mmr",
-        "lowers passages that repeat better ones",
+        "ranks passages lower if they repeat better ones, and keeps 10 more than `--limit`",
         "it ranked {before}; --limit is {limit} and search.mmr_min {mmr_min:g}",
         switch="mmr",
     ),
@@ -142,15 +143,15 @@ TABLE = (
     ),
     Stage(
         "cut",
-        "in all profiles except the default, cuts a chunk to the lines of its first 700 characters "
+        "in all profiles except the default, cuts a chunk to whole lines of at most 700 characters "
         "(`--full` keeps it whole)",
-        "it is after the first 700 characters of its chunk",
+        "it is outside the 700 characters that the profile shows of its chunk",
         switch="cut",
     ),
     Stage(
         "budget",
-        "of the first `--limit` passages, keeps those worth reading (`--more`: all) until "
-        "`--budget` is full; cuts the last one to fit",
+        "of the first `--limit` passages, keeps those worth reading (with `--more`, all) until "
+        "`--budget` is full, and shortens the last one to fit",
         "it ranked {before}; --limit is {limit} and --budget {budget}; {more} shows it",
     ),
 )

@@ -168,8 +168,8 @@ def report(runs: dict[str, list[Cost]]) -> str:
         )  # fmt: skip
     edited, in_step = (min(one.cpu for one in runs[name]) for name in ("edited", "hybrid"))
     print(f"edited / hybrid {edited / in_step:.2f}, goal <= 1.2 and 80 MB")
-    head = [f"{len(passed)} turns, load {os.getloadavg()[0]:.1f}", "CPU ms, least",
-            "times `python -c pass`", "middle half of the turns", "MB, most"]  # fmt: skip
+    head = [f"{len(passed)} runs, load {os.getloadavg()[0]:.1f}", "CPU ms, minimum",
+            "times `python -c pass`", "middle half", "MB, maximum"]  # fmt: skip
     return table(head, rows)
 
 

@@ -139,7 +139,7 @@ def compare(asker: Asker, budget: int, budgets: Sequence[int]) -> Iterator[tuple
         yield f"context --budget {each}", row
 
 
-def figures(found: Mapping[str, Sequence[tuple[int, Row]]], budget: int) -> str:
+def figures(found: Mapping[str, Sequence[tuple[int, Row]]]) -> str:
     """Write the means over all questions, each folder by how many it has."""
     rows = []
     for name, each in found.items():
@@ -149,9 +149,7 @@ def figures(found: Mapping[str, Sequence[tuple[int, Row]]], budget: int) -> str:
         told = (share(whole.recall), share(whole.evidence), f"{whole.tokens:,.0f}")
         rows.append([f"`{name.removesuffix(' --profile default')}`", *told])
     asked = sum(weight for weight, _ in next(iter(found.values())))
-    return table(
-        [f"{asked} questions, {budget:,} tokens or as named", "recall", "evidence", "tokens"], rows
-    )
+    return table([f"{asked} questions", "recall", "evidence", "tokens"], rows)
 
 
 def main() -> None:
@@ -171,7 +169,7 @@ def main() -> None:
                 for name, each in compare(Asker(workspace, snapshot), given.budget, given.budgets):
                     show(name, each)
                     found.setdefault(name, []).append((len(workspace.queries), each))
-    write(given.write, "context_recall", figures(found, given.budget))
+    write(given.write, "context_recall", figures(found))
 
 
 if __name__ == "__main__":

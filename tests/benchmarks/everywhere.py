@@ -50,7 +50,7 @@ def main() -> None:
             one.append(ran([MEMCLI, "search", text, "-w", "w00"], base, environ))
             all_.append(ran([MEMCLI, "search", text, "--everywhere"], base, environ))
         rows = []
-        for what, of in (("median", statistics.median), ("least", min)):
+        for what, of in (("median", statistics.median), ("minimum", min)):
             alone, together = of(one), of(all_)
             print(
                 f"{what}: one workspace {alone * 1e3:.0f} ms, {wanted.workspaces}"

@@ -34,13 +34,13 @@ REFUSED = {
     "chatter": ("low-score",),
 }
 MEANINGS = {
-    "keep": "is worth keeping, is kept",
-    "another": "differs from a fact only in a number, a name, a `not` or its subject, is kept",
-    "again": "says a known fact in other words, is refused as known",
-    "restated": "says a rule of the boot files again, is refused as known",
-    "echo": "repeats what the session was shown, is refused as known",
-    "secret": "contains a secret, is refused for it",
-    "chatter": "is chatter, is refused for its score",
+    "keep": "worth keeping: kept",
+    "another": "differs from a fact in a number, a name, a `not` or its subject: kept",
+    "again": "says a known fact in other words: refused as known",
+    "restated": "restates a rule of the boot files: refused as known",
+    "echo": "repeats what the session was shown: refused as known",
+    "secret": "contains a secret: refused for it",
+    "chatter": "small talk: refused for its score",
 }
 RULES_IN_ORDER = ("secret", "duplicate", "near-duplicate", "echo", "low-score")
 SAYING = ("Push with {}", "In der CI steht {}", "配置里是 {}")
@@ -126,7 +126,7 @@ def report(results: Sequence[tuple[Line, Judgement]]) -> str:
         )
         for _, rule in of_label:
             (right if rule in expected else wrong)[rule] += 1
-    told = table(["a line that", "right", "English", "German", "Chinese"], rows)
+    told = table(["kind of line: expected", "right", "English", "German", "Chinese"], rows)
     refusing = [rule for rule in RULES_IN_ORDER if right[rule] + wrong[rule]]
     return (
         told

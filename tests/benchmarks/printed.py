@@ -105,7 +105,7 @@ def main() -> None:
         means = [sum(column) / len(costs) for column in zip(*costs, strict=True)]
         rows.append([f"`{form}`", f"{means[0]:,.0f}", f"{means[1]:,.0f}", share(means[2])])
     asked = len(next(iter(forms.values())))
-    told = table([f"{asked} questions", "printed", "of it passages", "evidence"], rows)
+    told = table([f"{asked} questions", "printed", "of which passages", "evidence"], rows)
     print(told)
     write(given.write, "printed", told)
 

@@ -348,7 +348,7 @@ def curve(arguments: argparse.Namespace) -> None:
             profile(path, maker)
     shutil.rmtree(folder)
     head = [f"vectors, {SEARCHES - WARMING} questions", "CPU ms, median", "CPU ms, 95th percentile",
-            "wall ms, median", "wall ms, 95th percentile", "MB, most", "load"]  # fmt: skip
+            "wall ms, median", "wall ms, 95th percentile", "MB, maximum", "load"]  # fmt: skip
     figures.write(arguments.write, "scale", figures.table(head, rows))
 
 

@@ -78,13 +78,16 @@ def main() -> None:
     known = [line for line in found if line.label not in (NONE, UNKNOWN)]
     named = [line for line in found if line.kinds]
     pairs = {
-        "a key with a prefix, found by its kind": (known, [e for e in known if e.is_right]),
-        "a secret without one, found": _found(found, UNKNOWN),
-        "what merely looks like a secret, taken for one": _found(found, NONE),
-        "something that was found, and it is a secret": (named, [e for e in named if e.is_secret]),
+        "a key with a known prefix, found by its kind": (known, [e for e in known if e.is_right]),
+        "a secret without a prefix, found": _found(found, UNKNOWN),
+        "only looks like a secret, wrongly redacted": _found(found, NONE),
+        "redacted lines that contain a secret (precision)": (
+            named,
+            [e for e in named if e.is_secret],
+        ),
     }
     told = table(
-        ["lines that hold", "lines", "of them", "share"],
+        ["test lines", "lines", "found", "share"],
         [
             [name, f"{len(of)}", f"{len(passage)}", f"{len(passage) / len(of):.1%}"]
             for name, (of, passage) in pairs.items()

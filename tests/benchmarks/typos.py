@@ -223,7 +223,7 @@ def main() -> int:
     rows = [row(title, asked) for title, asked in found.items()]
     write(
         wanted.write, "typos",
-        table(["collection", "questions", "without", "with", "as they are"], rows),
+        table(["collection", "questions", "correction off", "on", "no mistake"], rows),
     )  # fmt: skip
     return 0
 

@@ -11,7 +11,7 @@ import pytest
 from tests.commands import checked, typed
 from tests.support import write
 
-BARE = "No workspace is marked here: searching {}. To mark it: memcli init\n"
+BARE = "No workspace here: searching {}. To mark it: memcli init\n"
 
 
 @pytest.fixture

@@ -216,7 +216,7 @@ def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:
     path, _, line = second.rpartition(":")
     told = served.error("memory_forget", citation=f"{path}:{line}-{third.rpartition(':')[2]}")
     assert told.startswith(f"{path}:{line}-")
-    assert " has 2 notes, and one is taken back at a time" in told
+    assert " has 2 notes, and only one is removed at a time" in told
     [log] = (notes / "memory" / "agent").iterdir()
     log.write_text(log.read_text().replace("kestrel", "merlin"))
     assert "is not a note that" in served.error("memory_forget", citation=second)

@@ -172,7 +172,7 @@ def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
     found = memcli("search pool --tenant team --json --more --view all", stored)
     answer = json.loads(found.out)
     assert answer["freshness"]["state"] == "remote"
-    assert found.err == "memcli: 2 workspaces are read as they are stored\n"
+    assert found.err == "memcli: 2 workspaces are searched as the shared index has them\n"
     assert [(each["name"], each["primary"]) for each in answer["workspaces"]] == [
         ("team/dev", False), ("team/ops", False)
     ]  # fmt: skip

@@ -50,7 +50,7 @@ def test_notes_that_another_version_has_cut(memcli: Memcli, url: str, stored: Pa
         " (meta::jsonb || '{\"chunking\": \"8:400:0:256\"}')::text")  # fmt: skip
     told = memcli(f"search pool {NAME}", stored)
     assert told.code == 0
-    assert "; another version of memcli has cut its notes into passages\n" in told.err
+    assert "; another version of memcli has cut its notes into chunks\n" in told.err
 
 
 def test_lines_are_read_as_they_are_stored(memcli: Memcli, stored: Path) -> None:

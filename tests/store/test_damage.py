@@ -9,7 +9,7 @@ import pytest
 from tests.commands import typed
 from tests.store.damage import AFTER, cases, findings, make_index, results, versions
 
-SAMPLE = 20  # besides the versions, evenly from all cells and pages
+SAMPLE = 12  # besides the versions, evenly from all cells and pages
 
 
 @pytest.mark.timeout(600)

@@ -97,7 +97,7 @@ def write(
         terminal.advise(notice)
     if question and not changes.ranked and changes.days:
         terminal.say(
-            f"Nothing of {changes.since} to {changes.until} contains a word of the question."
+            f"Nothing from {changes.since} to {changes.until} contains a word of the question."
         )
 
 

@@ -24,7 +24,7 @@ ARGUMENTS = (
     CommandArgument(
         "targets",
         "PATH[:FROM-TO]",
-        "A path, a citation or a record ref; several.",
+        "A path, a citation or a ref. Repeat it for more.",
         list,
         is_required=True,
         choices=DOCUMENTS,
@@ -64,7 +64,7 @@ def run(options: Options) -> int:
         return _print(options.targets[0], options, command)
     if (options.first, options.lines, options.hash) != (None, None, None):
         raise UsageError(
-            "--from, --lines and --hash are of one document, and there are several",
+            "--from, --lines and --hash work with one document, not with several",
             hint="write the lines as PATH:FROM-TO",
         )
     return _print_several(options, command)

@@ -9,13 +9,13 @@ from memcli.cli.program import COMMANDS, codes, page, terminal, topic_list, topi
 from memcli.errors import UsageError
 
 ARGUMENTS = (
-    CommandArgument("topic", "TOPIC", "A topic, a command or a code of lint.", choices=TOPICS),
+    CommandArgument("topic", "TOPIC", "A topic, a command or a lint code.", choices=TOPICS),
 )
 OPTIONS = (Option("--man", "Print the manual page, as roff."),)
 
 
 def run(options: Options) -> int:
-    """Explain a topic, a command or a code of lint. Without one, list the topics.
+    """Explain a topic, a command or a lint code. Without one, list the topics.
 
     Examples: memcli help exit-codes      memcli help query-syntax
     """

@@ -22,7 +22,7 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """List the lines that memcli collected from sessions of agents; keep or drop them.
+    """List the facts that memcli collected from agent sessions; keep or drop them.
 
     To start, install the hooks and run: memcli config set capture inbox --user
 
@@ -69,7 +69,7 @@ def _chosen(numbers: str, entries: Sequence[InboxEntry]) -> list[InboxEntry]:
 def _write(left: Sequence[InboxEntry], command: CommandContext, *, changed: int) -> None:
     terminal = command.terminal
     if changed:
-        terminal.say(f"{changed} lines are settled, {len(left)} are left.")
+        terminal.say(f"{changed} lines kept or deleted, {len(left)} left.")
         return
     for each in left:
         terminal.write_line(terminal.safe_line(f"{each.number:>3}  {each.text}"))

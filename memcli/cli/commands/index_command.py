@@ -66,7 +66,7 @@ def run(options: Options) -> int:
 
     command = command_context(options)
     if command.memory.members:
-        raise UsageError("--watch stays with one workspace", hint="memcli index --watch")
+        raise UsageError("--watch works with one workspace", hint="memcli index --watch")
     command = marked(command)
     pinned = options.having(workspace=[command.config.workspace])
     return stay(command, lambda: command_context(pinned), full=options.full, as_json=options.json)

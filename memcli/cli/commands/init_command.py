@@ -36,7 +36,9 @@ def run(options: Options) -> int:
 
     if options.user:
         if options.json or options.workspace:
-            raise UsageError("--user goes without --json and -w", hint="memcli init --user")
+            raise UsageError(
+                "--user cannot be combined with --json or -w", hint="memcli init --user"
+            )
         path = user_file(os.environ)
         write_new(path, user=True)
         Terminal.of_process(options).say(f"Wrote {path}. All of it is a comment.")

@@ -113,7 +113,7 @@ USUAL_OPTIONS = (
 def run(options: Options) -> int:
     """Find passages by keyword and by meaning, best first.
 
-    Queries understand "a phrase", -without and prefix*. See: memcli help query-syntax
+    A query may contain "a phrase", -without and prefix*. See: memcli help query-syntax
 
     Examples: memcli search "why did the pool run dry"
     memcli search "who owns billing" "when may we deploy"
@@ -275,12 +275,12 @@ def _check_shape(options: Options, shape: Shape) -> None:
         if option not in allowed.get(shape.form, ()):
             form = "a template" if shape.template else f"--format {shape.form}"
             hint = "--json" if option in of_json else "--format text"
-            raise UsageError(f"{option} has no place in {form}", hint=hint)
+            raise UsageError(f"{option} cannot be combined with {form}", hint=hint)
     if len(chosen) > 1 and (chosen[0] in ("--brief", "--list")):
         from shlex import join  # people paste hints
 
         line = ["memcli", "search", *(options.query or ["some words"]), *chosen[1].split()]
-        raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other", hint=join(line))
+        raise UsageError(f"{chosen[0]} cannot be combined with {chosen[1]}", hint=join(line))
 
 
 def _questions(options: Options) -> list[str]:

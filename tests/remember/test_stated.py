@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.secrets.stated import stated_secret
+from memcli.remember.admission import stated_secret
 
 PASSWORDS = """
 password: hunter2xyz
