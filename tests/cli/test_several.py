@@ -324,7 +324,7 @@ def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
         return {each["path"] for each in found if each["path"].startswith("memory/summ")}
 
     told = min(summaries())
-    log = re.findall(r"\((memory/\S+\.md):", (base / "home" / told).read_text("utf-8"))[0]
+    log = re.findall(r'path: "(memory/\S+\.md)"', (base / "home" / told).read_text("utf-8"))[0]
     text = (base / "home" / log).read_text("utf-8")
     put(base / "home", {log: f"---\nscope: private\n---\n{text}"})
     assert told not in summaries()
