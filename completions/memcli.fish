@@ -179,7 +179,7 @@ complete -c memcli -n '__memcli_is related' -s h -l help -d 'Show this help. --h
 complete -c memcli -n '__memcli_is related' -a '(__memcli_ask documents)'
 complete -c memcli -n '__memcli_is get' -l from -x -d 'First line to print'
 complete -c memcli -n '__memcli_is get' -l lines -x -d 'Maximum number of lines'
-complete -c memcli -n '__memcli_is get' -s C -l context -x -d 'Print N lines above and below too'
+complete -c memcli -n '__memcli_is get' -s C -l context -x -d 'Number the lines, and print N around'
 complete -c memcli -n '__memcli_is get' -l hash -x -d 'Exit 1 if the lines have another hash now'
 complete -c memcli -n '__memcli_is get' -l expand -d 'Print the source lines of a summary'
 complete -c memcli -n '__memcli_is get' -l history -d 'Print all versions of the lines, newest first'

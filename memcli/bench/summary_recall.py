@@ -14,7 +14,7 @@ from memcli.bench.drafts import draft
 from memcli.bench.metrics import LINE_END_TOKENS, Line, Range, reached
 from memcli.language.salience import names_in, values
 from memcli.language.tokens import quotient
-from memcli.markdown.evidence import ALSO, NOTHING
+from memcli.markdown.evidence import NOTHING
 from memcli.markdown.lineage import cited_lines
 from memcli.markdown.parse import parse
 from memcli.record import Record
@@ -119,6 +119,6 @@ def _read(passage: RankedPassage) -> Iterator[Earned]:
             continue
         yield None, cost
         cite = cites.get(number - passage.start_line + 1)
-        if cite and not text.startswith((f"- {ALSO}", f"- {NOTHING}")):
+        if cite and not text.startswith(f"- {NOTHING}"):
             path = MEMORY_SOURCE, cite.path
             yield from (((path, n), 0.0) for n in range(cite.first, cite.last + 1))

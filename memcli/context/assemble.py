@@ -44,7 +44,7 @@ from memcli.context.parts import (
     whole,
 )
 from memcli.errors import BudgetError, ConfigError
-from memcli.language.tokens import quotient
+from memcli.language.tokens import price
 from memcli.markdown.comments import comments
 from memcli.record import Record
 from memcli.types import Excerpt
@@ -72,7 +72,7 @@ class Sharing(Record):
     @property
     def reserve(self) -> float:
         """Count the tokens that soft rules and tail leave for marks and for a notice."""
-        return self.marks + (quotient(UNSURE) if self.has_question else 0.0)
+        return self.marks + (price(UNSURE) if self.has_question else 0.0)
 
 
 class RetrievedPassages(Record):
@@ -186,7 +186,7 @@ def fix(
     shown, soft_rest = begin(soft, sharing.soft_share, chosen)
     chosen += joined(SOFT, shown)
     if sharing.tail and not (sharing.has_question and sharing.is_tail_set):
-        around = quotient(frame({*(part.section for part in chosen), RECENT}))
+        around = price(frame({*(part.section for part in chosen), RECENT}))
         free = budget - sharing.reserve - around - _own(chosen)
         older = islice(entries, sharing.tail) if sharing.has_question else entries
         tail = _grown(base, older, min(sharing.tail_share * budget, free))
@@ -224,7 +224,7 @@ def assemble(fixed: FixedParts, retrieved: RetrievedPassages, sharing: Sharing) 
     """
     fixed = _with_preferences(fixed, retrieved.preferences, sharing)
     sections = {part.section for part in fixed.parts}
-    heading = quotient(frame({*sections, PASSAGES})) - quotient(frame(sections))
+    heading = price(frame({*sections, PASSAGES})) - price(frame(sections))
     notices = [notice_of(unsure=retrieved.unsure, not_by=names) for names in (retrieved.not_by, ())]
     notice = next((n for n in notices if cost(fixed.parts, notice=n) <= sharing.budget), "")
     room = sharing.budget - cost(fixed.parts, notice=notice) - heading

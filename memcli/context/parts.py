@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby, takewhile
 
-from memcli.language.tokens import quotient
+from memcli.language.tokens import price
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.render.sanitize import broken_up, longest_run, visible_line
@@ -111,7 +111,7 @@ class ContextPart(Record):
     @property
     def cost(self) -> float:
         """Count the tokens of the part with its fence and citation, not rounded."""
-        return self.body + quotient("".join(self._fence()))
+        return self.body + price("".join(self._fence()))
 
     def overlaps(self, other: ContextPart, *, by_lines: bool) -> bool:
         """Return whether two parts show the same lines; with `by_lines`, chunks may share lines."""
@@ -149,7 +149,7 @@ def make_part(
     first, last = span.lines if window else (chunk.about.start_line, chunk.about.end_line)
     text = visible(shown).strip("\n")
     excerpt = chunk._replace(about=chunk.about._replace(start_line=first, end_line=last), text=text)
-    return ContextPart(section, excerpt, (span,), quotient(text), longest_run(text), score, via)
+    return ContextPart(section, excerpt, (span,), price(text), longest_run(text), score, via)
 
 
 def join(above: ContextPart, below: ContextPart) -> ContextPart | None:
@@ -175,7 +175,7 @@ def join(above: ContextPart, below: ContextPart) -> ContextPart | None:
         above.section,
         upper._replace(about=_about((upper, lower)), text=f"{upper.text}{between}{lower.text}"),
         (*above.spans[:-1], *seam, *below.spans[1:]),
-        above.body + quotient(between) + below.body,
+        above.body + price(between) + below.body,
         max(above.backticks, below.backticks, longest_run(edge)),
         above.score,
         above.via,
@@ -288,7 +288,7 @@ def cost(parts: Iterable[ContextPart], *, notice: str = "") -> float:
     """Count the tokens of a context, not rounded."""
     parts = list(parts)
     around = notice + frame({part.section for part in parts})
-    return quotient(around) + sum(part.cost for part in parts)
+    return price(around) + sum(part.cost for part in parts)
 
 
 def _opening(sections: Collection[str]) -> list[str]:

@@ -29,7 +29,6 @@ BY_COMMAND = "command"  # written by the user's own program
 BY_MODEL = "onnx"  # written by a local model
 WORDED = frozenset({BY_COMMAND, BY_MODEL})  # methods that use their own words
 NOTHING = "…"  # a line that only cites
-ALSO = "also: "  # begins a list of names, in summaries of earlier versions
 TITLE_CHARS = 200  # a summary quotes at most so much of a heading
 # A bound, because anybody can write a summary; those of memcli need far fewer steps.
 MOST_CHARS = 400_000
@@ -321,9 +320,6 @@ def _is_supported(
         return False
     if _consists_of(text, here.units):
         return True
-    if text.startswith(ALSO):
-        words = text.removeprefix(ALSO).split(", ")
-        return all(_stands(word, here) for word in words if word != NOTHING)
     return here.has_other and _is_described(text, here)
 
 

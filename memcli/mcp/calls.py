@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memcli.types import Filters
 
 MOST_TOKENS = 8000  # per call
+HEADLINE_TOKENS = 14  # of the first line of a context
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
 # Citations as web pages write them: a.md#L3-L9, a.md:L3-L9, a.md#L3.
@@ -300,7 +301,8 @@ def call_context(
     if is_stopped():
         raise StoppedError("warm")
     text, observe = arguments["query"] or "", _while_awaited(is_stopped)
-    assembly = context_of(memory, text, moment, sharing, observe=observe)
+    room = sharing._replace(budget=max(1, sharing.budget - HEADLINE_TOKENS))
+    assembly = context_of(memory, text, moment, room, observe=observe)
     embeds = shared.embeds(is_outdated=assembly.freshness.pending > 0, has_vectors=True)
     lines = answers.of_context(assembly, embeds=embeds)
     for part in assembly.assembled.parts:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memcli.context.parts import PASSAGES, make_part
-from memcli.language.tokens import measure
+from memcli.language.tokens import estimate
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
 from tests.test_help import LEAVES
@@ -40,7 +40,7 @@ def sections(found: dict[str, object]) -> list[tuple[str, str]]:
 
 def test_the_block_is_answers_then_rules_then_recent(notes: Path) -> None:
     put(notes, {"memory/rules.md": RULES})
-    code, out, _ = context(notes, "what do herons eat", "--budget", "93", "--tail", "1")
+    code, out, _ = context(notes, "what do herons eat", "--budget", "170", "--tail", "1")
     assert code == 0
     assert (
         out
@@ -76,7 +76,7 @@ The heron was fed 9 times.
 ```
 """
     )
-    assert measure(out) <= 93
+    assert estimate(out) <= 170
 
 
 def test_without_a_query_the_rest_comes_by_worth(
@@ -98,16 +98,16 @@ def test_without_a_query_the_rest_comes_by_worth(
 
 def test_too_small_a_budget_says_by_how_much(notes: Path) -> None:
     put(notes, {"memory/rules.md": RULES})
-    code, out, err = context(notes, "--budget", "60")
+    code, out, err = context(notes, "--budget", "80")
     assert (code, out) == (2, "")
     told = re.search(
-        r"take (\d+) tokens, (\d+) more than the budget of 60;.*\nTry: .*--budget (\d+) -w .*$",
+        r"take (\d+) tokens, (\d+) more than the budget of 80;.*\nTry: .*--budget (\d+) -w .*$",
         err,
         re.MULTILINE,
     )
     assert told
     needed, over, hinted = map(int, told.groups())
-    assert needed - over == 60
+    assert needed - over == 80
     assert hinted == needed
     assert context(notes, "--budget", str(needed))[0] == 0
     assert context(notes, "--budget", str(needed - 1))[0] == 2
@@ -139,7 +139,7 @@ def test_several_notes_share_a_small_budget_by_the_lines_that_answer(notes: Path
         lines = [f"- Pilot {n} of the {place} harbour boards before the tide." for n in range(16)]
         lines[8] = f"- A lamp was stolen from the {place}."
         put(notes, {f"memory/{place}.md": f"# Harbour\n\n{chr(10).join(lines)}\n"})
-    found = record(notes, "stolen lamp", "--tail", "0", "--budget", "240")
+    found = record(notes, "stolen lamp", "--tail", "0", "--budget", "280")
     assert sections(found) == [
         ("passages", "memory/north.md:7-13"),
         ("passages", "memory/south.md:7-13"),
@@ -233,7 +233,7 @@ def test_explain_tells_what_got_how_much(notes: Path) -> None:
     code, out, err = context(notes, "heron", "--budget", "80", "--explain")
     assert code == 0
     spent = int(re.findall(r"^(\d+) of 80 tokens$", err, re.MULTILINE)[0])
-    assert measure(out) <= spent <= 80
+    assert estimate(out) <= spent <= 80
     assert re.findall(r"^  (\w+) +\d+ tokens in \d+", err, re.MULTILINE) == [
         "always", "soft", "preferences", "recent", "passages",
     ]  # fmt: skip

@@ -22,7 +22,7 @@ from memcli.context.hops import Following, Hop, Link, hops, strong
 from memcli.context.parts import ALWAYS, PASSAGES, RECENT, SOFT, joined, make_part, markdown, whole
 from memcli.context.retrieve import with_hops
 from memcli.errors import BudgetError
-from memcli.language.tokens import measure
+from memcli.language.tokens import estimate
 from memcli.types import Excerpt
 from tests.records import make_excerpt
 
@@ -99,7 +99,7 @@ def test_the_invariants_of_a_context(
     shown = [chunk for part in block.parts for chunk in part.chunk_ids]
 
     # The budget is kept, by the very text that is printed.
-    assert measure(markdown(block.parts)) <= block.tokens <= budget
+    assert estimate(markdown(block.parts)) <= block.tokens <= budget
     # I1 is there whole, each line of it.
     assert by_section[ALWAYS] == rules
     for chunks, part in zip(memory[ALWAYS], rules, strict=True):

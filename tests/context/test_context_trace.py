@@ -38,11 +38,11 @@ def test_a_receipt_holds_what_is_shown_and_what_had_no_room(
     notes: Path, tmp_path: Path, query: str
 ) -> None:
     file = tmp_path / "receipt.json"
-    asked = [query, "--budget", "90", "--tail", "1"]
+    asked = [query, "--budget", "110", "--tail", "1"]
     shown = record(notes, *asked, "--trace", str(file))
     kept = checked("memcli.context-trace", file.read_text("utf-8"))
     assert kept["query"] == shown["query"] == (query or None)
-    assert kept["flags"] == {"context.budget": 90, "context.tail": 1}
+    assert kept["flags"] == {"context.budget": 110, "context.tail": 1}
     assert kept["settings"]["context.soft_share"] == 0.1
     assert kept["tokens"] == shown["tokens"]
     assert len(kept["omitted"]) == shown["omitted"] > 0

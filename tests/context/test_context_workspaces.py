@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from memcli.cli.main import run
 from memcli.context.assemble import UNSURE_PARTS
 from memcli.context.parts import UNSURE
-from memcli.language.tokens import measure
+from memcli.language.tokens import estimate
 from memcli.markdown.lineage import cited_lines
 from memcli.search.authority import Authority
 from memcli.types import SUMMARY
@@ -196,7 +196,7 @@ def refused(root: Path, made: Run, arguments: tuple[str, ...], budget: int) -> N
 
 def within_budget(made: Run, budget: int) -> None:
     """What is printed costs no more than is said, and that no more than is allowed."""
-    assert measure(made.markdown) <= made.record["tokens"] <= budget
+    assert estimate(made.markdown) <= made.record["tokens"] <= budget
     assert bool(made.markdown) or not made.record["parts"]
     assert made.record["tokens"] + made.record["tokens_saved"] <= budget
     plan = made.record["plan"]

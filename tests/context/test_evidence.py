@@ -11,7 +11,7 @@ from memcli.context.assemble import RetrievedPassages, Sharing, assemble, fix
 from memcli.context.parts import PASSAGES, UNSURE, ContextPart, make_part, whole
 from memcli.context.retrieve import raw_first, split_by_worth
 from memcli.errors import Reason
-from memcli.language.tokens import measure
+from memcli.language.tokens import estimate
 from memcli.search.pipeline import NOTHING, Answer
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
@@ -44,7 +44,7 @@ def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -
     code, out, err = context(notes, UNKNOWN, "--budget", "800")
     assert (code, out.startswith(UNSURE)) == (0, True)
     assert "No sure match" in err
-    assert measure(out) <= found["tokens"] < 400
+    assert estimate(out) <= found["tokens"] < 400
     assert found["tokens_saved"] > 50
     sure = record(notes, "what do herons eat, frogs", "--budget", "800")
     assert sure["match"] != "none"
@@ -65,7 +65,7 @@ def test_rules_are_whole_where_the_sentence_has_no_room(notes: Path) -> None:
         found = record(notes, UNKNOWN, "--tail", "0", "--budget", str(budget))
         out = context(notes, UNKNOWN, "--tail", "0", "--budget", str(budget))[1]
         assert "Never deploy on Fridays." in out
-        assert measure(out) <= found["tokens"] <= budget
+        assert estimate(out) <= found["tokens"] <= budget
     assert out.startswith(UNSURE)
 
 

@@ -57,7 +57,6 @@ TOLD = [
     "[table, 1 row: carrier, p95, Nordpak] (memory/2025-03-01.md:16-18)",
     "今天天气不错。我们去了厦门。 (memory/2025-03-01.md:20)",
     "我们去了厦门。 (memory/2025-03-01.md:20)",
-    "also: Friday, 210 (memory/2025-03-01.md:1-20)",
     "Lunch was late. [2 times] (memory/2025-03-01.md:4)",
     "Lunch was late. [replaces memory/2025-03-01.md:7] (memory/2025-03-01.md:4)",
     "… (memory/2025-03-01.md:1-20)",

@@ -33,7 +33,7 @@ ARGUMENTS = (
 OPTIONS = (
     Option("--from", "First line to print.", "LINE", int, shown_default="1", attribute="first"),
     Option("--lines", "Maximum number of lines.", "COUNT", int, shown_default="all"),
-    Option("-C --context", "Print N lines above and below too.", "N", int, default=0, least=0),
+    Option("-C --context", "Number the lines, and print N around.", "N", int, default=0, least=0),
     Option("--hash", "Exit 1 if the lines have another hash now.", "HASH"),
     Option("--expand", "Print the source lines of a summary."),
     Option("--history", "Print all versions of the lines, newest first."),
@@ -227,8 +227,8 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
         command.terminal.write_json(record)
     elif options.expand:
         _write_behind(lines.expanded, command)
-    elif lines.text:
-        command.terminal.write(command.terminal.safe(lines.text) + "\n")
+    elif text := _numbered(lines) if options.context else lines.text:
+        command.terminal.write(command.terminal.safe(text) + "\n")
     for newer in () if options.json else lines.corrected_by:
         older = command.name(lines.source, lines.path)
         by = f"{command.name(str(newer['source']), str(newer['path']))}:{newer['start_line']}"
@@ -244,6 +244,11 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
         command.terminal.warn(f"{citation} has changed: its hash is {lines.text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK
+
+
+def _numbered(lines: Lines) -> str:
+    numbers = enumerate(lines.text.split("\n"), start=lines.start_line)
+    return "\n".join(f"{number}: {line}".rstrip() for number, line in numbers)
 
 
 def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
