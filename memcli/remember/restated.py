@@ -15,7 +15,7 @@ from itertools import chain, combinations, dropwhile
 from memcli.language.change import speaks_of_change
 from memcli.language.facts import Facets, facets_of
 from memcli.language.stopwords import ENGLISH, GERMAN
-from memcli.language.terms import has_form, terms, tokens_of
+from memcli.language.terms import has_form, has_han, terms, tokens_of
 from memcli.language.word_order import exchanged
 
 _CLAUSES = r"[;；。！？，、|()]|[.:!?,](?=\s|$)|\s[-–—]\s|\s(?:and|und|but|aber)\s"
@@ -52,6 +52,11 @@ _ARTICLES = frozenset(
 # Words that two lines may differ in, and pairs that mean the same.
 _EVEN = frozenset(["like", "likes", "love", "loves"])
 _SAME = {"over": "above", "under": "below", "fewer": "less", "off": "left"}
+# Chinese may put a time before the subject or after it.
+_HAN_TIME = (
+    r"每(?:天|年|月|晚|早)|每?(?:个)?(?:周|星期|礼拜)[一二三四五六日天末]"
+    r"|[早晚]上|[上下]午|[今明昨]天"
+)
 # What a value was before: `from 500 ms to 800 ms`, `90 days instead of 14`.
 _BEFORE = r"(?i)\bfrom [^;,]{1,30}? (?=to )|\b(?:instead of|rather than|statt) [^;,.]{1,30}"
 
@@ -67,6 +72,8 @@ def restates(note: str, older: str, *, context: Sequence[str], owner: Collection
 
     `owner` are the words for the owner if the line is about the owner, else it is empty.
     """
+    if has_han(note) and _without_time(note) == _without_time(older):
+        return True
     facets, around = facets_of(note), {*terms(" ".join(context)), *owner}
     if exchanged(facets.tokens, tokens_of(older)):
         return False
@@ -77,6 +84,11 @@ def restates(note: str, older: str, *, context: Sequence[str], owner: Collection
     if not _covers({*terms(older), *around}, facets, older):
         return False
     return any(_says(facets, note, *part, around) for part in _parts(older))
+
+
+def _without_time(text: str) -> tuple[str, list[str]]:
+    """Return the characters of a line without its times, and the times."""
+    return "".join(re.findall(r"\w", re.sub(_HAN_TIME, "", text))), re.findall(_HAN_TIME, text)
 
 
 def is_of_owner(path: str, text: str) -> bool:

@@ -317,7 +317,16 @@ def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
     """Its logs may have been marked when they were told of already."""
     shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
     printed("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
-    question = ("search", "connection pool", "--everywhere", "--view", "active", "--more")
+    question = (
+        "search",
+        "connection pool",
+        "--everywhere",
+        "--view",
+        "active",
+        "--more",
+        "-n",
+        "50",
+    )
 
     def summaries() -> set[str]:
         found = record_of("memcli.search", *question)["results"]

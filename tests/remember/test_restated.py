@@ -37,6 +37,7 @@ def rule(text: str, *older: str, headings: tuple[str, ...] = ()) -> str:
         ("Logs are kept 90 days instead of 14.", (LOGS,)),
         ("The threshold is 800 ms.", (PAGING,)),
         ("bw-02 is the replica.", (HOSTS,)),
+        ("每周日我们给奶奶打电话。", ("我们每周日给奶奶打电话。",)),
         ("Mila plays the cello.", ("Mila was born on 4 May 2017 and plays the cello.",)),
         ("Keys are stored for 72 hours.", ("Keys are kept for 72 hours, see the webhook note.",)),
     ],
@@ -60,6 +61,8 @@ def test_a_known_fact_in_other_words_is_refused(text: str, older: tuple[str, ...
         ("A failed check blocks the merge and the release.",
          ("A failed check blocks the merge or the release.",)),
         ("Incidents are announced in #incidents.", ("Incidents are announced in #ops.",)),
+        ("每周六我们给奶奶打电话。", ("我们每周日给奶奶打电话。",)),
+        ("每周日奶奶给我们打电话。", ("我们每周日给奶奶打电话。",)),
         ("The alias is bw-03.", ("[ ] Set the alias bw-03",)),
     ],
 )  # fmt: skip
