@@ -114,6 +114,11 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     from memcli.remember import append
 
     text = cleaned(text)
+    if wish.by and not wish.corrects and (cited := corrected_lines(text)):
+        raise UsageError(
+            "a note cannot mark a line as corrected by its text",
+            hint=f"memory_correct with the citation {cite(MEMORY_SOURCE, *cited)}",
+        )
     path = _path_of(workspace, wish, now)
     older = _corrected(workspace, wish.corrects)
     older_text = _one_note(workspace, older) if older else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import processes
-from tests.mcp.clients import Served, price, serve, serve_here
+from tests.mcp.clients import Served, price, serve, serve_here, text_of
 
 FACT = "Deploys of tracker-api go out on Tuesdays, never on Fridays."
 
@@ -67,6 +67,13 @@ def test_what_is_refused_is_not_written(served: Served, notes: Path) -> None:
     line = next(line for line in shown.split("\n") if line.startswith("- ") and len(line) > 60)
     told = served.text("memory_remember", text=" ".join(line.split()[1:-3]))
     assert told == f"not saved: an existing line says the same: MEMORY.md:7: {line[2:]}\n"
+    assert {path: path.read_bytes() for path in notes.rglob("*.md")} == before
+
+
+def test_only_memory_correct_marks_a_line(served: Served, notes: Path) -> None:
+    before = {path: path.read_bytes() for path in notes.rglob("*.md")}
+    found = served.call("memory_remember", text="Tomas likes tea. (corrects MEMORY.md:7)")
+    assert "memory_correct with the citation MEMORY.md:7" in text_of(found)
     assert {path: path.read_bytes() for path in notes.rglob("*.md")} == before
 
 

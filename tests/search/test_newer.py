@@ -228,6 +228,13 @@ def test_a_heading_is_not_named_beside_a_line_below_it() -> None:
         assert [each.start_line for each in found.corrected_by] == [named]
 
 
+def test_a_row_of_a_table_is_corrected_by_a_line_that_cites_it() -> None:
+    table = passage(1, 0.8, "| host | dumps |\n|---|---|\n| db-02 | 02:40 |", "2025-03-03")
+    newer = passage(2, 0.7, "db-02 dumps at 03:10. (corrects 1.md:3)", "2025-08-18")
+    (found, _) = with_corrections([table, newer], Corrections([_quoted(newer)], {}))
+    assert mark_of(found.corrected_by) == "3 corrected by 2.md:1 (2025-08-18)"
+
+
 def test_a_mark_names_the_corrected_line_of_several() -> None:
     marks = []
     for text in ("Orders are kept in MySQL.", "# Orders\n\nOrders are kept in MySQL."):
