@@ -292,7 +292,7 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     say_dates(_dates(result, shape), terminal)
     if not answer.passages:
         if not (shape.place and shape.form == "text"):
-            terminal.say(_nothing(answer))
+            terminal.say("The answer left nothing out." if shape.rest else _nothing(answer))
         if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
             terminal.say(f"--budget {_needed(result, command, shape)} shows the best one.")
         if result.empty_reason is not None:

@@ -9,16 +9,17 @@ from itertools import groupby, pairwise
 
 from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
-from memcli.language.tokens import measure, quotient
+from memcli.language.tokens import quotient
 from memcli.markdown.evidence import NOTHING
 from memcli.markdown.lineage import SCHEMA, log_name, seal_of
 from memcli.record import Record
 from memcli.types import Lineage, lines_of
 
 # Neighbouring sentences share a line, and so a citation, up to this many tokens.
-LINE_TOKENS = 80
+LINE_TOKENS = 120
 GAP = 1  # lines from one to the next: a citation spans no sentence that is left out
 HEADINGS = 0.1  # headings below a title may cost this share of what is said below them
+_CLOCK = re.compile(r"\d:\d\d")  # the heading of a session says nothing of its content
 
 
 class EntrySummary(Record):
@@ -84,7 +85,7 @@ def _readable(entries: Sequence[EntrySummary]) -> list[EntrySummary]:
 
 
 def _subheading(entry: EntrySummary, title: str) -> str:
-    below = [heading for heading in entry.headings[1:] if heading not in title]
+    below = [h for h in entry.headings[1:] if h not in title and not _CLOCK.search(h)]
     return f"### {' > '.join(below)}" if below else ""
 
 
@@ -152,11 +153,6 @@ def document(lineage: Lineage, text: str) -> str:
     ]
     unsealed = "\n".join([*head, "---", text])
     return "\n".join([*head, f'seal: "{seal_of(unsealed)}"', "---", text])
-
-
-def tokens(text: str) -> int:
-    """Count the tokens of a body."""
-    return measure(text)
 
 
 def _quoted(text: str) -> str:

@@ -255,7 +255,8 @@ class Drafter:
         forced = [n for n, s in enumerate(flat) if s.reason in HARD and not s.is_corrected]
         budget = goal = self.settings.ratio * total
         best: tuple[str, Extract] | None = None
-        for _ in range(ROUNDS):
+        for last in (*[False] * (ROUNDS - 1), True):
+            budget = 0.0 if last and best is None else budget
             result = extract(
                 flat,
                 before,

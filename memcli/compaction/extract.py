@@ -1,14 +1,15 @@
 """Choose the sentences that represent a cluster; pure.
 
-What must survive is chosen first, then the best of each entry, what recurs from entry to entry,
-and more while the budget lasts. The value of a sentence is
+What must survive is chosen first, then the best of each entry, and more while the budget lasts. The
+value of a sentence is
 
     chance / tokens ** BY_LENGTH * (1 - REPEAT * greatest cosine to what is chosen)
 
 where `chance` is how likely somebody asks for it: a logistic function of its names, times and
 numbers, of the IDF of its terms that are not chosen yet, and of whether it answers a question.
 A sentence counts less if it is in brackets, if it stands late in a conversation, if its subject is
-named only before it, or if an assistant or a tool says it.
+named only before it, if it recurs, or if an assistant or a tool says it. REPEAT is less for a
+sentence with a new name, number or time.
 
 A line that recurs is chosen once, and a line of the summary before is not chosen again. A sentence
 that means nothing without the one before it takes that one along.
@@ -25,7 +26,7 @@ from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed, centroid, place
 from memcli.language.discourse import is_digression, leans_on, telling
-from memcli.language.salience import DECISION
+from memcli.language.salience import DECISION, names_in, values
 from memcli.language.terms import content, terms
 from memcli.language.tokens import quotient
 from memcli.record import Record
@@ -33,10 +34,8 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from memcli.compaction.similarity import Matrix
 
-# About 30 settings were tried on nine chats (five of LoCoMo, four of REALTALK), together with the
-# weights of `discourse`. Leave-one-out on the same chats checked the choice: summaries cite .817
-# of the lines that answer a question, and .787 with the weights before (a BASE of -2.1 and
-# MOST_NEWS of 40) and the same joining of lines.
+# Tried on nine chats (five of LoCoMo, four of REALTALK), together with the weights of `discourse`,
+# and, for lines that repeat each other, on five chats and three simulated years.
 BASE = -1.0
 ANSWERS = 0.8
 NEWS = 3.4 / 40  # for each unit of IDF
@@ -48,8 +47,10 @@ LATE = 0.5  # for the end of a conversation: people thank and say goodbye
 BY_LENGTH = 0.8
 OF_AN_ENTRY = 0.4  # instead of BY_LENGTH, for the first sentence of a conversation
 REPEAT = 0.8
-CITATION_TOKENS = 6.0  # per line, as neighbours share a citation
-ROUTINE = 3  # entries in which a line recurs
+REPEATS_NEW = 0.6  # instead of REPEAT, for a sentence with a new name, number or time
+RECURS = 1.0  # for a line that recurs
+CITATION_TOKENS = 4.0  # per line, as neighbours share a citation
+ALIKE = 0.7  # cosine to what is chosen from which a first sentence says nothing new
 # Greetings and fillers carry no memory.
 LEAST_TERMS = 3
 
@@ -98,7 +99,6 @@ def extract(
     The first sentence of a note says what it is about. A conversation gets its best sentence, and
     only if none is chosen yet. Text that only a machine says gets none. The first entry of a log
     gets its sentence even if the budget is used up, so that a summary cites every log.
-    A line that recurs in ROUTINE groups is chosen too, unless the summary before contains it.
     """
     space = place([s.shown for s in sentences] + list(before.last), weights, embed)
     selection = _Selection(sentences, before, weights, space.rows)
@@ -114,9 +114,6 @@ def extract(
         if sentences[best].path not in paths or spent + selection.cost(best) <= budget:
             spent += selection.cost(best)
             selection.take(best)
-    for at in _routine(sentences, selection.first, groups):
-        if selection.is_able[at]:
-            selection.take(at)
     left = [at for at in range(len(sentences)) if selection.is_able[at]]
     while (best := selection.best(left)) is not None:
         left.remove(best)
@@ -125,16 +122,6 @@ def extract(
             spent += cost
             selection.take(best)
     return Extract(tuple(sorted(selection.chosen)), selection.confidence(), space.method)
-
-
-def _routine(
-    sentences: Sequence[Sentence], first: Sequence[int], groups: Sequence[range]
-) -> list[int]:
-    """List the sentences that recur in ROUTINE groups, or as often in the summaries of them."""
-    seen = Counter[int]()
-    for group in groups:
-        seen.update({first[at] for at in group})
-    return sorted(at for at, times in seen.items() if times >= ROUTINE)
 
 
 class _Selection:
@@ -167,7 +154,7 @@ class _Selection:
         self.is_other = [is_placeholder(s.text) for s in sentences]
         names = {s.speaker for s in sentences if s.speaker}
         answering = {at for at in range(1, len(sentences)) if _answers(sentences, at)}
-        where = _positions(sentences)
+        where, times = _positions(sentences), Counter(self.first)
         odds = [
             BASE
             + telling(sentence.text, names)
@@ -176,6 +163,7 @@ class _Selection:
             - LEANS * (needed is None and leans_on(sentence.text))
             - MACHINE * sentence.by_machine
             - LATE * (where[at] if sentence.speaker else 0)
+            - RECURS * (times[at] > 1)
             for at, (sentence, needed) in enumerate(zip(sentences, self.needed, strict=True))
         ]
         self.odds = np.array(odds)
@@ -183,6 +171,8 @@ class _Selection:
         for row in others:
             self.alike = np.maximum(self.alike, self.rows @ row)
         self.chosen: set[int] = set()
+        self.values = [{*values(s.text), *names_in(s.text)} for s in sentences]
+        self.used: set[str] = set()
         self.used_words: set[str] = set().union(*map(content, before.last))
         self.news, self.lengths = np.zeros(len(sentences)), np.zeros(len(sentences))
         self._weigh(range(len(sentences)))
@@ -203,6 +193,7 @@ class _Selection:
         fresh = set().union(*(self.words[each] for each in bundle)) - self.used_words
         self.chosen.update(bundle)
         self.used_words |= fresh
+        self.used.update(*(self.values[each] for each in bundle))
         for each in bundle:
             self.alike = np.maximum(self.alike, self.rows @ self.rows[each])
         self._weigh(
@@ -225,10 +216,10 @@ class _Selection:
     def first_choice(self, group: range) -> int | None:
         """Return the first sentence of a note, or the best one of a conversation.
 
-        None if a sentence of the conversation is chosen already. Prose comes before placeholders
-        for code and tables.
+        The best one replaces a first sentence that is like those of other notes. None if a sentence
+        of the entry is chosen already. Prose comes before placeholders for code and tables.
         """
-        if group and self.opens(group.start):
+        if group and self.opens(group.start) and self.alike[group.start] < ALIKE:
             return group.start
         if not self.chosen.isdisjoint(group):
             return None
@@ -243,9 +234,10 @@ class _Selection:
         import numpy as np
 
         chances = 1 / (1 + np.exp(-self.odds - NEWS * self.news))
-        repeated = 1 - REPEAT * np.maximum(0, self.alike)
-        values = np.round(chances / self.lengths**by_length * repeated, 7).tolist()
-        return max(able, key=lambda at: (values[at], -at))
+        repeat = np.array([REPEAT if each <= self.used else REPEATS_NEW for each in self.values])
+        repeated = 1 - repeat * np.maximum(0, self.alike)
+        worth = np.round(chances / self.lengths**by_length * repeated, 7).tolist()
+        return max(able, key=lambda at: (worth[at], -at))
 
     def cost(self, at: int) -> float:
         """Count the tokens of a sentence with those that it needs."""

@@ -11,7 +11,7 @@ from memcli.indexing.lineage import successors
 from memcli.language.salience import keep_reason
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import CitedFile, unmarked, weigh
-from memcli.markdown.lineage import citations, cited, cited_lines
+from memcli.markdown.lineage import cited, cited_lines
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines, lines_of
 
@@ -112,7 +112,7 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
             result.append(Problem(path, "cycle", "it is made from itself"))
             continue
         if summary.is_valid:
-            paths = {cite[0] for cite in citations(summary.text)}
+            paths = {cite.path for _, cite in cited_lines(summary.text)}
             paths |= {old.rpartition(":")[0] for old in corrections(summary.text)}
             silent = {leaf.path for leaf in leaves_of(path, by_path)} - paths
             result += [

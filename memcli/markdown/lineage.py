@@ -205,8 +205,3 @@ def cited_lines(text: str, headings: Sequence[str] | None = None) -> Iterator[_N
         cite = cited(f"- {line.removeprefix('- ')}" if is_part else line, log)
         if cite:
             yield number, cite
-
-
-def citations(text: str) -> list[tuple[str, int, int]]:
-    """List what the lines of a summary cite, as (path, first, last)."""
-    return [citation[1:] for _, citation in cited_lines(text)]

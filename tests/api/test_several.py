@@ -104,7 +104,7 @@ def test_several_are_indexed_and_describe_themselves(folders: list[str]) -> None
 def test_what_only_one_workspace_can_do_names_them(folders: list[str]) -> None:
     with Memory.open(*folders) as memory:
         for do in (memory.lint, memory.compact, memory.undo_remember):
-            with pytest.raises(UsageError, match="several are opened: notes, work"):
+            with pytest.raises(UsageError, match="several are open: notes, work"):
                 do()
         assert memory.only("work").search("courier").results[0].citation == "work:memory/b.md:1-3"
 

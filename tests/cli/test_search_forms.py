@@ -186,6 +186,7 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
     none, said = printed(*query, "--budget", "20")
     assert ("2026-04-01" in none, "more: --rest" in said) == (False, False)
     assert "memory/2026-04-01.md" in printed(*query, "--rest", "--budget", "20")[0] or not none
+    assert printed(*query, "--list", "--rest")[1] == "The answer left nothing out.\n"
     assert "--more" in printed(*query, "--rest", "--more", code=2)[1]
     assert len(record(*query, "--more")["results"]) == 10
 

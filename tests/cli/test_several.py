@@ -317,14 +317,23 @@ def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
     """Its logs may have been marked when they were told of already."""
     shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
     printed("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
-    question = ("search", "connection pool", "--everywhere", "--view", "active", "--more")
+    question = (
+        "search",
+        "connection pool",
+        "--everywhere",
+        "--view",
+        "active",
+        "--more",
+        "-n",
+        "50",
+    )
 
     def summaries() -> set[str]:
         found = record_of("memcli.search", *question)["results"]
         return {each["path"] for each in found if each["path"].startswith("memory/summ")}
 
     told = min(summaries())
-    log = re.findall(r"\((memory/\S+\.md):", (base / "home" / told).read_text("utf-8"))[0]
+    log = re.findall(r'path: "(memory/\S+\.md)"', (base / "home" / told).read_text("utf-8"))[0]
     text = (base / "home" / log).read_text("utf-8")
     put(base / "home", {log: f"---\nscope: private\n---\n{text}"})
     assert told not in summaries()

@@ -18,7 +18,7 @@ from memcli.cli.main import run
 from memcli.context.assemble import UNSURE_PARTS
 from memcli.context.parts import UNSURE
 from memcli.language.tokens import estimate
-from memcli.markdown.lineage import citations
+from memcli.markdown.lineage import cited_lines
 from memcli.search.authority import Authority
 from memcli.types import SUMMARY
 from memcli.workspace.dating import age_days
@@ -174,7 +174,8 @@ def told_once(parts: list[dict[str, Any]]) -> None:
     for part in parts:
         places = [(key(part), part["start_line"], part["end_line"])]
         if part["kind"] == SUMMARY:
-            places += citations(part["text"])
+            cites = cited_lines(part["text"], part["heading_path"])
+            places += [cite[1:] for _, cite in cites]
         for path, first, last in places:
             for line in range(first, last + 1):
                 assert seen.setdefault((path, line), key(part)) == key(part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from memcli.cli.main import run
 from memcli.compaction.entries import DatedLog, cut
 from memcli.context.tail import entries
 from memcli.markdown.chunker import chunk_document
-from memcli.markdown.lineage import citations
+from memcli.markdown.lineage import cited_lines
 from memcli.markdown.parse import parse
 from memcli.types import Limits
 from memcli.workspace.dating import heading_days
@@ -148,17 +149,16 @@ def test_raw_lines_and_their_summary_never_both_appear(notes: Path, question: st
     for tail in ("0", "1", "3"):
         found = record(notes, question, "--budget", "3000", "--tail", tail)["parts"]
         raw = {(p["path"], n) for p in found for n in range(p["start_line"], p["end_line"] + 1)}
-        summed = {place for p in found for place in cited_lines(p["text"])}
+        summed = {place for p in found for place in _cited(p)}
         assert summed.isdisjoint(raw)
         assert summed or question
         days = {path for path, _ in summed | raw}
         assert days >= {f"memory/2026-01-{day:02}.md" for day in range(1, 9)} or question
 
 
-def cited_lines(text: str) -> set[tuple[str, int]]:
-    return {
-        (path, line) for path, first, last in citations(text) for line in range(first, last + 1)
-    }
+def _cited(part: dict[str, Any]) -> set[tuple[str, int]]:
+    cites = [cite for _, cite in cited_lines(part["text"], part["heading_path"])]
+    return {(cite.path, line) for cite in cites for line in range(cite.first, cite.last + 1)}
 
 
 def test_soft_rules_that_were_cut_come_back_only_where_they_are_asked_for(notes: Path) -> None:

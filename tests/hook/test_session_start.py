@@ -74,7 +74,7 @@ def test_lasting_facts_come_in_each_session_and_after_one_was_shortened(notes: P
     correction = "- The heron is called Ottilie. (corrects MEMORY.md:3)\n"
     agent.write_text(f"---\nsource_kind: agent\n---\n# Notes\n\n{correction}", "utf-8")
     processes.run("index", "-q", "-w", str(notes))
-    assert "MEMORY.md:1-3 | corrected by memory/agent/2026-03-01.md:6" in start(notes, "three")
+    assert "MEMORY.md:1-3 | 3 corrected by memory/agent/2026-03-01.md:6" in start(notes, "three")
 
 
 def test_long_facts_leave_room_for_the_tasks(notes: Path) -> None:

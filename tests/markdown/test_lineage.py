@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.compaction.compose import document
-from memcli.markdown.lineage import citations, lines_hash, locate, read_lineage, seal_of
+from memcli.markdown.lineage import cited_lines, lines_hash, locate, log_name, read_lineage, seal_of
 from memcli.markdown.parse import parse
 from memcli.types import Lineage, SourceLines
 
@@ -100,4 +100,28 @@ def test_lines_are_found_below_whatever_is_put_above_them(
 
 def test_the_last_brackets_of_a_line_are_its_citation() -> None:
     text = "- a note (memory/x.md:9) of ours (memory/a b.md:3-5)\n- none\n- one (memory/c.md:7)"
-    assert citations(text) == [("memory/a b.md", 3, 5), ("memory/c.md", 7, 7)]
+    cites = [tuple(cite[1:]) for _, cite in cited_lines(text)]
+    assert cites == [("memory/a b.md", 3, 5), ("memory/c.md", 7, 7)]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("memory/2025-03-03.md", "2025-03-03"),
+        ("memory/archive/2025-03-03-call.md", "archive/2025-03-03-call"),
+        ("memory/v1.2.md", "memory/v1.2.md"),
+        ("memory/2025-03-03.txt", "memory/2025-03-03.txt"),
+        ("2025-03-03.md", "2025-03-03.md"),
+        ("memory/my day.md", ""),
+        ("LOG", ""),
+    ],
+)
+def test_a_heading_names_a_log_for_the_lines_below_it(path: str, name: str) -> None:
+    assert log_name(path) == name
+    above = f"- before (:1)\n## {name or 'x'} Call\n"
+    text = f"{above}- said (:9-14)\n### Why\n- for (:16)\n- x ({path}:2)"
+    below = [(3, (path, 9, 14)), (5, (path, 16, 16)), (6, (path, 2, 2))][0 if name else 2 :]
+    cites = [(number, tuple(cite[1:])) for number, cite in cited_lines(text)]
+    assert [each for each in cites if each[1][0] == path] == below
+    part = cited_lines("said (:9)\n- for (:16)", (f"{name} Call", "Why"))
+    assert not name or [cite.path for _, cite in part] == [path, path]

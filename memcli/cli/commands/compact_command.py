@@ -331,7 +331,7 @@ def _recall_text(recall: SummaryRecall) -> str:
 
 def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool) -> str:
     """Return what happens to the entries, and why the rest stay as they are."""
-    from memcli.compaction.draft import WORTH
+    from memcli.compaction.draft import NEARLY, WORTH
 
     tail, waiting = len(plan.tail), len(plan.waiting)
     if not plan.entries:
@@ -346,7 +346,9 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
         done = "are now summarised by" if written else "would be summarised by"
         what = _counted(entries, "entry") if entries else "summaries"
         made = f"{what} {done} {_counted(len(plan.drafts), 'summary')}"
-        share = f"{before} -> {after} tokens ({plan.ratio:.0%}, compact.ratio asks for {ratio:.0%})"
+        share = f"{before} -> {after} tokens ({plan.ratio:.0%}, compact.ratio asks for {ratio:.0%}"
+        is_long = after > (ratio + NEARLY) * before
+        share += ": rules, decisions and a line of each log stay)" if is_long else ")"
         return f"{made}, {share}" + (f"; {remaining}" if remaining else "")
     if tail == len(plan.entries):
         if tail == 1:
