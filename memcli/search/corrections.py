@@ -355,14 +355,17 @@ class Corrections:
             for unit in lines
             if most < LEAST_SHARED or 2 * len(unit.stems & words) >= most
         ]
-        rows = [
-            (about.start_line + row.first, self._naming(about, row))
-            for row in (_rows(passage.text) if self._explicit else ())
-        ]
-        for line, corrections in (*direct, *rows, (0, self._revoking(about))):
+        for line, corrections in (*direct, *self._rows(passage), (0, self._revoking(about))):
             if corrections:
                 later = self._chain(max(corrections, key=_newest), about.chunk_id)
                 yield line, corrections, later
+
+    def _rows(self, passage: Quotation) -> Iterator[tuple[int, list[Correction]]]:
+        """Yield the rows of tables with the lines that cite them; no other line corrects a row."""
+        for at, text in enumerate(passage.text.split("\n") if self._explicit else ()):
+            if text.startswith("|"):
+                row = Claim(at, at, text, frozenset())
+                yield passage.about.start_line + at, self._naming(passage.about, row)
 
     def _is_heading(self, line: Correction) -> bool:
         return any(
@@ -531,13 +534,6 @@ def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
         if line.strip() and not (fenced or is_fence or line.startswith("|")):
             first = first if lines else number
             lines.append(line)
-
-
-def _rows(text: str) -> Iterator[Claim]:
-    """Yield the rows of tables, which only a line that cites them corrects."""
-    for number, line in enumerate(text.split("\n")):
-        if line.startswith("|"):
-            yield Claim(number, number, line, frozenset())
 
 
 def _attributed(text: str, line: int, turns: Sequence[SpokenLines]) -> str:
