@@ -114,11 +114,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     from memcli.remember import append
 
     text = cleaned(text)
-    if wish.by and not wish.corrects and (cited := corrected_lines(text)):
-        raise UsageError(
-            "a note cannot mark a line as corrected by its text",
-            hint=f"memory_correct with the citation {cite(MEMORY_SOURCE, *cited)}",
-        )
+    _check_marks(text, wish)
     path = _path_of(workspace, wish, now)
     older = _corrected(workspace, wish.corrects)
     older_text = _one_note(workspace, older) if older else ""
@@ -194,6 +190,15 @@ def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -
         if forget(workspace, known.citation, by=wish.by).reason:
             return noted
     return remember(workspace, text, wish._replace(force=True), now)
+
+
+def _check_marks(text: str, wish: Wish) -> None:
+    """Refuse a note of an agent that marks a line by its text, where nothing checks the line."""
+    if wish.by and not wish.corrects and (cited := corrected_lines(text)):
+        raise UsageError(
+            "a note cannot mark a line as corrected by its text",
+            hint=f"memory_correct with the citation {cite(MEMORY_SOURCE, *cited)}",
+        )
 
 
 def _corrected(workspace: Workspace, citation: str) -> str:
