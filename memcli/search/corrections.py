@@ -349,7 +349,11 @@ class Corrections:
                 about.start_line + unit.first,
                 [
                     *self._naming(about, unit),
-                    *(self._correcting(about, unit.text, least) if is_dated else ()),
+                    *(
+                        each
+                        for each in (self._correcting(about, unit.text, least) if is_dated else ())
+                        if _numbers(unit.stems & words) <= stems_of(each.text)
+                    ),
                 ],
             )
             for unit in lines
@@ -446,6 +450,11 @@ class Corrections:
                 unit = Claim(line, line, chunk.text.split("\n")[line], frozenset())
                 return [_correction(chunk.about, unit)]
         return []
+
+
+def _numbers(words: frozenset[str]) -> frozenset[str]:
+    """Return the words with a digit: a question with one is not about another `pipeline 6`."""
+    return frozenset(word for word in words if not word.isalpha())
 
 
 def _newest(line: Correction) -> tuple[str, int]:

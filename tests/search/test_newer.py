@@ -228,6 +228,16 @@ def test_a_heading_is_not_named_beside_a_line_below_it() -> None:
         assert [each.start_line for each in found.corrected_by] == [named]
 
 
+def test_a_number_of_the_question_keeps_the_line_that_contains_it_first() -> None:
+    older, newer = (
+        passage(rank, 0.9 - rank / 10, f"The deploy waits for pipeline {rank}.", f"2025-0{rank}-01")
+        for rank in (1, 2)
+    )
+    for question, first in (("what does the deploy wait for", [2, 1]), ("pipeline 1", [1, 2])):
+        ranked = newer_first([older, newer], turns={}, question=question)
+        assert [each.about.chunk_id for each in ranked] == first
+
+
 def test_a_row_of_a_table_is_corrected_by_a_line_that_cites_it() -> None:
     table = passage(1, 0.8, "| host | dumps |\n|---|---|\n| db-02 | 02:40 |", "2025-03-03")
     newer = passage(2, 0.7, "db-02 dumps at 03:10. (corrects 1.md:3)", "2025-08-18")
