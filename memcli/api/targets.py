@@ -92,7 +92,7 @@ def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
     for reading in readings:
         if reading.document in known:
             return reading
-    if composed := _composed(readings, known):
+    if composed := _under_another_form(readings, known):
         return composed
     raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
 
@@ -107,7 +107,7 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
     for reading in readings:
         if reading.document in known:
             return reading
-    if composed := _composed(readings, known):
+    if composed := _under_another_form(readings, known):
         return composed
     for reading in readings:
         if reading.document in skipped:
@@ -141,11 +141,14 @@ def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
     return ""
 
 
-def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Target | None:
-    """Find a document whose name differs only in how its accents are composed, or was printed.
+def _under_another_form(
+    readings: list[Target], known: Collection[tuple[str, str]]
+) -> Target | None:
+    """Find a document by another form of its name, or by its file name if only one has it.
 
-    A keyboard writes one character; some file systems and programs store two. A terminal shows
-    a line end or an escape character in a name as a sign.
+    A keyboard writes one character where some file systems and programs store two, and a terminal
+    shows a line end or an escape character as a sign. A summary and a link name a file without its
+    folder and its suffix.
     """
     from unicodedata import normalize
 
@@ -156,7 +159,9 @@ def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Tar
 
     forms: dict[tuple[str, str], list[str]] = {}
     for source, path in known:
-        forms.setdefault((source, form(path)), []).append(path)
+        name = path.rpartition("/")[2]
+        for each in {path, name, name.removesuffix(".md")}:
+            forms.setdefault((source, form(each)), []).append(path)
     for reading in readings:
         matches = forms.get((reading.source, form(reading.path)), [])
         if len(matches) == 1:

@@ -228,6 +228,18 @@ def test_messages_of_get_name_the_source(twins: Path) -> None:
     assert err.endswith(f"Try: memcli get {where}\n")
 
 
+def test_a_file_name_without_folder_and_suffix_names_the_only_document_with_it(
+    empty: Path,
+) -> None:
+    put(empty, {
+        "memory/2026-02-05.md": "# Day\n\nThe pool was empty.\n",
+        "memory/pool.md": "One.\n", "memory/old/pool.md": "Two.\n",
+    })  # fmt: skip
+    for name in ("2026-02-05:3", "2026-02-05.md:3", "`2026-02-05:3`"):
+        assert printed("get", name)[0] == "The pool was empty.\n"
+    assert "memcli get memory/" in printed("get", "pool", code=3)[1]
+
+
 def test_a_bare_path_is_another_source_s_only_where_the_memory_has_none_and_that_is_said(
     twins: Path,
 ) -> None:
