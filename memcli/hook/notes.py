@@ -124,7 +124,8 @@ def _distance(passage: RankedPassage, question: Question, answer: Answer) -> str
         is_strong = answer.match == "strong"
         least = near + (limits.nearer if is_strong else limits.nearer_if_weak)
         is_near = passage.cosine >= least
-        text = f"a cosine of {passage.cosine:.2f}, and {least:.2f} is wanted"
+        digits = 2 if f"{passage.cosine:.2f}" != f"{least:.2f}" else 3
+        text = f"a cosine of {passage.cosine:.{digits}f}, and {least:.{digits}f} is wanted"
     else:
         words = _words(passage, question)[1]
         is_near = passage.term_share >= limits.term_share and words >= limits.words

@@ -26,7 +26,7 @@ TABLE = (
     Stage(
         "recall",
         "takes the best `search.universe` chunks of keyword search (BM25) and of semantic search "
-        "(cosine), and computes the score that a chunk lacks in the other",
+        "(cosine) and, for a chunk that only one of them found, computes the missing score",
         "neither retriever ranks it among its best {universe}, or a filter or quoted phrase "
         "excludes it",
     ),
@@ -95,7 +95,7 @@ TABLE = (
         "the question is only a date, and this is not of that time",
         switch="date",
     ),
-    Stage("quality", "weights a summary by its confidence"),
+    Stage("quality", "ranks a summary lower if it keeps less of its sources"),
     Stage(
         "decay",
         "off by default; lowers the score of older notes, never below `search.decay_floor`",
@@ -103,9 +103,9 @@ TABLE = (
     ),
     Stage(
         "threshold",
-        "computes the confidence; `--min-score` removes passages below it (in `classic`, it "
-        "compares the score), and `--sort` those that match much less than the best; literal "
-        "matches stay",
+        "computes the confidence. `--min-score N` removes passages with a confidence (in "
+        "`classic`: a score) below N. `--sort` removes passages that match much less than the "
+        "best one. Literal matches stay",
         "its {judged} is below search.min_score, {min_score:g}",
     ),
     Stage(
@@ -126,7 +126,7 @@ TABLE = (
     ),
     Stage(
         "mmr",
-        "ranks passages lower if they repeat better ones, and keeps 10 more than `--limit`",
+        "ranks passages lower if they repeat better ones; passes on the best `--limit` + 10",
         "it ranked {before}; --limit is {limit} and search.mmr_min {mmr_min:g}",
         switch="mmr",
     ),
@@ -138,7 +138,7 @@ TABLE = (
     ),
     Stage(
         "join",
-        "merges two passages that follow each other in rank and touch in the file",
+        "merges passages that touch in the file, if they are adjacent in rank or score alike",
         switch="join",
     ),
     Stage(

@@ -95,7 +95,7 @@ KINDS = {
     "context": "`context`",
     "ls": "`ls`",
     "get": "`get`",
-    "bare": "the bare model on the question",
+    "bare": "embedding the question with the model alone",
 }
 # Times the CPU time of `python -c pass` that a command may take.
 GOALS = {"help": 2.0, "keyword": 5.5, "hybrid": 10.0, "status": 5.0, "index": 5.0}

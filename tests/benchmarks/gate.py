@@ -36,9 +36,9 @@ REFUSED = {
 MEANINGS = {
     "keep": "worth keeping: kept",
     "another": "differs from a fact in a number, a name, a `not` or its subject: kept",
-    "again": "says a known fact in other words: refused as known",
-    "restated": "restates a rule of the boot files: refused as known",
-    "echo": "repeats what the session was shown: refused as known",
+    "again": "says a known fact in other words: refused as a repetition",
+    "restated": "restates a rule of AGENTS.md: refused as a repetition",
+    "echo": "repeats what the session was shown: refused as a repetition",
     "secret": "contains a secret: refused for it",
     "chatter": "small talk: refused for its score",
 }

@@ -237,7 +237,7 @@ def test_a_file_name_without_folder_and_suffix_names_the_only_document_with_it(
     })  # fmt: skip
     for name in ("2026-02-05:3", "2026-02-05.md:3", "`2026-02-05:3`"):
         assert printed("get", name)[0] == "The pool was empty.\n"
-    assert "memcli get memory/" in printed("get", "pool", code=3)[1]
+    assert "there is no document pool" in printed("get", "pool", code=3)[1]
 
 
 def test_a_bare_path_is_another_source_s_only_where_the_memory_has_none_and_that_is_said(
