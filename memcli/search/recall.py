@@ -287,8 +287,7 @@ def _covered(
         if index_term in common:
             continue
         looked_up += idf * (term.kind != JOINED)
-        # A pair may join the ends of two words, so that it is in no note says nothing.
-        if not frequency and term.kind != "pair" and not _has_other_form(snapshot, term.text):
+        if not frequency and _is_a_word(term) and not _has_other_form(snapshot, term.text):
             unmatched.append(term.text)
         for chunk_id in holding[index_term].chunk_ids:
             weights[chunk_id] = weights.get(chunk_id, 0.0) + idf
@@ -302,6 +301,11 @@ def _covered(
     return RecallResult(
         candidates, coverage, matched, tuple(terms), tuple(unmatched), (), (), (), rarity, {}
     )
+
+
+def _is_a_word(term: QueryTerm) -> bool:
+    """Return whether a term is more than a sign, or a pair that may join the ends of two words."""
+    return term.kind != "pair" and (len(term.text) > 1 or term.text.isascii())
 
 
 def _has_other_form(snapshot: Snapshot, word: str) -> bool:

@@ -109,4 +109,5 @@ def test_a_chinese_run_that_no_note_contains_counts_by_its_pairs(tmp_path: Path)
     folder = indexed(tmp_path, notes) / "notes"
     found = record("search", "聚餐几点", "-w", str(folder), "--mode", "keyword", "--verbose")
     assert [(each["path"], each["score"] > 0) for each in found["results"]] == [("dinner.md", True)]
-    assert "unmatched" not in record("search", "小敏喝", "-w", str(folder))
+    for query in ("小敏喝", "哪天"):
+        assert "unmatched" not in record("search", query, "-w", str(folder))
