@@ -107,6 +107,11 @@ def take_back(root: str, made: AppendedNote, *, sleep: Callable[[float], None]) 
         try:
             descriptor = openat.open_to_append(folder, name)
         except FileNotFoundError:
+            if not os.listdir(folder):  # perhaps nothing is mounted there now
+                raise UsageError(
+                    f"{made.path} is gone, and its folder is empty",
+                    hint="memcli remember --undo, later",
+                ) from None
             return "the file is gone"
         with ExitStack() as opened:
             opened.callback(openat.let_go, descriptor)
