@@ -140,19 +140,24 @@ class Memory:
     def check_summary(self, path: str) -> None:
         """Hold every line of a summary that is served against the logs it was made of."""
         assert path in self.then, f"{path} was edited, and is served"
-        lines = self.lines(path)
+        lines, log = self.lines(path), ""
         for line in lines[lines.index("---", 1) :]:
-            if line.startswith("- ") and not DESCRIBED.search(line) and "`" not in line:
-                assert any(was_said(line, logs) for logs in self.then[path]), line
+            if line.startswith("## "):  # the first word of a heading names the log
+                log = line.split()[1]
+            elif line.startswith("- ") and not DESCRIBED.search(line) and "`" not in line:
+                assert any(was_said(line, log, logs) for logs in self.then[path]), line
 
 
-def was_said(line: str, logs: Lines) -> bool:
-    """Tell whether a line of a summary stands in the logs that it cites."""
-    found = re.fullmatch(r"- (.*) \((\S+):(\d+)(?:-(\d+))?\)", line)
-    if found is None or found[2] not in logs:
+def was_said(line: str, log: str, logs: Lines) -> bool:
+    """Tell whether a line of a summary, below the name of a log, stands in the logs it cites."""
+    found = re.fullmatch(r"- (.*) \((\S*):(\d+)(?:-(\d+))?\)", line)
+    if found is None:
+        return False
+    names = [path for path in logs if path == found[2] or (not found[2] and Path(path).stem == log)]
+    if len(names) != 1:
         return False
     said, first, last = found[1], int(found[3]), int(found[4] or found[3])
-    cited = bare("\n".join(logs[found[2]][first - 1 : last]))
+    cited = bare("\n".join(logs[names[0]][first - 1 : last]))
     if bare(said) not in cited:  # else it is a line that ends like a mark
         mark = MARKS.search(said)
         assert mark is not None
