@@ -62,7 +62,7 @@ class Events:
         warnings.filterwarnings("ignore", category=RuntimeWarning, module="watchdog")
 
     def aim(self, folders: Sequence[Folder], *, again: bool = False) -> str:
-        """Watch these folders; return "", or why there are no events.
+        """Watch these folders; return "", or the reason if the system sends no events.
 
         With `again`, the watches are made again even for the same folders.
         """

@@ -146,7 +146,7 @@ def _is_courtesy(line: ComparedLine) -> bool:
 
 
 def _is_instance(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether the newer line only gives an example, so that the older line still holds.
+    """Return whether the newer line is an example of the older one, which is then still true.
 
     `I'm currently reading the fantasy novel Emma` does not end `I'm into reading fantasy novels`.
     """

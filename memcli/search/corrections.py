@@ -336,7 +336,7 @@ class Corrections:
         """Yield the corrected lines of a passage that contain enough of some words.
 
         Each comes with the lines that correct it and the chain of corrections from the newest one.
-        Line 0 stands for the whole document.
+        Line 0 means the whole document.
         """
         about = passage.about
         is_dated = bool(about.date or about.document_date)

@@ -132,7 +132,7 @@ def _text(candidate: Candidate, run: Run) -> str:
 
 
 def _is_scrap(text: str) -> bool:
-    """Return whether a run has no content: a mark, `TODO`, or an introduction without its list."""
+    """Return whether a run is only a mark, `TODO`, or an introduction without its list."""
     if len(text) > MOST_FILLER:
         return introduces(text) or not any(map(str.isalnum, text))
     return introduces(text) or FILLERS.issuperset(_WORDS.findall(text.casefold()))

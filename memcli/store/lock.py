@@ -189,7 +189,7 @@ class Watching:
             os.replace(f"{path}.new", path)
 
     def end(self) -> None:
-        """Take the record away, if it is the one that was told here."""
+        """Remove the record, if this process wrote it."""
         with suppress(OSError):
             if self._pid is not None and _read_record(self._store).pid == self._pid:
                 os.unlink(self._store + SUFFIX)

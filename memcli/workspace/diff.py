@@ -1,4 +1,4 @@
-"""Compare a listing with the index, and explain why existing files are no longer documents."""
+"""Compare a listing with the index, and say why memcli leaves out files that still exist."""
 
 from __future__ import annotations
 
