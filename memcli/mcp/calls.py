@@ -84,7 +84,7 @@ def call_search(
     result = ask(
         memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped)
     )
-    result = result._replace(answer=answers.doubting_absent(result.answer))
+    result = result._replace(answer=answers.doubting(result.answer, question.text))
     if arguments["limit"]:
         first = result.answer.passages[: arguments["limit"]]
         result = result._replace(answer=result.answer._replace(passages=first))
