@@ -196,7 +196,7 @@ def is_unembedded(answer: Answer) -> bool:
 
 def _doubt(answer: Answer) -> list[str]:
     """Report how the passages differ from the question."""
-    text = reasons.doubt(answer)
+    text = reasons.doubt(answer) or (APART.text if answer.match_reason == APART else "")
     if not text and answer.uncalibrated and answer.match == "weak":
         text = _sentence(answer.uncalibrated)
     return [*filter(None, (text, reasons.absent(answer)))]

@@ -31,9 +31,12 @@ LEAST_SHARE, FULL_SHARE = 0.6, 0.9
 NEAR, NEAR_FOR_NAMES = 0.5, 0.55  # cosines of the bundled model
 _ASKING_SHARE = 0.3  # of the weight of a word that only asks for a kind of value
 _ASKING = frozenset(
-    """big called date day kind long many month much name number often old time type
+    """big called charge charges cost costs date day kind long many mean means month much name
+    names number often old said say says time type
     year""".split()  # noqa: SIM905 (a table to be read)
 )
+USER = "USER.md"  # its lines are about the person whom it names
+_OWNER = r"(?im)^\W*name\W{0,3}:\W{0,3}(\w[\w .'-]*)"
 _NAME = r"[^\W\d_][\w'’-]*"
 _MONTHS = (
     "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli"
@@ -43,7 +46,8 @@ _MONTHS = (
 _KINDS = (
     (
         r"(?i)^\W*(?:where|wo|wohin|woher)\b|\b(?:which|what) (?:city|town|country|place)\b",
-        r"(?i)\b(?:in|at|to|from|near|on|by|into|nach|aus|bei|zu|auf|im|am)\s+\w",
+        r"(?i)\b(?:in|at|to|from|near|on|into|nach|aus|bei|zu|auf|im)\s+(?!\d|(?:the )?(?:end|start"
+        rf"|morning|afternoon|evening|night|weekend|holidays?|{_MONTHS})\b)\w",
     ),
     (
         r"(?i)^\W*(?:when|wann|(?:since|until|till|by) when)\b|\bwhat (?:time|date|day|year|month)\b",
@@ -55,8 +59,12 @@ _KINDS = (
         r"|months?|years?|days?|o'clock|gestern|heute|morgen|woche|monat|jahr)\b",
     ),
     (
-        r"(?i)\bhow (?:many|much|long|old|often|big|far|tall|large|high)\b"
-        r"|\bwie (?:viel\w*|lange|alt|oft|hoch|groß)\b|\bphone number\b",
+        r"(?i)\bhow old\b|\bwie alt\b",
+        r"(?i)\b(?:years?|old|aged?|born|birthday|turn(?:s|ed)|jahre?|alt|geboren)\b",
+    ),
+    (
+        r"(?i)\bhow (?:many|much|long|often|big|far|tall|large|high)\b"
+        r"|\bwie (?:viel\w*|lange|oft|hoch|groß)\b|\bphone number\b",
         r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty"
         r"|forty|fifty|hundred|thousand|half|dozen|once|twice|daily|weekly|every|couple|few"
         r"|several|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b",
@@ -85,18 +93,28 @@ class _Word(Record):
 
 
 def is_supported(question: str, answer: Answer) -> bool:
-    """Return whether a line of the first passages may answer; Chinese counts as supported."""
-    if has_han(question) or answer.is_long or answer.is_exact:
+    """Return whether a line of the first passages may answer; Chinese counts as supported.
+
+    So does a question that names a day, because its passages are of that day.
+    """
+    if has_han(question) or answer.is_long or answer.is_exact or answer.dates:
         return True
     words = _words_of(question, answer)
     if not words:
         return True
     first = answer.passages[:PASSAGES]
+    about_owner = (each.text for each in answer.passages if each.about.path == USER)
+    owner = {term for text in about_owner for name in re.findall(_OWNER, text)
+             for term in terms(name)}  # fmt: skip
     cosine = max((passage.cosine or 0.0 for passage in first), default=0.0)
     if cosine >= NEAR_FOR_NAMES:
         return True
     share, line, names = max(
-        (each for passage in first for each in _lines(passage, words)),
+        (
+            each
+            for passage in first
+            for each in _lines(passage, words, owner if passage.about.path == USER else ())
+        ),
         key=lambda each: each[0], default=(0.0, "", set()),
     )  # fmt: skip
     if cosine < NEAR and share < LEAST_SHARE:
@@ -123,11 +141,11 @@ def _words_of(question: str, answer: Answer) -> list[_Word]:
 
 
 def _lines(
-    passage: RankedPassage, words: list[_Word]
+    passage: RankedPassage, words: list[_Word], owner: Collection[str]
 ) -> Iterator[tuple[float, str, Collection[str]]]:
     """Yield each line of a passage: its share of the words, its text, words in and above it."""
     whole, every = set(terms(passage.text)), fsum(word.weight for word in words) or 1.0
-    above = set(terms(" ".join(passage.about.heading_path)))
+    above = {*terms(" ".join(passage.about.heading_path)), *owner}
     head = ""
     for line in passage.text.split("\n"):
         if line.lstrip().startswith("#"):
