@@ -50,7 +50,8 @@ _KINDS = (
         rf"|morning|afternoon|evening|night|weekend|holidays?|{_MONTHS})\b)\w",
     ),
     (
-        r"(?i)^\W*(?:when|wann|(?:since|until|till|by) when)\b|\bwhat (?:time|date|day|year|month)\b",
+        r"(?i)^\W*(?:when|wann|(?:since|until|till|by) when)\b"
+        r"|\bwhat (?:time|date|day|year|month)\b",
         r"(?i)\d[:./-]\d|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b"
         rf"|\b(?:{_MONTHS})\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
         r"|\b(?:mon|diens|donners|frei|sams|sonn)tags?\b|\bmittwochs?\b"
