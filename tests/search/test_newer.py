@@ -291,7 +291,3 @@ def test_a_note_that_replaces_a_part_of_another_marks_only_what_it_is_about() ->
         older = OLD._replace(candidate=made, last=len(made.segments) - 1)
         (kept,) = with_corrections([older], Corrections([_quoted(naming)], {}))
         assert [each.line for each in kept.corrected_by] == marked
-
-
-def _quoted(made: RankedPassage) -> Quotation:
-    return Quotation(made.about, made.text)
