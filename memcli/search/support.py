@@ -171,8 +171,8 @@ def _lines(
 
 def _has_kind(question: str, line: str) -> bool:
     """Return whether a line has a value of the kind that a question asks for."""
-    for asked, value in _KINDS:
-        if re.search(asked, question):
+    for wish, value in _KINDS:
+        if re.search(wish, question):
             return re.search(value, line) is not None
     if re.search(_ASKS_WHO, question):
         asked_words = set(terms(question))
