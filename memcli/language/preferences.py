@@ -58,8 +58,7 @@ _HINTS = (
 
 def may_be_preference(text: str) -> bool:
     """Return False if the pattern of preferences, without orders, cannot match a text."""
-    lowered = text.lower()
-    return any(hint in lowered for hint in _HINTS)
+    return any(map(text.lower().__contains__, _HINTS))
 
 
 def is_preference(text: str) -> bool:
