@@ -123,11 +123,15 @@ class Options:
     def named(self, hint: str) -> str:
         """Add the workspace of the line to a hint, if the line names one."""
         folders = self.workspace or ()
-        if not hint or len(folders) != 1:
+        named = [("-w", folders[0])] if len(folders) == 1 else []
+        named += [("--workspace-name", self.workspace_name), ("--tenant", self.tenant)]
+        options = [(option, value) for option, value in named if value]
+        if not hint or len(options) != 1 or len(folders) > 1:
             return hint
         from memcli.render.reasons import for_workspace
 
-        return for_workspace(hint, folders[0])
+        ((option, value),) = options
+        return for_workspace(hint, value, option)
 
     def having(self, **values: Any) -> Options:  # noqa: ANN401
         """Return the same options with other values."""
