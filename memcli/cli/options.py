@@ -123,14 +123,14 @@ class Options:
     def named(self, hint: str) -> str:
         """Add the workspace of the line to a hint, if the line names one."""
         folders = self.workspace or ()
-        named = [("-w", folders[0])] if len(folders) == 1 else []
-        named += [("--workspace-name", self.workspace_name), ("--tenant", self.tenant)]
-        options = [(option, value) for option, value in named if value]
-        if not hint or len(options) != 1 or len(folders) > 1:
+        given = [("-w", each) for each in folders]
+        given += [("--workspace-name", self.workspace_name)] if self.workspace_name else []
+        given += [("--tenant", self.tenant)] if self.tenant else []
+        if not hint or len(given) != 1:
             return hint
         from memcli.render.reasons import for_workspace
 
-        ((option, value),) = options
+        ((option, value),) = given
         return for_workspace(hint, value, option)
 
     def having(self, **values: Any) -> Options:  # noqa: ANN401
