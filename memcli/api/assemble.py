@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import date
 from math import ceil
+from typing import Any
 
 from memcli.api.ask import (
     begin_vector,
@@ -15,35 +17,30 @@ from memcli.api.ask import (
 )
 from memcli.api.usage_counts import uses
 from memcli.checking import TYPE_CHECKING
-from memcli.config.settings import DEFAULT_ORIGIN
+from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.context.assemble import AssembledContext, RetrievedPassages, Sharing, assemble
 from memcli.context.hops import Following
+from memcli.context.parts import ContextPart
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.errors import Reason
 from memcli.indexing.document import USER_FILES
+from memcli.indexing.freshness import Freshness
 from memcli.indexing.notices import unmatched
 from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
 from memcli.search.options import options_of, unobserved
+from memcli.search.pipeline import Answer
 from memcli.search.question import Question
 from memcli.search.recall import scope_within
 from memcli.store.qualified_names import private_summaries
-from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
+from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, About, Filters, is_memory, memory_path
 from memcli.workspace.dating import age_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
     from memcli.api.workspaces import Workspaces
-    from memcli.config.settings import Config
-    from memcli.context.parts import ContextPart
-    from memcli.indexing.freshness import Freshness
     from memcli.search.options import Observer
-    from memcli.search.pipeline import Answer
     from memcli.store.port import Snapshot
-    from memcli.types import About
 
 NOTHING = AssembledContext((), (), "")
 

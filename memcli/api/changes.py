@@ -10,8 +10,9 @@ from functools import partial
 from itertools import chain
 from math import fsum
 
-from memcli.api.as_of import commit_meant, files_of
+from memcli.api.as_of import commit_meant, files_of, last_day
 from memcli.api.targets import stored_logs
+from memcli.api.workspace import Workspace
 from memcli.api.workspaces import NamedWorkspace, Workspaces, joined
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction.similarity import idf
@@ -24,12 +25,13 @@ from memcli.history.differences import (
     FileMove,
     MemoryChange,
     MemoryPassage,
+    Name,
     compare,
     passages,
 )
 from memcli.history.git import Git, repository_of
-from memcli.history.tree import NO_FILE
-from memcli.indexing.planning import listing_of, read
+from memcli.history.tree import NO_FILE, CommitFiles
+from memcli.indexing.planning import Settings, listing_of, read
 from memcli.language.terms import content
 from memcli.markdown.parse import parse
 from memcli.record import Record
@@ -39,11 +41,6 @@ from memcli.workspace.ignore import Rules, load_rules
 
 if TYPE_CHECKING:
     from typing import Any
-
-    from memcli.api.workspace import Workspace
-    from memcli.history.differences import Name
-    from memcli.history.tree import CommitFiles
-    from memcli.indexing.planning import Settings
 
 DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared
@@ -452,8 +449,6 @@ def _no_repository(memory: Workspaces) -> str:
 
 
 def _last_day(until: str | None, workspace: Workspace, now: datetime) -> date | None:
-    from memcli.api.as_of import last_day
-
     return None if until is None else last_day(until, workspace, now)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
@@ -26,8 +27,6 @@ from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcli.bench.calibration import Sample
     from memcli.bench.metrics import Range
     from memcli.bench.queries import Query

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import command_context
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import (
     CHANGES_FORMATS,
     COMMON,
@@ -22,7 +22,7 @@ from memcli.cli.options import (
     check,
 )
 from memcli.errors import ExitCode
-from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED
+from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED, MemoryChange, MemoryPassage
 from memcli.record import Record
 from memcli.render.sanitize import fence_for
 from memcli.types import AGENT, lines_of, shown
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.changes import ChangeList, LearnedThatDay, RankedChange
-    from memcli.cli.command_context import CommandContext
-    from memcli.history.differences import MemoryChange, MemoryPassage
 
 
 ARGUMENTS = (CommandArgument("query", "[QUERY]", "Rank the changes by this text.", list),)

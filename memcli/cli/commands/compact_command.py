@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context, marked
@@ -18,10 +19,10 @@ from memcli.cli.options import (
 )
 from memcli.cli.side_files import own_file
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
+from memcli.render.reasons import sentence
+from memcli.types import lines_of
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.compact import Compaction
     from memcli.bench.summary_recall import SummaryRecall
     from memcli.compaction.draft import SummaryDraft
@@ -109,8 +110,6 @@ def _recall(command: CommandContext, *, silent: bool) -> SummaryRecall | None:
 
 def _warn(made: Compaction, command: CommandContext) -> None:
     """Print what a plan could not take into account."""
-    from memcli.render.reasons import sentence
-
     for skip in made.skips:
         command.terminal.warn(f"{skip.path} is left out: {skip.detail or skip.reason}")
     reason = made.without_vectors
@@ -221,8 +220,6 @@ def _tell(
             **({"recall": recall.as_record()} if recall else {}),
         )  # fmt: skip
         return
-    from memcli.render.reasons import sentence
-
     for draft in plan.drafts:
         lineage = draft.lineage
         terminal.write_line(
@@ -287,7 +284,6 @@ def _mode(draft: SummaryDraft) -> str:
 def _diff(draft: SummaryDraft) -> list[str]:
     """List what a summary keeps (+) and leaves out (-), in the order of the logs."""
     from memcli.markdown.lineage import cited_lines
-    from memcli.types import lines_of
 
     added = [(c.path, c.first, "+", f"{c.text} ({c.path}:{lines_of(c.first, c.last)})")
              for _, c in cited_lines(draft.body)]  # fmt: skip

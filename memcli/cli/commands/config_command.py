@@ -12,14 +12,18 @@ from itertools import groupby
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import SETTINGS, STANDARD, CommandArgument, GroupCommand, Option, Options
+from memcli.config.keys import similar
 from memcli.config.settings import (
     BY_NAME,
     DEFAULT_ORIGIN,
     FLAGS,
     KEYS,
     WORKSPACE_FILE,
+    Config,
     Key,
+    is_for_user,
     user_file,
+    value_of,
 )
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Source
@@ -27,9 +31,6 @@ from memcli.workspace import atomic_write
 
 if TYPE_CHECKING:
     from typing import Any
-
-    from memcli.config.settings import Config
-
 
 ABOUT = "Show and change settings."
 USUAL = "get"
@@ -72,8 +73,6 @@ def named(name: str | None) -> list[Key]:
         return list(KEYS)
     keys = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
     if not keys:
-        from memcli.config.keys import similar
-
         groups = {key.name.partition(".")[0] for key in KEYS}
         part = next((each for each in BY_NAME if name in each.split(".")), "")
         near = similar(name, [*BY_NAME, *sorted(groups)]) or part
@@ -172,8 +171,6 @@ def run_set(options: Options) -> int:
     """
     from shlex import join  # people paste hints
 
-    from memcli.config.settings import is_for_user
-
     key = _one(options.name)
     value = _value(key, options.values)
     if not options.user and is_for_user(key, value):
@@ -232,8 +229,6 @@ def _file(options: Options) -> str:
 
 
 def _value(key: Key, words: list[str]) -> Any:  # noqa: ANN401
-    from memcli.config.settings import value_of
-
     if key.type is not list and len(words) > 1:
         raise UsageError(
             f"{key.name} takes one value, not {len(words)}", hint=f"memcli config {key.name}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import command_context, progress_of
+from memcli.cli.command_context import CommandContext, command_context, progress_of, warn_of_secrets
 from memcli.cli.filters import check_as_of, sync_of
 from memcli.cli.options import (
     AS_OF,
@@ -28,7 +28,7 @@ from memcli.cli.search_output import (
     say_semantic,
     say_uncalibrated,
 )
-from memcli.context.assemble import tokens
+from memcli.context.assemble import AssembledContext, Sharing, check_shares, tokens
 from memcli.context.parts import ALWAYS, PASSAGES, PREFERENCES, RECENT, SOFT, ContextPart, markdown
 from memcli.errors import ExitCode
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.assemble import Assembly
-    from memcli.cli.command_context import CommandContext
-    from memcli.context.assemble import AssembledContext, Sharing
 
 
 ARGUMENTS = (
@@ -79,7 +77,6 @@ def run(options: Options) -> int:
     command = command_context(options)
 
     from memcli.api.assemble import context_of, sharing_of
-    from memcli.context.assemble import check_shares
 
     sharing = check_shares(sharing_of(command.config))
     text = " ".join(options.query or ())
@@ -94,8 +91,6 @@ def run(options: Options) -> int:
         side_files.write_trace(options.trace, record, command)
     write(assembly, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
-        from memcli.cli.command_context import warn_of_secrets
-
         parts = assembly.assembled.parts
         warn_of_secrets(command, ((part.excerpt.about.citation, part.text) for part in parts))
     return ExitCode.OK

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 
 from memcli.api.listing import MOST_LISTED, Catalogue, DocumentCount, counted, counts
+from memcli.api.records import DocumentEntry
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import command_context, progress_of
+from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import bounds_of, filters_of, sync_of
 from memcli.cli.options import (
     COUNTED,
@@ -31,21 +32,17 @@ from memcli.cli.options import (
     Options,
     check,
 )
+from memcli.cli.search_form import TEMPLATE, Shape, shape_of
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.errors import ExitCode, UsageError
 from memcli.record import Record
 from memcli.render.reasons import sentence
+from memcli.render.text import Style
 from memcli.render.width import columns, shortened, wrap
 from memcli.types import EMPTY, named_days, shown
 
 if TYPE_CHECKING:
     from typing import Any
-
-    from memcli.api.records import DocumentEntry
-    from memcli.cli.command_context import CommandContext
-    from memcli.cli.search_form import Shape
-    from memcli.render.text import Style
-
 
 ARGUMENTS = (
     CommandArgument(
@@ -80,8 +77,6 @@ def run(options: Options) -> int:
 
     Examples: memcli ls --tag infra --sort newest      memcli ls --links-to MEMORY.md
     """
-    from memcli.cli.search_form import TEMPLATE, shape_of
-
     json_by = "--json" if options.json else ""
     shape = shape_of(options.format, (), _keys, forms=LIST_FORMATS, json_by=json_by)
     check("--sort", [options.sort], LIST_ORDERS)
@@ -113,8 +108,6 @@ def run(options: Options) -> int:
 
 
 def _keys() -> Sequence[str]:
-    from memcli.api.records import DocumentEntry
-
     return ("name", "file", *DocumentEntry._fields)
 
 

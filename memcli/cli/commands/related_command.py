@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.api.ask import SearchResult
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import command_context, progress_of
+from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import filters_of, sync_of
 from memcli.cli.options import (
     BRIEF,
@@ -30,8 +30,10 @@ from memcli.cli.options import (
     Options,
     related_keys,
 )
+from memcli.cli.search_form import Shape, shape_of
 from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
 from memcli.errors import ExitCode, UsageError
+from memcli.search.options import options_of
 from memcli.search.pipeline import NOTHING
 from memcli.search.question import Question
 
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.related import Likenesses
-    from memcli.cli.command_context import CommandContext
-    from memcli.cli.search_form import Shape
 
 
 ARGUMENTS = (
@@ -69,8 +69,6 @@ def run(options: Options) -> int:
 
     Examples: memcli related memory/2025-06-12.md:10      memcli related MEMORY.md --json
     """
-    from memcli.cli.search_form import shape_of
-
     json_by = "--json" if options.json else ""
     shape = shape_of(options.format, options.fields or (), related_keys, json_by=json_by)
     if options.brief and shape.form != "text":
@@ -80,7 +78,6 @@ def run(options: Options) -> int:
     command = command_context(options)
 
     from memcli.api.related import likenesses
-    from memcli.search.options import options_of
 
     filters = filters_of(command, options)._replace(view=command.config("search.view"))
     search_options = options_of(command.config, filters=filters)

@@ -24,6 +24,7 @@ from memcli.store.records import (
     Scope,
     Support,
     TermChunks,
+    Totals,
 )
 from memcli.store.sqlite import (
     coarse,
@@ -44,20 +45,18 @@ from memcli.store.sqlite.driver import (
     typed_rows,
     understood,
 )
+from memcli.store.sqlite.excerpts import ChunkRow
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
-from memcli.types import Candidate, Excerpt, KnownFile, SegmentScore, Term, TermQuery
+from memcli.types import Candidate, Excerpt, KnownFile, Lines, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from typing import Any
 
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
-    from memcli.store.records import Totals
     from memcli.store.run_records import VectorSearch
-    from memcli.store.sqlite.excerpts import ChunkRow
     from memcli.store.sqlite.index_cache import IndexCache
     from memcli.store.tiers import Tier
-    from memcli.types import Lines
 
 # Searching the codes of this many vectors takes some milliseconds.
 MANY_VECTORS = 32_768
