@@ -240,34 +240,28 @@ def _without_answer(
 
 def context_record(assembly: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
     """Describe a context; `now` is the ISO time of the question."""
-    from memcli.render.jsonio import (
-        dates_of,
-        freshness_of,
-        implicit_sources,
-        match_reasons,
-        repairs,
-        reranked,
-        retrievers,
-        speaker_match,
-        workspaces_of,
-    )
+    from memcli.render import jsonio
 
     assembled, answer = assembly.assembled, assembly.answer
     return {
         "schema": "memcli.context/1",
         "query": assembly.question.text if assembly.question else None,
-        "dates": dates_of(answer.dates if answer else ()),
+        "dates": jsonio.dates_of(answer.dates if answer else ()),
         "now": now,
         "budget": budget,
         "tokens": assembled.tokens,
         "tokens_saved": assembled.saved,
-        "freshness": freshness_of(assembly.freshness),
-        **workspaces_of(assembly.freshness),
-        **implicit_sources(config),
+        "freshness": jsonio.freshness_of(assembly.freshness),
+        **jsonio.workspaces_of(assembly.freshness),
+        **jsonio.implicit_sources(config),
         "match": answer.match if answer else None,
-        **(match_reasons(answer) if answer else {}),
-        "retrievers": retrievers(answer) if answer else None,
-        **({**repairs(answer), **reranked(answer), **speaker_match(answer)} if answer else {}),
+        **(jsonio.match_reasons(answer) if answer else {}),
+        "retrievers": jsonio.retrievers(answer) if answer else None,
+        **(
+            {**jsonio.repairs(answer), **jsonio.reranked(answer), **jsonio.speaker_match(answer)}
+            if answer
+            else {}
+        ),
         "parts": [_part(part) for part in assembled.parts],
         "omitted": len(assembled.left_out) + assembly.more,
         "warnings": list(assembly.warnings),

@@ -18,17 +18,9 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction.similarity import idf
 from memcli.dates.find import parse_date
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
+from memcli.history import differences
 from memcli.history.commits import Commit, DayOfCommits, commit_named, days_of, head_of
-from memcli.history.differences import (
-    ADDED,
-    DayChanges,
-    FileMove,
-    MemoryChange,
-    MemoryPassage,
-    Name,
-    compare,
-    passages,
-)
+from memcli.history.differences import DayChanges, FileMove, MemoryChange, MemoryPassage, Name
 from memcli.history.git import Git, repository_of
 from memcli.history.tree import NO_FILE, CommitFiles
 from memcli.indexing.planning import Settings, listing_of, read
@@ -337,11 +329,11 @@ def _of_day(
                 file = read(of_state, *name)
                 if not isinstance(file, Skip):
                     if not (hides and workspace.is_private(file)):
-                        by_name[name] = passages(name, file.text)
+                        by_name[name] = differences.passages(name, file.text)
                 elif file.detail != NO_FILE and len(notices) < NAMED:
                     notices.append(_unread(f"{shown(*name)} of {day.day}", file.detail))
         sides.append(by_name)
-    return compare(*sides), notices
+    return differences.compare(*sides), notices
 
 
 def _unread(what: str, why: str) -> Reason:
@@ -413,8 +405,10 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
             continue
         newest = max(newest, days[1])
         if days[1] >= first.isoformat():
-            new = passages(name, file.text)
-            by_day.setdefault(days[1], []).extend(MemoryChange(ADDED, None, each) for each in new)
+            new = differences.passages(name, file.text)
+            by_day.setdefault(days[1], []).extend(
+                MemoryChange(differences.ADDED, None, each) for each in new
+            )
     result = tuple(
         LearnedThatDay(day, (), None, DayChanges((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)

@@ -7,20 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import (
-    CHANGES_FORMATS,
-    COMMON,
-    EVERYWHERE,
-    JSON,
-    TENANT,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    CommandArgument,
-    Option,
-    Options,
-    check,
-)
+from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.errors import ExitCode
 from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED, MemoryChange, MemoryPassage
 from memcli.record import Record
@@ -42,7 +31,7 @@ OPTIONS = (
     Option("-n --limit", "Number of changes per section, or in all.", "N", int,
         shown_default="6 or 10", least=1),
     Option("-f --format", "Output: text, json or markdown.", "FORM", shown_default="text"),
-    JSON, WORKSPACE, EVERYWHERE, WORKSPACE_NAME, TENANT, *COMMON,
+    rows.JSON, rows.WORKSPACE, rows.EVERYWHERE, rows.WORKSPACE_NAME, rows.TENANT, *rows.COMMON,
 )  # fmt: skip
 
 
@@ -54,7 +43,7 @@ def run(options: Options) -> int:
     Examples: memcli changes --since 2026-02-01      memcli changes "connection pool" --since May
     """
     form = "json" if options.json else options.format or "text"
-    check("--format", [form], CHANGES_FORMATS)
+    check("--format", [form], rows.CHANGES_FORMATS)
     check("--by", [options.by] if options.by else [], (AGENT,))
     command = command_context(options)
 

@@ -7,20 +7,10 @@ import sys
 from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.hook_reply import LIMIT_SECONDS, REPLY
-from memcli.cli.options import (
-    AGENT_MEMORIES,
-    COMMON,
-    EVERYWHERE,
-    TENANT,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    CommandArgument,
-    Option,
-    Options,
-    check,
-)
+from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.config.settings import cache_folder
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.hook.agents import AGENTS, EVENTS, SILENCE, read_event, read_object, reply
@@ -68,7 +58,7 @@ OPTIONS = (
         choices=tuple(AGENTS), attribute="agent"),
     Option("--budget", "Maximum tokens that are added to the conversation.", "TOKENS", int,
         shown_default="context.budget, or 600 for a prompt", least=1),
-    WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
+    *rows.SEVERAL,
 )  # fmt: skip
 
 

@@ -12,20 +12,9 @@ from memcli.api.open import open_workspaces
 from memcli.api.workspace import current_folder
 from memcli.api.workspaces import Selection, Workspaces
 from memcli.checking import TYPE_CHECKING
+from memcli.cli import options as rows
 from memcli.cli.command_context import command_context
-from memcli.cli.options import (
-    AGENT_MEMORIES,
-    COLOR,
-    DEBUG,
-    EVERYWHERE,
-    QUIET,
-    TENANT,
-    VERBOSE,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    Option,
-    Options,
-)
+from memcli.cli.options import Option, Options
 from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
@@ -43,7 +32,8 @@ _AT_A_TERMINAL = (
 OPTIONS = (
     Option("--structured", "Also answer with JSON."),
     Option("--write", "Let the agent save, correct and forget notes."),
-    WORKSPACE, EVERYWHERE, WORKSPACE_NAME, TENANT, AGENT_MEMORIES, QUIET, VERBOSE, COLOR, DEBUG,
+    rows.WORKSPACE, rows.EVERYWHERE, rows.WORKSPACE_NAME, rows.TENANT, rows.AGENT_MEMORIES,
+    rows.QUIET, rows.VERBOSE, rows.COLOR, rows.DEBUG,
 )  # fmt: skip
 
 

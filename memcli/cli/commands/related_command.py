@@ -4,32 +4,10 @@ from __future__ import annotations
 
 from memcli.api.ask import SearchResult
 from memcli.checking import TYPE_CHECKING
+from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import filters_of, sync_of
-from memcli.cli.options import (
-    BRIEF,
-    COMMON,
-    DOCUMENTS,
-    EVERYWHERE,
-    FORMAT,
-    JSON,
-    KIND,
-    LIMIT,
-    MORE,
-    NO_SYNC,
-    PATH,
-    SOURCE,
-    SYNC,
-    TAG,
-    TENANT,
-    WHERE,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    CommandArgument,
-    Option,
-    Options,
-    related_keys,
-)
+from memcli.cli.options import CommandArgument, Option, Options, related_keys
 from memcli.cli.search_form import Shape, shape_of
 from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
 from memcli.errors import ExitCode, UsageError
@@ -49,16 +27,16 @@ ARGUMENTS = (
         "PATH[:LINE]",
         "A citation or ref, or a path for a whole document.",
         is_required=True,
-        choices=DOCUMENTS,
+        choices=rows.DOCUMENTS,
     ),
 )
 OPTIONS = (
-    LIMIT, FORMAT,
+    rows.LIMIT, rows.FORMAT,
     Option("--fields", "Only these JSON keys.", "KEYS", list, choices=related_keys),
-    JSON, BRIEF, MORE,
+    rows.JSON, rows.BRIEF, rows.MORE,
     Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
-    PATH, SOURCE, KIND, TAG, WHERE, NO_SYNC, SYNC, WORKSPACE, EVERYWHERE,
-    WORKSPACE_NAME, TENANT, *COMMON,
+    rows.PATH, rows.SOURCE, rows.KIND, rows.TAG, rows.WHERE, rows.NO_SYNC, rows.SYNC,
+    rows.WORKSPACE, rows.EVERYWHERE, rows.WORKSPACE_NAME, rows.TENANT, *rows.COMMON,
 )  # fmt: skip
 
 
