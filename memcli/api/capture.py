@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from memcli.api.remember import RememberResult
     from memcli.api.workspace import Workspace
+    from memcli.remember.capture import SessionFact
 
 INBOX = "memory/inbox.md"
 MOST_PER_SESSION = 10
@@ -28,29 +29,36 @@ class InboxEntry(Record):
     text: str
 
 
+class CapturedFact(Record):
+    """What became of a fact of a session."""
+
+    key: str
+    note: RememberResult  # of which `stored` says whether it was saved
+
+
+def fact_key(fact: SessionFact) -> str:
+    """Return a key by which a later run knows a fact again, wherever its line is by then."""
+    from memcli.digests import sha256
+
+    return sha256(fact.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def capture(
-    workspace: Workspace, transcript: str, name: str, *, after: int, room: int, now: datetime
-) -> Iterator[RememberResult]:
-    """Save what later sessions need from a transcript `after` a line: at most `room` notes.
+    workspace: Workspace, facts: Sequence[SessionFact], name: str, *, room: int, now: datetime
+) -> Iterator[CapturedFact]:
+    """Save facts of the transcript `name` in their order: at most `room` notes.
 
-    Each note passes the rules of `remember`, and cites the transcript by its `name`. It is saved
-    before it is yielded.
+    Each passes the rules of `remember`, and is saved or refused before it is yielded.
     """
-    from memcli.markdown.transcript import read_transcript
-    from memcli.remember.capture import facts_of
-
     to = _TO[workspace.config("capture")]
-    for each in facts_of(read_transcript(transcript, after=after)):
+    scope = PRIVATE if to == INBOX else ""
+    for each in facts:
         if room <= 0:
             return
-        source = f"{name}:{each.line}"
-        scope = PRIVATE if to == INBOX else ""
-        noted = remember(
-            workspace, each.text, Wish(to=to, gate=True, by=AGENT, source=source, scope=scope), now
-        )
-        if noted.stored:
-            room -= 1
-            yield noted
+        wish = Wish(to=to, gate=True, by=AGENT, source=f"{name}:{each.line}", scope=scope)
+        noted = remember(workspace, each.text, wish, now)
+        room -= noted.stored
+        yield CapturedFact(fact_key(each), noted)
 
 
 def inbox(workspace: Workspace) -> list[InboxEntry]:

@@ -235,8 +235,12 @@ def sync(
     on_progress: Progress = unseen,
 ) -> RunResult:
     """Update the index as its only writer; `sleep` waits for another writer."""
+    from memcli.embedding.encoders import AUTO
+
     workspace.need_files()
-    settings, before = workspace.index_settings(), (vectors.made, vectors.borrowed)
+    is_auto = AUTO in workspace.encoders().names
+    settings = workspace.index_settings()._replace(weighs_languages=is_auto)
+    before = vectors.made, vectors.borrowed
     on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
     report: Report | None = None
 

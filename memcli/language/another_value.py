@@ -26,6 +26,7 @@ from memcli.record import Record
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
 BEFORE_A_HAN_NUMBER = 4  # characters
 LONGEST_VALUE = 6  # tokens
+LONGEST_PHRASE = 4  # tokens; a longer text that begins with a verb is not a value
 _HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
                ":", "：")  # fmt: skip
 _ATTRIBUTES = STATES | {"是", "为", ":", "："}
@@ -162,6 +163,10 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
     longest = LONGEST_VALUE * (2 if there.is_han else 1)
     if not (old and new) or max(len(old), len(new)) > longest or new[0] in _NEGATIONS:
         return False
+    if has_label and any(
+        len(each) > LONGEST_PHRASE and each[0].endswith("s") for each in (old, new)
+    ):
+        return False  # a description: `renders and prints shipping labels`
     if "," in old and not (has_label and old.count(",") == new.count(",") == 1):
         return False  # a list
     past = [is_past(each[0], "") for each in (old, new)]

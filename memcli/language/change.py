@@ -201,6 +201,8 @@ _REVOKES = _beginnings(
     " revok, withdr, instead of, no longer, not any more, not anymore, ersetzt, widerr, korrigiert,"
     " statt, anstelle, nicht mehr"
 )
+_OF_A_PART = ("of", "in", "from", "von", "vom", "aus", "im")  # directly before the link
+_NO_PART = ("", "as", "that", "it", "wie", "instead")  # before these: `no longer as in [[1]]`
 _HAN_REVOKES_LINK = ("取代", "代替", "替代", "更正", "推翻", "不再", "作废")
 _IS_REVOKED = _beginnings(
     "no longer, not any more, not anymore, replaced by, superseded, obsolete, outdated, overruled,"
@@ -209,17 +211,20 @@ _IS_REVOKED = _beginnings(
 _HAN_IS_REVOKED = ("不再", "作废", "过时", "已被")
 
 
-def revokes(text: str, name: str) -> int | None:
+def revokes(text: str, name: str) -> tuple[int, bool] | None:
     """Return the line of a text, from 0, that says a linked document is replaced.
 
-    Example: `This replaces the decision of [[2025-03-03]].` for `2025-03-03.md`
+    Also return whether it names a part: `This replaces the decision of [[2025-03-03]].`
     """
     stem = name.removesuffix(".md")
     wiki = (f"{opened}{stem}{end}" for opened in ("[[", "/") for end in ("]]", "#", "|"))
     links = (*wiki, f"/{name})", f"({name})", f"({name}#", f"/{name}#")
     for number, line in enumerate(text.split("\n")):
-        if any(link in line and revokes_link(line, link) for link in links):
-            return number
+        if link := next((it for it in links if it in line and revokes_link(line, it)), ""):
+            before = line.partition(link)[0]
+            of = before.rpartition("[")[0] if link.startswith(("/", "(")) else before
+            words = ["", "", *of.rstrip("[").split()]
+            return number, words[-1] in _OF_A_PART and words[-2] not in _NO_PART
     return None
 
 

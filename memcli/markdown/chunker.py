@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import measure, quotient
@@ -124,13 +125,14 @@ def _sections(
     A heading without text joins its first child. If it has none, it is a block by itself, so that a
     document that contains only headings can be found.
     """
+    days_of = cache(heading_days)
     stack: list[Block] = []
     first: int | None = None
     waiting: Block | None = None
     blocks: list[Block] = []
 
     def heading() -> Heading:
-        days = (heading_days(block.title) for block in reversed(stack))
+        days = (days_of(block.title) for block in reversed(stack))
         path = tuple(block.title for block in stack if block.title)
         return Heading(path, next(filter(None, days), None))
 

@@ -283,7 +283,7 @@ def _covered(
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         prefix = (index_term.text.split()[-1], cut[-1]) if index_term.prefix and cut else ()
-        terms.append(WeightedTerm(cut, idf, prefix, _exact(term)))
+        terms.append(WeightedTerm(cut, idf, prefix, _exact(term), text=term.text))
         if index_term in common:
             continue
         looked_up += idf * (term.kind != JOINED)

@@ -49,6 +49,7 @@ def test_what_states_nothing_and_what_only_greets_is_not_corrected() -> None:
         ("Long time no see!", "Long time no chat!"),
         ("Feel free to ask about geometry.", "If you have any more questions, feel free to ask."),
         ("Anna is my cousin, her birthday is 12 May.", "Anna is my cousin, her city is Graz."),
+        ("worker: renders and prints shipping labels.", "worker: Jun watches the queue depth"),
     ):
         assert corrects(newer, older) == 0, newer
 
