@@ -52,6 +52,7 @@ _LASTING = phrases(
     "from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"
 )
 _HAN_LASTING = ("从", "起", "不再", "以后")
+_OF_CLOCK = ("uhr", "am", "pm")
 _PULLS = ("pull", "pulls", "merge_requests", "commit")
 
 
@@ -134,7 +135,10 @@ def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
         is_lasting = any(each in new.text for each in _HAN_LASTING)
         return not is_lasting and not any(each in old.text for each in _HAN_ONCE)
     return not EVERY.isdisjoint(old.sequence) and any(
-        one in WEEKDAYS and other.isdigit() for one, other in pairwise(new.sequence)
+        one in WEEKDAYS and other.isdigit() and not (behind in _OF_CLOCK or behind.isdigit())
+        for one, other, behind in zip(
+            new.sequence, new.sequence[1:], (*new.sequence[2:], ""), strict=False
+        )
     )
 
 
