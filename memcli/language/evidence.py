@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from memcli.language.another_value import OF, is_another_value, is_home, is_new_of, is_turned
+from memcli.language.another_value import OF, PLACES, is_another_value, is_home, is_new_of, is_turned
 from memcli.language.change import AMOUNT, GONE, NOT, NOW, Cue, chinese_cues
 from memcli.language.compared_line import (
     DAYS,
     MOVES,
     OWN,
     STATES,
+    TIME,
     ComparedLine,
     adds,
     clauses_of,
@@ -48,6 +49,7 @@ WEIGHTS = {
     "gone": 0.67,  # it says that something has ended
     "now": 0.47,  # it says that something begins
     "changed": 0.94,  # the older line contains what the newer one names before its word of change
+    "moved": 1.20,  # and a value that it changes to: `The launch is postponed to 5 May`
     "other amount": 1.14,  # an amount changes to another number of the same unit
     "split": 0.64,  # clauses of the newer line share the content: `Mora closed. Lunch is at Luigi.`
     "same type": 0.79,  # both contain a day, a time of day, a duration or a price
@@ -61,6 +63,10 @@ WEIGHTS = {
     "event": -1.97,  # the older line reports an event, which is rarely undone
 }
 _BEFORE_A_PLACE = table("in im at of to zu zum zur am for für mit with by on auf")
+_TO = table("to auf nach zu zum zur an")
+_RENAMED = table("renamed umbenannt")
+_CALLED = table("called named name names heißt heisst")
+_HAN_TO = "到至为成由"
 _INSTEAD = phrases("instead of, rather than, in place of, statt, anstelle von")
 _AUXILIARIES = table(
     """is are was were has have had been be will ist sind war waren wird wurde wurden hat haben the
@@ -103,7 +109,8 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
         "other amount": float(AMOUNT in new.kinds and is_other_amount),
         "same verb": float(not STATES.isdisjoint(new.terms & old.terms)),
         "same type": float(not new.value_types.isdisjoint(old.value_types)),
-        "foreign": float(overlap.is_foreign),
+        "moved": float(overlap.is_changed and _has_new_value(new, old)),
+        "foreign": float(overlap.is_foreign and not overlap.is_changed),
         "event": float(old.is_event and NOW not in old.kinds),
         "long": float(len(new.signs) > LONG_HAN if both_han else len(new.content) > LONG),
         "other thing": float(is_of_other_thing(new, old)),
@@ -303,6 +310,32 @@ def _attributes(line: ComparedLine) -> Iterator[tuple[str, str]]:
             yield other, one
         elif one in things and other in OF:
             yield from ((one, term) for term in words[at + 2 : at + 4] if term in things)
+
+
+def _has_new_value(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether a line names what something changes to, and the older line does not."""
+    if has_han(new.text):
+        return any(
+            text[cue.end - 1] in _HAN_TO and not _covered(text[cue.end : cue.end + 3], old.text) > 2
+            for (text,), cues in new.cues
+            for cue in cues
+        )
+    for words, cue in _changes(new):
+        to = next((at for at in (cue.end - 1, cue.end) if at < len(words) and words[at] in _TO), 0)
+        value = [term for term in words[to + 1 : to + 1 + NEAR] if is_content(term)] if to else []
+        if value and not old.has(value[0]) and _may_become(words[cue.first], value, old):
+            return True
+    return False
+
+
+def _may_become(change: str, value: Sequence[str], old: ComparedLine) -> bool:
+    """Return whether an older line has a value of the same kind as a new one."""
+    if change in _RENAMED:
+        return not _CALLED.isdisjoint(old.sequence)
+    if is_number(value[0]) or value[0] in TIME:
+        return any(is_number(term) or term in TIME for term in old.sequence)
+    is_numbered = any(map(is_number, value[1:2]))  # `version 3`
+    return not (is_numbered or PLACES.isdisjoint(old.sequence))
 
 
 def _amounts(line: ComparedLine) -> Iterator[tuple[str, str]]:
