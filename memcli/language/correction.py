@@ -33,7 +33,7 @@ from memcli.language.terms import has_han
 
 SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
-LEAST_IN_TALK = 0.5  # evidence that a conversation needs more
+LEAST_IN_TALK = 0.3  # evidence that a conversation needs more
 LEAST_CONTENT = 2  # content words of a line that states something
 _ASSISTANTS = table("assistant ai chatgpt claude")
 _CODE = ("{", "\\", "==", "):", "('", '("', "`")

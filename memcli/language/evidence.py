@@ -68,6 +68,7 @@ _RENAMED = table("renamed umbenannt")
 _CALLED = table("called named name names heißt heisst")
 _HAN_TO = "到至为成由"
 _INSTEAD = phrases("instead of, rather than, in place of, statt, anstelle von")
+_FORMER = table("bisher bislang previously formerly current old")
 _AUXILIARIES = table(
     """is are was were has have had been be will ist sind war waren wird wurde wurden hat haben the
     no also"""
@@ -92,6 +93,7 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
     overlap = _overlap_of_signs(new, old) if both_han else _overlap_of_words(new, old)
     numbers, others = dict(_amounts(new)), dict(_amounts(old))
     is_other_amount = any(numbers[unit] != others[unit] for unit in numbers.keys() & others)
+    same_types = not new.value_types.isdisjoint(old.value_types)
     return {
         "value": float(
             not (adds(new) or old.is_event or new.is_event)
@@ -106,11 +108,13 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
         "gone": float(GONE in new.kinds),
         "now": float(NOW in new.kinds),
         "changed": float(overlap.is_changed),
-        "other amount": float(AMOUNT in new.kinds and is_other_amount),
+        "other amount": float(
+            AMOUNT in new.kinds and (is_other_amount or (both_han and same_types))
+        ),
         "same verb": float(not STATES.isdisjoint(new.terms & old.terms)),
-        "same type": float(not new.value_types.isdisjoint(old.value_types)),
+        "same type": float(same_types),
         "moved": float(overlap.is_changed and _has_new_value(new, old)),
-        "foreign": float(overlap.is_foreign and not overlap.is_changed),
+        "foreign": float(overlap.is_foreign and not (overlap.is_changed or overlap.is_of_one)),
         "event": float(old.is_event and NOW not in old.kinds),
         "long": float(len(new.signs) > LONG_HAN if both_han else len(new.content) > LONG),
         "other thing": float(is_of_other_thing(new, old)),
@@ -297,7 +301,8 @@ def _instead(line: ComparedLine) -> list[str]:
     """List the things or the action that a line replaces: `instead of MySQL`."""
     for phrase in _INSTEAD:
         behind = line.spaced.partition(phrase)[2].replace("/", " ").split()[:NEAR]
-        if things := [term for term in behind if is_thing(term) or term.endswith("ing")]:
+        named = [term for term in behind if term not in _FORMER]
+        if things := [term for term in named if is_thing(term) or term.endswith("ing")]:
             return things
     return []
 
