@@ -66,6 +66,8 @@ _BEFORE_A_PLACE = table("in im at of to zu zum zur am for für mit with by on au
 _TO = table("to auf nach zu zum zur an")
 _RENAMED = table("renamed umbenannt")
 _CALLED = table("called named name names heißt heisst")
+_HAN_OBJECT = "把将"  # before what is replaced
+_HAN_ATTRIBUTES = ("时间", "日期", "地点", "价格", "频率", "人选")
 _HAN_TO = "到至为成由"
 _INSTEAD = phrases("instead of, rather than, in place of, statt, anstelle von")
 _FORMER = table("bisher bislang previously formerly current old")
@@ -188,15 +190,16 @@ def _overlap_of_signs(new: ComparedLine, old: ComparedLine) -> _Overlap:
     has_subject, has_own_subject = bool(one) and one in new.text, bool(other) and other in old.text
     changes = [(words[0], cue) for words, cues in new.cues for cue in cues]
     before = [
-        "".join(filter(_is_content_sign, text[: cue.first]))
+        _without_attribute("".join(filter(_is_content_sign, text[: cue.first])))
         for text, cue in changes
         if cue.kind != NOT
     ]
-    gone = [(text, cue) for text, cue in changes if cue.kind == GONE]
     near = [
         f"{text[max(0, cue.first - 4) : cue.first]} {text[cue.end : cue.end + 6]}"
-        for text, cue in gone
+        for text, cue in changes
+        if cue.kind == GONE
     ]
+    near += [text[: cue.first].partition(sign)[2] for text, cue in changes for sign in _HAN_OBJECT]
 
     def most(texts: Sequence[str]) -> int:
         return max((sum(pair in text for pair in pairs) for text in texts), default=0)
@@ -218,6 +221,11 @@ def _covered(signs: str, others: str) -> int:
         if pair in others and " " not in pair and not _HAN_GRAMMAR.issuperset(pair):
             covered |= {at, at + 1}
     return sum(signs[at] not in _HAN_GRAMMAR for at in covered)
+
+
+def _without_attribute(subject: str) -> str:
+    """Remove a word for what changes: `例会` of `例会时间`."""
+    return next((subject.removesuffix(a) for a in _HAN_ATTRIBUTES if subject.endswith(a)), subject)
 
 
 def _is_content_sign(sign: str) -> bool:
