@@ -66,6 +66,7 @@ _BEFORE_A_PLACE = table("in im at of to zu zum zur am for für mit with by on au
 _TO = table("to auf nach zu zum zur an")
 _RENAMED = table("renamed umbenannt")
 _CALLED = table("called named name names heißt heisst")
+_TO_BEFORE = table("auf nach")  # `auf Donnerstag verlegt`
 _HAN_OBJECT = "把将"  # before what is replaced
 _HAN_ATTRIBUTES = ("时间", "日期", "地点", "价格", "频率", "人选")
 _HAN_TO = "到至为成由"
@@ -115,7 +116,7 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
         ),
         "same verb": float(not STATES.isdisjoint(new.terms & old.terms)),
         "same type": float(same_types),
-        "moved": float(overlap.is_changed and _has_new_value(new, old)),
+        "moved": float(_has_new_value(new, old, is_changed=overlap.is_changed)),
         "foreign": float(overlap.is_foreign and not (overlap.is_changed or overlap.is_of_one)),
         "event": float(old.is_event and NOW not in old.kinds),
         "long": float(len(new.signs) > LONG_HAN if both_han else len(new.content) > LONG),
@@ -325,30 +326,38 @@ def _attributes(line: ComparedLine) -> Iterator[tuple[str, str]]:
             yield from ((one, term) for term in words[at + 2 : at + 4] if term in things)
 
 
-def _has_new_value(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether a line names what something changes to, and the older line does not."""
+def _has_new_value(new: ComparedLine, old: ComparedLine, *, is_changed: bool) -> bool:
+    """Return whether a thing of the older line changes to a value that this line lacks."""
     if has_han(new.text):
         return any(
-            text[cue.end - 1] in _HAN_TO and not _covered(text[cue.end : cue.end + 3], old.text) > 2
+            text[cue.end - 1] in _HAN_TO
+            and (is_changed or text[: cue.first][-2:] in old.text)
+            and not _covered(text[cue.end : cue.end + 3], old.text) > 2
             for (text,), cues in new.cues
             for cue in cues
         )
     for words, cue in _changes(new):
-        to = next((at for at in (cue.end - 1, cue.end) if at < len(words) and words[at] in _TO), 0)
-        value = [term for term in words[to + 1 : to + 1 + NEAR] if is_content(term)] if to else []
-        if value and not old.has(value[0]) and _may_become(words[cue.first], value, old):
-            return True
+        for at in range(max(0, cue.first - NEAR - 1), min(cue.end + NEAR, len(words))):
+            if words[at] not in _TO or (at < cue.first and words[at] not in _TO_BEFORE):
+                continue
+            is_known = is_changed or (at > cue.end and _is_known(words[cue.end : at], old))
+            value = [term for term in words[at + 1 : at + 1 + NEAR] if is_content(term)]
+            if is_known and _may_become(words[cue.first], value, old):
+                return True
     return False
 
 
 def _may_become(change: str, value: Sequence[str], old: ComparedLine) -> bool:
-    """Return whether an older line has a value of the same kind as a new one."""
+    """Return whether an older line has another value of the same kind."""
+    first = next((at for at, term in enumerate(value) if not old.has(term)), None)
+    if first is None:
+        return False
     if change in _RENAMED:
         return not _CALLED.isdisjoint(old.sequence)
-    if is_number(value[0]) or value[0] in TIME:
+    if is_number(value[first]) or value[first] in TIME:
         return any(is_number(term) or term in TIME for term in old.sequence)
-    is_numbered = any(map(is_number, value[1:2]))  # `version 3`
-    return not (is_numbered or PLACES.isdisjoint(old.sequence))
+    is_numbered = any(map(is_number, value[first + 1 : first + 2]))  # `version 3`
+    return first > 0 or not (is_numbered or PLACES.isdisjoint(old.sequence))
 
 
 def _amounts(line: ComparedLine) -> Iterator[tuple[str, str]]:
