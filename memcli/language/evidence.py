@@ -69,7 +69,7 @@ _CALLED = table("called named name names heißt heisst")
 _TO_BEFORE = table("auf nach")  # `auf Donnerstag verlegt`
 _HAN_OBJECT = "把将"  # before what is replaced
 _HAN_ATTRIBUTES = ("时间", "日期", "地点", "价格", "频率", "人选")
-_HAN_TO = "到至为成由"
+_HAN_TO = frozenset("到至为成由")
 _INSTEAD = phrases("instead of, rather than, in place of, statt, anstelle von")
 _FORMER = table("bisher bislang previously formerly current old")
 _AUXILIARIES = table(
@@ -330,7 +330,7 @@ def _has_new_value(new: ComparedLine, old: ComparedLine, *, is_changed: bool) ->
     """Return whether a thing of the older line changes to a value that this line lacks."""
     if has_han(new.text):
         return any(
-            text[cue.end - 1] in _HAN_TO
+            not _HAN_TO.isdisjoint(text[cue.end - 1 : cue.end + 1])
             and (is_changed or text[: cue.first][-2:] in old.text)
             and not _covered(text[cue.end : cue.end + 3], old.text) > 2
             for (text,), cues in new.cues
