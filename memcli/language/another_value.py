@@ -44,6 +44,7 @@ _OFTEN = (
 _NEW = ("new ", "neue", "新")
 _HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
 _HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
+_HAN_PARTICLES = "呢啊哦呀嘛"  # at the end
 _FAR = 6  # words
 OF = table("of for für des der vom von zum zur")
 _COPULAS = table("is are ist sind")
@@ -237,7 +238,9 @@ def _tokens(text: str) -> Sequence[str]:
             tokens[-1] += token
         else:
             tokens.append(token)
-    return tokens[:-1] if tokens[-1:] == [","] else tokens
+    while tokens and (tokens[-1] == "," or tokens[-1] in _HAN_PARTICLES):
+        tokens.pop()
+    return tokens
 
 
 def _is_same_label(one: str, other: str) -> bool:

@@ -93,7 +93,7 @@ _HAN_TYPES = {
 }
 # A question or a request changes nothing.
 _REQUESTS = phrases(
-    "can you, could you, help me, trying to, feel free, let me know, let s, kannst du, hilf mir"
+    "can you, could you, help me, trying to, feel free, let me know, kannst du, hilf mir"
 )
 OWN = table("i my we our ich mein meine wir unser unsere")
 # Verbs of events. A later event does not correct an earlier one.
@@ -267,7 +267,9 @@ def adds(line: ComparedLine) -> bool:
 
 def asks(line: ComparedLine) -> bool:
     """Return whether a line is a question."""
-    return "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS)
+    if "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS):
+        return True
+    return " let s " in line.spaced and " instead " not in line.spaced
 
 
 @lru_cache(maxsize=1024)
