@@ -42,8 +42,8 @@ _PHRASES = {
     gave back, parted ways, moved out, axed, shelved, vetoed, in favor of, in favour of, bye bye,
     farewell, for good, unavailable, not available, ends, phasing out, sunset, end of life, shuts,
     shutting, went bust, burned down, burnt down, was stolen, got stolen, let go, has gone,
-    overruled, outdated, no use, kicked out, swaps, swapping, switches from, moves from, statt, anstatt, anstelle von, nicht mehr,
-    ersetzt, gekündigt, abgeschafft, fällt aus, fallen aus, verkauft, aufgehört, aufgegeben,
+    overruled, outdated, no use, kicked out, swaps, swapping, switches from, moves from, statt,
+    anstatt, anstelle von, nicht mehr, ersetzt, gekündigt, abgeschafft, fällt aus, fallen aus, verkauft, aufgehört, aufgegeben,
     rausgeworfen, weg von, abgeschaltet, zugemacht, geschlossen, in rente, im ruhestand, abgesagt,
     entfällt, gestrichen, beendet, abgelöst, eingestellt, umgestiegen, zieht weg, zieht aus,
     ausgezogen, weggezogen, zurückgetreten, ausgelaufen, läuft aus, außer betrieb, aufgelöst,
@@ -92,7 +92,8 @@ _PHRASES = {
     shifted, moved, rose, hiked, cut, stretched, relaxed, tightened, widened, shrank, grew, put
     back, put off, moved back, moved up, back to, forward to, goes from, go from, went from,
     adjusted, revised, tripled, more joined, halve, halving, raise, raises, slipped to, slips to,
-    slipping to, pushed out, rises to, falls to, drops to, dropped to, jumped to, erhöht, gesenkt, verlängert, verkürzt, gestiegen,
+    slipping to, pushed out, rises to, falls to, drops to, dropped to, jumped to, erhöht,
+    gesenkt, verlängert, verkürzt, gestiegen,
     gesunken, teurer, billiger, verschoben, vorverlegt, verlegt, angehoben, steigt, sinkt,
     heraufgesetzt, herabgesetzt, hochgesetzt, angepasst, verschiebt, aufgestockt, gekürzt,
     reduziert, verdoppelt, halbiert, rauf auf, runter auf, hoch auf, erhöhen, senken, klettert auf,
@@ -117,7 +118,8 @@ _CHINESE = {
     下周起 下月起 今年起""",
     AMOUNT: """
     就行 就够 最近 增至 减至 提高 上涨 提高到 降低到 推迟 延期 推后 提前 涨到 降到 降为 升为
-    增加到 减少到 调整 调到 扩容 上调 下调 缩短 延长 涨了 涨价 降价 减到 加到 升到 压缩到 放宽到 提前到""",
+    增加到 减少到 调整 调到 扩容 上调 下调 缩短 延长 涨了 涨价 降价 减到 加到 升到
+    压缩到 放宽到 提前到""",
 }
 _FAR = 8  # characters from `不` to `了`
 _NEGATIONS = frozenset(["never", "not", "t"])

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from memcli.language.another_value import OF, PLACES, is_another_value, is_home, is_new_of, is_turned
+from memcli.language.another_value import (
+    OF,
+    PLACES,
+    is_another_value,
+    is_home,
+    is_new_of,
+    is_turned,
+)
 from memcli.language.change import AMOUNT, GONE, NOT, NOW, Cue, chinese_cues
 from memcli.language.compared_line import (
     DAYS,
