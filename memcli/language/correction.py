@@ -15,10 +15,11 @@ from functools import lru_cache
 from itertools import pairwise
 from math import exp
 
-from memcli.language.change import NOW
+from memcli.language.change import AMOUNT, GONE, NOW
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
+    MOVES,
     OWN,
     WEEKDAYS,
     ComparedLine,
@@ -53,6 +54,10 @@ _LASTING = phrases(
 )
 _HAN_LASTING = ("从", "起", "不再", "以后")
 _OF_CLOCK = ("uhr", "am", "pm")
+_TO, _FROM = table("to nach"), table("from von aus")
+_ALL_DAYS = table("weekdays weekends werktags wochentags wochenende")
+_DAYS = _ALL_DAYS | EVERY | WEEKDAYS
+_WAY = 5  # words
 _PULLS = ("pull", "pulls", "merge_requests", "commit")
 
 
@@ -98,6 +103,8 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
         return True
     if _is_instance(new, old):
         return True
+    if _is_way_back(new, old) or _is_of_other_days(new, old):
+        return True
     return _is_of_other_letter(new, old) or _is_of_somebody_else(new, old) or _is_once(new, old)
 
 
@@ -118,10 +125,29 @@ def _is_of_other_letter(new: ComparedLine, old: ComparedLine) -> bool:
     return any(mine[word] != theirs[word] for word in mine.keys() & theirs)
 
 
+def _is_way_back(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether one line begins with a way to a place, and the other with one from it."""
+    if not MOVES.isdisjoint((*new.sequence, *old.sequence)):
+        return False
+    one, other = (
+        {(word in _TO, place) for word, place in pairwise(line.sequence[:_WAY])
+         if word in _TO or word in _FROM}
+        for line in (new, old)
+    )  # fmt: skip
+    return any((not is_to, place) in other for is_to, place in one)
+
+
+def _is_of_other_days(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether one line is about all weekdays or weekends, and the other about other days."""
+    one, other = (frozenset(_DAYS.intersection(line.sequence)) for line in (new, old))
+    is_all = not _ALL_DAYS.isdisjoint(one | other)
+    return bool(one and other) and is_all and one.isdisjoint(other) and not (new.kinds & {GONE, AMOUNT})
+
+
 def _letters(line: ComparedLine) -> Iterator[tuple[str, str]]:
     if any(len(term) == 1 and term.isalpha() for term in line.sequence):
         for one, other in pairwise(line.text.split()):
-            if len(letter := other.strip(".,;:()")) == 1 and letter.isupper() and letter.isascii():
+            if len(letter := other.strip(".,;:()")) == 1 and letter.isalpha() and letter.isascii():
                 yield one.casefold(), letter
 
 

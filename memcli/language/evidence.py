@@ -289,17 +289,17 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
 
     Example: `web team` and `mobile team`
     """
-    if has_han(new.text) or _instead(new):
+    if has_han(new.text):
         return False
+    if _instead(new):
+        return _has_other_head(new, old)
     mine, theirs = (
         [b for a, b in pairwise(line.name) if b in DAYS or is_number(b)] for line in (new, old)
     )
     if mine and theirs and not old.has(mine[0]) and not new.has(theirs[0]):
         return True  # soup on Mondays and pizza on Fridays; release 4.1 and release 4.2
-    before, others = ({b: a for a, b in pairwise(line.name)} for line in (new, old))
-    heads = (head for head in before.keys() & others if is_thing(head))
-    if any(not new.has(others[head]) and not old.has(before[head]) for head in heads):
-        return True  # the big tent is not the small one
+    if _has_other_head(new, old):
+        return True
     behind = dict(pairwise(new.name)).get(old.subject, "")
     if behind in new.things and not old.has(behind):
         return True  # a school trip is not a school
@@ -311,6 +311,13 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
             return True
     one, other = dict(_attributes(new)), dict(_attributes(old))
     return any(not new.has(other[term]) and not old.has(one[term]) for term in one.keys() & other)
+
+
+def _has_other_head(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether one thing has two different attributes: the big tent is not the small one."""
+    before, others = ({b: a for a, b in pairwise(line.name)} for line in (new, old))
+    heads = (head for head in before.keys() & others if is_thing(head))
+    return any(not new.has(others[head]) and not old.has(before[head]) for head in heads)
 
 
 def _instead(line: ComparedLine) -> list[str]:
@@ -349,12 +356,14 @@ def _has_new_value(new: ComparedLine, old: ComparedLine, *, is_changed: bool) ->
                 continue
             is_known = is_changed or (at > cue.end and _is_known(words[cue.end : at], old))
             value = [term for term in words[at + 1 : at + 1 + NEAR] if is_content(term)]
-            if is_known and _may_become(words[cue.first], value, old):
+            if is_known and _may_become(words[cue.first], value, new, old):
                 return True
     return False
 
 
-def _may_become(change: str, value: Sequence[str], old: ComparedLine) -> bool:
+def _may_become(
+    change: str, value: Sequence[str], new: ComparedLine, old: ComparedLine
+) -> bool:
     """Return whether an older line has another value of the same kind."""
     first = next((at for at, term in enumerate(value) if not old.has(term)), None)
     if first is None:
@@ -362,6 +371,8 @@ def _may_become(change: str, value: Sequence[str], old: ComparedLine) -> bool:
     if change in _RENAMED:
         return not _CALLED.isdisjoint(old.sequence)
     if is_number(value[first]) or value[first] in TIME:
+        if new.value_types and old.value_types and new.value_types.isdisjoint(old.value_types):
+            return False
         return any(is_number(term) or term in TIME for term in old.sequence)
     is_numbered = any(map(is_number, value[first + 1 : first + 2]))  # `version 3`
     return first > 0 or not (is_numbered or PLACES.isdisjoint(old.sequence))
