@@ -23,6 +23,7 @@ from memcli.language.compared_line import (
     OWN,
     WEEKDAYS,
     ComparedLine,
+    adds,
     asks,
     is_thing,
     phrases,
@@ -101,7 +102,7 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
     mine, theirs = _tickets(new.text), _tickets(old.text)
     if theirs - mine or any("/" in each for each in mine):
         return True
-    if _is_instance(new, old):
+    if _is_instance(new, old) or (adds(new) and new.kinds.isdisjoint((GONE, AMOUNT))):
         return True
     if _is_way_back(new, old) or _is_of_other_days(new, old):
         return True
@@ -141,7 +142,12 @@ def _is_of_other_days(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether one line is about all weekdays or weekends, and the other about other days."""
     one, other = (frozenset(_DAYS.intersection(line.sequence)) for line in (new, old))
     is_all = not _ALL_DAYS.isdisjoint(one | other)
-    return bool(one and other) and is_all and one.isdisjoint(other) and not (new.kinds & {GONE, AMOUNT})
+    return (
+        bool(one and other)
+        and is_all
+        and one.isdisjoint(other)
+        and not (new.kinds & {GONE, AMOUNT})
+    )
 
 
 def _letters(line: ComparedLine) -> Iterator[tuple[str, str]]:

@@ -60,6 +60,7 @@ WEIGHTS = {
     "other amount": 1.14,  # an amount changes to another number of the same unit
     "split": 0.64,  # clauses of the newer line share the content: `Mora closed. Lunch is at Luigi.`
     "same type": 0.79,  # both contain a day, a time of day, a duration or a price
+    "other type": -1.0,
     "same verb": 0.48,  # both lines state something with the same verb
     "has last": 0.53,  # the newer line contains the last word of the older one
     "own last": -0.52,  # the older line contains the last word of the newer one
@@ -123,6 +124,7 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
         ),
         "same verb": float(not STATES.isdisjoint(new.terms & old.terms)),
         "same type": float(same_types),
+        "other type": float(bool(new.value_types and old.value_types) and not same_types),
         "moved": float(_has_new_value(new, old, is_changed=overlap.is_changed)),
         "foreign": float(overlap.is_foreign and not (overlap.is_changed or overlap.is_of_one)),
         "event": float(old.is_event and NOW not in old.kinds),
@@ -361,9 +363,7 @@ def _has_new_value(new: ComparedLine, old: ComparedLine, *, is_changed: bool) ->
     return False
 
 
-def _may_become(
-    change: str, value: Sequence[str], new: ComparedLine, old: ComparedLine
-) -> bool:
+def _may_become(change: str, value: Sequence[str], new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether an older line has another value of the same kind."""
     first = next((at for at, term in enumerate(value) if not old.has(term)), None)
     if first is None:
