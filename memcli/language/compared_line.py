@@ -117,7 +117,8 @@ STATES = table(
     dauert trägt hat haben gilt fahre fährt fahren trifft treffen antwortet hängt parken park parks
     kaufen rehearses trains bakes sings teaches coaches cooks waters cleans delivers signs sends
     send leaves leave arrives departs prüft giesst gießt putzt macht betreut holt bringt kocht
-    pflegt parkt trainiert probt übt unterrichtet sitzt unterschreibt wartet schreibt studiere studiert"""
+    pflegt parkt trainiert probt übt unterrichtet sitzt unterschreibt wartet schreibt studiere
+    studiert"""
 )
 # The name of a thing ends before one of these words.
 _ENDS = STATES | table(

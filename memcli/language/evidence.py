@@ -79,6 +79,7 @@ _HAN_OBJECT = "把将"  # before what is replaced
 _HAN_ATTRIBUTES = ("时间", "日期", "地点", "价格", "频率", "人选")
 _HAN_TO = frozenset("到至为成由")
 _INSTEAD = phrases("instead of, rather than, in place of, statt, anstelle von")
+_BEFORE_AN_OBJECT = table("the his her its my our their der die das den seinen ihren")
 _FORMER = table("bisher bislang previously formerly current old")
 _AUXILIARIES = table(
     """is are was were has have had been be will ist sind war waren wird wurde wurden hat haben the
@@ -177,6 +178,13 @@ def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
     values = [term for term in old.content if is_thing(term) or not is_name(term)]
     gone = _gone_objects(new)
     gone_terms = [term for term in values if is_among(term, gone)]
+    is_subject = all(term in names for term in gone_terms)
+    is_other = any(
+        is_thing(term) and not old.has(term)
+        for words, cue in _changes(new)
+        for term in words[cue.end : cue.end + 1]
+        if cue.kind == GONE
+    )
     has_subject = bool(things) and new.has(things[0])
     has_own_subject = bool(own) and old.has(own[0])
     is_own = new.sequence[0] == old.sequence[0] and old.sequence[0] in OWN
@@ -184,8 +192,11 @@ def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
         coverage=len(both) / (len(things) + 0.5),
         shared=len(both),
         is_foreign=bool(things and own) and not (has_subject or has_own_subject or is_own),
-        is_changed=any(_is_known(words[: cue.first], old) for words, cue in _changes(new)),
-        is_object=(0.5 if all(term in names for term in gone_terms) else 1.0) * bool(gone_terms),
+        is_changed=any(
+            _is_known(words[: cue.first], old) and not _has_other_object(words, cue.end, old)
+            for words, cue in _changes(new)
+        ),
+        is_object=bool(gone_terms) * (0.5 * (not is_other) if is_subject else 1.0),
         is_of_one=is_own,
     )  # fmt: skip
 
@@ -251,6 +262,12 @@ def _is_known(words: Sequence[str], old: ComparedLine) -> bool:
     """Return whether an older line contains all of some words, one of them a main thing."""
     things = [term for term in words if is_thing(term) and is_content(term)]
     return all(map(old.has, things)) and any(is_among(term, things) for term in old.things[:2])
+
+
+def _has_other_object(words: Sequence[str], at: int, old: ComparedLine) -> bool:
+    """Return whether an object follows that an older line lacks: `Tom moved his desk`."""
+    is_object = words[at : at + 1] and words[at] in _BEFORE_AN_OBJECT and words[at - 1] not in _TO
+    return bool(is_object) and not any(map(old.has, words[at + 1 : at + 1 + 2 * NEAR]))
 
 
 def _gone_objects(line: ComparedLine) -> tuple[str, ...]:
