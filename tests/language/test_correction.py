@@ -26,11 +26,11 @@ def is_corrected(texts: list[str]) -> bool:
         ("pairs", {"change": (42, 47), "plain": (47, 47), "holds": (0, 50)}),
         ("tuned", {"change": (117, 124), "holds": (1, 76), "plain": (24, 24)}),
         ("fresh", {"change": (11, 12), "plain": (12, 12), "holds": (0, 12)}),
-        ("more", {"change": (56, 62), "plain": (20, 21), "holds": (2, 108)}),
-        ("voices", {"change": (87, 127), "plain": (51, 63), "holds": (2, 102)}),
+        ("more", {"change": (56, 62), "plain": (20, 21), "holds": (0, 108)}),
+        ("voices", {"change": (87, 127), "plain": (51, 63), "holds": (0, 102)}),
         ("unseen", {"change": (23, 24), "plain": (19, 21), "holds": (1, 31)}),
-        ("blind", {"change": (24, 24), "plain": (17, 17), "holds": (3, 22)}),
-        ("heldout", {"change": (46, 72), "plain": (36, 48), "holds": (5, 72)}),
+        ("blind", {"change": (24, 24), "plain": (17, 17), "holds": (0, 22)}),
+        ("heldout", {"change": (46, 72), "plain": (36, 48), "holds": (4, 72)}),
     ],
 )
 def test_current_lines_correct_older_ones_and_near_misses_correct_nothing(
@@ -107,6 +107,11 @@ def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str
         ("舅妈在广州上班呢。", "舅妈在广州巨筑建筑公司上班。"),
         ("The gateway listens on port 8080.", "The gateway was upgraded to version 3."),
         ("Biscuit is a beagle.", "Biscuit moved to the sofa."),
+        ("My manager is Colin.", "Colin moved the team dinner to Thursday."),
+        ("My bike stands in the cellar.", "Jo's bike now stands in the cellar too."),
+        ("The ferry to Arran leaves at 9:45.", "The ferry from Arran was cancelled."),
+        ("It closes at 18:00 on weekdays.", "It closes at 20:00 on Saturdays now."),
+        ("cluster a has 40 nodes", "cluster b has 64 nodes now"),
         ("Weekly sync: Mondays.", "Assistant: I moved the weekly sync to Tuesdays."),
     ],
 )
