@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 # Seconds that an agent waits for a hook, minus the start of Python on a busy machine.
 LIMIT_SECONDS = 1.5
+# The same for an event after which nobody waits for text: about ten notes on a busy machine. Agents
+# stop a hook after five seconds.
+COLLECTING_SECONDS = 3.5
 _NOTHING = "{}\n"
 
 
