@@ -14,11 +14,11 @@ import os
 from datetime import datetime
 
 from memcli.api.workspace import SYSTEM_CLOCK, Clock
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Self, Unpack
+    from typing import Self, Unpack
 
     from memcli.api.changes import ChangeList
     from memcli.api.compact import Compaction

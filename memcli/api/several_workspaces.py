@@ -13,7 +13,7 @@ from shlex import quote
 
 from memcli.api.workspace import STANDS_IN, Clock, Workspace, current_folder, open_workspace
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, joined
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
 from memcli.embedding.encoders import OpenedEncoder
@@ -35,7 +35,7 @@ from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_
 from memcli.workspace.locate import ENV_NAME, locate
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun, Job

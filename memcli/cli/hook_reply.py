@@ -11,12 +11,11 @@ import sys
 from _thread import allocate_lock, start_new_thread
 from contextlib import suppress
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
 # Seconds that an agent waits for a hook, minus the start of Python on a busy machine.
 LIMIT_SECONDS = 1.5

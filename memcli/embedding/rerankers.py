@@ -34,11 +34,9 @@ class Scorer(Protocol):
 
         After `is_over` is set, the result is not used.
         """
-        ...
 
     def close(self) -> None:
         """Free the model."""
-        ...
 
 
 class Reranking(Record):
