@@ -39,7 +39,6 @@ class Memory:
     """One workspace, or several that answer as one. Threads may share it."""
 
     def __init__(self, workspaces: Workspaces) -> None:
-        """Take opened workspaces; use `open`."""
         self.workspaces = workspaces
 
     @property
@@ -76,11 +75,9 @@ class Memory:
         return cls(open_workspaces(selected, settings=settings, environ=environ, clock=clock))
 
     def __enter__(self) -> Self:
-        """Return this memory, for a `with`."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self.close()
 
     def close(self) -> None:

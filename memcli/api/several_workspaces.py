@@ -47,7 +47,6 @@ class SerialEncoder:
     """An encoder that threads take turns at; a `types.Encoder`."""
 
     def __init__(self, encoder: Encoder) -> None:
-        """Take the encoder that is shared."""
         self._encoder, self._guard = encoder, Lock()
         self.fingerprint, self.dimension = encoder.fingerprint, encoder.dimension
         self.max_tokens, self.count = encoder.max_tokens, encoder.count
@@ -67,7 +66,6 @@ class SharedEncoders:
     """The encoders of several workspaces: those that are configured alike share one."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._guard = Lock()
         self._opened: dict[object, OpenedEncoder] = {}
 

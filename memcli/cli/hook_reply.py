@@ -29,7 +29,6 @@ class HookReply:
     """Writes one object to the original stdout."""
 
     def __init__(self) -> None:
-        """Begin without redirecting anything."""
         self._sink: int | None = None
         self._otherwise = _NOTHING  # what is written if the command writes nothing
         self._unwritten, self._forever = allocate_lock(), allocate_lock()

@@ -56,7 +56,6 @@ class LongTextEncoder:
     """Lets an encoder take texts of any length; satisfies `Encoder`."""
 
     def __init__(self, encoder: Encoder) -> None:
-        """Take the encoder whose limit decides where texts are cut."""
         self._encoder = encoder
         self.fingerprint, self.dimension = encoder.fingerprint, encoder.dimension
         self.max_tokens, self.count = encoder.max_tokens, encoder.count

@@ -320,7 +320,6 @@ class PinnedEncoder:
     """
 
     def __init__(self, model: Model, run: Run) -> None:
-        """Take the model and the function that runs it."""
         self._run, self._words = run, WordPiece()
         self.fingerprint, self.dimension = fingerprint(model), model.dimension
         self.max_tokens, self.count = model.max_tokens, self._words.count

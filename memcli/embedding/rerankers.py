@@ -57,7 +57,6 @@ class SharedReranker:
     """The configured reranker for the texts of one index. Threads may share one."""
 
     def __init__(self, settings: Reranking, choice: Choice, index: IndexModel) -> None:
-        """Take the settings; opens nothing."""
         self.name, self.index = settings.name, index
         self._settings, self._choice = settings, choice
         self._lock = Lock()
