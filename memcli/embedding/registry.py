@@ -61,7 +61,7 @@ NOTHING = IndexModel(None, None)
 def _of(module: str) -> Callable[[], Opener]:
     """Return a function that imports a module and returns its `OPENER`."""
     name = f"memcli.embedding.{module}"
-    return lambda: __import__(name, fromlist=["OPENER"]).OPENER  # type: ignore[no-any-return]
+    return lambda: __import__(name, fromlist=["OPENER"]).OPENER
 
 
 # How to open each encoder; its module is imported only then. An encoder without one makes no
@@ -327,7 +327,7 @@ def _quick_bundled(_choice: Choice, opening: Opening) -> Quick | None:
     return QuickModel(models[0])
 
 
-_BUNDLED = Opener(
+_BUNDLED: Opener = Opener(
     _bundled_fingerprint, _open_bundled, _bundled_files, _quick_bundled, has_several=True
 )
 
