@@ -27,6 +27,7 @@ from memcli.record import Record
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
 BEFORE_A_HAN_NUMBER = 3  # characters
 LONGEST_VALUE = 8  # tokens
+LONGEST_HAN_VALUE = 12  # characters
 LONGEST_PHRASE = 4  # tokens; a longer text that begins with a verb is not a value
 _HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
                ":", "：")  # fmt: skip
@@ -166,7 +167,7 @@ def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
 def _is_value(there: _Difference, *, has_label: bool) -> bool:
     """Return whether two lines differ in one short value."""
     old, new = there.old, there.new
-    longest = LONGEST_VALUE * (2 if there.is_han else 1)
+    longest = LONGEST_HAN_VALUE if there.is_han else LONGEST_VALUE
     if not (old and new) or max(len(old), len(new)) > longest or new[0] in _NEGATIONS:
         return False
     if has_label and any(
