@@ -137,11 +137,13 @@ def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines name the same thing and differ only in its value."""
-    if not is_among(new.sequence[0], old.sequence[:1]):
+    if not is_among(_masculine(new.sequence[0]), [_masculine(old.sequence[0])]):
         return False
     label, theirs = label_of(new.text), label_of(old.text)
     has_label = _is_same_label(label, theirs) and label not in _LABELS_OF_ALL
     a, b = _tokens(old.text), _tokens(new.text)
+    if a and b and a[0] != b[0] and _masculine(a[0]) == _masculine(b[0]):
+        b = [a[0], *b[1:]]
     if has_label:  # `Class teachers` is `Class teacher`
         b = [*_tokens(theirs), *b[len(_tokens(label)) :]]
     elif label and " ".join(a).startswith(f"{label} ") and len(a) > (at := len(label.split())):
@@ -151,6 +153,11 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
         return False
     names = _names_chinese if there.is_han else _names
     return names(there, has_label=has_label)
+
+
+def _masculine(title: str) -> str:
+    """Remove the German ending for women: `Kassenwart` of `Kassenwartin`."""
+    return title.removesuffix("in") if len(title) > LONGEST_VALUE else title
 
 
 def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
