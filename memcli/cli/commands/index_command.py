@@ -9,7 +9,13 @@ from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import AGENT_MEMORIES, COMMON, EVERYWHERE, JSON, WORKSPACE, Option, Options
 from memcli.config.settings import FLAG_ORIGIN
 from memcli.errors import ExitCode, UsageError
-from memcli.indexing.notices import settings_changed, skipped, unlisted, without_vectors
+from memcli.indexing.notices import (
+    BROKEN,
+    settings_changed,
+    skipped,
+    unlisted,
+    without_vectors,
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -167,7 +173,8 @@ def _warn(report: Report, terminal: Terminal) -> None:
     for folder in report.unlisted:
         terminal.advise(unlisted(folder))
     for reason in report.flaws:
-        terminal.advise(reason)
+        if reason.code != BROKEN:  # one of the warnings names all such files
+            terminal.advise(reason)
     skips = [skip for skip in report.skips if terminal.verbose or skip.reason != "ignored"]
     if terminal.verbose or len(skips) <= SHOWN_SKIPS:
         for skip in skips:
