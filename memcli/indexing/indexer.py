@@ -102,12 +102,6 @@ def apply(
     unchanged = planned.diff.unchanged
     broken = set(broken_names(change.facts))
     group = 0
-
-    def note(name: str, *, is_broken: bool) -> None:
-        if is_broken != (name in broken):
-            broken.symmetric_difference_update([name])
-            change.remember({"broken": json.dumps(sorted(broken))}, revise=False)
-
     with change.together() as commit:
         for done, stat in enumerate(todo):
             if done and is_over():
@@ -127,11 +121,11 @@ def apply(
                 was_text = before is not None and before.hash != b""
                 if was_text and taken.reason in (*BY_BYTES, "unparsable"):
                     changed.append(name)
-                    note(name, is_broken=False)
+                    _note(change, broken, name, is_broken=False)
             else:
                 file, document = taken
                 faults += flaws(name, file, document)
-                note(name, is_broken=has_broken_front_matter(file, document))
+                _note(change, broken, name, is_broken=has_broken_front_matter(file, document))
                 if before:
                     changed.append(name)
                 else:
@@ -140,7 +134,7 @@ def apply(
         for source, path in planned.diff.removed:
             removed[shown(source, path)] = known[source, path].hash
             change.remove((source, path))
-            note(shown(source, path), is_broken=False)
+            _note(change, broken, shown(source, path), is_broken=False)
         change.remember({"mounts": planned.mounts, **_folder(settings)}, revise=False)
     check_lineage(change, settings)
     moved = pair_moves(added, removed)
@@ -157,6 +151,13 @@ def apply(
         deferred=deferred,
         left=planned.left,
     )
+
+
+def _note(change: Change, broken: set[str], name: str, *, is_broken: bool) -> None:
+    """Remember whether the front matter of a document is not YAML."""
+    if is_broken != (name in broken):
+        broken.symmetric_difference_update([name])
+        change.remember({"broken": json.dumps(sorted(broken))}, revise=False)
 
 
 def _take_in(
