@@ -24,11 +24,10 @@ from memcli.markdown.segments import (
     segment_hash,
 )
 from memcli.record import Record
-from memcli.types import Chunk, Limits, Segment, date_of, named_days
+from memcli.types import Chunk, Limits, Segment, Stretch, date_of, named_days
 
 if TYPE_CHECKING:
     from memcli.markdown.parse import Block, ParsedMarkdown
-    from memcli.types import Stretch
 
 # A last chunk below this share of the limit takes lines from the previous one.
 TAIL_SHARE = 0.25

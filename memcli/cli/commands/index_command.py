@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import AGENT_MEMORIES, COMMON, EVERYWHERE, JSON, WORKSPACE, Option, Options
+from memcli.cli.terminal import Terminal
 from memcli.config.settings import FLAG_ORIGIN
+from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import ExitCode, UsageError
 from memcli.indexing.notices import (
     BROKEN,
@@ -16,13 +18,10 @@ from memcli.indexing.notices import (
     unlisted,
     without_vectors,
 )
+from memcli.record import plain
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.sync import RunResult
-    from memcli.cli.terminal import Terminal
-    from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.comparison import IndexComparison
     from memcli.indexing.indexer import Report
     from memcli.store.run_records import Orphan
@@ -159,7 +158,6 @@ def write(
         terminal.say(_summary(done))
         return {}
     from memcli.api.sync import run_record
-    from memcli.record import plain
 
     record: dict[str, Any] = plain(run_record(done, command.workspace))
     if not done.borrowed:
@@ -210,7 +208,6 @@ def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 def write_plan(comparison: IndexComparison, terminal: Terminal, *, as_json: bool) -> dict[str, Any]:
     """Print what a run would do unless `as_json`, and return its record."""
     from memcli.api.status import planned
-    from memcli.record import plain
 
     plan = plain(planned(comparison))
     if not as_json:
