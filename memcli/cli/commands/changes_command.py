@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING, Any
@@ -75,7 +75,8 @@ def write(
     changes: ChangeList, command: CommandContext, *, form: str, question: str, limit: int | None
 ) -> None:
     """Write the changes to stdout, then their source and warnings to stderr."""
-    WRITERS[form](changes, command, question, limit)
+    writers = {"text": _write_text, "json": _write_json, "markdown": _write_markdown}
+    writers[form](changes, command, question, limit)
     terminal = command.terminal
     terminal.flush()
     for notice in changes.notices:
@@ -243,10 +244,3 @@ def _passage_record(passage: MemoryPassage) -> dict[str, Any]:
         "citation": passage.citation,
         "text": passage.text,
     }
-
-
-WRITERS: Mapping[str, Callable[[ChangeList, CommandContext, str, int | None], None]] = {
-    "text": _write_text,
-    "json": _write_json,
-    "markdown": _write_markdown,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from math import ceil
 
 from memcli.checking import TYPE_CHECKING, Any
@@ -84,28 +84,13 @@ def write(
     assembly: Assembly, sharing: Sharing, command: CommandContext, *, form: str, explain: bool
 ) -> None:
     """Write the context to stdout, then the messages to stderr."""
-    WRITERS[form](assembly, sharing, command, explain)
+    if form == "json":
+        command.terminal.write_json(_record(assembly, sharing, command, explain=explain))
+    else:
+        made = assembly.assembled
+        command.terminal.write(command.terminal.safe(markdown(made.parts, notice=made.notice)))
     command.terminal.flush()
     _say(assembly, sharing, command, explain=explain and form != "json")
-
-
-def _write_markdown(
-    assembly: Assembly, sharing: Sharing, command: CommandContext, explain: bool
-) -> None:
-    made = assembly.assembled
-    command.terminal.write(command.terminal.safe(markdown(made.parts, notice=made.notice)))
-
-
-def _write_json(
-    assembly: Assembly, sharing: Sharing, command: CommandContext, explain: bool
-) -> None:
-    command.terminal.write_json(_record(assembly, sharing, command, explain=explain))
-
-
-WRITERS: Mapping[str, Callable[[Assembly, Sharing, CommandContext, bool], None]] = {
-    "markdown": _write_markdown,
-    "json": _write_json,
-}
 
 
 def _record(
