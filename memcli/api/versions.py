@@ -189,7 +189,7 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def lines_before(
-    old: Sequence[str], new: Sequence[str], lines: tuple[int, int]
+    old: tuple[str, ...], new: tuple[str, ...], lines: tuple[int, int]
 ) -> tuple[int, int] | None:
     """Find the place of some lines in the version before; None if they are all new.
 
@@ -197,8 +197,8 @@ def lines_before(
     Otherwise they get the place of all those lines.
     """
     first, end = lines[0] - 1, lines[1]
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = len(os.path.commonprefix((old, new)))
+    tail = len(os.path.commonprefix((old[head:][::-1], new[head:][::-1])))
     places: list[int] = []
     middle = SequenceMatcher(
         None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False
@@ -226,8 +226,3 @@ def likeness(old: Sequence[str], new: Sequence[str]) -> float:
     """Return the share of lines that two files have in common, without blank lines."""
     ours, theirs = ({line.strip() for line in each if line.strip()} for each in (old, new))
     return len(ours & theirs) / max(1, len(ours), len(theirs))
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

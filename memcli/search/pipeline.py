@@ -12,14 +12,26 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.models import Calibration, readable
 from memcli.errors import Reason
 from memcli.record import Record
-from memcli.search import confidence
 from memcli.search.budget import fit_budget
+from memcli.search.confidence import (
+    LOW,
+    MANY_WORDS,
+    ONE_WORD,
+    WORDS_ALONE,
+    apply_threshold,
+    calibration,
+    judge,
+    match_of,
+    rests_on_one_word,
+    stands_out,
+    sure_of_its_day,
+    uncalibrated,
+)
 from memcli.search.corrections import corrections_of, newer_first, with_corrections
-from memcli.search.focus import Adjustments, WeightedTerm, focus
-from memcli.search.gathering import GatherResult, gather, in_years_of
+from memcli.search.focus import Adjustments, focus
+from memcli.search.gathering import gather, in_years_of
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
 from memcli.search.options import run_stages, unobserved
@@ -32,17 +44,21 @@ from memcli.search.proximity import (
     of_dates_alone,
     single_days,
 )
-from memcli.search.query import ParsedQuery
 from memcli.search.ranked import RankedPassage
 from memcli.search.recall import scope_within
-from memcli.search.retrievers import RetrieverUse, Vector
+from memcli.search.retrievers import RetrieverUse
 from memcli.search.summaries import apply_quality, spread, without_repeats
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
+    from memcli.embedding.models import Calibration
+    from memcli.search.focus import WeightedTerm
+    from memcli.search.gathering import GatherResult
     from memcli.search.options import Observer, SearchOptions, StageStep
+    from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
     from memcli.search.rerank import Lifts, RerankResult
+    from memcli.search.retrievers import Vector
     from memcli.store.port import Snapshot
 
 MMR_POOL = 100  # passages that are compared for novelty; --limit lives within
@@ -84,14 +100,14 @@ class Answer(Record):
     of_writer: bool = False  # the query is about its writer, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `RecallResult`
     constants: Calibration | None = None  # to judge the model's cosines
-    confidence.uncalibrated: Reason | None = None  # what replaces confidences, if there are none
+    uncalibrated: Reason | None = None  # what replaces confidences, if there are none
     words: tuple[str, ...] = ()  # of the query, as typed and as corrected
     terms: tuple[WeightedTerm, ...] = ()  # of the query, without stop words
 
     @property
     def is_doubtful(self) -> bool:
         """Return whether nothing was found, or every confidence is low."""
-        return self.match == "none" or self.match_reason == confidence.LOW
+        return self.match == "none" or self.match_reason == LOW
 
     @property
     def is_of_others(self) -> bool:
@@ -123,7 +139,7 @@ def search(
         passages=tuple(with_corrections(answer.passages, newer)),
         words=_words_of(query, answer.repaired),
         dates=dates,
-        is_long=len(gathered.recalled.terms) > confidence.MANY_WORDS,
+        is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=_asks_for_several(gathered.question),
     )
     answer = answer._replace(passages=_with_ends(snapshot, gathered, answer))
@@ -211,15 +227,15 @@ def _rank(
     top = ranked[: options.limit]
     packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
-    constants = confidence.calibration(gathered.fingerprint, options.calibrations)
+    constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda passage: -passage.score)
     match, reason = _level(gathered, best_first, is_measured=bool(constants))
     lead, is_doubtful, others_lead = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     if match == "strong" and is_doubtful:
         reason = Reason("others", f"the best match is not by {' or '.join(named)}")
-    elif match == "strong" and confidence.rests_on_one_word(best_first, gathered.recalled):
-        reason = confidence.ONE_WORD
+    elif match == "strong" and rests_on_one_word(best_first, gathered.recalled):
+        reason = ONE_WORD
     elif match == "strong":
         # A reranker's additions to scores are not on the scale of the lead.
         is_read = reranked is not None and reranked.ran
@@ -254,7 +270,7 @@ def _rank(
         constants=constants,
         uncalibrated=None
         if constants
-        else confidence.uncalibrated(gathered.fingerprint, has_words=gathered.keyword.ran),
+        else uncalibrated(gathered.fingerprint, has_words=gathered.keyword.ran),
     )
 
 
@@ -269,8 +285,8 @@ def _level(
 ) -> tuple[str, Reason | None]:
     """Judge passages; those found by stop words always have low confidence."""
     if gathered.asks_nothing and passages:
-        return "weak", confidence.LOW
-    return confidence.match_of(passages, is_measured=is_measured)
+        return "weak", LOW
+    return match_of(passages, is_measured=is_measured)
 
 
 def _named_first(named: frozenset[int], passages: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -306,8 +322,8 @@ def _doubt(
     """
     if not _is_measured(gathered, options):
         return None
-    constants = confidence.calibration(gathered.fingerprint, options.calibrations)
-    if confidence.stands_out(passages, gathered.fused, constants):
+    constants = calibration(gathered.fingerprint, options.calibrations)
+    if stands_out(passages, gathered.fused, constants):
         return None
     return Reason("close", "the tenth passage matches nearly as well as the first")
 
@@ -350,6 +366,7 @@ def _passages(
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
         return passages, None, passages
+    from memcli.embedding.models import readable
     from memcli.search.rerank import OTHER_FORMULA, RerankResult, rerank
 
     if not options.has("rerank"):
@@ -436,18 +453,17 @@ def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
 def _above_threshold(
     gathered: GatherResult, options: SearchOptions, passages: Sequence[RankedPassage]
 ) -> list[RankedPassage]:
-    constants = confidence.calibration(gathered.fingerprint, options.calibrations)
+    constants = calibration(gathered.fingerprint, options.calibrations)
     if constants is None and gathered.keyword.ran:
-        constants = confidence.WORDS_ALONE
-    judged = confidence.judge(passages, constants, rarity=gathered.recalled.rarity)
+        constants = WORDS_ALONE
+    judged = judge(passages, constants, rarity=gathered.recalled.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words
         judged = [passage._replace(confidence=1.0) for passage in judged]
     elif days := single_days(gathered.spans):
         judged = [
-            confidence.sure_of_its_day(passage) if is_of(passage, days) else passage
-            for passage in judged
+            sure_of_its_day(passage) if is_of(passage, days) else passage for passage in judged
         ]
-    above = confidence.apply_threshold(
+    above = apply_threshold(
         judged, min_score=options.min_score, on_score=options.profile.threshold_on_score
     )
     if options.sort == "score" or gathered.dates_alone:

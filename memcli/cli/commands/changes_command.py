@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -165,17 +166,12 @@ def _lines(change: MemoryChange) -> Iterator[str]:
         place = ", ".join(filter(None, names))
         yield f"> {_shortened(new, 0)}{more}, moved here from {place}"
         return
-    at = max(0, _first_difference(old, new) - LEAD) if old and new else 0
+    at = max(0, len(os.path.commonprefix((old, new))) - LEAD) if old and new else 0
     if max(len(old or ""), len(new or "")) <= LONGEST:
         at = 0
     for sign, text in (("-", old), ("+", new)):
         if text:
             yield f"{sign} {_shortened(text, at)}"
-
-
-def _first_difference(old: str, new: str) -> int:
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
 def _shortened(text: str, start: int) -> str:
