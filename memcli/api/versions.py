@@ -12,6 +12,7 @@ from memcli.api.read import Lines, get
 from memcli.api.workspaces import Workspaces
 from memcli.errors import NotFoundError, Reason, UsageError
 from memcli.history.commits import MOST_COMMITS, Commit, head_of, parent_of
+from memcli.history.differences import common_start
 from memcli.history.git import Git, repository_of
 from memcli.history.tree import CommitFiles
 from memcli.indexing.planning import Settings, read
@@ -189,7 +190,7 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def lines_before(
-    old: tuple[str, ...], new: tuple[str, ...], lines: tuple[int, int]
+    old: Sequence[str], new: Sequence[str], lines: tuple[int, int]
 ) -> tuple[int, int] | None:
     """Find the place of some lines in the version before; None if they are all new.
 
@@ -197,8 +198,8 @@ def lines_before(
     Otherwise they get the place of all those lines.
     """
     first, end = lines[0] - 1, lines[1]
-    head = len(os.path.commonprefix((old, new)))
-    tail = len(os.path.commonprefix((old[head:][::-1], new[head:][::-1])))
+    head = common_start(old, new)
+    tail = common_start(old[head:][::-1], new[head:][::-1])
     places: list[int] = []
     middle = SequenceMatcher(
         None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 from collections.abc import Iterator, Sequence
 
@@ -148,9 +147,15 @@ def difference(change: FileChange) -> Iterator[str]:
     before = (change.snapshot.text or "").splitlines(keepends=True)
     after = (change.after or "").splitlines(keepends=True)
     # Files of 100,000 lines change at one place: comparing the rest takes seconds.
-    same = len(os.path.commonprefix((before, after)))
+    same = next(
+        (at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]),
+        min(len(before), len(after)),
+    )
     skipped = max(0, same - AROUND)
-    tail = len(os.path.commonprefix((before[same:][::-1], after[same:][::-1])))
+    tail = 0
+    most = min(len(before), len(after)) - same
+    while tail < most and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
     end = max(0, tail - AROUND)
     lines = difflib.unified_diff(
         before[skipped : len(before) - end],

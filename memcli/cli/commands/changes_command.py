@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -12,7 +11,15 @@ from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.errors import ExitCode
-from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED, MemoryChange, MemoryPassage
+from memcli.history.differences import (
+    ADDED,
+    CHANGED,
+    MOVED,
+    REMOVED,
+    MemoryChange,
+    MemoryPassage,
+    common_start,
+)
 from memcli.record import Record
 from memcli.render.sanitize import fence_for
 from memcli.types import AGENT, lines_of, shown
@@ -166,7 +173,7 @@ def _lines(change: MemoryChange) -> Iterator[str]:
         place = ", ".join(filter(None, names))
         yield f"> {_shortened(new, 0)}{more}, moved here from {place}"
         return
-    at = max(0, len(os.path.commonprefix((old, new))) - LEAD) if old and new else 0
+    at = max(0, common_start(old, new) - LEAD) if old and new else 0
     if max(len(old or ""), len(new or "")) <= LONGEST:
         at = 0
     for sign, text in (("-", old), ("+", new)):
