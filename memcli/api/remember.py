@@ -15,6 +15,7 @@ from memcli.remember.admission import AdmissionSettings, Check, Judgement, Older
 from memcli.remember.append import AppendedNote
 from memcli.remember.block import TYPES, Note, PlacedNote, cleaned, place
 from memcli.remember.note_score import GateWeights
+from memcli.remember.restated import restates
 from memcli.secrets.finding import redacted
 from memcli.types import MEMORY_SOURCE, cite, shown
 
@@ -126,6 +127,9 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
     settings = settings._replace(is_of_agent=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
+    if older and judged.refusal is None and restates(text, older_text, context=(), owner=()):
+        check = Check("known", False, "the line to correct says the same", older)
+        judged = judged._replace(checks=(*judged.checks, check))
     if older:
         judged = judged._replace(older=(OlderLine(older, older_text, differs=True),))
     title = os.path.basename(path).rpartition(".")[0]

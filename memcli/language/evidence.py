@@ -152,7 +152,7 @@ def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
     both = [term for term in things if new.has(term)]
     names = [term for term in old.name if term in things]
     values = [term for term in old.content if is_thing(term) or not is_name(term)]
-    gone = _gone_objects(new)
+    gone = gone_objects(new)
     gone_terms = [term for term in values if is_among(term, gone)]
     has_subject = bool(things) and new.has(things[0])
     has_own_subject = bool(own) and old.has(own[0])
@@ -224,7 +224,7 @@ def _is_known(words: Sequence[str], old: ComparedLine) -> bool:
     return all(map(old.has, things)) and any(is_among(term, things) for term in old.things[:2])
 
 
-def _gone_objects(line: ComparedLine) -> tuple[str, ...]:
+def gone_objects(line: ComparedLine) -> tuple[str, ...]:
     """Return the words next to words such as `cancelled`; they name what has ended.
 
     A word after a preposition names something else: `the floor in the hall was replaced`.
