@@ -220,12 +220,10 @@ def _tell_the_same(note: Facets, part: Facets, *, is_near: bool) -> bool:
     own, other = _telling(note), _telling(part)
     mine = {word for word in own - other if not has_form(word, part.terms)}
     theirs = {word for word in other - own if not has_form(word, note.terms)}
-    return not mine and (not theirs or (is_near and NOT not in theirs))
+    return not mine and (not theirs or (is_near and theirs.isdisjoint((NOT, "or"))))
 
 
-def _covers(
-    known: Collection[str], note: Facets, text: str, most_missing: int = 0
-) -> bool:
+def _covers(known: Collection[str], note: Facets, text: str, most_missing: int = 0) -> bool:
     """Return whether words contain those of a note, in any form, or words that mean the same.
 
     Plain words, neither names nor numbers, may be missing: at most `most_missing`.
