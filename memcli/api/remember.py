@@ -9,6 +9,7 @@ from contextlib import suppress
 from memcli.api.similar_lines import SimilarLines, length, windows
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError, MemcliError, NotFoundError, UsageError
+from memcli.language.terms import terms
 from memcli.markdown.links import CORRECTS, corrected_lines
 from memcli.record import Record
 from memcli.remember.admission import AdmissionSettings, Check, Judgement, OlderLine, is_same, judge
@@ -127,9 +128,10 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
     settings = settings._replace(is_of_agent=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
-    if older and judged.refusal is None and restates(text, older_text, context=(), owner=()):
+    known = judged.refusal
+    if older and (known is None or known.rule in _KNOWN) and _says(older_text, text):
         check = Check("known", False, "the line to correct says the same", older)
-        judged = judged._replace(checks=(*judged.checks, check))
+        judged = judged._replace(checks=(*(c for c in judged.checks if c.passed), check))
     if older:
         judged = judged._replace(older=(OlderLine(older, older_text, differs=True),))
     title = os.path.basename(path).rpartition(".")[0]
@@ -194,6 +196,12 @@ def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -
         if forget(workspace, known.citation, by=wish.by).reason:
             return noted
     return remember(workspace, text, wish._replace(force=True), now)
+
+
+def _says(line: str, text: str) -> bool:
+    """Return whether a line has the words of a text in their order, or says the same."""
+    is_part = f" {' '.join(terms(text))} " in f" {' '.join(terms(line))} "
+    return is_part or restates(text, line, context=(), owner=())
 
 
 def _check_marks(text: str, wish: Wish) -> None:
