@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from memcli.api.remember import TODAY, Wish, forget, remember
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from memcli.api.remember import TODAY, RememberResult, Wish, forget, remember, root_of
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
+from memcli.markdown.parse import parse
 from memcli.record import Record
+from memcli.remember.append import read
 from memcli.types import AGENT, MEMORY_SOURCE, PRIVATE, cite
+from memcli.workspace.reading import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from memcli.api.remember import RememberResult
     from memcli.api.workspace import Workspace
     from memcli.remember.capture import SessionFact
 
@@ -63,11 +65,7 @@ def capture(
 
 def inbox(workspace: Workspace) -> list[InboxEntry]:
     """List the lines of the inbox in their order."""
-    from memcli.api.remember import root_of
-    from memcli.markdown.parse import parse
     from memcli.markdown.units import units
-    from memcli.remember.append import read
-    from memcli.workspace.reading import decode
 
     text = decode(read(root_of(workspace), INBOX) or b"")
     parsed = parse("" if isinstance(text, str) else text[0])

@@ -16,6 +16,7 @@ from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_fol
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
+from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import (
     ConfigError,
     IndexMissingError,
@@ -30,7 +31,7 @@ from memcli.record import Record
 from memcli.store.qualified_names import FailedStoreError
 from memcli.store.union import StoreState
 from memcli.threads import side_by_side
-from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE
+from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, Encoder
 from memcli.workspace.locate import ENV_NAME, locate
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun, Job
-    from memcli.embedding.encoders import OpenedEncoder
-    from memcli.types import Encoder
 
     Made = TypeVar("Made")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from memcli import __version__
 from memcli.checking import TYPE_CHECKING
@@ -13,7 +13,6 @@ from memcli.config.keys import BY_NAME
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from typing import Any
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import DATES, FILTER_OPTIONS, check
+from memcli.cli.options import DATES, FILTER_OPTIONS, Options, check
 from memcli.errors import UsageError
 from memcli.types import SCOPES, TRUSTS, Filters, Where
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.cli.command_context import CommandContext
-    from memcli.cli.options import Options
     from memcli.dates.find import DateSpan
 
 

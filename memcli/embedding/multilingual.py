@@ -11,16 +11,12 @@ import os
 from collections.abc import Iterable, Sequence
 from glob import escape, glob
 
-from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import Folders, OpenedEncoder, Opener, Opening
+from memcli.embedding.encoders import Choice, Folders, IndexModel, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
 from memcli.embedding.models import E5, ModelFile, locate, verify
 from memcli.embedding.session import cpu_flags
 from memcli.errors import RetrieverError, install_extra
 from memcli.system import cores
-
-if TYPE_CHECKING:
-    from memcli.embedding.encoders import Choice, IndexModel
 
 _OTHERS = "memcli help settings"
 _LIBRARIES = ("_engine*.so", "_engine*.dylib", "_engine*.pyd", "_engine*.dll")

@@ -17,22 +17,17 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import QuickError
-from memcli.embedding.models import INT8, ModelFile, fingerprint, package_folders, read_graph
-from memcli.embedding.session import FATAL, QUICK_ROOM, lacking, settings, silence
+from memcli.embedding.encoders import QuickError, Run
+from memcli.embedding.models import INT8, Model, ModelFile, fingerprint, package_folders, read_graph
+from memcli.embedding.session import FATAL, QUICK_ROOM, SessionSettings, lacking, settings, silence
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords, WordPiece
 from memcli.errors import MORE_MEMORY, RetrieverError
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.embedding.encoders import Run
-    from memcli.embedding.session import SessionSettings
-
     # An input: name, type, shape, ctypes array.
     Tensor = tuple[bytes, int, tuple[int, ...], Any]
-    from memcli.embedding.models import Model
-
 _OLDEST = (1, 22)  # earlier runtimes ignore the folder of the weights
 
 # The table of functions only grows: `OrtApi` in onnxruntime_c_api.h, version 14 and later.

@@ -32,6 +32,7 @@ from memcli.embedding.encoders import (
     Opening,
     Quick,
     QuickError,
+    Run,
 )
 from memcli.embedding.models import (
     E5,
@@ -40,18 +41,17 @@ from memcli.embedding.models import (
     LATIN_LIMIT,
     MODEL_PACKAGE,
     KnownModel,
+    ModelFile,
     fingerprint,
     locate,
     model_name,
     package_folders,
     verify,
 )
-from memcli.errors import Reason, RetrieverError
+from memcli.errors import Reason, RetrieverError, install_extra
 from memcli.system import cores
 
 if TYPE_CHECKING:
-    from memcli.embedding.encoders import Choice, Folders, IndexModel, Run
-    from memcli.embedding.models import ModelFile
     from memcli.embedding.onnx_c_api import PinnedEncoder
 
 NO_VECTORS = Reason("off", "the configuration allows only keyword search")
@@ -410,8 +410,6 @@ def announcement(choice: Choice, index: IndexModel, *, again: bool = False) -> R
         text = f"most notes are in English now, so {RECORDS[BUNDLED].model} embeds them again"
         return Reason("language", text, "memcli index" if again else "")
     if name == BUNDLED and index.language.startswith(OTHER) and (again or not made_by):
-        from memcli.errors import install_extra
-
         text = (
             "most notes are not in English, and the bundled model reads only English; with"
             " the extra multilingual, memcli also searches them by meaning"

@@ -19,11 +19,10 @@ from memcli.markdown.links import link_targets
 from memcli.markdown.segments import Span, choose_context, cut_segments, embedded_text
 from memcli.markdown.segments import digest as digest
 from memcli.record import Record
-from memcli.types import Chunk, Limits, Segment, date_of, named_days
+from memcli.types import Chunk, Limits, Segment, Stretch, date_of, named_days
 
 if TYPE_CHECKING:
     from memcli.markdown.parse import Block, ParsedMarkdown
-    from memcli.types import Stretch
 
 # A last chunk below this share of the limit takes lines from the previous one.
 TAIL_SHARE = 0.25
