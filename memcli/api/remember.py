@@ -135,12 +135,8 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
     settings = settings._replace(is_of_agent=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
-    known = judged.refusal
-    if older and (known is None or known.rule in _KNOWN) and _says(older_text, text):
-        check = Check("known", False, "the line to correct says the same", older)
-        judged = judged._replace(checks=(*(c for c in judged.checks if c.passed), check))
     if older:
-        judged = judged._replace(older=(OlderLine(older, older_text, differs=True),))
+        judged = _for_correction(judged, OlderLine(older, older_text, differs=True), text)
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
 
@@ -203,6 +199,15 @@ def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -
         if forget(workspace, known.citation, by=wish.by).reason:
             return noted
     return remember(workspace, text, wish._replace(force=True), now)
+
+
+def _for_correction(judged: Judgement, older: OlderLine, text: str) -> Judgement:
+    """Name the line that a note corrects; refuse a note that says the same."""
+    known = judged.refusal
+    if (known is None or known.rule in _KNOWN) and _says(older.text, text):
+        check = Check("known", False, "the line to correct says the same", older.citation)
+        judged = judged._replace(checks=(*(c for c in judged.checks if c.passed), check))
+    return judged._replace(older=(older,))
 
 
 def _says(line: str, text: str) -> bool:
