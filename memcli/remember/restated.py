@@ -88,7 +88,9 @@ def restates(
         return False
     if not _covers({*terms(older), *around}, facets, older, most_missing):
         return False
-    return any(_says(facets, note, *part, around, most_missing) for part in _parts(older))
+    return any(
+        _says(facets, note, each, around, most_missing=most_missing) for each in _parts(older)
+    )
 
 
 def _plain(text: str) -> str:
@@ -149,11 +151,13 @@ def _parts(older: str) -> Iterator[tuple[str, str]]:
 def _says(
     note: Facets,
     text: str,
-    subject: str,
-    run: str,
+    clauses: tuple[str, str],
     around: Collection[str],
+    *,
     most_missing: int,
 ) -> bool:
+    """Return whether a run of clauses says what a note says; the other clause has its subject."""
+    subject, run = clauses
     values = re.sub(_BEFORE, " ", run)
     if subject and speaks_of_change(subject) and not speaks_of_change(text):
         return False

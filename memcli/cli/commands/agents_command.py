@@ -111,10 +111,14 @@ def run_install(options: Options) -> int:
     machine, started = this_machine(), launcher(options.workspace)
     started = started._replace(writes=options.write)
     scope = options.scope or agent.usual_scope(machine, started.workspace)
-    wanted = _words(options.parts or ())
-    if not options.scope and machine.project and not all(agent.place(p, scope) for p in wanted):
+    named_parts = _words(options.parts or ())
+    if (
+        not options.scope
+        and machine.project
+        and not all(agent.place(p, scope) for p in named_parts)
+    ):
         other = next(each for each in SCOPES if each != scope)
-        scope = other if all(agent.place(part, other) for part in wanted) else scope
+        scope = other if all(agent.place(part, other) for part in named_parts) else scope
     check("--scope", [scope], SCOPES)
     if scope == "project" and not machine.project:
         raise UsageError(
