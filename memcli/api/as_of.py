@@ -17,7 +17,7 @@ from memcli.api.ask import SYNC_WAIT_SECONDS, bring_up_to_date
 from memcli.api.sync import Job, Vectors, sync
 from memcli.api.workspace import Clock, Workspace, local, open_workspace
 from memcli.api.workspaces import Selection, Workspaces
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings as configured
 from memcli.config.bounds import MOST_BYTES
 from memcli.config.settings import Config
@@ -42,8 +42,6 @@ from memcli.record import Record
 from memcli.types import AS_OF, EMPTY, shown
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.indexing.indexer import Report
     from memcli.store.port import Sleep, Store
 

@@ -14,7 +14,7 @@ from memcli.api.as_of import commit_meant, files_of, last_day
 from memcli.api.targets import stored_logs
 from memcli.api.workspace import Workspace
 from memcli.api.workspaces import NamedWorkspace, Workspaces, joined
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.compaction.similarity import idf
 from memcli.dates.find import parse_date
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
@@ -30,9 +30,6 @@ from memcli.record import Record
 from memcli.types import DATE_KEYS, FileText, Listing, Skip, shown
 from memcli.workspace.dating import document_days
 from memcli.workspace.ignore import Rules, load_rules
-
-if TYPE_CHECKING:
-    from typing import Any
 
 DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared

@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from memcli.api.similar_lines import SimilarLines, length, windows
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ConfigError, MemcliError, NotFoundError, Reason, UsageError
 from memcli.language.terms import terms
 from memcli.markdown.links import CORRECTS, corrected_lines
@@ -35,8 +35,6 @@ from memcli.types import MEMORY_SOURCE, cite, shown
 from memcli.workspace.reading import decode
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.read import Lines
     from memcli.api.workspace import Workspace
 

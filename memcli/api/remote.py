@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from memcli.api.several_workspaces import open_several
 from memcli.api.workspace import Clock, Workspace
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, joined
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings as configured
 from memcli.config.attached import attached, check_tenant
 from memcli.config.settings import Config
@@ -24,8 +24,6 @@ from memcli.store.open import address_of, named_store, open_shared_index
 from memcli.types import REMOTE, Source
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.port import SharedIndex, Store
 
 OPTION = "--workspace-name"

@@ -13,7 +13,7 @@ from datetime import datetime
 from memcli import types
 from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.embedding.encoders import OTHER_MODEL, IndexModel
 from memcli.embedding.registry import announcement, fingerprint_of, open_encoder, settled
 from memcli.errors import Reason, RetrieverError
@@ -31,8 +31,6 @@ from memcli.store.run_records import Orphan, Owner, StoreDescription, VectorSear
 from memcli.types import FileStat, Listing, Skip, Source
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.workspace import Workspace
     from memcli.config.settings import Config
     from memcli.indexing.planning import Settings

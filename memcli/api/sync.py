@@ -350,7 +350,6 @@ class Patience:
     """
 
     def __init__(self, sleep: Callable[[float], None]) -> None:
-        """Take the function that sleeps."""
         self._sleep = sleep
         self._waits = 0
         self._seconds: float | None = None

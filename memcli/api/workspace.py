@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings
 from memcli.config.keys import BY_NAME
 from memcli.embedding.encoders import Choice, Endpoint, IndexModel, LocalModel, OpenedEncoder
@@ -24,7 +24,7 @@ from memcli.types import MEMORY_SOURCE, PRIVATE, FileText, Limits, Skip
 from memcli.workspace.locate import holds_markdown, locate, nothing_in
 
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from memcli.api.targets import Target
     from memcli.embedding.models import Calibration

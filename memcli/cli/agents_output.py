@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from memcli.agents.detect import ABSENT, BY_HAND, EDITED, GONE, INSTALLED, OUT_OF_DATE, UNREADABLE
 from memcli.agents.table import HOOKS, MCP, PARTS, SCOPES, Agent
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.render.text import PLAIN
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.agents.plan import FileChange, InstallPlan
     from memcli.cli.terminal import Terminal
 

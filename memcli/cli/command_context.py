@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 from memcli.api.open import open_workspaces
 from memcli.api.workspace import Workspace, current_folder
 from memcli.api.workspaces import Selection, Workspaces
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.options import Options
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import Config, check_options, folder_of
@@ -20,8 +20,6 @@ from memcli.types import MEMORY_SOURCE, lines_of, shown
 from memcli.workspace.dating import age_days
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.cli.progress import Progress
     from memcli.search.options import Observer
     from memcli.search.ranked import RankedPassage

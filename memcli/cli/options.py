@@ -7,14 +7,13 @@ that commands share are here; `filters` reads the values of filter options.
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import UsageError
 from memcli.record import Record, expect_many
 from memcli.types import SCOPES, TRUSTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
     # Completions of a value: words, a function that lists them, or a kind of thing.
     Choices = Sequence[str] | Callable[[], Sequence[str]]

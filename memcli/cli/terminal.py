@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from io import StringIO
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.options import WHEN, Options
 from memcli.errors import Reason, UsageError
 from memcli.render.reasons import TRY, sentence
@@ -19,7 +19,7 @@ from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
 if TYPE_CHECKING:
-    from typing import Any, TextIO
+    from typing import TextIO
 
 # Columns; the eye does not find the next line after a longer one.
 HANG = 4  # indent of the continuation of a line of data

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from memcli import system
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
@@ -25,9 +25,6 @@ from memcli.errors import ConfigError, Reason
 from memcli.record import Record
 from memcli.types import Source
 from memcli.workspace.locate import Surroundings, default_source, is_everything
-
-if TYPE_CHECKING:
-    from typing import Any
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"

@@ -58,35 +58,19 @@ NO_VECTORS = Reason("off", "the configuration allows only keyword search")
 NOTHING = IndexModel(None, None)
 
 
-def _bundled() -> Opener:
-    return _BUNDLED
-
-
-def _multilingual() -> Opener:
-    from memcli.embedding.multilingual import OPENER
-
-    return OPENER
-
-
-def _onnx() -> Opener:
-    from memcli.embedding.local import OPENER
-
-    return OPENER
-
-
-def _openai() -> Opener:
-    from memcli.embedding.endpoint import OPENER
-
-    return OPENER
+def _of(module: str) -> Callable[[], Opener]:
+    """Return a function that imports a module and returns its `OPENER`."""
+    name = f"memcli.embedding.{module}"
+    return lambda: __import__(name, fromlist=["OPENER"]).OPENER
 
 
 # How to open each encoder; its module is imported only then. An encoder without one makes no
 # vectors.
 OPENERS: dict[str, Callable[[], Opener]] = {
-    "bundled": _bundled,
-    "multilingual": _multilingual,
-    "onnx": _onnx,
-    "openai": _openai,
+    "bundled": lambda: _BUNDLED,
+    "multilingual": _of("multilingual"),
+    "onnx": _of("local"),
+    "openai": _of("endpoint"),
 }
 
 
@@ -343,7 +327,7 @@ def _quick_bundled(_choice: Choice, opening: Opening) -> Quick | None:
     return QuickModel(models[0])
 
 
-_BUNDLED = Opener(
+_BUNDLED: Opener = Opener(
     _bundled_fingerprint, _open_bundled, _bundled_files, _quick_bundled, has_several=True
 )
 

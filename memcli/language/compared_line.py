@@ -93,7 +93,7 @@ _HAN_TYPES = {
 }
 # A question or a request changes nothing.
 _REQUESTS = phrases(
-    "can you, could you, help me, trying to, feel free, let me know, let s, kannst du, hilf mir"
+    "can you, could you, help me, trying to, feel free, let me know, kannst du, hilf mir"
 )
 OWN = table("i my we our ich mein meine wir unser unsere")
 # Verbs of events. A later event does not correct an earlier one.
@@ -103,9 +103,12 @@ _EVENT = table(
 )
 _PAST = table("got met paid made bought lost won sent told said kept")
 _HAN_EVENT = ("了", "过了", "去过", "来过", "看过", "吃过", "今天", "昨天")
+_NO_PARTICIPLES = table(
+    "gelten gehören gehört geraten gesamt gesamten geräten gerät gericht geschäft gewicht gehalt"
+)
 _NO_PAST = table("need feed speed embed seed breed shed bed red")
 # After one of these words a verb of the past is a participle, which describes a state.
-_COPULAS = table("is are be been am get gets not")
+_COPULAS = table("is are be been am get gets not the a an our my your his her its their")
 # Verbs of states that last until they change, and that have one value at a time.
 STATES = table(
     """is are am be works work lives live runs run listens opens closes costs cost takes take needs
@@ -115,7 +118,10 @@ STATES = table(
     ist sind bin beträgt kostet läuft laufen wohnt wohne arbeite arbeitet kommt steht stehen liegt
     liegen heisst beginnt endet öffnet schliesst leitet nutzt nutzen verwenden verwendet braucht
     dauert trägt hat haben gilt fahre fährt fahren trifft treffen antwortet hängt parken park parks
-    kaufen"""
+    kaufen rehearses trains bakes sings teaches coaches cooks waters cleans delivers signs sends
+    send leaves leave arrives departs prüft giesst gießt putzt macht betreut holt bringt kocht
+    pflegt parkt trainiert probt übt mäht kommen come unterrichtet sitzt unterschreibt wartet
+    schreibt studiere studiert"""
 )
 # The name of a thing ends before one of these words.
 _ENDS = STATES | table(
@@ -155,6 +161,10 @@ _COMMON = table(
 EVERY = PLURAL_DAYS | table("every each weekly daily jeden jede jedes")
 _NO_CONTENT = ENGLISH | GERMAN | _COMMON
 _NO_THING = ENGLISH | GERMAN | TIME | NUMBERS | _NO_SUBJECT | {""}
+_GERMAN_MONTHS = (
+    "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober",
+    "November", "Dezember",
+)  # fmt: skip
 _IMAGE = "[image:"  # a caption follows
 _LONGEST_LABEL = 42  # characters
 DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
@@ -265,7 +275,9 @@ def adds(line: ComparedLine) -> bool:
 
 def asks(line: ComparedLine) -> bool:
     """Return whether a line is a question."""
-    return "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS)
+    if "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS):
+        return True
+    return " let s " in line.spaced and " instead " not in line.spaced
 
 
 @lru_cache(maxsize=1024)
@@ -274,12 +286,17 @@ def _is_event(text: str) -> bool:
     words = spaced(text).split()
     if any(each in text for each in _HAN_EVENT) or ("haben", "wir") in pairwise(words):
         return True
+    is_over = "wird" not in words and "werden" not in words
     return not _EVENT.isdisjoint(words) or any(
         (before in ("am", "m") and word.endswith("ing"))
-        or (len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
+        or (is_over and word.startswith("ge") and _is_participle(word))
         or is_past(word, before)
         for word, before in zip(words, ["", *words], strict=False)
     )
+
+
+def _is_participle(word: str) -> bool:
+    return len(word) > 5 and word.endswith(("t", "en")) and word not in _NO_PARTICIPLES
 
 
 def is_past(word: str, before: str) -> bool:
@@ -353,6 +370,9 @@ def _changes(text: str, *, is_han: bool) -> Iterator[tuple[tuple[str, ...], tupl
 def clauses_of(text: str) -> list[str]:
     """Split a text into its clauses."""
     text = text.translate(_CLAUSE_ENDS)
+    if ". " in text and not DIGITS.isdisjoint(text):  # `am 1. August` is one clause
+        for month in _GERMAN_MONTHS:
+            text = text.replace(f". {month}", f" {month}")
     for end in (", ", ". ", "; ", ": ", "! ", "? ", " (", ") ", " - ", " – ", " — "):
         text = text.replace(end, "\n")
     return text.split("\n")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.lint.findings import Location
 from memcli.markdown.lineage import is_place
 from memcli.markdown.parse import Block, ParsedMarkdown, parse
@@ -18,9 +18,6 @@ from memcli.record import Record
 from memcli.secrets.finding import find_secrets, redacted
 from memcli.types import MEMORY_SOURCE
 from memcli.workspace.dating import document_days, heading_days
-
-if TYPE_CHECKING:
-    from typing import Any
 
 _STATEMENTS = ("paragraph", "item", "quote")  # kinds of blocks that contain statements
 # A code fence, which may be inside an item or a quote.

@@ -11,14 +11,12 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown.comments import visible as visible
 from memcli.markdown.frontmatter import split
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token

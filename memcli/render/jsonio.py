@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.language.tokens import estimate
 from memcli.markdown.segments import digest
 from memcli.render.sanitize import escaped
@@ -14,8 +14,6 @@ from memcli.search.passages import Passage
 from memcli.types import FAILED, MEMORY_SOURCE, UP_TO_DATE, About, split_source
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.config.settings import Config
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason

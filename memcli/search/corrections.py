@@ -502,10 +502,12 @@ def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
 def _keys(text: str) -> tuple[str, ...]:
     """Return what a line is found by: its beginning, and its stems.
 
-    Of a line without a word of change these are only the longest stems.
+    Of a line without a word of change these are only the longest stems, unless it is a note with a
+    number.
     """
     stems = sorted(sorted(stems_of(text)), key=len)
-    return (_start(text), *(stems if has_change(text) else stems[-MOST_STEMS:]))
+    has_number = "**" not in text[:MARK] and any(map(str.isdigit, stems))
+    return (_start(text), *(stems if has_number or has_change(text) else stems[-MOST_STEMS:]))
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
@@ -584,7 +586,8 @@ def _attributed(text: str, line: int, turns: Sequence[SpokenLines]) -> str:
     first, _, speaker = turn
     if role_of(speaker) in (ASSISTANT, TOOL):
         return ""
-    return text if "**" in text[:MARK] else marked(text, speaker, opens=first == line)
+    name = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ":"
+    return marked(text, speaker, opens=first == line) if name.endswith((":", "：")) else text
 
 
 def _sentences(paragraph: str) -> list[str]:

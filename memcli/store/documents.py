@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.record import Record
 from memcli.types import SUMMARY, Chunk, Document, Excerpt, Lines, Segment, Skip, Turn
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class IndexedDocument(Record):

@@ -20,7 +20,7 @@ from functools import cached_property
 from heapq import merge
 from itertools import chain, islice
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import IndexMissingError, Reason
 from memcli.record import Record
 from memcli.store.documents import in_order, with_chunks
@@ -45,7 +45,7 @@ from memcli.threads import side_by_side
 from memcli.types import PRIVATE, Filters, TermQuery, is_memory
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.port import SharedIndex, Snapshot, Store

@@ -24,7 +24,7 @@ from memcli.agents.table import (
 )
 from memcli.agents.texts import Launcher, entries, quoted, started_by
 from memcli.api.workspace import current_folder
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli import agents_output
 from memcli.cli import options as rows
 from memcli.cli.options import CommandArgument, GroupCommand, Option, Options, check
@@ -37,7 +37,6 @@ from memcli.workspace.locate import is_everything, is_repository, locate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
 
 ABOUT = "List the agents found here, and install memcli into them."

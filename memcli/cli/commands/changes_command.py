@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import CommandArgument, Option, Options, check
@@ -17,8 +17,6 @@ from memcli.render.sanitize import fence_for
 from memcli.types import AGENT, lines_of, shown
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.changes import ChangeList, LearnedThatDay, RankedChange
 
 

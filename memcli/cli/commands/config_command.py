@@ -9,7 +9,7 @@ import stat
 import textwrap
 from itertools import groupby
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import SETTINGS, STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.config import settings
@@ -18,9 +18,6 @@ from memcli.config.settings import Config, Key
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Source
 from memcli.workspace import atomic_write
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ABOUT = "Show and change settings."
 USUAL = "get"

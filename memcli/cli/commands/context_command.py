@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli import options as rows
 from memcli.cli import search_output
 from memcli.cli.command_context import CommandContext, command_context, progress_of, warn_of_secrets
@@ -16,8 +16,6 @@ from memcli.context.parts import ALWAYS, PASSAGES, PREFERENCES, RECENT, SOFT, Co
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.assemble import Assembly
 
 

@@ -8,15 +8,13 @@ from collections.abc import Mapping, Sequence
 from memcli.api.open import open_workspaces
 from memcli.api.workspace import current_folder
 from memcli.api.workspaces import Selection, Workspaces
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context, warn_of_secrets
 from memcli.cli.options import AS_OF, DOCUMENTS, JSON, SEVERAL, CommandArgument, Option, Options
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.read import Lines, RawLines
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.hook_reply import COLLECTING_SECONDS, LIMIT_SECONDS, REPLY
 from memcli.cli.options import (
@@ -40,8 +40,6 @@ from memcli.record import Record
 from memcli.render.sanitize import visible_line
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.config.settings import Config
     from memcli.hook.agents import HookEvent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import AGENT_MEMORIES, COMMON, EVERYWHERE, JSON, WORKSPACE, Option, Options
 from memcli.cli.terminal import Terminal
@@ -15,8 +15,6 @@ from memcli.indexing.notices import settings_changed, skipped, unlisted, without
 from memcli.record import plain
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.sync import RunResult
     from memcli.indexing.comparison import IndexComparison
     from memcli.indexing.indexer import Report

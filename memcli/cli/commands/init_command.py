@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import STANDARD, Option, Options
 from memcli.cli.terminal import Terminal
@@ -14,10 +14,6 @@ from memcli.errors import ExitCode, UsageError
 from memcli.types import MEMORY_SOURCE, Source
 from memcli.workspace.dating import path_days
 from memcli.workspace.locate import ENV_NAME, Surroundings, mark_of
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 OPTIONS = (
     Option("--user", "Write your own configuration file instead."),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from memcli.api.listing import MOST_LISTED, Catalogue, DocumentCount, counted, counts
 from memcli.api.records import DocumentEntry
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import bounds_of, filters_of, sync_of
@@ -20,9 +20,6 @@ from memcli.render.reasons import sentence
 from memcli.render.text import Style
 from memcli.render.width import columns, shortened, wrap
 from memcli.types import EMPTY, named_days, shown
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ARGUMENTS = (
     CommandArgument(

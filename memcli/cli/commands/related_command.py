@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.api.ask import SearchResult
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import filters_of, sync_of
@@ -16,8 +16,6 @@ from memcli.search.pipeline import NOTHING
 from memcli.search.question import Question
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.related import Likenesses
 
 

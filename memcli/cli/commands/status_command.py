@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from memcli.api.workspaces import for_folder
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context, timed
 from memcli.cli.commands.index_command import change_names
 from memcli.cli.options import JSON, SEVERAL, Option, Options
@@ -16,10 +16,6 @@ from memcli.indexing.notices import remedy
 from memcli.record import plain
 from memcli.types import MEMORY_SOURCE, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, shown
 from memcli.workspace.locate import ENV_NAME
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 OPTIONS = (
     Option("--check", "Exit 1 if the index is out of date."),

@@ -9,7 +9,7 @@ from itertools import groupby
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope
 from memcli.store.sqlite.driver import (
@@ -28,8 +28,6 @@ from memcli.store.sqlite.filters import within
 from memcli.types import SCOPES, TRUSTS, About, Excerpt, Lines
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
 
 

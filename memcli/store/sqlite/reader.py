@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import IndexMissingError
 from memcli.store import quantize
 from memcli.store.records import (
@@ -42,8 +42,6 @@ from memcli.store.sqlite.fts_query import expression, phrase
 from memcli.types import Candidate, Excerpt, KnownFile, Lines, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.run_records import VectorSearch
     from memcli.store.sqlite.index_cache import IndexCache
