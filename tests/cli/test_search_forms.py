@@ -264,6 +264,8 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert printed(*both, "--exit-code", code=1)[0] == out
     needed = re.findall(r"--budget (\d+) shows the best one", printed(*one, "--budget", "5")[1])
     assert printed(*one, "--budget", *needed)[0] == alone
+    twice, _ = printed("search", "who owns billing", "whose billing is it", "--mode", "keyword")
+    assert "\n# whose billing is it\nmemory/2026-03-01.md\n1, 3: printed above\n" in twice
     # Words without a space are one query, whatever quotes the others have.
     assert printed("search", "billing", "owns it") == printed("search", "billing owns it")
     assert "takes one question, not 2" in printed(*both, "--trace", "x.json", code=2)[1]

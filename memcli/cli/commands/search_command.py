@@ -73,7 +73,7 @@ OPTIONS = (
     *rows.SEVERAL,
 )  # fmt: skip
 
-LIST_BUDGET = 650  # tokens of a list, unless a number of tokens or lines is wanted
+LIST_BUDGET = 500  # tokens of a list, unless a number of tokens or lines is wanted
 USUAL_OPTIONS = (
     "--limit", "--format", "--open", "--brief", "--context", "--explain", "--budget", "--since",
     "--until", "--path", "--tag", "--mode",
