@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import ValidationError
 
-from memcli.cli.commands.context_command import WRITERS as CONTEXT_WRITERS
-from memcli.cli.options import CONTEXT_FORMATS, SEARCH_FORMATS
+from memcli.cli.options import SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
 from memcli.language.tokens import estimate
@@ -35,7 +34,6 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_form_has_a_writer_of_its_own() -> None:
     assert set(WRITERS) == {*SEARCH_FORMATS, TEMPLATE}
-    assert set(CONTEXT_WRITERS) == set(CONTEXT_FORMATS)
 
 
 def test_vimgrep_is_a_line_a_passage_at_the_word_that_matches(notes: Path) -> None:

@@ -19,7 +19,7 @@ from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, open_encoder
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.indexer import Calling, embed, index, text_of
-from memcli.markdown.segments import digest
+from memcli.markdown.segments import segment_hash
 from memcli.search.query_vector import QueryVector
 from memcli.store.quantize import packed
 from memcli.store.sqlite.driver import rows
@@ -452,7 +452,7 @@ def test_requests_go_out_together_and_their_order_is_kept(tmp_path: Path) -> Non
     assert sorted(map(len, server.batches)) == [32] * 5
     assert len(server.connections) == REQUESTS
     held = dict(rows(writer.connection, "SELECT hash, vector FROM vectors"))
-    assert held == {digest(text): packed(vector(text)) for text in waiting}
+    assert held == {segment_hash(text): packed(vector(text)) for text in waiting}
     writer.close()
 
 
