@@ -176,15 +176,17 @@ def log_of(heading: str) -> str:
 def cited(line: str, log: str = "") -> CitedLine | None:
     """Read the citation at the end of a summary's line; headings have none.
 
-    `log` is what the heading above names: the path of citations that are only line numbers.
+    `log` is what the heading above names: the path of citations that are only line numbers. Others
+    have a path, or the name of a log.
 
     Examples: "- said (:9-14)" -> ("said", log, 9, 14)
+              "- said (2025-03-03:5)" -> ("said", "memory/2025-03-03.md", 5, 5)
               "- said (logs/a b.md:3)" -> ("said", "logs/a b.md", 3, 3)
     """
     text, opened, rest = line.rpartition(" (")
     is_line = line.startswith("- ") and opened and rest.endswith(")")
     place = re.fullmatch(_PLACE, rest[:-1]) if is_line else None
-    path = place and (place[1] or log)
+    path = place and (log_path(place[1]) if place[1] else log)
     if not place or not path:
         return None
     first = int(place[2])
