@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.memory import Memory as Memory
 
 __version__ = "0.2.0"

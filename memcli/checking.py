@@ -1,5 +1,9 @@
-"""TYPE_CHECKING without importing `typing`, which takes 7 ms."""
+"""What annotations need of `typing`, without importing it, which takes 7 ms."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers assume True
+if TYPE_CHECKING:
+    from typing import Any as Any
+else:
+    Any = object

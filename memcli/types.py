@@ -236,29 +236,23 @@ class Encoder(Protocol):
     @property
     def fingerprint(self) -> str:
         """Name model, graph, dimension, pooling, prefixes and maximum tokens."""
-        ...
 
     @property
     def dimension(self) -> int:
         """Return the number of float32 components of a vector."""
-        ...
 
     @property
     def max_tokens(self) -> int:
         """Return the longest text in tokens, special tokens included."""
-        ...
 
     def count(self, text: str) -> int:
         """Count the tokens of `text`, special tokens included, without a limit."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """Embed texts of at most `max_tokens` tokens; a longer one is a ValueError."""
-        ...
 
     def encode_query(self, text: str) -> bytes:
         """Embed a query; words beyond `max_tokens` are left out."""
-        ...
 
 
 class Where(Record):

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,7 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "workspaces"
+_numbers = count()  # of the folders of tests
 # A real server, whose binaries no wheel brings to some platforms.
 collect_ignore = [] if is_available() else ["postgres"]
 
@@ -62,7 +65,19 @@ def _no_real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    _move_in(tmp_path_factory.mktemp("home"), monkeypatch)
+    _move_in(_folder(tmp_path_factory, "homes", "home"), monkeypatch)
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A folder of its own; the fixture of pytest reads the names of all others to number it."""
+    return _folder(tmp_path_factory, "tests", re.sub(r"\W", "_", request.node.name)[:30])
+
+
+def _folder(factory: pytest.TempPathFactory, kind: str, name: str) -> Path:
+    made = factory.getbasetemp() / kind / f"{name}{next(_numbers)}"
+    made.mkdir(mode=0o700, parents=True)
+    return made
 
 
 @pytest.fixture(scope="session")

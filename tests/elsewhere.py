@@ -28,7 +28,7 @@ def _refuse_what_windows_refuses(event: str, given: tuple[object, ...]) -> None:
                 raise PermissionError(13, "The file is used by another process", given[0])
 
 
-def _become_it() -> None:
+def become_it() -> None:
     for name in _ABSENT:
         delattr(os, name)
     for name in _SIGNALS:
@@ -42,10 +42,3 @@ def _become_it() -> None:
 
     os.name = "posix"
     sys.addaudithook(_refuse_what_windows_refuses)
-
-
-if __name__ == "__main__":
-    _become_it()
-    from memcli.cli.entry import main
-
-    main()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 from unicodedata import normalize
@@ -35,7 +37,29 @@ VERBS = (
 )
 
 
-def _run(module: str, place: Path, *arguments: str) -> tuple[int, str]:
+# Runs lines in one process and prints after each its exit code.
+EACH = """
+import json, sys
+if sys.argv[1] == "tests.elsewhere":
+    from tests.elsewhere import become_it
+    become_it()
+from memcli.cli.main import run
+for line in sys.argv[2:]:
+    code = run(json.loads(line))
+    sys.stderr.flush()
+    print(f"exit {code}", flush=True)
+"""
+
+
+def _run_each(module: str, place: Path, lines: Sequence[Sequence[str]]) -> str:
+    return _run(place, "-c", EACH, module, *map(json.dumps, lines))[1]
+
+
+def _memcli(place: Path, *arguments: str) -> tuple[int, str]:
+    return _run(place, "-m", "memcli", *arguments)
+
+
+def _run(place: Path, *arguments: str) -> tuple[int, str]:
     environ = os.environ | {
         "HOME": str(place / "home"),
         "XDG_CACHE_HOME": str(place / "cache"),
@@ -43,7 +67,7 @@ def _run(module: str, place: Path, *arguments: str) -> tuple[int, str]:
         "PYTHONPATH": str(ROOT),
     }
     done = subprocess.run(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, *arguments],
         cwd=place / "notes",
         env=environ,
         stdout=subprocess.PIPE,
@@ -72,9 +96,10 @@ def test_every_command_does_the_same_without_what_only_posix_has(
     for place in (played, real):
         shutil.copytree(workspaces / "engineer", place / "notes")
         (place / "home" / ".claude").mkdir(parents=True)
-    for verb in VERBS:
-        dated = () if verb[0] in ("agents", "config") else NOW
-        assert _run("tests.elsewhere", played, *verb, *dated) == _run("memcli", real, *verb, *dated)
+    lines = [(*verb, *(() if verb[0] in ("agents", "config") else NOW)) for verb in VERBS]
+    shown = _run_each("tests.elsewhere", played, lines)
+    assert shown.count("\nexit 0") == len(VERBS)
+    assert shown == _run_each("memcli", real, lines)
     assert _files(played) == _files(real)
 
 
@@ -92,10 +117,10 @@ def test_names_match_however_a_disk_keeps_their_accents(
     write(notes, "memcli.toml", '[files]\nexclude = ["Ärger/**"]\n')
     found = [kept("Café/Müller.md")]
     for path in ("Café", "Café/*", "Café/Müller.md"):
-        code, said = _run("memcli", tmp_path, "search", "inflow", "--path", path, "-f", "paths")
+        code, said = _memcli(tmp_path, "search", "inflow", "--path", path, "-f", "paths")
         assert (code, said.splitlines()) == (0, found)
-    assert _run("memcli", tmp_path, "ls", "-f", "paths")[1].splitlines() == [*found, "index.md"]
-    assert _run("memcli", tmp_path, "lint")[0] == 0
+    assert _memcli(tmp_path, "ls", "-f", "paths")[1].splitlines() == [*found, "index.md"]
+    assert _memcli(tmp_path, "lint")[0] == 0
     one = '[files]\nscope = "memory"\ninclude = ["Café/M[ü]ller.md"]\n'
     write(notes, "memcli.toml", one)
-    assert _run("memcli", tmp_path, "ls", "-f", "paths")[1].splitlines()[:-1] == found
+    assert _memcli(tmp_path, "ls", "-f", "paths")[1].splitlines()[:-1] == found

@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 
 from memcli.agents import UnfitError
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from typing import Any
 
 MARKED = ("memcli: begin", "memcli: end")
 

@@ -12,11 +12,11 @@ import re
 from functools import lru_cache
 
 from memcli.agents import UnfitError
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
     # The content of a piece: ("string", text), ("literal", spelling), ("array", its contents) or
     # ("object", pairs of key and content).

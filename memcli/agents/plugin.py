@@ -8,10 +8,7 @@ from memcli.agents import scripts
 from memcli.agents.edits import NAME
 from memcli.agents.table import Agent
 from memcli.agents.texts import Launcher, hook_options, hooks, server, server_argv, skill
-from memcli.checking import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from memcli.checking import Any
 
 ABOUT = "Search over the Markdown memory of this project: tools, hooks and a skill."
 FOR = ("claude-code", "openclaw")

@@ -14,13 +14,10 @@ from contextlib import contextmanager
 from memcli.agents import UnfitError, disk
 from memcli.agents.edits import AddedEntry, AgentEntry
 from memcli.agents.json_edit import Slot, Trace
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.errors import BusyError, ConfigError
 from memcli.record import Record
 from memcli.system import open_lock, try_lock
-
-if TYPE_CHECKING:
-    from typing import Any
 
 VERSION = 1  # of the file
 FILE = "agents.json"

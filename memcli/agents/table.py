@@ -57,7 +57,7 @@ class HookEvents(Record):
 
     names: tuple[tuple[str, str], ...]  # (event, name of the event for `memcli hook`)
     has_arguments: bool  # new versions: takes a list of arguments, not a shell line
-    timeout: int  # in the agent's unit; memcli ends by itself after 2 s
+    timeout: int  # in the agent's unit; memcli ends by itself after 4 s
     is_flat: bool = False  # an event lists commands, not groups of them; the file has a version
 
 

@@ -10,11 +10,8 @@ from memcli.agents.json_edit import Slot
 from memcli.agents.places import Machine
 from memcli.agents.scripts import opencode
 from memcli.agents.table import HOOKS, MCP, SKILL, VERSION, Agent, PartPlace
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Launcher(Record):

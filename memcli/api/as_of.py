@@ -9,7 +9,7 @@ settings, so it is never out of date. The last four are kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 
@@ -17,9 +17,10 @@ from memcli.api.ask import SYNC_WAIT_SECONDS, bring_up_to_date
 from memcli.api.sync import Job, Vectors, sync
 from memcli.api.workspace import Clock, Workspace, local, open_workspace
 from memcli.api.workspaces import Selection, Workspaces
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings as configured
 from memcli.config.bounds import MOST_BYTES
+from memcli.config.settings import Config
 from memcli.dates.find import parse_date
 from memcli.digests import sha256
 from memcli.errors import (
@@ -31,7 +32,7 @@ from memcli.errors import (
     NotFoundError,
     Reason,
 )
-from memcli.history.commits import commit_at, commit_named
+from memcli.history.commits import Commit, commit_at, commit_named
 from memcli.history.git import BrokenObjectError, Git, repository_of
 from memcli.history.side_indexes import SideIndex, SideState
 from memcli.history.tree import CommitFiles
@@ -41,11 +42,6 @@ from memcli.record import Record
 from memcli.types import AS_OF, EMPTY, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from memcli.config.settings import Config
-    from memcli.history.commits import Commit
     from memcli.indexing.indexer import Report
     from memcli.store.port import Sleep, Store
 

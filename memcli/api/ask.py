@@ -7,14 +7,18 @@ from contextlib import suppress
 from math import inf
 
 from memcli.checking import TYPE_CHECKING
+from memcli.config.keys import nearest
 from memcli.embedding.encoders import IndexModel
+from memcli.embedding.models import is_readable, readable
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
-from memcli.search.retrievers import MODE_IS_KEYWORD, Vector
-from memcli.types import EMPTY, Filters
+from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse, Vector
+from memcli.search.summaries import ExpandedLines
+from memcli.store.records import Scope
+from memcli.types import EMPTY, Encoder, Filters
 
 if TYPE_CHECKING:
     from memcli.api.superseded import Superseded
@@ -23,10 +27,7 @@ if TYPE_CHECKING:
     from memcli.search.federation import ModelGroup
     from memcli.search.options import Observer, SearchOptions
     from memcli.search.question import Question
-    from memcli.search.retrievers import RetrieverUse
-    from memcli.search.summaries import ExpandedLines
     from memcli.store.port import Snapshot
-    from memcli.types import Encoder
 
 MOST_SPEAKERS = 8  # the code of an error
 WITHOUT_BOUND = 10**9
@@ -254,14 +255,11 @@ def indexing_of(memory: Workspaces) -> Reason | None:
 def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
     """Raise UsageError for a kind that no document has."""
     from memcli.store.documents import with_chunks
-    from memcli.store.records import Scope
 
     with memory.store.snapshot() as snapshot:
         known = sorted({document.kind for document in with_chunks(snapshot.documents(Scope()))})
     for kind in kinds:
         if known and kind not in known:
-            from memcli.config.keys import nearest
-
             raise UsageError(
                 f"no document is of the kind {kind!r}; the kinds are {', '.join(known)}",
                 hint=f"--kind {nearest(kind, known)}",
@@ -389,7 +387,6 @@ def begin_vector(
     """
     if options.mode == "keyword":
         return _no_vector
-    from memcli.embedding.models import is_readable, readable
     from memcli.search.query_vector import QueryVector
 
     text, model = question.query.text, index.fingerprint or options.encoder

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import date
 from math import ceil
+from typing import Any
 
 from memcli.api.ask import (
     begin_vector,
@@ -15,35 +17,30 @@ from memcli.api.ask import (
 )
 from memcli.api.usage_counts import uses
 from memcli.checking import TYPE_CHECKING
-from memcli.config.settings import DEFAULT_ORIGIN
+from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.context.assemble import AssembledContext, RetrievedPassages, Sharing, assemble
 from memcli.context.hops import Following
+from memcli.context.parts import ContextPart
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.errors import Reason
 from memcli.indexing.document import USER_FILES
+from memcli.indexing.freshness import Freshness
 from memcli.indexing.notices import unmatched
 from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
 from memcli.search.options import options_of, unobserved
+from memcli.search.pipeline import Answer
 from memcli.search.question import Question
 from memcli.search.recall import scope_within
 from memcli.store.qualified_names import private_summaries
-from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
+from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, About, Filters, is_memory, memory_path
 from memcli.workspace.dating import age_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
     from memcli.api.workspaces import Workspaces
-    from memcli.config.settings import Config
-    from memcli.context.parts import ContextPart
-    from memcli.indexing.freshness import Freshness
     from memcli.search.options import Observer
-    from memcli.search.pipeline import Answer
     from memcli.store.port import Snapshot
-    from memcli.types import About
 
 NOTHING = AssembledContext((), (), "")
 
@@ -243,34 +240,28 @@ def _without_answer(
 
 def context_record(assembly: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
     """Describe a context; `now` is the ISO time of the question."""
-    from memcli.render.jsonio import (
-        dates_of,
-        freshness_of,
-        implicit_sources,
-        match_reasons,
-        repairs,
-        reranked,
-        retrievers,
-        speaker_match,
-        workspaces_of,
-    )
+    from memcli.render import jsonio
 
     assembled, answer = assembly.assembled, assembly.answer
     return {
         "schema": "memcli.context/1",
         "query": assembly.question.text if assembly.question else None,
-        "dates": dates_of(answer.dates if answer else ()),
+        "dates": jsonio.dates_of(answer.dates if answer else ()),
         "now": now,
         "budget": budget,
         "tokens": assembled.tokens,
         "tokens_saved": assembled.saved,
-        "freshness": freshness_of(assembly.freshness),
-        **workspaces_of(assembly.freshness),
-        **implicit_sources(config),
+        "freshness": jsonio.freshness_of(assembly.freshness),
+        **jsonio.workspaces_of(assembly.freshness),
+        **jsonio.implicit_sources(config),
         "match": answer.match if answer else None,
-        **(match_reasons(answer) if answer else {}),
-        "retrievers": retrievers(answer) if answer else None,
-        **({**repairs(answer), **reranked(answer), **speaker_match(answer)} if answer else {}),
+        **(jsonio.match_reasons(answer) if answer else {}),
+        "retrievers": jsonio.retrievers(answer) if answer else None,
+        **(
+            {**jsonio.repairs(answer), **jsonio.reranked(answer), **jsonio.speaker_match(answer)}
+            if answer
+            else {}
+        ),
         "parts": [_part(part) for part in assembled.parts],
         "omitted": len(assembled.left_out) + assembly.more,
         "warnings": list(assembly.warnings),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from memcli.api.remember import TODAY, Wish, forget, remember
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from memcli.api.remember import TODAY, RememberResult, Wish, forget, remember, root_of
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
+from memcli.markdown.parse import parse
 from memcli.record import Record
+from memcli.remember.append import read
 from memcli.types import AGENT, MEMORY_SOURCE, PRIVATE, cite
+from memcli.workspace.reading import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from memcli.api.remember import RememberResult
     from memcli.api.workspace import Workspace
+    from memcli.remember.capture import SessionFact
 
 INBOX = "memory/inbox.md"
 MOST_PER_SESSION = 10
@@ -28,38 +31,41 @@ class InboxEntry(Record):
     text: str
 
 
+class CapturedFact(Record):
+    """What became of a fact of a session."""
+
+    key: str
+    note: RememberResult  # of which `stored` says whether it was saved
+
+
+def fact_key(fact: SessionFact) -> str:
+    """Return a key by which a later run knows a fact again, wherever its line is by then."""
+    from memcli.digests import sha256
+
+    return sha256(fact.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def capture(
-    workspace: Workspace, transcript: str, name: str, *, after: int, room: int, now: datetime
-) -> Iterator[RememberResult]:
-    """Save what later sessions need from a transcript `after` a line: at most `room` notes.
+    workspace: Workspace, facts: Sequence[SessionFact], name: str, *, room: int, now: datetime
+) -> Iterator[CapturedFact]:
+    """Save facts of the transcript `name` in their order: at most `room` notes.
 
-    Each note passes the rules of `remember`, and cites the transcript by its `name`. It is saved
-    before it is yielded.
+    Each passes the rules of `remember`, and is saved or refused before it is yielded.
     """
-    from memcli.markdown.transcript import read_transcript
-    from memcli.remember.capture import facts_of
-
     to = _TO[workspace.config("capture")]
-    for each in facts_of(read_transcript(transcript, after=after)):
+    scope = PRIVATE if to == INBOX else ""
+    for each in facts:
         if room <= 0:
             return
-        source = f"{name}:{each.line}"
-        scope = PRIVATE if to == INBOX else ""
-        noted = remember(
-            workspace, each.text, Wish(to=to, gate=True, by=AGENT, source=source, scope=scope), now
-        )
-        if noted.stored:
-            room -= 1
-            yield noted
+        wish = Wish(to=to, gate=True, by=AGENT, source=f"{name}:{each.line}", scope=scope)
+        noted = remember(workspace, each.text, wish, now)
+        room -= noted.stored
+        yield CapturedFact(fact_key(each), noted)
 
 
 def inbox(workspace: Workspace) -> list[InboxEntry]:
     """List the lines of the inbox in their order."""
-    from memcli.api.remember import root_of
-    from memcli.markdown.parse import parse
     from memcli.markdown.units import units
-    from memcli.remember.append import read
-    from memcli.workspace.reading import decode
 
     text = decode(read(root_of(workspace), INBOX) or b"")
     parsed = parse("" if isinstance(text, str) else text[0])

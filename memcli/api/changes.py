@@ -10,40 +10,26 @@ from functools import partial
 from itertools import chain
 from math import fsum
 
-from memcli.api.as_of import commit_meant, files_of
+from memcli.api.as_of import commit_meant, files_of, last_day
 from memcli.api.targets import stored_logs
+from memcli.api.workspace import Workspace
 from memcli.api.workspaces import NamedWorkspace, Workspaces, joined
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.compaction.similarity import idf
 from memcli.dates.find import parse_date
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
+from memcli.history import differences
 from memcli.history.commits import Commit, DayOfCommits, commit_named, days_of, head_of
-from memcli.history.differences import (
-    ADDED,
-    DayChanges,
-    FileMove,
-    MemoryChange,
-    MemoryPassage,
-    compare,
-    passages,
-)
+from memcli.history.differences import DayChanges, FileMove, MemoryChange, MemoryPassage, Name
 from memcli.history.git import Git, repository_of
-from memcli.history.tree import NO_FILE
-from memcli.indexing.planning import listing_of, read
+from memcli.history.tree import NO_FILE, CommitFiles
+from memcli.indexing.planning import Settings, listing_of, read
 from memcli.language.terms import content
 from memcli.markdown.parse import parse
 from memcli.record import Record
 from memcli.types import DATE_KEYS, FileText, Listing, Skip, shown
 from memcli.workspace.dating import document_days
 from memcli.workspace.ignore import Rules, load_rules
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memcli.api.workspace import Workspace
-    from memcli.history.differences import Name
-    from memcli.history.tree import CommitFiles
-    from memcli.indexing.planning import Settings
 
 DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared
@@ -340,11 +326,11 @@ def _of_day(
                 file = read(of_state, *name)
                 if not isinstance(file, Skip):
                     if not (hides and workspace.is_private(file)):
-                        by_name[name] = passages(name, file.text)
+                        by_name[name] = differences.passages(name, file.text)
                 elif file.detail != NO_FILE and len(notices) < NAMED:
                     notices.append(_unread(f"{shown(*name)} of {day.day}", file.detail))
         sides.append(by_name)
-    return compare(*sides), notices
+    return differences.compare(*sides), notices
 
 
 def _unread(what: str, why: str) -> Reason:
@@ -416,8 +402,10 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
             continue
         newest = max(newest, days[1])
         if days[1] >= first.isoformat():
-            new = passages(name, file.text)
-            by_day.setdefault(days[1], []).extend(MemoryChange(ADDED, None, each) for each in new)
+            new = differences.passages(name, file.text)
+            by_day.setdefault(days[1], []).extend(
+                MemoryChange(differences.ADDED, None, each) for each in new
+            )
     result = tuple(
         LearnedThatDay(day, (), None, DayChanges((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
@@ -452,8 +440,6 @@ def _no_repository(memory: Workspaces) -> str:
 
 
 def _last_day(until: str | None, workspace: Workspace, now: datetime) -> date | None:
-    from memcli.api.as_of import last_day
-
     return None if until is None else last_day(until, workspace, now)
 
 

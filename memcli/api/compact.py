@@ -8,22 +8,23 @@ from datetime import date
 
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction import folder
-from memcli.errors import ConfigError, MemcliError, RetrieverError, UsageError
+from memcli.compaction.draft import CompactionSettings
+from memcli.compaction.external_summarizer import Wording, program
+from memcli.compaction.similarity import embedder
+from memcli.compaction.summaries import Problem, Summary, last_run
+from memcli.errors import ConfigError, MemcliError, Reason, RetrieverError, UsageError
+from memcli.markdown.evidence import BY_MODEL
 from memcli.record import Record
-from memcli.types import Filters, TermQuery
+from memcli.store.records import Key, RetrieverResults
+from memcli.types import Filters, KnownFile, Skip, TermQuery
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
     from memcli.bench.queries import Query
     from memcli.bench.summary_recall import SummaryRecall
-    from memcli.compaction.external_summarizer import Wording
     from memcli.compaction.plan import CompactionPlan
-    from memcli.compaction.summaries import Problem, Summary
     from memcli.config.settings import Config
-    from memcli.errors import Reason
     from memcli.store.port import Snapshot
-    from memcli.store.records import Key
-    from memcli.types import KnownFile, Skip
 
 LOCK_SECONDS = 60.0
 VIEWS = ("raw", "active")
@@ -67,9 +68,7 @@ def plan_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRACT
 def _planned(
     workspace: Workspace, holdings: folder.Holdings, *, now: str, summarizer: str
 ) -> Compaction:
-    from memcli.compaction.draft import CompactionSettings
     from memcli.compaction.plan import make_plan
-    from memcli.compaction.similarity import embedder
 
     _refuse_unread(holdings)
     config = workspace.config
@@ -97,9 +96,6 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
     """Open the model that writes summaries; None if summaries quote the logs."""
     if summarizer == EXTRACTIVE:
         return None
-    from memcli.compaction.external_summarizer import Wording, program
-    from memcli.markdown.evidence import BY_MODEL
-
     if summarizer != BY_MODEL:
         return program(config("compact.command"))
     from memcli.compaction.generated import generating
@@ -133,8 +129,6 @@ def _refuse_unread(holdings: folder.Holdings) -> None:
 
 
 def _unread(holdings: folder.Holdings) -> tuple[Problem, ...]:
-    from memcli.compaction.summaries import Problem
-
     return tuple(
         Problem(skip.path, "unread", skip.detail or skip.reason) for skip in holdings.unread
     )
@@ -200,7 +194,6 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
 def _tokens(snapshot: Snapshot, view: str) -> int:
     """Count the tokens of everything that a search with this use of summaries can find."""
     from memcli.search.validity import scope_of
-    from memcli.store.records import RetrieverResults
 
     scope = scope_of(Filters(view=view), snapshot.supports())
     documents = [(document.source, document.path) for document in snapshot.documents(scope)]
@@ -222,8 +215,6 @@ def undo_compaction(workspace: Workspace) -> UndoneRun:
 
     It keeps files that a person edited, and files that cannot be read.
     """
-    from memcli.compaction.summaries import last_run
-
     with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
         holdings = _holdings(workspace)
         written = last_run(holdings.summaries)

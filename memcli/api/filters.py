@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import UsageError
 from memcli.types import SCOPES, TRUSTS, Filters, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
-    from typing import Any, TypedDict
+    from typing import TypedDict
 
     from memcli.api.workspaces import Workspaces
 

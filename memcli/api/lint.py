@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import date
 
 from memcli.checking import TYPE_CHECKING
+from memcli.errors import Reason
 from memcli.indexing.document import made_or_skip
 from memcli.indexing.notices import not_read, unlisted, unmatched
-from memcli.indexing.planning import plan, read
+from memcli.indexing.planning import Settings, plan, read
 from memcli.lint.document import LintDocument, inspect
 from memcli.lint.duplicates import Duplicates
 from memcli.lint.findings import INVALID_SUMMARY, UNMATCHED_GLOB, Finding, Location, order
@@ -16,16 +18,11 @@ from memcli.lint.links import Links
 from memcli.lint.rules import Contradictions, Tasks, document_findings
 from memcli.markdown.lineage import is_place
 from memcli.record import Record
-from memcli.types import MEMORY_SOURCE, Skip
+from memcli.types import MEMORY_SOURCE, FileStat, Skip
 from memcli.workspace.globs import matcher
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from memcli.api.workspace import Workspace
-    from memcli.errors import Reason
-    from memcli.indexing.planning import Settings
-    from memcli.types import FileStat
 
 
 class LintReport(Record):

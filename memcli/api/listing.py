@@ -10,16 +10,16 @@ from memcli.api.ask import bring_up_to_date, check_kinds
 from memcli.api.records import DocumentEntry
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
+from memcli.indexing.freshness import Freshness
 from memcli.markdown.properties import folded, properties, tags
 from memcli.record import Record
-from memcli.types import EMPTY, PRIVATE, shown
+from memcli.store.records import First, Scope
+from memcli.types import EMPTY, PRIVATE, Filters, shown
 
 if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
-    from memcli.indexing.freshness import Freshness
     from memcli.store.documents import IndexedDocument
     from memcli.store.port import Snapshot
-    from memcli.types import Filters
 
     Place = tuple[str, str]  # the source and the path of a document
 
@@ -75,7 +75,6 @@ def _catalogue(
     if filters.kinds:
         check_kinds(memory, filters.kinds)
     from memcli.store.documents import in_order
-    from memcli.store.records import First, Scope
 
     with memory.store.snapshot() as snapshot:
         first = First(limit, order) if limit and not links_to else None
@@ -100,8 +99,6 @@ def _catalogue(
 
 def _speakers(snapshot: Snapshot, filters: Filters) -> dict[str, Collection[Place]]:
     """Return the documents in which each speaker speaks, unless there are too many speakers."""
-    from memcli.store.records import Scope
-
     names = snapshot.speakers(but=PRIVATE)
     if len(names) > MOST_SPEAKERS:
         return {}

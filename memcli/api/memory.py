@@ -14,11 +14,11 @@ import os
 from datetime import datetime
 
 from memcli.api.workspace import SYSTEM_CLOCK, Clock
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Self, Unpack
+    from typing import Self, Unpack
 
     from memcli.api.changes import ChangeList
     from memcli.api.compact import Compaction
@@ -39,7 +39,6 @@ class Memory:
     """One workspace, or several that answer as one. Threads may share it."""
 
     def __init__(self, workspaces: Workspaces) -> None:
-        """Take opened workspaces; use `open`."""
         self.workspaces = workspaces
 
     @property
@@ -76,11 +75,9 @@ class Memory:
         return cls(open_workspaces(selected, settings=settings, environ=environ, clock=clock))
 
     def __enter__(self) -> Self:
-        """Return this memory, for a `with`."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self.close()
 
     def close(self) -> None:

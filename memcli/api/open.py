@@ -7,10 +7,7 @@ from collections.abc import Mapping
 
 from memcli.api.workspace import SYSTEM_CLOCK, Clock, open_workspace
 from memcli.api.workspaces import Selection, Workspaces
-from memcli.checking import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from memcli.checking import Any
 
 
 def open_workspaces(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from memcli.api.ask import SearchResult
     from memcli.config.settings import Config

@@ -8,17 +8,16 @@ from memcli.api import targets
 from memcli.api.ask import bring_up_to_date, check_kinds, for_all
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
+from memcli.indexing.freshness import Freshness
 from memcli.record import Record
+from memcli.search.options import SearchOptions
 from memcli.search.related import NONE, RelatedChunks, related
 from memcli.store.records import Scope
-from memcli.types import EMPTY, Filters, cite
+from memcli.types import EMPTY, Excerpt, Filters, Lines, cite
 
 if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
-    from memcli.indexing.freshness import Freshness
-    from memcli.search.options import SearchOptions
     from memcli.store.port import Snapshot
-    from memcli.types import Excerpt, Lines
 
 
 class Likenesses(Record):

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 
 from memcli.api.similar_lines import SimilarLines, length, windows
-from memcli.checking import TYPE_CHECKING
-from memcli.errors import ConfigError, MemcliError, NotFoundError, UsageError
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.errors import ConfigError, MemcliError, NotFoundError, Reason, UsageError
 from memcli.markdown.links import CORRECTS, corrected_lines
+from memcli.markdown.parse import parse
 from memcli.record import Record
-from memcli.remember.admission import AdmissionSettings, Check, Judgement, OlderLine, is_same, judge
-from memcli.remember.append import AppendedNote
+from memcli.remember import append
+from memcli.remember.admission import (
+    LEAST_WORTH,
+    AdmissionSettings,
+    Check,
+    Judgement,
+    OlderLine,
+    WasShown,
+    is_same,
+    judge,
+)
+from memcli.remember.append import AppendedNote, Make
 from memcli.remember.block import TYPES, Note, PlacedNote, cleaned, place
 from memcli.remember.note_score import GateWeights
 from memcli.secrets.finding import redacted
 from memcli.types import MEMORY_SOURCE, cite, shown
+from memcli.workspace.reading import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from typing import Any
-
     from memcli.api.read import Lines
     from memcli.api.workspace import Workspace
-    from memcli.errors import Reason
-    from memcli.remember.admission import WasShown
-    from memcli.remember.append import Make
 
 TODAY = "today"
 MOST_CORRECTED = 20  # lines
@@ -111,8 +118,6 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     UsageError if the file cannot be written, BusyError if another process keeps it locked; nothing
     is written then. A refusal is not an error.
     """
-    from memcli.remember import append
-
     text = cleaned(text)
     _check_marks(text, wish)
     path = _path_of(workspace, wish, now)
@@ -224,7 +229,6 @@ def _one_note(workspace: Workspace, citation: str) -> str:
     """Return the text of the item or paragraph with these lines; UsageError if there is not one."""
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
-    from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
 
     path, _, lines = citation.rpartition(":")
@@ -333,8 +337,6 @@ def _removed_before(workspace: Workspace, path: str, line: int) -> UndoResult | 
 
 
 def _appends(workspace: Workspace) -> list[AppendedNote]:
-    from memcli.remember import append
-
     folder = workspace.cache_folder
     try:
         return append.appends(folder)
@@ -349,8 +351,6 @@ def _appends(workspace: Workspace) -> list[AppendedNote]:
 def _take_back(
     workspace: Workspace, is_meant: Callable[[AppendedNote], bool], *, skips: bool = False
 ) -> UndoResult:
-    from memcli.remember import append
-
     appends = [each for each in _appends(workspace) if not each.is_removed]
     made = next((each for each in reversed(appends) if is_meant(each)), None)
     if made is None:
@@ -363,8 +363,6 @@ def _take_back(
 
 def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> AppendedNote:
     """Append, and record the append so that it can be removed."""
-    from memcli.remember import append
-
     folder, sleep = workspace.cache_folder, workspace.clock.sleep
     with suppress(OSError):
         for before in append.appends(folder)[-1:]:  # a removed note has nothing to finish
@@ -378,8 +376,6 @@ def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> 
 
 
 def _refuse_twice(data: bytes | None, text: str) -> None:
-    from memcli.workspace.reading import decode
-
     present = decode(data) if data else ""
     if isinstance(present, str):
         return
@@ -456,7 +452,6 @@ def weigh(
     `place` is its (source, path) if it is a document of the workspace: memcli does not compare it
     with itself. The second value lists what could not be compared.
     """
-    from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
 
     settings, similar = (
@@ -482,8 +477,6 @@ def admission_settings(
     workspace: Workspace, *, is_gated: bool, was_shown: WasShown | None
 ) -> AdmissionSettings:
     """Return the settings of the rules; `is_gated` always refuses notes of little worth."""
-    from memcli.remember.admission import LEAST_WORTH
-
     config = workspace.config
     weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
     if abs(sum(weights) - 1.0) > 1e-6:

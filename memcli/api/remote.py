@@ -11,20 +11,19 @@ from collections.abc import Mapping, Sequence
 from memcli.api.several_workspaces import open_several
 from memcli.api.workspace import Clock, Workspace
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, joined
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings as configured
 from memcli.config.attached import attached, check_tenant
+from memcli.config.settings import Config
 from memcli.config.workspaces import named_workspaces
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
+from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
 from memcli.store.open import address_of, named_store, open_shared_index
 from memcli.types import REMOTE, Source
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from memcli.config.settings import Config
     from memcli.store.port import SharedIndex, Store
 
 OPTION = "--workspace-name"
@@ -52,8 +51,6 @@ class StoredState(Record):
         """Return the notice that names the machine and the time."""
         if self.stored is not None:
             return self.stored
-        from memcli.markdown import CHUNKER_VERSION
-
         with store.snapshot() as snapshot:
             facts = snapshot.facts
         reason = _as_stored(facts.revision, facts.changed_at, facts.origin)

@@ -13,9 +13,10 @@ from shlex import quote
 
 from memcli.api.workspace import STANDS_IN, Clock, Workspace, current_folder, open_workspace
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, joined
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
+from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import (
     ConfigError,
     IndexMissingError,
@@ -30,16 +31,14 @@ from memcli.record import Record
 from memcli.store.qualified_names import FailedStoreError
 from memcli.store.union import StoreState
 from memcli.threads import side_by_side
-from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE
+from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, Encoder
 from memcli.workspace.locate import ENV_NAME, locate
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun, Job
-    from memcli.embedding.encoders import OpenedEncoder
-    from memcli.types import Encoder
 
     Made = TypeVar("Made")
 
@@ -48,7 +47,6 @@ class SerialEncoder:
     """An encoder that threads take turns at; a `types.Encoder`."""
 
     def __init__(self, encoder: Encoder) -> None:
-        """Take the encoder that is shared."""
         self._encoder, self._guard = encoder, Lock()
         self.fingerprint, self.dimension = encoder.fingerprint, encoder.dimension
         self.max_tokens, self.count = encoder.max_tokens, encoder.count
@@ -68,7 +66,6 @@ class SharedEncoders:
     """The encoders of several workspaces: those that are configured alike share one."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._guard = Lock()
         self._opened: dict[object, OpenedEncoder] = {}
 

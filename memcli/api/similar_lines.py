@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import fsum
+from operator import mul
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, Reason
+from memcli.language.facts import containment, facets_of, jaccard
 from memcli.remember.admission import SimilarLine
-from memcli.types import EMPTY, PRIVATE
+from memcli.types import EMPTY, PRIVATE, Candidate, Filters
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
     from memcli.embedding.encoders import IndexModel
-    from memcli.errors import Reason
-    from memcli.types import Candidate
 
 LOOKED_AT = 20  # chunks from each retriever
 COMPARED = 8  # lines compared by vectors: about 5 ms each
@@ -53,7 +53,6 @@ class SimilarLines:
 def _recalled(workspace: Workspace, text: str, index: IndexModel) -> Sequence[Candidate]:
     from memcli.search.recall import RecallBounds, recall, scope_within
     from memcli.search.related import words_of
-    from memcli.types import Filters
 
     query, vector = words_of(text), None
     if _reads(workspace, text, index):
@@ -108,8 +107,6 @@ def _compared(
     workspace: Workspace, text: str, lines: Sequence[SimilarLine], index: IndexModel
 ) -> tuple[SimilarLine, ...]:
     """Order lines by the words they share with a text; compare the first ones by meaning too."""
-    from memcli.language.facts import containment, facets_of, jaccard
-
     own = facets_of(text)
     facets = {each.text: facets_of(each.text) for each in lines}
 
@@ -138,7 +135,6 @@ def _vector(workspace: Workspace, text: str, index: IndexModel) -> bytes | None:
 def _cosine(a: bytes | None, b: bytes | None) -> float | None:
     if a is None or b is None:
         return None
-    from operator import mul
     from struct import unpack
 
     one, other = (unpack(f"<{len(each) // 4}f", each) for each in (a, b))

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 
+from memcli import types
 from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.embedding.encoders import OTHER_MODEL, IndexModel
 from memcli.embedding.registry import announcement, fingerprint_of, open_encoder, settled
 from memcli.errors import Reason, RetrieverError
@@ -27,23 +28,9 @@ from memcli.store.lock import living_watcher, owner
 from memcli.store.open import new_orphans
 from memcli.store.records import Counts, Facts, Key, Scope
 from memcli.store.run_records import Orphan, Owner, StoreDescription, VectorSearch, WatchRecord
-from memcli.types import (
-    EMPTY,
-    MEMORY_SOURCE,
-    NOT_INDEXED,
-    REMOTE,
-    STATES,
-    UP_TO_DATE,
-    FileStat,
-    Listing,
-    Skip,
-    Source,
-    shown,
-)
+from memcli.types import FileStat, Listing, Skip, Source
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.workspace import Workspace
     from memcli.config.settings import Config
     from memcli.indexing.planning import Settings
@@ -180,7 +167,11 @@ class WorkspaceStatus(Record):
     def is_behind(self) -> bool:
         """Return whether something is, or may be, missing in the index."""
         is_waiting = self.vectors.pending > 0 and self.vectors.encoder != "none"
-        return self.state not in (UP_TO_DATE, EMPTY, REMOTE) or is_waiting or bool(self.unlisted)
+        return (
+            self.state not in (types.UP_TO_DATE, types.EMPTY, types.REMOTE)
+            or is_waiting
+            or bool(self.unlisted)
+        )
 
 
 def gather(workspace: Workspace, *, deep: bool) -> Findings:
@@ -220,13 +211,13 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
 
 def _summaries(comparison: IndexComparison, settings: Settings) -> dict[str, int]:
     """Count the valid and invalid summaries on disk."""
-    paths = [file.path for file in comparison.listing.files if file.source == MEMORY_SOURCE]
+    paths = [file.path for file in comparison.listing.files if file.source == types.MEMORY_SOURCE]
     if not any(map(is_place, paths)):
-        return dict.fromkeys(STATES, 0)
+        return dict.fromkeys(types.STATES, 0)
     from memcli.compaction.folder import summaries_among
 
     states = [summary.state for summary in summaries_among(settings, paths)]
-    return {state: states.count(state) for state in STATES}
+    return {state: states.count(state) for state in types.STATES}
 
 
 def _usability(workspace: Workspace, index: IndexModel, *, deep: bool) -> Usability:
@@ -281,7 +272,7 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
     if work is not None:
         yield work
         return
-    if comparison.state == NOT_INDEXED:
+    if comparison.state == types.NOT_INDEXED:
         yield Reason("no-index", "there is no index yet", "memcli index")
         return
     reason = settings_changed(comparison)
@@ -378,7 +369,7 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
             findings.writer.pid if findings.writer else None,
         ),
         watcher=findings.watcher,
-        state=comparison.state if findings.has_files else REMOTE,
+        state=comparison.state if findings.has_files else types.REMOTE,
         sources=tuple(
             _source(source, listing.files, holdings.by_source.get(source.name))
             for source in findings.config.sources
@@ -386,7 +377,7 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
         changes=planned(comparison),
         summaries=findings.summaries,
         skipped=(*_skipped(findings), *listing.unlisted),
-        unlisted=tuple(shown(s.source, s.path or ".") for s in listing.unlisted),
+        unlisted=tuple(types.shown(s.source, s.path or ".") for s in listing.unlisted),
         retrievers={"keyword": {"available": True}, "semantic": _semantic(findings)},
         vectors=_vectors(findings),
         warnings=tuple(map(sentence, warnings)),

@@ -21,7 +21,7 @@ from memcli.markdown.parse import parse
 from memcli.markdown.units import units
 from memcli.record import Record
 from memcli.search.corrections import corrections, near
-from memcli.search.ranked import Correction, Quotation
+from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import RecallBounds, recall, scope_within
 from memcli.search.related import words_of
 from memcli.search.summaries import first_day
@@ -31,7 +31,6 @@ from memcli.types import OPEN_SCOPES, Filters, cite
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
-    from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 
 LOOKED_AT = 12  # chunks per line

@@ -10,20 +10,21 @@ from contextlib import suppress
 
 from memcli import system
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.encoders import IndexModel, OpenedEncoder
 from memcli.errors import AwayError, Reason, RetrieverError, RetryLaterError
 from memcli.indexing.notices import unmatched
 from memcli.indexing.progress import shared
 from memcli.record import Record
+from memcli.store.run_records import AWAITED_SECONDS
+from memcli.types import Skip
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.api.workspace import Workspace
-    from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.indexer import OnMade, Progress, Report
     from memcli.indexing.planning import Settings
     from memcli.store.port import Change
-    from memcli.types import Skip
 
     Made = TypeVar("Made")
     from typing import NoReturn
@@ -167,7 +168,6 @@ class Vectors:
         """
         if system.is_short_of_memory():
             raise MemoryError
-        from memcli.embedding.encoders import IndexModel, OpenedEncoder
         from memcli.embedding.registry import (
             announcement,
             configured_fingerprint,
@@ -235,8 +235,12 @@ def sync(
     on_progress: Progress = unseen,
 ) -> RunResult:
     """Update the index as its only writer; `sleep` waits for another writer."""
+    from memcli.embedding.encoders import AUTO
+
     workspace.need_files()
-    settings, before = workspace.index_settings(), (vectors.made, vectors.borrowed)
+    is_auto = AUTO in workspace.encoders().names
+    settings = workspace.index_settings()._replace(weighs_languages=is_auto)
+    before = vectors.made, vectors.borrowed
     on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
     report: Report | None = None
 
@@ -284,7 +288,6 @@ def _bring_in(
     """Read the changed files, or all of them; a full run embeds before its result is visible."""
     from memcli.indexing.indexer import index
     from memcli.indexing.rebuild import rebuild
-    from memcli.store.run_records import AWAITED_SECONDS
 
     if not job.full:
         change.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
@@ -347,7 +350,6 @@ class Patience:
     """
 
     def __init__(self, sleep: Callable[[float], None]) -> None:
-        """Take the function that sleeps."""
         self._sleep = sleep
         self._waits = 0
         self._seconds: float | None = None

@@ -11,18 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import NotFoundError
 from memcli.record import Record
-from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
+from memcli.types import MEMORY_SOURCE, Excerpt, FileText, Skip, cite, shown, split_name
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.indexing.planning import Settings
     from memcli.store.port import Store
     from memcli.store.union import UnionStore
-    from memcli.types import Excerpt
 
 # `a.md:3-9`, and the forms of other programs: `a.md#L3-L9`, `a.md:L3`.
 _LINES = re.compile(

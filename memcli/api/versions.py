@@ -9,19 +9,15 @@ from difflib import SequenceMatcher
 from memcli.api import targets
 from memcli.api.as_of import files_of
 from memcli.api.read import Lines, get
-from memcli.checking import TYPE_CHECKING
+from memcli.api.workspaces import Workspaces
 from memcli.errors import NotFoundError, Reason, UsageError
 from memcli.history.commits import MOST_COMMITS, Commit, head_of, parent_of
 from memcli.history.git import Git, repository_of
-from memcli.indexing.planning import read
+from memcli.history.tree import CommitFiles
+from memcli.indexing.planning import Settings, read
 from memcli.record import Record
 from memcli.types import Skip, cite
 from memcli.workspace.ignore import load_rules
-
-if TYPE_CHECKING:
-    from memcli.api.workspaces import Workspaces
-    from memcli.history.tree import CommitFiles
-    from memcli.indexing.planning import Settings
 
 ALIKE = 0.5  # least share of the lines of an earlier file in the later one
 

@@ -9,22 +9,24 @@ import os
 import time
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings
 from memcli.config.keys import BY_NAME
+from memcli.embedding.encoders import Choice, Endpoint, IndexModel, LocalModel, OpenedEncoder
 from memcli.errors import AwayError, BusyError, DamagedError, IndexMissingError, Reason, StoreError
 from memcli.record import Record
 from memcli.store.open import open_store, shared_name
+from memcli.types import MEMORY_SOURCE, PRIVATE, FileText, Limits, Skip
 from memcli.workspace.locate import holds_markdown, locate, nothing_in
 
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from memcli.api.targets import Target
-    from memcli.embedding.encoders import Choice, IndexModel, OpenedEncoder
     from memcli.embedding.models import Calibration
     from memcli.embedding.query import QueryEncoder
     from memcli.embedding.rerankers import SharedReranker
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress
     from memcli.indexing.planning import Settings
     from memcli.store.port import Store
-    from memcli.types import FileText
     from memcli.workspace.place import DocumentFiles
 
     # Returns the encoder of some settings, which the first caller opens.
@@ -230,11 +231,8 @@ class Workspace:
             from memcli.api.targets import is_stored_as_private
 
             return is_stored_as_private(self.store, file)
-        from contextlib import suppress
-
         from memcli.errors import NotFoundError
         from memcli.indexing.planning import make_document, read
-        from memcli.types import MEMORY_SOURCE, PRIVATE, Skip
 
         settings, waiting = self.index_settings(), [file]
         seen = {file.stat.path}
@@ -294,8 +292,6 @@ class Workspace:
 
     def remembered(self) -> IndexModel:
         """Read which model made the index, and what is known about its verified files."""
-        from memcli.embedding.encoders import IndexModel
-
         try:
             with self.store.snapshot() as snapshot:
                 facts = snapshot.facts
@@ -361,7 +357,6 @@ class Workspace:
     def index_settings(self) -> Settings:
         """Return the settings of the indexer."""
         from memcli.indexing.planning import Settings
-        from memcli.types import Limits
 
         return Settings(
             sources=self.config.sources,
@@ -380,8 +375,6 @@ class Workspace:
 
     def encoders(self) -> Choice:
         """Return the configured encoders and their settings."""
-        from memcli.embedding.encoders import Choice, Endpoint, LocalModel
-
         config, environ = self.config, self.environ
         variable = config("openai.key_variable")
         return Choice(

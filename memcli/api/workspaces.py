@@ -14,6 +14,9 @@ from functools import partial
 
 from memcli.api.workspace import Workspace, encoder_settings
 from memcli.checking import TYPE_CHECKING
+from memcli.config.keys import nearest
+from memcli.config.settings import Config
+from memcli.embedding.encoders import IndexModel
 from memcli.errors import (
     AwayError,
     BusyError,
@@ -26,19 +29,16 @@ from memcli.errors import (
     error_of,
 )
 from memcli.record import Record
-from memcli.types import FAILED
+from memcli.types import FAILED, FileText
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.api.targets import Target
-    from memcli.config.settings import Config
-    from memcli.embedding.encoders import IndexModel
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.planning import Settings
     from memcli.store.port import SharedIndex, Snapshot, Store
     from memcli.store.union import UnionStore
-    from memcli.types import FileText
 
     Made = TypeVar("Made")
 
@@ -197,8 +197,6 @@ class Workspaces:
         """Read which model made the index, or the first of several indexes that can be read."""
         if not self.group:
             return self.lead.remembered()
-        from memcli.embedding.encoders import IndexModel
-
         for each in self.opened:
             with suppress(BusyError, AwayError):
                 own = each.remembered()
@@ -247,8 +245,6 @@ class Workspaces:
             )
         own = next((each for each in self.members if each.name == name), None)
         if own is None:
-            from memcli.config.keys import nearest
-
             names = [each.name for each in self.members]
             raise UsageError(
                 f"no workspace here is called {name!r}; the names are {', '.join(names)}",

@@ -17,14 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, fsum, log
-from typing import TYPE_CHECKING
 
 from memcli.embedding.models import Calibration
 from memcli.record import Record
 from memcli.search.confidence import TENTH, THIRTIETH
-
-if TYPE_CHECKING:
-    from memcli.search.ranked import RankedPassage
+from memcli.search.ranked import RankedPassage
 
 FIRST = 5
 LEAST = 10  # answers of each kind that a fit needs

@@ -9,22 +9,13 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
+from memcli.bench import traces
 from memcli.bench.metrics import NAMES, Difference, paired
 from memcli.bench.quality_text import TABLE_NAMES, shortened, table
 from memcli.bench.quality_text import changes as moved_text
 from memcli.bench.queries import OVERALL
 from memcli.bench.runs import changes, moves, pairs
-from memcli.bench.traces import (
-    SETS,
-    Figures,
-    Movement,
-    QualityTrace,
-    Row,
-    Run,
-    SetsTrace,
-    SpeedTrace,
-    encode,
-)
+from memcli.bench.traces import Figures, Movement, QualityTrace, Row, Run, SetsTrace, SpeedTrace
 from memcli.bench.traces import read as read_trace
 from memcli.errors import UsageError
 from memcli.render.width import columns
@@ -62,7 +53,7 @@ def compare(before: Trace, after: Trace) -> dict[str, Any]:
         if same_machine
         else None,
         "ratios": {"before": _ratios(before), "after": _ratios(after)},
-        "moved": encode(moves(list(old_rows.values()), list(new_rows.values()))),
+        "moved": traces.encode(moves(list(old_rows.values()), list(new_rows.values()))),
     }
 
 
@@ -137,7 +128,7 @@ def pooled(sets: Mapping[str, QualityTrace], against: SetsTrace | None, now: str
     means = {name: [row.scores[name] for row in every] for name in NAMES}
     zeros = [0.0] * len(every)
     together = Figures(len(every), {name: paired(zeros, each) for name, each in means.items()})
-    trace = SetsTrace(SETS, now, sets, together)
+    trace = SetsTrace(traces.SETS, now, sets, together)
     if against is None:
         return trace
     before = {name: each.queries for name, each in against.sets.items()}

@@ -36,11 +36,9 @@ class Search(Protocol):
     @property
     def options(self) -> SearchOptions:
         """Return the options of every search."""
-        ...
 
     def __call__(self, text: str, day: str | None, observe: Observer = unobserved) -> Answer:
         """Answer a question as if asked on a day."""
-        ...
 
 
 class QuestionResult(Record):

@@ -12,17 +12,9 @@ from datetime import date, timedelta
 from random import Random
 from statistics import median
 
+from memcli.bench import traces
 from memcli.bench.quality import percentile
-from memcli.bench.traces import (
-    SPEED,
-    Cost,
-    Floors,
-    GoalResult,
-    SearchTimes,
-    SpeedTrace,
-    Spread,
-    this_machine,
-)
+from memcli.bench.traces import Cost, Floors, GoalResult, SearchTimes, SpeedTrace, Spread
 from memcli.record import Record
 
 
@@ -172,10 +164,10 @@ def figures(
     least = ratios({name: min(values) for name, values in seconds.items()})
     interpreter = costs["interpreter"]
     return SpeedTrace(
-        schema=SPEED,
+        schema=traces.SPEED,
         now=now,
         generated=generated,
-        machine=this_machine(),
+        machine=traces.this_machine(),
         cold={name: row for name, row in costs.items() if name not in apart},
         sync={"no_change": costs["no_change"], "one_change": costs["one_change"]},
         index_=costs["index"]._replace(documents_per_s=best["documents_per_s"]),

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator, Sequence
 
 from memcli.agents.detect import ABSENT, BY_HAND, EDITED, GONE, INSTALLED, OUT_OF_DATE, UNREADABLE
-from memcli.agents.table import HOOKS, MCP, PARTS, SCOPES
-from memcli.checking import TYPE_CHECKING
+from memcli.agents.table import HOOKS, MCP, PARTS, SCOPES, Agent
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.render.text import PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from memcli.agents.plan import FileChange, InstallPlan
-    from memcli.agents.table import Agent
     from memcli.cli.terminal import Terminal
 
 AROUND = 1  # lines shown around a change; few, because settings contain other programs' keys

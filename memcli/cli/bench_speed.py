@@ -11,15 +11,20 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from math import ceil
+from shutil import copyfile, rmtree
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import bench_quality
 from memcli.cli.command_context import CommandContext
 from memcli.cli.stopping import ended_by_signals
+from memcli.config.settings import WORKSPACE_FILE
 from memcli.errors import UsageError
 from memcli.record import Record
+from memcli.store.open import store_at
 from memcli.system import FOLDER_FLAGS, try_lock
+from memcli.types import MEMORY_SOURCE, Skip
 
 if TYPE_CHECKING:
     from memcli.bench.speed import InsideFigures, Process
@@ -186,8 +191,6 @@ def _warm(command: CommandContext, place: Place, mode: str, runs: int) -> list[f
 
 def _there(command: CommandContext, place: Place) -> CommandContext:
     """Use the copy instead of the workspace's own index."""
-    from memcli.store.open import store_at
-
     store = store_at(place.store, command.memory.clock.now_ns)
     return command.of(command.workspace.having(store=store))
 
@@ -275,11 +278,7 @@ def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
 
 def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
     """Copy documents, settings and index of the workspace; return the copied documents."""
-    from shutil import copyfile
-
-    from memcli.config.settings import WORKSPACE_FILE
     from memcli.indexing.planning import plan
-    from memcli.types import MEMORY_SOURCE
 
     own = [source for source in command.config.sources if source.name == MEMORY_SOURCE]
     listing = plan(command.workspace.index_settings()._replace(sources=tuple(own)), {}).listing
@@ -317,11 +316,8 @@ def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
 
 def _headings(notes: str, paths: Sequence[str]) -> list[str]:
     """Use headings of the workspace as texts to search for."""
-    from functools import partial
-
     from memcli.indexing.document import made_or_skip
     from memcli.markdown.parse import parse
-    from memcli.types import MEMORY_SOURCE, Skip
 
     headings: list[str] = []
     for path in paths:
@@ -406,8 +402,6 @@ def _sweep(path: str) -> bool:
 
 def _remove(path: str, descriptor: int) -> None:
     """Remove a folder, its mark last, so that the next run can continue after a kill."""
-    from shutil import rmtree
-
     for name in sorted(os.listdir(descriptor), key=MARK.__eq__):
         if stat.S_ISDIR(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
             rmtree(name, dir_fd=descriptor)

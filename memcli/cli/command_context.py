@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time
 
 from memcli.api.open import open_workspaces
-from memcli.api.workspace import current_folder
+from memcli.api.workspace import Workspace, current_folder
 from memcli.api.workspaces import Selection, Workspaces
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.cli.options import Options
 from memcli.cli.terminal import Terminal
-from memcli.config.settings import check_options
+from memcli.config.settings import Config, check_options, folder_of
 from memcli.errors import NotFoundError, UsageError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 from memcli.workspace.dating import age_days
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from memcli.api.workspace import Workspace
-    from memcli.cli.options import Options
     from memcli.cli.progress import Progress
-    from memcli.config.settings import Config
     from memcli.search.options import Observer
     from memcli.search.ranked import RankedPassage
 
@@ -257,8 +252,6 @@ def is_news(what: str, workspace: str, environ: Mapping[str, str]) -> bool:
     If memcli cannot remember it, it prints the message each time. The record is in the cache, not
     in the index, which others may share.
     """
-    from memcli.config.settings import folder_of
-
     folder = folder_of(workspace, environ)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from memcli import __version__
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.cli.help_text import MOST_COLUMNS, TIED, folded
 from memcli.cli.options import GENERAL, SETTINGS, TOPICS, CommandArgument, Option, arguments_of
 from memcli.cli.program import COMMANDS, GROUPS, module_of
 from memcli.config.keys import BY_NAME
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
 
 HELP = Option("-h --help", "Show this help. --help shows all options.", group=GENERAL)
 _ARGUMENTS, _UNGROUPED = "Arguments", "Options"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ExitCode, MemcliError, Reason, error_of
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.cli.command_context import CommandContext
     from memcli.cli.terminal import Terminal
 

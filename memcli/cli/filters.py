@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import DATES, FILTER_OPTIONS, check
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.cli.options import DATES, FILTER_OPTIONS, Options, check
 from memcli.errors import UsageError
 from memcli.types import SCOPES, TRUSTS, Filters, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from memcli.cli.command_context import CommandContext
-    from memcli.cli.options import Options
     from memcli.dates.find import DateSpan
 
 

@@ -15,11 +15,12 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 
-from memcli.cli.command_help import command_tree
+from memcli.cli.command_help import command_tree, manual
 from memcli.cli.commands.config_command import allowed, shown_default
 from memcli.cli.program import topics
 from memcli.cli.shell_scripts import completion_scripts
 from memcli.config.settings import KEYS
+from memcli.errors import ExitCode
 
 EXIT_MEANINGS = {
     "OK": "Success, also if nothing matched or the reader of a pipe closed it.",
@@ -52,8 +53,6 @@ def settings_table() -> str:
 
 def exit_code_table() -> str:
     """Describe every exit code."""
-    from memcli.errors import ExitCode
-
     rows = [(str(int(code)), EXIT_MEANINGS[code.name]) for code in ExitCode]
     return _table(("Code", "Meaning"), rows)
 
@@ -134,8 +133,6 @@ FILE_NAMES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
 
 def short_manual() -> str:
     """Write the manual page that is installed: all commands, without the help topics."""
-    from memcli.cli.command_help import manual
-
     return manual(
         command_tree(),
         [("help topics", "memcli help TOPIC shows one of these:\n\n" + "\n".join(topics()))],

@@ -11,15 +11,17 @@ import sys
 from _thread import allocate_lock, start_new_thread
 from contextlib import suppress
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
 # Seconds that an agent waits for a hook, minus the start of Python on a busy machine.
 LIMIT_SECONDS = 1.5
+# The same for an event after which nobody waits for text: about ten notes on a busy machine. Agents
+# stop a hook after five seconds.
+COLLECTING_SECONDS = 3.5
 _NOTHING = "{}\n"
 
 
@@ -27,7 +29,6 @@ class HookReply:
     """Writes one object to the original stdout."""
 
     def __init__(self) -> None:
-        """Begin without redirecting anything."""
         self._sink: int | None = None
         self._otherwise = _NOTHING  # what is written if the command writes nothing
         self._unwritten, self._forever = allocate_lock(), allocate_lock()

@@ -7,14 +7,13 @@ that commands share are here; `filters` reads the values of filter options.
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import UsageError
 from memcli.record import Record, expect_many
 from memcli.types import SCOPES, TRUSTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
     # Completions of a value: words, a function that lists them, or a kind of thing.
     Choices = Sequence[str] | Callable[[], Sequence[str]]
@@ -123,11 +122,15 @@ class Options:
     def named(self, hint: str) -> str:
         """Add the workspace of the line to a hint, if the line names one."""
         folders = self.workspace or ()
-        if not hint or len(folders) != 1:
+        pairs = [("-w", each) for each in folders]
+        pairs += [("--workspace-name", self.workspace_name)] if self.workspace_name else []
+        pairs += [("--tenant", self.tenant)] if self.tenant else []
+        if not hint or len(pairs) != 1:
             return hint
         from memcli.render.reasons import for_workspace
 
-        return for_workspace(hint, folders[0])
+        ((option, value),) = pairs
+        return for_workspace(hint, value, option)
 
     def having(self, **values: Any) -> Options:  # noqa: ANN401
         """Return the same options with other values."""

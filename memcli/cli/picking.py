@@ -8,8 +8,12 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import Any
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli import editor
 from memcli.cli import options as rows
 from memcli.cli.editor import attended
 from memcli.cli.options import Options, words_of
@@ -20,9 +24,6 @@ from memcli.render.template import parse
 from memcli.render.width import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_run import SearchRequest
@@ -46,13 +47,10 @@ def choose(
 
     Without a question, fzf runs a search at every key, with the `repeated` words of the line.
     """
-    from memcli.cli import editor
     from memcli.cli.search_output import described
 
     command, shape = request.command, request.shape
     if not (sys.stdin and sys.stdin.isatty() and command.terminal.err_is_terminal):
-        from shlex import quote
-
         words = quote(question.text) if question else "QUERY"
         raise UsageError("--interactive needs a terminal", hint=f"memcli search {words} -f vimgrep")
     chosen = _chosen(question, request, options, repeated)

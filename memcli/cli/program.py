@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 import sys
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from memcli.cli.terminal import Terminal
 

@@ -60,7 +60,6 @@ class Progress:
         self._began = (0.0, 0)  # when the stage was first drawn, and how much was done by then
 
     def __enter__(self) -> Progress:
-        """Start drawing after a moment."""
         return self
 
     def __exit__(
@@ -69,7 +68,6 @@ class Progress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Clear the line."""
         self.close()
 
     def close(self) -> None:

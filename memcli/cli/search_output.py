@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.language.tokens import estimate
@@ -18,8 +18,6 @@ from memcli.search.snippet import Snippet, make_snippet
 from memcli.types import EMPTY
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import progress_of
 from memcli.errors import ERROR_SCHEMA, ExitCode, RetrieverError, UsageError
 from memcli.record import Record
@@ -10,7 +10,6 @@ from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext

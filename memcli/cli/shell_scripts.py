@@ -8,16 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from memcli.cli import options as rows
 from memcli.cli.command_help import Command, kind_of, words_of
-from memcli.cli.options import (
-    DOCUMENTS,
-    FILES,
-    SHELLS,
-    SOURCES,
-    WORKSPACES,
-    CommandArgument,
-    Option,
-)
+from memcli.cli.options import CommandArgument, Option
 from memcli.cli.program import COMMANDS, topics
 
 HEAD = "# Completion of memcli, written by: memcli completion {shell}"
@@ -47,7 +40,7 @@ def completion_scripts(commands: Sequence[Command]) -> dict[str, str]:
     """Write the script of every shell, by its name."""
     words = sorted((*topics(), *COMMANDS))
     writers = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
-    return {shell: writers[shell](commands, words) for shell in SHELLS}
+    return {shell: writers[shell](commands, words) for shell in rows.SHELLS}
 
 
 _BASH_SCRIPT = r"""
@@ -212,10 +205,10 @@ def _fish_value(row: CommandArgument | Option, topics: Sequence[str]) -> str:
     if words:
         return f" -x -a '{' '.join(words)}'"
     return {
-        FILES: " -r -F",
-        DOCUMENTS: " -x -a '(__memcli_ask documents)'",
-        SOURCES: " -x -a '(__memcli_ask sources)'",
-        WORKSPACES: " -x -a '(__fish_complete_directories) (__memcli_ask workspaces)'",
+        rows.FILES: " -r -F",
+        rows.DOCUMENTS: " -x -a '(__memcli_ask documents)'",
+        rows.SOURCES: " -x -a '(__memcli_ask sources)'",
+        rows.WORKSPACES: " -x -a '(__fish_complete_directories) (__memcli_ask workspaces)'",
     }.get(kind_of(row), " -x")
 
 
@@ -288,7 +281,7 @@ def _zsh_option(option: Option, topics: Sequence[str]) -> str:
     if " " not in option.names:
         return f"'*{option.names}[{about}]{value}'" if value else f"'{option.names}[{about}]'"
     names = option.names.replace(" ", ",")
-    if kind_of(option) == WORKSPACES:  # there may be several
+    if kind_of(option) == rows.WORKSPACES:  # there may be several
         return f"'*'{{{names}}}'[{about}]{value}'"
     return f"'({option.names})'{{{names}}}'[{about}]{value}'"
 
@@ -306,10 +299,10 @@ def _zsh_action(row: CommandArgument | Option, topics: Sequence[str]) -> str:
     if words:
         return f"({' '.join(words)})"
     return {
-        FILES: "_files",
-        DOCUMENTS: "_memcli_documents",
-        SOURCES: "_memcli_sources",
-        WORKSPACES: "_memcli_workspaces",
+        rows.FILES: "_files",
+        rows.DOCUMENTS: "_memcli_documents",
+        rows.SOURCES: "_memcli_sources",
+        rows.WORKSPACES: "_memcli_workspaces",
     }.get(kind_of(row), " ")
 
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from io import StringIO
 
-from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import WHEN
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.cli.options import WHEN, Options
 from memcli.errors import Reason, UsageError
 from memcli.render.reasons import TRY, sentence
 from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
 if TYPE_CHECKING:
-    from typing import Any, TextIO
-
-    from memcli.cli.options import Options
+    from typing import TextIO
 
 # Columns; the eye does not find the next line after a longer one.
 HANG = 4  # indent of the continuation of a line of data
@@ -128,8 +127,6 @@ class Terminal:
 
     def captured(self, write: Callable[[], None]) -> str:
         """Collect the data of `write` instead of writing it."""
-        from io import StringIO
-
         out, self._out = self._out, StringIO()
         try:
             write()

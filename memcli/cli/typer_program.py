@@ -5,9 +5,9 @@ A command is built only if the line names it, because each option costs time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -17,9 +17,6 @@ from memcli.cli.command_help import command_help, group_help
 from memcli.cli.options import NUMBER_OR_NONE, CommandArgument, Option, Options, arguments_of
 from memcli.cli.plain import Call
 from memcli.cli.program import COMMANDS, GROUPS, module_of, terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class _Commands(Mapping[str, Any]):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import takewhile
 from shlex import join
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memcli.cli.program import COMMANDS, OTHER_NAMES, module_of
 from memcli.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ALONE = ("--version", "--help")  # options that work without a command
 _WITH_WORDS = ("search", "get", "context", "related", "remember")  # commands that accept any words

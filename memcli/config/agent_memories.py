@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.config.keys import nearest
 from memcli.config.sources import BUILT_IN_KINDS, HINT, shortened, source_of
 from memcli.errors import ConfigError, NotFoundError, Reason
@@ -21,9 +21,6 @@ from memcli.workspace.agent_memories import (
     source_at,
 )
 from memcli.workspace.locate import Surroundings, is_repository
-
-if TYPE_CHECKING:
-    from typing import Any
 
 FLAG = "--with"
 AGENT_MEMORY_HINT = "memcli help agent-memory"

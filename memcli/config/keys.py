@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.embedding import encoders
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Key(Record):

@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Mapping, Sequence
 
 from memcli import system
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
 from memcli.config.keys import nearest, suggestion
 from memcli.config.sources import BUILT_IN_KINDS, HINT, check_blocks, quoted, shortened
-from memcli.errors import ConfigError
+from memcli.errors import ConfigError, Reason
 from memcli.record import Record
+from memcli.types import Source
 from memcli.workspace.locate import Surroundings, default_source, is_everything
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memcli.errors import Reason
-    from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
@@ -314,8 +310,6 @@ def _checked(key: Key, value: Any, where: str, option: str = "") -> Any:  # noqa
 
 def _is_besides(key: Key, value: object) -> bool:
     """Return whether a setting accepts a value besides its choices."""
-    import re
-
     return bool(key.pattern) and re.fullmatch(key.pattern, str(value)) is not None
 
 

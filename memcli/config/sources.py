@@ -6,13 +6,10 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.errors import ConfigError
 from memcli.types import DATE_KEYS, OWN_KINDS, SCOPES, SOURCE_KINDS, TRUSTS, Source
 from memcli.workspace.locate import named
-
-if TYPE_CHECKING:
-    from typing import Any
 
 BUILT_IN_KINDS = (
     ("**/DECISIONS/**", "decision"),

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Mapping
 
+from memcli.config.keys import nearest
 from memcli.config.settings import read_table, user_file
 from memcli.config.sources import HINT, quoted, shortened
 from memcli.errors import ConfigError, UsageError
@@ -44,8 +45,6 @@ def folder_of_name(name: str, environ: Mapping[str, str]) -> str:
             f"no workspace is called {name!r}: {user_file(environ)} has no table [workspaces]",
             hint="memcli help workspaces",
         )
-    from memcli.config.keys import nearest
-
     raise UsageError(
         f"no workspace is called {name!r}; the names are {', '.join(known)}",
         hint=f"-w {SIGN}{nearest(name, [*known])}",

@@ -19,13 +19,12 @@ from memcli.markdown.links import related_targets
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
-from memcli.store.records import Scope
+from memcli.store.records import Key, Scope
 from memcli.types import Excerpt, split_name
 
 if TYPE_CHECKING:
     from memcli.store.documents import IndexedDocument
     from memcli.store.port import Snapshot
-    from memcli.store.records import Key
 
 _ENDINGS = ("", ".md", ".markdown")
 DocumentName = tuple[str, str]  # (source, path)

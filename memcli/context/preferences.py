@@ -12,12 +12,11 @@ from memcli.checking import TYPE_CHECKING
 from memcli.context.parts import PREFERENCES, ContextPart, make_part
 from memcli.language.words import prepare
 from memcli.store.records import RetrieverResults, Scope
-from memcli.types import Filters, TermQuery
+from memcli.types import Candidate, Excerpt, Filters, Lines, TermQuery
 
 if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
-    from memcli.types import Candidate, Excerpt, Lines
 
 TRUSTED = Scope(Filters(trusts=("trusted",)))
 # Newest chunks that are compared: people state a preference a few times a week.

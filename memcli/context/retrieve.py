@@ -17,7 +17,7 @@ from memcli.markdown.comments import visible
 from memcli.markdown.links import CORRECTS, related_targets
 from memcli.search.confidence import GOOD
 from memcli.search.corrections import POOL, Corrections, corrections, near
-from memcli.search.federation import in_turns, merge_answers, search_each
+from memcli.search.federation import ModelGroup, in_turns, merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.lines import Run, narrowed
 from memcli.search.options import Inner, SearchOptions, unobserved
@@ -34,17 +34,15 @@ from memcli.store.documents import (
     with_chunks,
 )
 from memcli.store.records import Key, Scope
-from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
+from memcli.types import MEMORY_SOURCE, PRIVATE, About, Excerpt, Filters, is_memory
 from memcli.workspace.dating import moment_of
 
 if TYPE_CHECKING:
     from memcli.context.tail import TailEntry
     from memcli.search.authority import Authority
-    from memcli.search.federation import ModelGroup
     from memcli.search.options import Observer
     from memcli.search.question import Question
     from memcli.store.port import Snapshot
-    from memcli.types import About
 
 # Passages are narrower than those of a search. Neighbours share a fence here, so a line that is
 # left out and found by itself costs no more. Recall in 2000 tokens including fences, mean of five

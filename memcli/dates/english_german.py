@@ -341,7 +341,8 @@ _NOT_IN_TIME_TEXT = """
     things person people lady hand impression impressions principle principles responder edition
     gear grade cousin base order language mover straw supper minute mile leg will rites draft third
     quarter degree rate option choice priority match group child slide sheet cell tab
-    bus train stop season term semester decade century morning afternoon evening glance
+    bus train stop season term semester decade century morning afternoon evening glance response
+    responses
 
     platz preis hilfe klasse zeile zeilen seite seiten kapitel absatz abschnitt spalte spalten wort
     wörter worte buchstabe buchstaben name namen schritt schritte teil teile stelle reihe linie

@@ -4,43 +4,8 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from memcli.dates import absolute, holidays
-from memcli.dates.words import (
-    AFTER_WORDS,
-    AMBIGUOUS_MONTHS,
-    AT_WORDS,
-    BEFORE_LAST_WORDS,
-    BEFORE_WORDS,
-    DAY,
-    DAY_WORDS,
-    LAST_WORDS,
-    MONTHS,
-    NEXT_WORDS,
-    ORDINALS,
-    SEASONS,
-    THIS_WORDS,
-    UNITS,
-    WEEK,
-    WEEKDAYS,
-    WEEKEND,
-    DateMatch,
-    Days,
-    Rule,
-    Seen,
-    as_number,
-    as_weekday,
-    as_year,
-    back,
-    before,
-    half,
-    half_days,
-    month_days,
-    near_season,
-    one_day,
-    recent,
-    third,
-    year_days,
-)
+from memcli.dates import absolute, holidays, words
+from memcli.dates.words import DateMatch, Days, Rule, Seen
 
 ARTICLES = ("the", "dem", "den", "der", "das")
 _THIRDS = {
@@ -87,20 +52,20 @@ def _plain(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
 
 def _bare(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read a date that needs `since`, `in` or `between`: `May`, `2023`, `7/12`, `Sun`."""
-    number = MONTHS.get(low[0])
-    if number and raw[0] not in AMBIGUOUS_MONTHS:
-        return 1, month_days(seen.today.year - (number > seen.today.month), number)
-    year = as_year(low[0])
+    number = words.MONTHS.get(low[0])
+    if number and raw[0] not in words.AMBIGUOUS_MONTHS:
+        return 1, words.month_days(seen.today.year - (number > seen.today.month), number)
+    year = words.as_year(low[0])
     if year and year <= seen.today.year + 1:
-        return 1, year_days(year)
+        return 1, words.year_days(year)
     if low[0] in ("h1", "h2"):
-        this_year = half_days(seen.today.year, int(low[0][1]))
+        this_year = words.half_days(seen.today.year, int(low[0][1]))
         if this_year[0] <= seen.today:
             return 1, this_year
-        return 1, half_days(seen.today.year - 1, int(low[0][1]))
-    weekday = as_weekday(raw[0])
+        return 1, words.half_days(seen.today.year - 1, int(low[0][1]))
+    weekday = words.as_weekday(raw[0])
     if weekday is not None:
-        return 1, one_day(recent(weekday, seen.today))
+        return 1, words.one_day(words.recent(weekday, seen.today))
     return holidays.latest(raw, low, seen) or absolute.day_and_month(raw, low, seen)
 
 
@@ -109,7 +74,7 @@ def _at(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     if low[0] in holidays.AT_WORDS:
         match = holidays.latest(raw[1:], low[1:], seen)
         return match and (1 + match[0], match[1])
-    if low[0] not in AT_WORDS or low[1] in WEEKDAYS or _plain(raw[1:], low[1:], seen):
+    if low[0] not in words.AT_WORDS or low[1] in words.WEEKDAYS or _plain(raw[1:], low[1:], seen):
         return None
     if "/" in low[1] and low[0] in _WITHIN_WORDS:  # in 1/2 of them
         return None
@@ -119,25 +84,25 @@ def _at(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
 
 def _before_or_after(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `the week before 3 May`, `Friday after 3 May`, `two weeks before 3 May`."""
-    at, number = 0, as_number(low[0])
-    if low[0] in LAST_WORDS or low[0] in NEXT_WORDS or number is not None:
+    at, number = 0, words.as_number(low[0])
+    if low[0] in words.LAST_WORDS or low[0] in words.NEXT_WORDS or number is not None:
         at = 1
-    unit, weekday = UNITS.get(low[at]), as_weekday(raw[at])
+    unit, weekday = words.UNITS.get(low[at]), words.as_weekday(raw[at])
     side = low[at + 1]
-    if side not in BEFORE_WORDS and side not in AFTER_WORDS:
+    if side not in words.BEFORE_WORDS and side not in words.AFTER_WORDS:
         return None
     match = named(raw[at + 2 :], low[at + 2 :], seen, bare=True)
     if match is None:
         return None
-    (first, last), is_before = match[1], side in BEFORE_WORDS
+    (first, last), is_before = match[1], side in words.BEFORE_WORDS
     if unit is None:
         if weekday is None:
             return None
-        other = recent(weekday, first - timedelta(1) if is_before else last + timedelta(7))
-        return at + 2 + match[0], one_day(other)
-    if number is not None and (number > 1 or unit == DAY):
+        other = words.recent(weekday, first - timedelta(1) if is_before else last + timedelta(7))
+        return at + 2 + match[0], words.one_day(other)
+    if number is not None and (number > 1 or unit == words.DAY):
         count = number if is_before else -number
-        return at + 2 + match[0], back(unit, count, first if is_before else last)
+        return at + 2 + match[0], words.back(unit, count, first if is_before else last)
     return at + 2 + match[0], _next_to(unit, first, last, is_before=is_before)
 
 
@@ -147,14 +112,14 @@ def _next_to(unit: int, first: date, last: date, *, is_before: bool) -> Days:
     A week, month or year ends next to the day from which it is counted.
     """
     day = timedelta(1)
-    if unit == WEEKEND:
-        sunday = recent(6, first - day) if is_before else recent(6, last + 7 * day)
+    if unit == words.WEEKEND:
+        sunday = words.recent(6, first - day) if is_before else words.recent(6, last + 7 * day)
         return sunday - day, sunday
-    if unit == DAY:
-        return one_day(first - day if is_before else last + day)
+    if unit == words.DAY:
+        return words.one_day(first - day if is_before else last + day)
     if is_before:
-        return before(unit, 1, first), first - day
-    return last + day, before(unit, -1, last)
+        return words.before(unit, 1, first), first - day
+    return last + day, words.before(unit, -1, last)
 
 
 def _part(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
@@ -164,7 +129,7 @@ def _part(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
         match = _part(raw, low, seen)
         return match and (match[0] - 1, match[1])
     number = _THIRDS.get(low[0])
-    ordinal = ORDINALS.get(low[0])
+    ordinal = words.ORDINALS.get(low[0])
     at = 1 if number is not None else 2
     is_half = low[1] in _HALVES and ordinal in (1, 2)
     is_week = low[1] == "week" and (ordinal is not None or low[0] == "last")
@@ -176,9 +141,9 @@ def _part(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
         return None
     days = match[1]
     if number is not None:
-        return at + match[0], third(days, number)
+        return at + match[0], words.third(days, number)
     if is_half:
-        return at + match[0], half(days, ordinal or 1)
+        return at + match[0], words.half(days, ordinal or 1)
     last = timedelta(6)
     if ordinal is None:
         return at + match[0], (days[1] - last, days[1])
@@ -188,11 +153,11 @@ def _part(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
 
 def _of_date(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `the week of 8 May`, `the weekend of 8 May`."""
-    unit = UNITS.get(low[0])
-    if unit not in (WEEK, WEEKEND) or low[1] != "of":
+    unit = words.UNITS.get(low[0])
+    if unit not in (words.WEEK, words.WEEKEND) or low[1] != "of":
         return None
     match = named(raw[2:], low[2:], seen, bare=False)
-    return match and (2 + match[0], back(unit, 0, match[1][0]))
+    return match and (2 + match[0], words.back(unit, 0, match[1][0]))
 
 
 _AGO = ("ago", "назад")
@@ -201,80 +166,84 @@ _AGO = ("ago", "назад")
 def day(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `today`, `gestern`, `the day before yesterday`, `last night`."""
     if low[0] == "day" and low[1:3] in (["before", "yesterday"], ["after", "tomorrow"]):
-        return 3, back(DAY, 2 if low[1] == "before" else -2, seen.today)
-    if low[0] in DAY_WORDS:
-        return 1, back(DAY, -DAY_WORDS[low[0]], seen.today)
-    if low[0] in THIS_WORDS and low[1] in ("morning", "afternoon", "evening"):
-        return 2, one_day(seen.today)
-    return (2, back(DAY, 1, seen.today)) if low[:2] == ["last", "night"] else None
+        return 3, words.back(words.DAY, 2 if low[1] == "before" else -2, seen.today)
+    if low[0] in words.DAY_WORDS:
+        return 1, words.back(words.DAY, -words.DAY_WORDS[low[0]], seen.today)
+    if low[0] in words.THIS_WORDS and low[1] in ("morning", "afternoon", "evening"):
+        return 2, words.one_day(seen.today)
+    return (2, words.back(words.DAY, 1, seen.today)) if low[:2] == ["last", "night"] else None
 
 
 def ago(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `3 days ago`, `a week ago`, `vor zwei Wochen`: the day, or the whole week it was."""
-    if low[:3] == ["a", "couple", "of"] and low[4] == "ago" and low[3] in UNITS:
-        return 5, back(UNITS[low[3]], 2, seen.today)
+    if low[:3] == ["a", "couple", "of"] and low[4] == "ago" and low[3] in words.UNITS:
+        return 5, words.back(words.UNITS[low[3]], 2, seen.today)
     skip = low[0] == "vor"
-    number, unit = as_number(low[skip]), UNITS.get(low[skip + 1], WEEKEND)
-    if number is None or unit == WEEKEND or not (skip or low[2] in _AGO):
+    number, unit = words.as_number(low[skip]), words.UNITS.get(low[skip + 1], words.WEEKEND)
+    if number is None or unit == words.WEEKEND or not (skip or low[2] in _AGO):
         return None
-    return 3, back(unit, number, seen.today)
+    return 3, words.back(unit, number, seen.today)
 
 
 def period(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last week`, `this month`, `next Friday`, `the past 7 days`, `letzten Monat`."""
     today = seen.today
-    unit = UNITS.get(low[1], DAY)
-    if low[0] in BEFORE_LAST_WORDS and unit != DAY:
-        return 2, back(unit, 2, today)
+    unit = words.UNITS.get(low[1], words.DAY)
+    if low[0] in words.BEFORE_LAST_WORDS and unit != words.DAY:
+        return 2, words.back(unit, 2, today)
     if low[0] == "week" and low[1:3] == ["before", "last"]:
-        return 3, back(WEEK, 2, today)
-    is_last, is_next = low[0] in LAST_WORDS, low[0] in NEXT_WORDS
-    if not is_last and not is_next and low[0] not in THIS_WORDS:
+        return 3, words.back(words.WEEK, 2, today)
+    is_last, is_next = low[0] in words.LAST_WORDS, low[0] in words.NEXT_WORDS
+    if not is_last and not is_next and low[0] not in words.THIS_WORDS:
         return None
-    number, many = as_number(low[1]), UNITS.get(low[2], WEEKEND)
-    if number is not None and many != WEEKEND and (is_last or is_next):
-        far = before(many, number if is_last else -number, today)
+    number, many = words.as_number(low[1]), words.UNITS.get(low[2], words.WEEKEND)
+    if number is not None and many != words.WEEKEND and (is_last or is_next):
+        far = words.before(many, number if is_last else -number, today)
         return 3, (min(far, today), max(far, today))
-    if unit != DAY:
-        if low[0] == "past" and unit != WEEKEND:
-            return 2, (before(unit, 1, today), today)
-        return 2, back(unit, is_last - is_next, today)
-    weekday = as_weekday(raw[1])
+    if unit != words.DAY:
+        if low[0] == "past" and unit != words.WEEKEND:
+            return 2, (words.before(unit, 1, today), today)
+        return 2, words.back(unit, is_last - is_next, today)
+    weekday = words.as_weekday(raw[1])
     if weekday is None:
         return None
     if is_last or is_next:
-        return 2, one_day(recent(weekday, today + timedelta(7 if is_next else -1)))
-    return 2, one_day(back(WEEK, 0, today)[0] + timedelta(weekday))
+        return 2, words.one_day(words.recent(weekday, today + timedelta(7 if is_next else -1)))
+    return 2, words.one_day(words.back(words.WEEK, 0, today)[0] + timedelta(weekday))
 
 
 def weekday(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `Tuesday`, `Tuesday last week`."""
-    weekday = WEEKDAYS.get(low[0])
+    weekday = words.WEEKDAYS.get(low[0])
     if weekday is None:
         return None
-    if UNITS.get(low[2]) == WEEK and (low[1] in LAST_WORDS or low[1] in NEXT_WORDS):
-        week = back(WEEK, 1 if low[1] in LAST_WORDS else -1, seen.today)
-        return 3, one_day(week[0] + timedelta(weekday))
-    return 1, one_day(recent(weekday, seen.today))
+    if words.UNITS.get(low[2]) == words.WEEK and (
+        low[1] in words.LAST_WORDS or low[1] in words.NEXT_WORDS
+    ):
+        week = words.back(words.WEEK, 1 if low[1] in words.LAST_WORDS else -1, seen.today)
+        return 3, words.one_day(week[0] + timedelta(weekday))
+    return 1, words.one_day(words.recent(weekday, seen.today))
 
 
 def month(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last May`, `this March`, `next June`; a lower-case `may` is a verb."""
-    number, this_month = MONTHS.get(low[1]), seen.today.month
-    if number is None or raw[1] in AMBIGUOUS_MONTHS or absolute.month(raw[1:], low[1:], seen):
+    number, this_month = words.MONTHS.get(low[1]), seen.today.month
+    if number is None or raw[1] in words.AMBIGUOUS_MONTHS or absolute.month(raw[1:], low[1:], seen):
         return None
-    if low[0] in THIS_WORDS:
-        return 2, month_days(seen.today.year, number)
-    if low[0] in LAST_WORDS:
-        return 2, month_days(seen.today.year - (number >= this_month), number)
-    if low[0] in NEXT_WORDS:
-        return 2, month_days(seen.today.year + (number <= this_month), number)
+    if low[0] in words.THIS_WORDS:
+        return 2, words.month_days(seen.today.year, number)
+    if low[0] in words.LAST_WORDS:
+        return 2, words.month_days(seen.today.year - (number >= this_month), number)
+    if low[0] in words.NEXT_WORDS:
+        return 2, words.month_days(seen.today.year + (number <= this_month), number)
     return None
 
 
 def season(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last winter`, `this summer`, `letzten Sommer`."""
-    near = (THIS_WORDS, LAST_WORDS, NEXT_WORDS)
+    near = (words.THIS_WORDS, words.LAST_WORDS, words.NEXT_WORDS)
     shift = next((by for table, by in zip(near, (0, 1, -1), strict=True) if low[0] in table), None)
-    name = SEASONS.get(low[1])
-    return None if shift is None or name is None else (2, near_season(name, shift, seen.today))
+    name = words.SEASONS.get(low[1])
+    return (
+        None if shift is None or name is None else (2, words.near_season(name, shift, seen.today))
+    )

@@ -106,22 +106,18 @@ class Quick(Protocol):
     @property
     def fingerprint(self) -> str:
         """Name the vectors, as the encoder does."""
-        ...
 
     def embed(self, text: str) -> tuple[bytes, int]:
         """Return a query's vector and its number of ordinary tokens; raises QuickError."""
-        ...
 
     def encoder(self) -> Encoder | None:
         """Return an encoder of a few texts by the same model, or None if its vectors would differ.
 
         It works as long as the model is open.
         """
-        ...
 
     def close(self) -> None:
         """Free the model."""
-        ...
 
 
 class Opener(Record):

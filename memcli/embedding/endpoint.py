@@ -61,6 +61,8 @@ class EndpointEncoder:
             seconds = min(endpoint.timeout_seconds, IN_PASSING)
             endpoint = endpoint._replace(timeout_seconds=seconds)
         self._endpoint = endpoint
+        self.fingerprint = endpoint_fingerprint(endpoint)
+        self.dimension, self.max_tokens = endpoint.dimension, endpoint.max_tokens
         self._server = _server(endpoint)
         self._where = _address(endpoint, self._server)
         self._key = self._server.read_key()
@@ -70,21 +72,6 @@ class EndpointEncoder:
         self._words = WordPiece()
         self._has_stopped = False
         self._answering = ""  # the name that the server gives its model
-
-    @property
-    def fingerprint(self) -> str:
-        """Name the server, the model, the dimension, the prefixes and the maximum of tokens."""
-        return endpoint_fingerprint(self._endpoint)
-
-    @property
-    def dimension(self) -> int:
-        """Return the number of float32 components of a vector."""
-        return self._endpoint.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Return the maximum length of a text, in tokens of the bundled vocabulary."""
-        return self._endpoint.max_tokens
 
     def count(self, text: str) -> int:
         """Count tokens with the shipped vocabulary: the server's own is not known."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from memcli.record import Record
 from memcli.system import usable_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
 
 HINT = "memcli help compact"

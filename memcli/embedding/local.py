@@ -102,29 +102,15 @@ class LocalEncoder:
         Both are hashed unless their `fingerprint` is known. Raises RetrieverError.
         """
         self._local = local
-        self._fingerprint = fingerprint or local_fingerprint(local)
+        self.max_tokens = local.max_tokens
+        self.fingerprint = fingerprint or local_fingerprint(local)
         model, *_, tokenizer = find_files(local.folder).paths
         self._tokenizer = open_tokenizer(tokenizer)
         self._session = open_model(model, 1)
         self._faults = runtime_faults()
         self._inputs = inputs_of(self._session, model)
         self._output = self._choose_output(model)
-        self._dimension = len(self._run(self._ids("memory", local.passage_prefix))) // 4
-
-    @property
-    def fingerprint(self) -> str:
-        """Name the hashes of the files, pooling, prefixes and maximum tokens."""
-        return self._fingerprint
-
-    @property
-    def dimension(self) -> int:
-        """Return the number of float32 components of a vector."""
-        return self._dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Return the longest text in tokens, including prefix and special tokens."""
-        return self._local.max_tokens
+        self.dimension = len(self._run(self._ids("memory", local.passage_prefix))) // 4
 
     def count(self, text: str) -> int:
         """Count the tokens of `text` after its prefix, without a limit."""

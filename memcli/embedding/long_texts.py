@@ -56,27 +56,9 @@ class LongTextEncoder:
     """Lets an encoder take texts of any length; satisfies `Encoder`."""
 
     def __init__(self, encoder: Encoder) -> None:
-        """Take the encoder whose limit decides where texts are cut."""
         self._encoder = encoder
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the encoder's own fingerprint: its token limit decides where texts are cut."""
-        return self._encoder.fingerprint
-
-    @property
-    def dimension(self) -> int:
-        """Return the number of float32 components of a vector."""
-        return self._encoder.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Return the longest text, in tokens, that is embedded in one piece."""
-        return self._encoder.max_tokens
-
-    def count(self, text: str) -> int:
-        """Count the tokens of `text`, special tokens included, without a limit."""
-        return self._encoder.count(text)
+        self.fingerprint, self.dimension = encoder.fingerprint, encoder.dimension
+        self.max_tokens, self.count = encoder.max_tokens, encoder.count
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """Embed texts of any length."""
@@ -94,4 +76,4 @@ class LongTextEncoder:
         return mean(vectors, [float(len(piece)) for piece in cut])
 
     def _fits(self, text: str) -> bool:
-        return self._encoder.count(text) <= self._encoder.max_tokens
+        return self.count(text) <= self.max_tokens

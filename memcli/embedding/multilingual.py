@@ -11,16 +11,12 @@ import os
 from collections.abc import Iterable, Sequence
 from glob import escape, glob
 
-from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import Folders, OpenedEncoder, Opener, Opening
+from memcli.embedding.encoders import Choice, Folders, IndexModel, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
 from memcli.embedding.models import E5, ModelFile, locate, verify
 from memcli.embedding.session import cpu_flags
 from memcli.errors import RetrieverError, install_extra
 from memcli.system import cores
-
-if TYPE_CHECKING:
-    from memcli.embedding.encoders import Choice, IndexModel
 
 _OTHERS = "memcli help settings"
 _LIBRARIES = ("_engine*.so", "_engine*.dylib", "_engine*.pyd", "_engine*.dll")
@@ -49,6 +45,8 @@ def _reinstall() -> str:
 class E5Encoder:
     """Embeds one text per run; satisfies `Encoder`. Threads may share it."""
 
+    dimension, max_tokens = E5.dimension, E5.max_tokens
+
     def __init__(
         self, located: ModelFile, *, check: bool = True, flags: frozenset[bytes] | None = None
     ) -> None:
@@ -57,6 +55,7 @@ class E5Encoder:
         `flags` overrides the processor's own list: the library is built for AVX2 and ends the
         process without it.
         """
+        self.fingerprint = e5_fingerprint()
         if check and not verify(located):
             raise RetrieverError(
                 f"{located.path} is not the pinned {E5.name}: sha256 differs", hint=_reinstall()
@@ -83,21 +82,6 @@ class E5Encoder:
     def __del__(self) -> None:
         if getattr(self, "_model", None):
             self._library.e5_free(self._model)
-
-    @property
-    def fingerprint(self) -> str:
-        """Name model, dimension, pooling, prefixes and maximum tokens."""
-        return e5_fingerprint()
-
-    @property
-    def dimension(self) -> int:
-        """Return the number of float32 components of a vector."""
-        return E5.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Return the longest text in tokens, including prefix and special tokens."""
-        return E5.max_tokens
 
     def count(self, text: str) -> int:
         """Count the tokens of `text` after its prefix, without a limit."""

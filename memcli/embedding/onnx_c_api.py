@@ -16,23 +16,16 @@ from contextlib import contextmanager, suppress
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache, partial
 
-from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import QuickError
-from memcli.embedding.models import INT8, ModelFile, fingerprint, package_folders, read_graph
-from memcli.embedding.session import FATAL, QUICK_ROOM, lacking, settings, silence
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.embedding.encoders import QuickError, Run
+from memcli.embedding.models import INT8, Model, ModelFile, fingerprint, package_folders, read_graph
+from memcli.embedding.session import FATAL, QUICK_ROOM, SessionSettings, lacking, settings, silence
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords, WordPiece
 from memcli.errors import MORE_MEMORY, RetrieverError
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from memcli.embedding.encoders import Run
-    from memcli.embedding.session import SessionSettings
-
     # An input: name, type, shape, ctypes array.
     Tensor = tuple[bytes, int, tuple[int, ...], Any]
-    from memcli.embedding.models import Model
-
 _OLDEST = (1, 22)  # earlier runtimes ignore the folder of the weights
 
 # The table of functions only grows: `OrtApi` in onnxruntime_c_api.h, version 14 and later.
@@ -283,14 +276,9 @@ class QuickModel:
         graph = read_graph(located.model)
         self._open = partial(QuickSession, located, graph, library=library, exact=exact)
         self._session = self._open(is_for_one_run=True)
-        self._model = located.model
+        self._model, self.fingerprint = located.model, fingerprint(located.model)
         self._words = QueryWords()
         self._runs = 0
-
-    @property
-    def fingerprint(self) -> str:
-        """Name the vectors, as the encoder does."""
-        return fingerprint(self._model)
 
     def embed(self, text: str) -> tuple[bytes, int]:
         """Return a query's vector and its tokens without the special ones.
@@ -332,28 +320,9 @@ class PinnedEncoder:
     """
 
     def __init__(self, model: Model, run: Run) -> None:
-        """Take the model and the function that runs it."""
-        self._model, self._run = model, run
-        self._words = WordPiece()
-
-    @property
-    def fingerprint(self) -> str:
-        """Name model, graph, dimension, pooling, prefixes and maximum tokens."""
-        return fingerprint(self._model)
-
-    @property
-    def dimension(self) -> int:
-        """Return the number of float32 components of a vector."""
-        return self._model.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Return the longest text in tokens, special tokens included."""
-        return self._model.max_tokens
-
-    def count(self, text: str) -> int:
-        """Count the tokens of `text`, special tokens included, without a limit."""
-        return self._words.count(text)
+        self._run, self._words = run, WordPiece()
+        self.fingerprint, self.dimension = fingerprint(model), model.dimension
+        self.max_tokens, self.count = model.max_tokens, self._words.count
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """Embed texts of at most `max_tokens` tokens; a longer one is a ValueError."""

@@ -32,6 +32,7 @@ from memcli.embedding.encoders import (
     Opening,
     Quick,
     QuickError,
+    Run,
 )
 from memcli.embedding.models import (
     E5,
@@ -40,53 +41,36 @@ from memcli.embedding.models import (
     LATIN_LIMIT,
     MODEL_PACKAGE,
     KnownModel,
+    ModelFile,
     fingerprint,
     locate,
     model_name,
     package_folders,
     verify,
 )
-from memcli.errors import Reason, RetrieverError
+from memcli.errors import Reason, RetrieverError, install_extra
 from memcli.system import cores
 
 if TYPE_CHECKING:
-    from memcli.embedding.encoders import Choice, Folders, IndexModel, Run
-    from memcli.embedding.models import ModelFile
     from memcli.embedding.onnx_c_api import PinnedEncoder
 
 NO_VECTORS = Reason("off", "the configuration allows only keyword search")
 NOTHING = IndexModel(None, None)
 
 
-def _bundled() -> Opener:
-    return _BUNDLED
-
-
-def _multilingual() -> Opener:
-    from memcli.embedding.multilingual import OPENER
-
-    return OPENER
-
-
-def _onnx() -> Opener:
-    from memcli.embedding.local import OPENER
-
-    return OPENER
-
-
-def _openai() -> Opener:
-    from memcli.embedding.endpoint import OPENER
-
-    return OPENER
+def _of(module: str) -> Callable[[], Opener]:
+    """Return a function that imports a module and returns its `OPENER`."""
+    name = f"memcli.embedding.{module}"
+    return lambda: __import__(name, fromlist=["OPENER"]).OPENER
 
 
 # How to open each encoder; its module is imported only then. An encoder without one makes no
 # vectors.
 OPENERS: dict[str, Callable[[], Opener]] = {
-    "bundled": _bundled,
-    "multilingual": _multilingual,
-    "onnx": _onnx,
-    "openai": _openai,
+    "bundled": lambda: _BUNDLED,
+    "multilingual": _of("multilingual"),
+    "onnx": _of("local"),
+    "openai": _of("endpoint"),
 }
 
 
@@ -343,7 +327,7 @@ def _quick_bundled(_choice: Choice, opening: Opening) -> Quick | None:
     return QuickModel(models[0])
 
 
-_BUNDLED = Opener(
+_BUNDLED: Opener = Opener(
     _bundled_fingerprint, _open_bundled, _bundled_files, _quick_bundled, has_several=True
 )
 
@@ -410,8 +394,6 @@ def announcement(choice: Choice, index: IndexModel, *, again: bool = False) -> R
         text = f"most notes are in English now, so {RECORDS[BUNDLED].model} embeds them again"
         return Reason("language", text, "memcli index" if again else "")
     if name == BUNDLED and index.language.startswith(OTHER) and (again or not made_by):
-        from memcli.errors import install_extra
-
         text = (
             "most notes are not in English, and the bundled model reads only English; with"
             " the extra multilingual, memcli also searches them by meaning"

@@ -34,11 +34,9 @@ class Scorer(Protocol):
 
         After `is_over` is set, the result is not used.
         """
-        ...
 
     def close(self) -> None:
         """Free the model."""
-        ...
 
 
 class Reranking(Record):
@@ -59,7 +57,6 @@ class SharedReranker:
     """The configured reranker for the texts of one index. Threads may share one."""
 
     def __init__(self, settings: Reranking, choice: Choice, index: IndexModel) -> None:
-        """Take the settings; opens nothing."""
         self.name, self.index = settings.name, index
         self._settings, self._choice = settings, choice
         self._lock = Lock()

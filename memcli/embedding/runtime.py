@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.encoders import Run
 from memcli.embedding.models import ModelFile, read_graph
 from memcli.embedding.session import require_room, settings, silence
 from memcli.errors import RetrieverError
@@ -14,8 +15,6 @@ from memcli.errors import RetrieverError
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
     from tokenizers import Tokenizer
-
-    from memcli.embedding.encoders import Run
 
 _INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
 

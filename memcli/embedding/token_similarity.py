@@ -34,7 +34,6 @@ class StateCache:
     """The states of the texts that were read last; threads may share it."""
 
     def __init__(self, most: int = KEPT_BYTES) -> None:
-        """Keep at most that many bytes."""
         self._most, self._bytes, self._guard = most, 0, Lock()
         self._states: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
 

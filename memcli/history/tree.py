@@ -13,16 +13,12 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from memcli.checking import TYPE_CHECKING
 from memcli.history.git import BrokenObjectError, Git
 from memcli.record import Record
-from memcli.types import FileStat, Skip
+from memcli.types import FileStat, FileText, Listing, Skip, Source
 from memcli.workspace.discover import discover
 from memcli.workspace.openat import MOST
 from memcli.workspace.reading import text_of
-
-if TYPE_CHECKING:
-    from memcli.types import FileText, Listing, Source
 
 LFS = b"version https://git-lfs.github.com/spec/"
 LFS_BYTES = 1024  # of a pointer at most

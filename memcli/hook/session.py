@@ -27,7 +27,9 @@ SUGGESTED = "suggested"  # that something be remembered: once a session
 WISHED = "wished"  # the person has said how things are to be done
 _WORDS = frozenset((SUGGESTED, WISHED))
 _FORGET, _START = "forget", "start:"
-READ, KEPT = "read:", "kept:"  # the last line of the transcript that was read; a note from it
+# The last line of the transcript up to which every fact was checked; a fact behind it that was
+# checked too; a note that was saved.
+READ, CHECKED, KEPT = "read:", "checked:", "kept:"
 ONE_START_NS = 4 * 10**9  # hooks of one start run within these; each ends after 2 s
 MOST_BYTES = 1 << 20  # some 30,000 lines; a session with more gets no further lines
 OLDEST_NS = 30 * 86_400 * 10**9
@@ -172,7 +174,7 @@ def _owners(text: str) -> dict[str, str]:
 
 
 def _outlasts(key: str) -> bool:
-    return key in _WORDS or key.startswith((_START, READ, KEPT))
+    return key in _WORDS or key.startswith((_START, READ, CHECKED, KEPT))
 
 
 def prune(folder: str, now_ns: int) -> None:

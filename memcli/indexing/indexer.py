@@ -209,7 +209,8 @@ def bring_up_to_date(
         planned = planned._replace(diff=_with_all_of(again, planned, known))
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
     change.remember(meta)
-    _weigh_languages(change)
+    if settings.weighs_languages:
+        _weigh_languages(change)
     change.tidy(unused_days=CACHE_DAYS)
     return report
 

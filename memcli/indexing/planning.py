@@ -34,6 +34,7 @@ class Settings(Record):
     now_ns: Callable[[], int]  # wall clock, compared with mtimes
     redacts: bool = False  # secrets of a text never enter memory, index or answer
     files: DocumentFiles | None = None  # None: those on disk
+    weighs_languages: bool = True  # because the language of most texts decides on the encoder
 
     def source(self, name: str) -> Source:
         """Return the source with a name; KeyError if there is none."""

@@ -9,6 +9,7 @@ from memcli.language.compared_line import (
     EVERY,
     MOVES,
     NUMBERS,
+    OWN,
     STATES,
     TIME,
     ComparedLine,
@@ -24,8 +25,9 @@ from memcli.language.terms import has_form, has_han, tokens_of
 from memcli.record import Record
 
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
-BEFORE_A_HAN_NUMBER = 4  # characters
-LONGEST_VALUE = 6  # tokens
+BEFORE_A_HAN_NUMBER = 3  # characters
+LONGEST_VALUE = 8  # tokens
+LONGEST_PHRASE = 4  # tokens; a longer text that begins with a verb is not a value
 _HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
                ":", "：")  # fmt: skip
 _ATTRIBUTES = STATES | {"是", "为", ":", "："}
@@ -42,10 +44,15 @@ _OFTEN = (
 _NEW = ("new ", "neue", "新")
 _HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
 _HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
+_HAN_PARTICLES = "呢啊哦呀嘛"  # at the end
 _FAR = 6  # words
 OF = table("of for für des der vom von zum zur")
 _COPULAS = table("is are ist sind")
 _NEGATIONS = table("no not kein keine keinen")
+_OF_ONE = table("live work study wear drive sleep wohne arbeite studiere trage fahre schlafe")
+_ARTICLES = table("the a an der die das dem den einem einer einen")
+_DETERMINERS = _ARTICLES | OWN | table("his her their dieser diese")
+PLACES = table("in at on behind under above near im in am auf hinter unter über neben bei")
 _TITLES = table("mr mrs ms dr frau herr")
 # A line with one of these labels does not name a thing.
 _LABELS_OF_ALL = table(
@@ -162,12 +169,17 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
     longest = LONGEST_VALUE * (2 if there.is_han else 1)
     if not (old and new) or max(len(old), len(new)) > longest or new[0] in _NEGATIONS:
         return False
-    if "," in old and not (has_label and old.count(",") == new.count(",") == 1):
+    if has_label and any(
+        len(each) > LONGEST_PHRASE and each[0].endswith("s") for each in (old, new)
+    ):
+        return False  # a description: `renders and prints shipping labels`
+    is_named = has_label or not _COPULAS.isdisjoint(there.before)
+    if "," in old and not (is_named and old.count(",") == new.count(",") == 1):
         return False  # a list
     past = [is_past(each[0], "") for each in (old, new)]
     if all(past) or (any(past) and not there.verbs):
         return False  # two events, or two participles
-    if old[0] in TIME and len({*old} - {*new}) > 1:
+    if old[0] in TIME and len({*old} - {*new}) > 1 and _COPULAS.isdisjoint(there.before):
         return False  # another event at another time
     if all(any(token in _ATTRIBUTES for token in each) for each in (old, new)):
         return False  # two attributes, each with its value
@@ -180,12 +192,24 @@ def _names(there: _Difference, *, has_label: bool) -> bool:
     if there.are_numbers:
         name += [token for token in there.behind if is_thing(token)]
     if not name:
-        return False
+        return there.before[:1] in (("i",), ("ich",)) and not _OF_ONE.isdisjoint(there.verbs)
     if verbs := there.verbs:
         are_titled = there.old[0] in _TITLES and there.new[0] in _TITLES
         return there.are_numbers or are_titled or verbs[-1] not in _SEVERAL
+    if has_label:
+        return True
     is_short = there.are_numbers and max(len(there.old), len(there.new)) <= 2
-    return has_label or (is_short and len(name) >= BEFORE_A_NUMBER)
+    return len(name) >= BEFORE_A_NUMBER and (is_short or _is_place(there))
+
+
+def _is_place(there: _Difference) -> bool:
+    """Return whether a verb and a place come before two values, as in `The choir sings in`."""
+    words = [token for token in there.before if token not in _ARTICLES]
+    if words and words[-1] in PLACES:
+        words.pop()
+    elif not (there.old[0] in PLACES and there.new[0] in PLACES):
+        return False
+    return there.before[0] in _DETERMINERS and words[-1:] != [] and words[-1].endswith(("s", "t"))
 
 
 def _names_chinese(there: _Difference, *, has_label: bool) -> bool:
@@ -214,7 +238,9 @@ def _tokens(text: str) -> Sequence[str]:
             tokens[-1] += token
         else:
             tokens.append(token)
-    return tokens[:-1] if tokens[-1:] == [","] else tokens
+    while tokens and (tokens[-1] == "," or tokens[-1] in _HAN_PARTICLES):
+        tokens.pop()
+    return tokens
 
 
 def _is_same_label(one: str, other: str) -> bool:

@@ -40,8 +40,11 @@ _PHRASES = {
     too expensive, clashed, does not apply, stop using, stop doing, stopped using, cancels, retires,
     retiring, is leaving, has left, quits, outgrew, outgrown, unsubscribed, threw out, thrown out,
     gave back, parted ways, moved out, axed, shelved, vetoed, in favor of, in favour of, bye bye,
-    farewell, for good, unavailable, not available, ends, statt, anstatt, anstelle von, nicht mehr,
-    ersetzt, gekündigt, abgeschafft, fällt aus, fallen aus, verkauft, aufgehört, aufgegeben,
+    farewell, for good, unavailable, not available, ends, phasing out, sunset, end of life, shuts,
+    shutting, went bust, burned down, burnt down, was stolen, got stolen, let go, has gone,
+    overruled, outdated, no use, kicked out, swaps, swapping, switches from, moves from, statt,
+    anstatt, anstelle von, nicht mehr, ersetzt, gekündigt, abgeschafft,
+    fällt aus, fallen aus, verkauft, aufgehört, aufgegeben,
     rausgeworfen, weg von, abgeschaltet, zugemacht, geschlossen, in rente, im ruhestand, abgesagt,
     entfällt, gestrichen, beendet, abgelöst, eingestellt, umgestiegen, zieht weg, zieht aus,
     ausgezogen, weggezogen, zurückgetreten, ausgelaufen, läuft aus, außer betrieb, aufgelöst,
@@ -51,7 +54,9 @@ _PHRASES = {
     gefeuert, hört auf, hören auf, macht dicht, macht zu, nie schluss mit, vorbei, storniert,
     widerrufen, nicht länger, kündigt, statt bisher, liefert nicht, hat abgesagt, ausrangiert,
     entsorgt, weggeworfen, zurückgegeben, fällt weg, fallen weg, weggefallen, verschenkt, getrennt
-    von, ausgetreten, ausgemustert, abbestellt, auslaufend, nicht verfügbar""",
+    von, ausgetreten, ausgemustert, abbestellt, auslaufend, nicht verfügbar, hinfällig, überholt,
+    passé, ist geschichte, ist weg, ist alle, fliegt raus, abgelaufen, ausgetauscht,
+    anders als bisher, gibt s nicht""",
     NOT: """
     not, isn t, aren t, doesn t, don t, won t, never, nobody, from, nicht, kein, keine, keinen,
     statt, anstelle von, von, vom, durch""",
@@ -77,24 +82,31 @@ _PHRASES = {
     new, successor, corrected me, turns out, final decision, korrektur, nachtrag, doch nicht,
     nunmehr, seither, von jetzt an, neuer stand, nachfolger, nachfolgerin, heißt jetzt,
     umgebucht, getauscht, eingetauscht, umentschieden, entschieden für, löst ab, tritt an, seit
-    gestern, seit der, seit dem, wurde zu, wird zum, wird zur, rückt nach""",
+    gestern, seit der, seit dem, wurde zu, wird zum, wird zur, rückt nach, switches to, moves to,
+    relocates, ported to, rewritten in, went over to, went for, as from, in future, stands in,
+    standing in, fills in, filling in, covers for, covering for, immediate effect, zieht nach,
+    zieht in, wechseln zu, vertritt, springt ein, vertretung, dafür jetzt, vorgezogen, tauscht""",
     AMOUNT: """
     bumped, raised, lowered, increased, decreased, reduced, extended, shortened, cut to, up to, down
     to, up from, down from, went up, went down, goes up, goes down, rose to, fell to, doubled,
     halved, postponed, rescheduled, pushed back, pushed to, push back, brought forward, delayed,
     shifted, moved, rose, hiked, cut, stretched, relaxed, tightened, widened, shrank, grew, put
     back, put off, moved back, moved up, back to, forward to, goes from, go from, went from,
-    adjusted, revised, tripled, more joined, erhöht, gesenkt, verlängert, verkürzt, gestiegen,
+    adjusted, revised, tripled, more joined, halve, halving, raise, raises, slipped to, slips to,
+    slipping to, pushed out, rises to, falls to, drops to, dropped to, jumped to, erhöht,
+    gesenkt, verlängert, verkürzt, gestiegen,
     gesunken, teurer, billiger, verschoben, vorverlegt, verlegt, angehoben, steigt, sinkt,
     heraufgesetzt, herabgesetzt, hochgesetzt, angepasst, verschiebt, aufgestockt, gekürzt,
-    reduziert, verdoppelt, halbiert""",
+    reduziert, verdoppelt, halbiert, rauf auf, runter auf, hoch auf, erhöhen, senken, klettert auf,
+    vorgezogen, aufgeschoben, ausgeweitet, ausgedehnt, rutscht auf""",
 }
 _CHINESE = {
     GONE: """
     停止 终止 结束 淘汰 关闭 离开 跳槽 不再 取代 代替 取消 停用 不用了 放弃 戒 退掉 退了 辞职
     离职 退租 拆了 停了 戒了 卖掉 送人 送走 不做了 没空 调去 调走 调岗 到期 关门 倒闭 卖了 废弃
     下线 撤销 已经不 退休 没有了 关了 弃用 停产 停售 停运 停业 作废 退订 解约 注销 拆除 报废
-    失效 退出 闭店 分手 搬离 丢了 扔了 坏了 取缔 禁止""",
+    失效 退出 闭店 分手 搬离 丢了 扔了 坏了 取缔 禁止 停课 停掉 停播 卸任 不续 没续 关停 已停
+    不干了 转行 过期""",
     NOT: """
     不是 从""",
     NOW: """
@@ -103,10 +115,12 @@ _CHINESE = {
     改交 改给 改放 改去 改坐 改喝 改吃 改走 改发 改存 改住 改回 改找 改跟 改让 改请 改叫 改买
     改订 改穿 改看 改学 改练 改做 改开 改骑 改睡 改约 更换 换为 换去 换回 换人 挪到 挪至 调整为
     调成 升任 晋升 新来的 接班 顶替 转岗 自此 从此 从今 即日起 往后 如今 后来 变更为 变为 变成
-    更正 纠正""",
+    更正 纠正 改签 改期 换工作 换新 改名 更名 上任 接任 代班 暂代 搬去 搬进 起改 起由
+    下周起 下月起 今年起""",
     AMOUNT: """
     就行 就够 最近 增至 减至 提高 上涨 提高到 降低到 推迟 延期 推后 提前 涨到 降到 降为 升为
-    增加到 减少到 调整 调到 扩容 上调 下调 缩短 延长""",
+    增加到 减少到 调整 调到 扩容 上调 下调 缩短 延长 涨了 涨价 降价 减到 加到 升到
+    压缩到 放宽到 提前到""",
 }
 _FAR = 8  # characters from `不` to `了`
 _NEGATIONS = frozenset(["never", "not", "t"])
@@ -201,6 +215,8 @@ _REVOKES = _beginnings(
     " revok, withdr, instead of, no longer, not any more, not anymore, ersetzt, widerr, korrigiert,"
     " statt, anstelle, nicht mehr"
 )
+_OF_A_PART = ("of", "in", "from", "von", "vom", "aus", "im")  # directly before the link
+_NO_PART = ("", "as", "that", "it", "wie", "instead")  # before these: `no longer as in [[1]]`
 _HAN_REVOKES_LINK = ("取代", "代替", "替代", "更正", "推翻", "不再", "作废")
 _IS_REVOKED = _beginnings(
     "no longer, not any more, not anymore, replaced by, superseded, obsolete, outdated, overruled,"
@@ -209,17 +225,20 @@ _IS_REVOKED = _beginnings(
 _HAN_IS_REVOKED = ("不再", "作废", "过时", "已被")
 
 
-def revokes(text: str, name: str) -> int | None:
+def revokes(text: str, name: str) -> tuple[int, bool] | None:
     """Return the line of a text, from 0, that says a linked document is replaced.
 
-    Example: `This replaces the decision of [[2025-03-03]].` for `2025-03-03.md`
+    Also return whether it names a part: `This replaces the decision of [[2025-03-03]].`
     """
     stem = name.removesuffix(".md")
     wiki = (f"{opened}{stem}{end}" for opened in ("[[", "/") for end in ("]]", "#", "|"))
     links = (*wiki, f"/{name})", f"({name})", f"({name}#", f"/{name}#")
     for number, line in enumerate(text.split("\n")):
-        if any(link in line and revokes_link(line, link) for link in links):
-            return number
+        if link := next((it for it in links if it in line and revokes_link(line, it)), ""):
+            before = line.partition(link)[0]
+            of = before.rpartition("[")[0] if link.startswith(("/", "(")) else before
+            words = ["", "", *of.rstrip("[").split()]
+            return number, words[-1] in _OF_A_PART and words[-2] not in _NO_PART
     return None
 
 

@@ -93,7 +93,7 @@ _HAN_TYPES = {
 }
 # A question or a request changes nothing.
 _REQUESTS = phrases(
-    "can you, could you, help me, trying to, feel free, let me know, let s, kannst du, hilf mir"
+    "can you, could you, help me, trying to, feel free, let me know, kannst du, hilf mir"
 )
 OWN = table("i my we our ich mein meine wir unser unsere")
 # Verbs of events. A later event does not correct an earlier one.
@@ -105,7 +105,7 @@ _PAST = table("got met paid made bought lost won sent told said kept")
 _HAN_EVENT = ("了", "过了", "去过", "来过", "看过", "吃过", "今天", "昨天")
 _NO_PAST = table("need feed speed embed seed breed shed bed red")
 # After one of these words a verb of the past is a participle, which describes a state.
-_COPULAS = table("is are be been am get gets not")
+_COPULAS = table("is are be been am get gets not the a an our my your his her its their")
 # Verbs of states that last until they change, and that have one value at a time.
 STATES = table(
     """is are am be works work lives live runs run listens opens closes costs cost takes take needs
@@ -115,7 +115,10 @@ STATES = table(
     ist sind bin beträgt kostet läuft laufen wohnt wohne arbeite arbeitet kommt steht stehen liegt
     liegen heisst beginnt endet öffnet schliesst leitet nutzt nutzen verwenden verwendet braucht
     dauert trägt hat haben gilt fahre fährt fahren trifft treffen antwortet hängt parken park parks
-    kaufen"""
+    kaufen rehearses trains bakes sings teaches coaches cooks waters cleans delivers signs sends
+    send leaves leave arrives departs prüft giesst gießt putzt macht betreut holt bringt kocht
+    pflegt parkt trainiert probt übt unterrichtet sitzt unterschreibt wartet schreibt studiere
+    studiert"""
 )
 # The name of a thing ends before one of these words.
 _ENDS = STATES | table(
@@ -265,7 +268,9 @@ def adds(line: ComparedLine) -> bool:
 
 def asks(line: ComparedLine) -> bool:
     """Return whether a line is a question."""
-    return "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS)
+    if "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS):
+        return True
+    return " let s " in line.spaced and " instead " not in line.spaced
 
 
 @lru_cache(maxsize=1024)
@@ -274,9 +279,10 @@ def _is_event(text: str) -> bool:
     words = spaced(text).split()
     if any(each in text for each in _HAN_EVENT) or ("haben", "wir") in pairwise(words):
         return True
+    is_over = "wird" not in words and "werden" not in words
     return not _EVENT.isdisjoint(words) or any(
         (before in ("am", "m") and word.endswith("ing"))
-        or (len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
+        or (is_over and len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
         or is_past(word, before)
         for word, before in zip(words, ["", *words], strict=False)
     )

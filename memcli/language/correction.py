@@ -15,13 +15,15 @@ from functools import lru_cache
 from itertools import pairwise
 from math import exp
 
-from memcli.language.change import NOW
+from memcli.language.change import AMOUNT, GONE, NOW
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
+    MOVES,
     OWN,
     WEEKDAYS,
     ComparedLine,
+    adds,
     asks,
     is_thing,
     phrases,
@@ -33,7 +35,7 @@ from memcli.language.terms import has_han
 
 SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
-LEAST_IN_TALK = 0.5  # evidence that a conversation needs more
+LEAST_IN_TALK = 0.3  # evidence that a conversation needs more
 LEAST_CONTENT = 2  # content words of a line that states something
 _ASSISTANTS = table("assistant ai chatgpt claude")
 _CODE = ("{", "\\", "==", "):", "('", '("', "`")
@@ -52,6 +54,11 @@ _LASTING = phrases(
     "from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"
 )
 _HAN_LASTING = ("从", "起", "不再", "以后")
+_OF_CLOCK = ("uhr", "am", "pm")
+_TO, _FROM = table("to nach"), table("from von aus")
+_ALL_DAYS = table("weekdays weekends werktags wochentags wochenende")
+_DAYS = _ALL_DAYS | EVERY | WEEKDAYS
+_WAY = 5  # words
 _PULLS = ("pull", "pulls", "merge_requests", "commit")
 
 
@@ -95,7 +102,9 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
     mine, theirs = _tickets(new.text), _tickets(old.text)
     if theirs - mine or any("/" in each for each in mine):
         return True
-    if _is_instance(new, old):
+    if _is_instance(new, old) or (adds(new) and new.kinds.isdisjoint((GONE, AMOUNT))):
+        return True
+    if _is_way_back(new, old) or _is_of_other_days(new, old):
         return True
     return _is_of_other_letter(new, old) or _is_of_somebody_else(new, old) or _is_once(new, old)
 
@@ -117,10 +126,34 @@ def _is_of_other_letter(new: ComparedLine, old: ComparedLine) -> bool:
     return any(mine[word] != theirs[word] for word in mine.keys() & theirs)
 
 
+def _is_way_back(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether one line begins with a way to a place, and the other with one from it."""
+    if not MOVES.isdisjoint((*new.sequence, *old.sequence)):
+        return False
+    one, other = (
+        {(word in _TO, place) for word, place in pairwise(line.sequence[:_WAY])
+         if word in _TO or word in _FROM}
+        for line in (new, old)
+    )  # fmt: skip
+    return any((not is_to, place) in other for is_to, place in one)
+
+
+def _is_of_other_days(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether one line is about all weekdays or weekends, and the other about other days."""
+    one, other = (frozenset(_DAYS.intersection(line.sequence)) for line in (new, old))
+    is_all = not _ALL_DAYS.isdisjoint(one | other)
+    return (
+        bool(one and other)
+        and is_all
+        and one.isdisjoint(other)
+        and not (new.kinds & {GONE, AMOUNT})
+    )
+
+
 def _letters(line: ComparedLine) -> Iterator[tuple[str, str]]:
     if any(len(term) == 1 and term.isalpha() for term in line.sequence):
         for one, other in pairwise(line.text.split()):
-            if len(letter := other.strip(".,;:()")) == 1 and letter.isupper() and letter.isascii():
+            if len(letter := other.strip(".,;:()")) == 1 and letter.isalpha() and letter.isascii():
                 yield one.casefold(), letter
 
 
@@ -134,7 +167,10 @@ def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
         is_lasting = any(each in new.text for each in _HAN_LASTING)
         return not is_lasting and not any(each in old.text for each in _HAN_ONCE)
     return not EVERY.isdisjoint(old.sequence) and any(
-        one in WEEKDAYS and other.isdigit() for one, other in pairwise(new.sequence)
+        one in WEEKDAYS and other.isdigit() and not (behind in _OF_CLOCK or behind.isdigit())
+        for one, other, behind in zip(
+            new.sequence, new.sequence[1:], (*new.sequence[2:], ""), strict=False
+        )
     )
 
 

@@ -6,13 +6,21 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from memcli.language.another_value import OF, is_another_value, is_home, is_new_of, is_turned
+from memcli.language.another_value import (
+    OF,
+    PLACES,
+    is_another_value,
+    is_home,
+    is_new_of,
+    is_turned,
+)
 from memcli.language.change import AMOUNT, GONE, NOT, NOW, Cue, chinese_cues
 from memcli.language.compared_line import (
     DAYS,
     MOVES,
     OWN,
     STATES,
+    TIME,
     ComparedLine,
     adds,
     clauses_of,
@@ -48,9 +56,11 @@ WEIGHTS = {
     "gone": 0.67,  # it says that something has ended
     "now": 0.47,  # it says that something begins
     "changed": 0.94,  # the older line contains what the newer one names before its word of change
+    "moved": 1.20,  # and a value that it changes to: `The launch is postponed to 5 May`
     "other amount": 1.14,  # an amount changes to another number of the same unit
     "split": 0.64,  # clauses of the newer line share the content: `Mora closed. Lunch is at Luigi.`
     "same type": 0.79,  # both contain a day, a time of day, a duration or a price
+    "other type": -1.0,
     "same verb": 0.48,  # both lines state something with the same verb
     "has last": 0.53,  # the newer line contains the last word of the older one
     "own last": -0.52,  # the older line contains the last word of the newer one
@@ -61,7 +71,16 @@ WEIGHTS = {
     "event": -1.97,  # the older line reports an event, which is rarely undone
 }
 _BEFORE_A_PLACE = table("in im at of to zu zum zur am for für mit with by on auf")
+_TO = table("to auf nach zu zum zur an")
+_RENAMED = table("renamed umbenannt")
+_CALLED = table("called named name names heißt heisst")
+_TO_BEFORE = table("auf nach")  # `auf Donnerstag verlegt`
+_HAN_OBJECT = "把将"  # before what is replaced
+_HAN_ATTRIBUTES = ("时间", "日期", "地点", "价格", "频率", "人选")
+_HAN_TO = frozenset("到至为成由")
 _INSTEAD = phrases("instead of, rather than, in place of, statt, anstelle von")
+_BEFORE_AN_OBJECT = table("the his her its my our their der die das den seinen ihren")
+_FORMER = table("bisher bislang previously formerly current old")
 _AUXILIARIES = table(
     """is are was were has have had been be will ist sind war waren wird wurde wurden hat haben the
     no also"""
@@ -86,6 +105,7 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
     overlap = _overlap_of_signs(new, old) if both_han else _overlap_of_words(new, old)
     numbers, others = dict(_amounts(new)), dict(_amounts(old))
     is_other_amount = any(numbers[unit] != others[unit] for unit in numbers.keys() & others)
+    same_types = not new.value_types.isdisjoint(old.value_types)
     return {
         "value": float(
             not (adds(new) or old.is_event or new.is_event)
@@ -100,10 +120,14 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
         "gone": float(GONE in new.kinds),
         "now": float(NOW in new.kinds),
         "changed": float(overlap.is_changed),
-        "other amount": float(AMOUNT in new.kinds and is_other_amount),
+        "other amount": float(
+            AMOUNT in new.kinds and (is_other_amount or (both_han and same_types))
+        ),
         "same verb": float(not STATES.isdisjoint(new.terms & old.terms)),
-        "same type": float(not new.value_types.isdisjoint(old.value_types)),
-        "foreign": float(overlap.is_foreign),
+        "same type": float(same_types),
+        "other type": float(bool(new.value_types and old.value_types) and not same_types),
+        "moved": float(_has_new_value(new, old, is_changed=overlap.is_changed)),
+        "foreign": float(overlap.is_foreign and not (overlap.is_changed or overlap.is_of_one)),
         "event": float(old.is_event and NOW not in old.kinds),
         "long": float(len(new.signs) > LONG_HAN if both_han else len(new.content) > LONG),
         "other thing": float(is_of_other_thing(new, old)),
@@ -154,6 +178,13 @@ def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
     values = [term for term in old.content if is_thing(term) or not is_name(term)]
     gone = _gone_objects(new)
     gone_terms = [term for term in values if is_among(term, gone)]
+    is_subject = all(term in names for term in gone_terms)
+    is_other = any(
+        is_thing(term) and not old.has(term)
+        for words, cue in _changes(new)
+        for term in words[cue.end : cue.end + 1]
+        if cue.kind == GONE
+    )
     has_subject = bool(things) and new.has(things[0])
     has_own_subject = bool(own) and old.has(own[0])
     is_own = new.sequence[0] == old.sequence[0] and old.sequence[0] in OWN
@@ -161,8 +192,11 @@ def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
         coverage=len(both) / (len(things) + 0.5),
         shared=len(both),
         is_foreign=bool(things and own) and not (has_subject or has_own_subject or is_own),
-        is_changed=any(_is_known(words[: cue.first], old) for words, cue in _changes(new)),
-        is_object=(0.5 if all(term in names for term in gone_terms) else 1.0) * bool(gone_terms),
+        is_changed=any(
+            _is_known(words[: cue.first], old) and not _has_other_object(words, cue.end, old)
+            for words, cue in _changes(new)
+        ),
+        is_object=bool(gone_terms) * (0.5 * (not is_other) if is_subject else 1.0),
         is_of_one=is_own,
     )  # fmt: skip
 
@@ -177,15 +211,16 @@ def _overlap_of_signs(new: ComparedLine, old: ComparedLine) -> _Overlap:
     has_subject, has_own_subject = bool(one) and one in new.text, bool(other) and other in old.text
     changes = [(words[0], cue) for words, cues in new.cues for cue in cues]
     before = [
-        "".join(filter(_is_content_sign, text[: cue.first]))
+        _without_attribute("".join(filter(_is_content_sign, text[: cue.first])))
         for text, cue in changes
         if cue.kind != NOT
     ]
-    gone = [(text, cue) for text, cue in changes if cue.kind == GONE]
     near = [
         f"{text[max(0, cue.first - 4) : cue.first]} {text[cue.end : cue.end + 6]}"
-        for text, cue in gone
+        for text, cue in changes
+        if cue.kind == GONE
     ]
+    near += [text[: cue.first].partition(sign)[2] for text, cue in changes for sign in _HAN_OBJECT]
 
     def most(texts: Sequence[str]) -> int:
         return max((sum(pair in text for pair in pairs) for text in texts), default=0)
@@ -209,6 +244,11 @@ def _covered(signs: str, others: str) -> int:
     return sum(signs[at] not in _HAN_GRAMMAR for at in covered)
 
 
+def _without_attribute(subject: str) -> str:
+    """Remove a word for what changes: `例会` of `例会时间`."""
+    return next((subject.removesuffix(a) for a in _HAN_ATTRIBUTES if subject.endswith(a)), subject)
+
+
 def _is_content_sign(sign: str) -> bool:
     return sign.isalnum() and sign not in _HAN_GRAMMAR
 
@@ -222,6 +262,12 @@ def _is_known(words: Sequence[str], old: ComparedLine) -> bool:
     """Return whether an older line contains all of some words, one of them a main thing."""
     things = [term for term in words if is_thing(term) and is_content(term)]
     return all(map(old.has, things)) and any(is_among(term, things) for term in old.things[:2])
+
+
+def _has_other_object(words: Sequence[str], at: int, old: ComparedLine) -> bool:
+    """Return whether an object follows that an older line lacks: `Tom moved his desk`."""
+    is_object = words[at : at + 1] and words[at] in _BEFORE_AN_OBJECT and words[at - 1] not in _TO
+    return bool(is_object) and not any(map(old.has, words[at + 1 : at + 1 + 2 * NEAR]))
 
 
 def _gone_objects(line: ComparedLine) -> tuple[str, ...]:
@@ -262,17 +308,17 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
 
     Example: `web team` and `mobile team`
     """
-    if has_han(new.text) or _instead(new):
+    if has_han(new.text):
         return False
+    if _instead(new):
+        return _has_other_head(new, old)
     mine, theirs = (
         [b for a, b in pairwise(line.name) if b in DAYS or is_number(b)] for line in (new, old)
     )
     if mine and theirs and not old.has(mine[0]) and not new.has(theirs[0]):
         return True  # soup on Mondays and pizza on Fridays; release 4.1 and release 4.2
-    before, others = ({b: a for a, b in pairwise(line.name)} for line in (new, old))
-    heads = (head for head in before.keys() & others if is_thing(head))
-    if any(not new.has(others[head]) and not old.has(before[head]) for head in heads):
-        return True  # the big tent is not the small one
+    if _has_other_head(new, old):
+        return True
     behind = dict(pairwise(new.name)).get(old.subject, "")
     if behind in new.things and not old.has(behind):
         return True  # a school trip is not a school
@@ -286,11 +332,19 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
     return any(not new.has(other[term]) and not old.has(one[term]) for term in one.keys() & other)
 
 
+def _has_other_head(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether one thing has two different attributes: the big tent is not the small one."""
+    before, others = ({b: a for a, b in pairwise(line.name)} for line in (new, old))
+    heads = (head for head in before.keys() & others if is_thing(head))
+    return any(not new.has(others[head]) and not old.has(before[head]) for head in heads)
+
+
 def _instead(line: ComparedLine) -> list[str]:
     """List the things or the action that a line replaces: `instead of MySQL`."""
     for phrase in _INSTEAD:
         behind = line.spaced.partition(phrase)[2].replace("/", " ").split()[:NEAR]
-        if things := [term for term in behind if is_thing(term) or term.endswith("ing")]:
+        named = [term for term in behind if term not in _FORMER]
+        if things := [term for term in named if is_thing(term) or term.endswith("ing")]:
             return things
     return []
 
@@ -303,6 +357,42 @@ def _attributes(line: ComparedLine) -> Iterator[tuple[str, str]]:
             yield other, one
         elif one in things and other in OF:
             yield from ((one, term) for term in words[at + 2 : at + 4] if term in things)
+
+
+def _has_new_value(new: ComparedLine, old: ComparedLine, *, is_changed: bool) -> bool:
+    """Return whether a thing of the older line changes to a value that this line lacks."""
+    if has_han(new.text):
+        return any(
+            not _HAN_TO.isdisjoint(text[cue.end - 1 : cue.end + 1])
+            and (is_changed or text[: cue.first][-2:] in old.text)
+            and not _covered(text[cue.end : cue.end + 3], old.text) > 2
+            for (text,), cues in new.cues
+            for cue in cues
+        )
+    for words, cue in _changes(new):
+        for at in range(max(0, cue.first - NEAR - 1), min(cue.end + NEAR, len(words))):
+            if words[at] not in _TO or (at < cue.first and words[at] not in _TO_BEFORE):
+                continue
+            is_known = is_changed or (at > cue.end and _is_known(words[cue.end : at], old))
+            value = [term for term in words[at + 1 : at + 1 + NEAR] if is_content(term)]
+            if is_known and _may_become(words[cue.first], value, new, old):
+                return True
+    return False
+
+
+def _may_become(change: str, value: Sequence[str], new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether an older line has another value of the same kind."""
+    first = next((at for at, term in enumerate(value) if not old.has(term)), None)
+    if first is None:
+        return False
+    if change in _RENAMED:
+        return not _CALLED.isdisjoint(old.sequence)
+    if is_number(value[first]) or value[first] in TIME:
+        if new.value_types and old.value_types and new.value_types.isdisjoint(old.value_types):
+            return False
+        return any(is_number(term) or term in TIME for term in old.sequence)
+    is_numbered = any(map(is_number, value[first + 1 : first + 2]))  # `version 3`
+    return first > 0 or not (is_numbered or PLACES.isdisjoint(old.sequence))
 
 
 def _amounts(line: ComparedLine) -> Iterator[tuple[str, str]]:

@@ -41,7 +41,7 @@ _ORDERS = (
     r"|\b(?:cuando|siempre que) (?:te )?pregunte\b"
     r"|\bdésormais\b|\bs['’]il (?:te|vous) plaît,? (?:toujours|ne)\b"
     r"|\bquand je (?:te |vous )?demande\b"
-    r"|以后(?:请|都|别|不要)|以後(?:請|都|別|不要)|今後は|これからは"
+    r"|以后(?:请|都|别|不要)|(?:请|請)(?:从今)?(?:以后|以後|今后|今後)|以後(?:請|都|別|不要)|今後は|これからは"
     r"|(?:请|請)(?:总是|總是|一定|始终|始終|永远|永遠|务必|務必|不要再|别再)|(?:每次|当|當)我问"
     r"|必ず.{0,20}(?:ください|下さい)|(?:いつも|常に).{0,20}(?:ください|下さい|して)"
 )
@@ -58,8 +58,7 @@ _HINTS = (
 
 def may_be_preference(text: str) -> bool:
     """Return False if the pattern of preferences, without orders, cannot match a text."""
-    lowered = text.lower()
-    return any(hint in lowered for hint in _HINTS)
+    return any(map(text.lower().__contains__, _HINTS))
 
 
 def is_preference(text: str) -> bool:

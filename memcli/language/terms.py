@@ -20,6 +20,22 @@ _ENDINGS = frozenset(
     al ment ments le les em ern te ten tet ter tes ung ungen ionen sion ded ding ce se ced
     sed""".split()  # noqa: SIM905 (a table to be read)
 )
+# Words that mean about the same in notes.
+SYNONYMS = tuple(
+    frozenset(group.split())
+    for group in (
+        "keep keeps kept store stores stored retain retained hold held",
+        "live lives lived base based reside resides wohnt lebt",
+        "prefer prefers like likes want wants mag möchte bevorzugt",
+        "birthday born geburtstag geboren",
+        "work works working do does job employed arbeitet",
+        "run runs running use uses used läuft",
+        "take takes get gets bekommt",
+        "free off frei",
+        "own owns owned do does responsible handle handles lead leads",
+        "allergy allergic allergie allergisch",
+    )
+)
 # A Chinese character, a word of another script, or the end of a clause.
 _TOKENS = ("\\d[\\d.,:/-]*\\d|\\w+|[，；。,;]",
            "[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")  # fmt: skip
@@ -53,6 +69,11 @@ def _is_form(word: str, other: str) -> bool:
     if common < _LONG:
         return not shorter and longer.removeprefix(word[common - 1]) in _OF_SHORT
     return len(longer) <= _ENDING and (not shorter or {shorter, longer} <= _ENDINGS)
+
+
+def has_synonym(word: str, others: Collection[str]) -> bool:
+    """Return whether some words contain one that means about the same."""
+    return any(word in group and not group.isdisjoint(others) for group in SYNONYMS)
 
 
 def has_han(text: str) -> bool:

@@ -8,21 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.lint.findings import Location
 from memcli.markdown.lineage import is_place
-from memcli.markdown.parse import parse
+from memcli.markdown.parse import Block, ParsedMarkdown, parse
 from memcli.markdown.turns import turns_of
 from memcli.markdown.units import units
 from memcli.record import Record
 from memcli.secrets.finding import find_secrets, redacted
 from memcli.types import MEMORY_SOURCE
 from memcli.workspace.dating import document_days, heading_days
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memcli.markdown.parse import Block, ParsedMarkdown
 
 _STATEMENTS = ("paragraph", "item", "quote")  # kinds of blocks that contain statements
 # A code fence, which may be inside an item or a quote.

@@ -48,7 +48,6 @@ class Duplicates:
     """Collects the lines of all documents, and compares them at the end."""
 
     def __init__(self) -> None:
-        """Start without lines."""
         self._texts: dict[bytes, Location] = {}
         self._copies: defaultdict[Location, list[Location]] = defaultdict(list)
         self._groups: dict[tuple[tuple[str, ...], frozenset[str]], list[Line]] = {}

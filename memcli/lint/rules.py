@@ -106,7 +106,6 @@ class Contradictions:
     """
 
     def __init__(self) -> None:
-        """Start without lines."""
         self._sayings: list[NoteStatement] = []
 
     def take(self, document: LintDocument) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import measure, quotient
@@ -18,11 +19,10 @@ from memcli.markdown.links import link_targets
 from memcli.markdown.segments import Span, choose_context, cut_segments, embedded_text
 from memcli.markdown.segments import digest as digest
 from memcli.record import Record
-from memcli.types import Chunk, Limits, Segment, date_of, named_days
+from memcli.types import Chunk, Limits, Segment, Stretch, date_of, named_days
 
 if TYPE_CHECKING:
     from memcli.markdown.parse import Block, ParsedMarkdown
-    from memcli.types import Stretch
 
 # A last chunk below this share of the limit takes lines from the previous one.
 TAIL_SHARE = 0.25
@@ -124,13 +124,14 @@ def _sections(
     A heading without text joins its first child. If it has none, it is a block by itself, so that a
     document that contains only headings can be found.
     """
+    days_of = cache(heading_days)
     stack: list[Block] = []
     first: int | None = None
     waiting: Block | None = None
     blocks: list[Block] = []
 
     def heading() -> Heading:
-        days = (heading_days(block.title) for block in reversed(stack))
+        days = (days_of(block.title) for block in reversed(stack))
         path = tuple(block.title for block in stack if block.title)
         return Heading(path, next(filter(None, days), None))
 

@@ -17,12 +17,10 @@ from datetime import date
 from functools import cache
 from itertools import accumulate, takewhile
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.types import PRIVATE
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from yaml import SafeLoader
 
 MAX_CHARS = 65_536

@@ -10,13 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
-
-if TYPE_CHECKING:
-    from typing import Any
 
 SCHEMA = "memcli.summary/1"
 FOLDERS = ("memory/summaries/", "summaries/")

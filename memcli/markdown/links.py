@@ -8,10 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from memcli.checking import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from memcli.checking import Any
 
 # Bounded repeats that give nothing back keep hostile bracket runs linear.
 _INLINE = re.compile(r"\]\(\s*+(?:<([^<>\n]{1,512}+)>|([^()<>\s]{1,512}+))[^()\n]{0,128}+\)")

@@ -9,11 +9,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.markdown.properties import TAGS, folded, tags
-
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST_NAMES = 50
 NAME_CHARS = 200

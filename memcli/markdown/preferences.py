@@ -12,14 +12,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from memcli.checking import TYPE_CHECKING
 from memcli.language.preferences import may_be_preference, preference_pattern
+from memcli.markdown.parse import ParsedMarkdown
 from memcli.markdown.turns import USER, role_of, within
 from memcli.markdown.units import Unit, units
-
-if TYPE_CHECKING:
-    from memcli.markdown.parse import ParsedMarkdown
-    from memcli.types import Lines, Turn
+from memcli.types import Lines, Turn
 
 _ENDS = re.compile(r"[.!?…](?=\s|$)|[。！？]")
 _PROSE = ("paragraph", "item", "quote")

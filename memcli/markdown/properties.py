@@ -12,10 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from unicodedata import normalize
 
-from memcli.checking import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from memcli.checking import Any
 
 Value = str | int | float
 TAGS = "tags"  # the key of all tags

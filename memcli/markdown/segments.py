@@ -13,15 +13,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.digests import blake2b
 from memcli.language.tokens import quotient
 from memcli.markdown.comments import comments, visible
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.markdown.parse import Block, ParsedMarkdown
     from memcli.types import Limits
 

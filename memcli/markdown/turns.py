@@ -101,7 +101,7 @@ def _openings(parsed: ParsedMarkdown) -> Iterator[_Opening]:
 
 def _named(line: str) -> str:
     """Return the name at the start of a line, or ""."""
-    match = _OPENS.match(line)
+    match = _OPENS.match(line) if ":" in line or "：" in line else None
     name = " ".join(match["name"].split()) if match else ""
     looks_like_one = name and (not name[0].islower() or bool(role_of(name)))
     return name if looks_like_one and len(name.split()) <= NAME_WORDS else ""

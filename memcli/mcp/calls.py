@@ -84,7 +84,7 @@ def call_search(
     result = ask(
         memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped)
     )
-    result = result._replace(answer=answers.doubting_absent(result.answer))
+    result = result._replace(answer=answers.doubting(result.answer, question.text))
     if arguments["limit"]:
         first = result.answer.passages[: arguments["limit"]]
         result = result._replace(answer=result.answer._replace(passages=first))
@@ -190,7 +190,7 @@ def _page(
     page = result.answer._replace(passages=tuple(cursor.rest(passages)))
     if cursor.seen:
         is_measured = page.uncalibrated is None
-        if not page.is_doubtful:
+        if page.match == "strong":
             match, reason = match_of(page.passages, is_measured=is_measured)
             page = page._replace(match=match, match_reason=reason)
         page = page._replace(is_measured=False)  # a client that turns the page wants more

@@ -15,7 +15,7 @@ from itertools import chain, combinations, dropwhile
 from memcli.language.change import speaks_of_change
 from memcli.language.facts import Facets, facets_of
 from memcli.language.stopwords import ENGLISH, GERMAN
-from memcli.language.terms import has_form, has_han, terms, tokens_of
+from memcli.language.terms import SYNONYMS, has_form, has_han, has_synonym, terms, tokens_of
 from memcli.language.word_order import exchanged
 
 _CLAUSES = r"[;；。！？，、|()]|[.:!?,](?=\s|$)|\s[-–—]\s|\s(?:and|und|but|aber)\s"
@@ -30,21 +30,6 @@ _OWNERS = frozenset(
 _LIGHT = frozenset(
     """use uses used using should must shall need needs have has call called name named always stay
     stays located there go goes nutzt benutzt heißt liegt ist hat""".split()  # noqa: SIM905 (a table to be read)
-)
-_GROUPS = tuple(
-    frozenset(group.split())
-    for group in (
-        "keep keeps kept store stores stored retain retained hold held",
-        "live lives lived base based reside resides wohnt lebt",
-        "prefer prefers like likes want wants mag möchte bevorzugt",
-        "birthday born geburtstag geboren",
-        "work works working do does job employed arbeitet",
-        "run runs running use uses used läuft",
-        "take takes get gets bekommt",
-        "free off frei",
-        "own owns owned do does responsible handle handles lead leads",
-        "allergy allergic allergie allergisch",
-    )
 )
 _ARTICLES = frozenset(
     "the a an our my his her their der die das ein eine unser unsere".split()  # noqa: SIM905
@@ -126,7 +111,7 @@ def _says(note: Facets, text: str, subject: str, run: str, around: Collection[st
 def _contains(note: Facets, part: Facets, around: Collection[str]) -> bool:
     """Return whether a clause contains the words of a note in their order, after its subject."""
     words = note.sequence
-    lead = {*around, *_LIGHT, *ENGLISH, *GERMAN, *chain.from_iterable(_GROUPS)}
+    lead = {*around, *_LIGHT, *ENGLISH, *GERMAN, *chain.from_iterable(SYNONYMS)}
     words = words if not around else tuple(dropwhile(lead.__contains__, words))
     count = len(words)
     runs = (part.sequence[at : at + count] for at in range(len(part.sequence) - count + 1))
@@ -172,7 +157,7 @@ def _covers(known: Collection[str], note: Facets, text: str) -> bool:
         or word in _LIGHT
         or _SAME.get(word) in known
         or has_form(word, known)
-        or any(word in group and not group.isdisjoint(known) for group in _GROUPS)
+        or has_synonym(word, known)
         or _abbreviates(word, text)
         for word in note.content
     )

@@ -6,11 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.dates.find import DateSpan
-
-if TYPE_CHECKING:
-    from typing import Any
 
 _ORDERS = {"newest": "a wish for the newest", "oldest": "a wish for the oldest"}
 # A plainly written day or month needs no remark.

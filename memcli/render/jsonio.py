@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.language.tokens import estimate
 from memcli.markdown.segments import digest
 from memcli.render.sanitize import escaped
 from memcli.search.budget import shortened
 from memcli.search.passages import Passage
-from memcli.types import FAILED, MEMORY_SOURCE, UP_TO_DATE, split_source
+from memcli.types import FAILED, MEMORY_SOURCE, UP_TO_DATE, About, split_source
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.config.settings import Config
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from memcli.search.retrievers import RetrieverUse
     from memcli.search.summaries import ExpandedLines
     from memcli.store.union import StoreState
-    from memcli.types import About
 
 
 DIGITS = 3  # of a confidence, by default

@@ -27,7 +27,9 @@ _ASKING = frozenset(_WORDS.split())
 MOST_MISSING = 3  # words of a question that no note contains, named at most
 TRY = " Try: "  # between a reason and its hint
 _ANYWHERE = ("help", "completion")  # commands that ask no workspace
-_NAMED = frozenset({"-w", "--workspace", "--help", "--user"})  # a hint with these is complete
+_WITHOUT_FILES = ("search", "context", "related", "get", "ls", "changes", "status")
+# A hint with one of these is complete.
+_NAMED = frozenset({"-w", "--workspace", "--workspace-name", "--tenant", "--help", "--user"})
 
 
 def sentence(reason: Reason) -> str:
@@ -35,10 +37,11 @@ def sentence(reason: Reason) -> str:
     return f"{reason.text}.{TRY}{reason.hint}" if reason.hint else reason.text
 
 
-def for_workspace(hint: str, folder: str) -> str:
+def for_workspace(hint: str, value: str, option: str = "-w") -> str:
     """Let a hint name the workspace that it is for, if it is a command that asks one.
 
-    Example: `memcli index` becomes `memcli index -w notes`.
+    Example: `memcli index` becomes `memcli index -w notes`. Only some commands know the options
+    `--workspace-name` and `--tenant`.
     """
     from shlex import quote, split
 
@@ -48,8 +51,10 @@ def for_workspace(hint: str, folder: str) -> str:
         return hint
     if program != "memcli" or command in _ANYWHERE or _NAMED & {command, *rest}:
         return hint
+    if option != "-w" and command not in _WITHOUT_FILES:
+        return hint
     before, mark, query = hint.partition(" -- ")
-    return f"{before} -w {quote(folder)}{mark}{query}"
+    return f"{before} {option} {quote(value)}{mark}{query}"
 
 
 def repaired(repairs: Sequence[Repair]) -> str:

@@ -11,13 +11,12 @@ from memcli.record import Record
 from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.snippet import Snippet, marked
-from memcli.types import MEMORY_SOURCE, lines_of
+from memcli.types import MEMORY_SOURCE, About, lines_of
 
 if TYPE_CHECKING:
     from memcli.search.cursor import CursorPlace
     from memcli.search.ranked import RankedPassage
     from memcli.search.summaries import ExpandedLines
-    from memcli.types import About
 
 LEAST_NAME, LEAST_BRIEF = 8, 20  # columns of place and text in a line that shows a passage
 AGE_COLUMNS = 13  # "23 months ago"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
@@ -9,8 +10,6 @@ from memcli.language.tokens import estimate
 from memcli.search.lines import cut_down
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcli.search.ranked import RankedPassage
 
 # Minimum share of a budget to which a passage is cut down, except for the first passage.

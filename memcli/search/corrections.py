@@ -4,7 +4,8 @@ The newer lines come from what the search recalled, and from chunks that share w
 passages (only `near` reads the store). Filters by date limit both, so they show what was true then.
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
 passage that names an older document and contains a word of change corrects the whole document. So
-does a passage whose front matter names the document under `supersedes`.
+does a passage whose front matter names the document under `supersedes`. If it names a part, as in
+`the decision of [[2025-03-03]]`, it corrects only lines and sections that share a word with it.
 
 Lines are compared when you ask a question, and only those near the answer. A stored table of pairs
 would need rows that each changed file makes invalid, because the rarest words of a line decide what
@@ -359,7 +360,7 @@ class Corrections:
             for unit in lines
             if most < LEAST_SHARED or 2 * len(unit.stems & words) >= most
         ]
-        for line, corrections in (*direct, *self._rows(passage), (0, self._revoking(about))):
+        for line, corrections in (*direct, *self._rows(passage), self._revoking(passage)):
             if corrections:
                 later = self._chain(max(corrections, key=_newest), about.chunk_id)
                 yield line, corrections, later
@@ -433,21 +434,49 @@ class Corrections:
             != (older.document, first)
         ]
 
-    def _revoking(self, older: About) -> list[Correction]:
-        """List the line that says the whole document is replaced, if there is one."""
+    def _revoking(self, passage: Quotation) -> tuple[int, list[Correction]]:
+        """Return the line that a link takes back, 0 for all, and the line with the link, if any."""
         from memcli.language.change import revokes
 
+        older = passage.about
         name = older.path.rpartition("/")[2]
         stem = name.removesuffix(".md")
         for chunk in self._linking:
             is_named = stem.casefold() in chunk.supersedes
             if not (is_named or stem in chunk.text) or chunk.about.document == older.document:
                 continue
-            line = 0 if is_named else revokes(chunk.text, name)
-            if line is not None and is_newer(chunk, older):
-                unit = Claim(line, line, chunk.text.split("\n")[line], frozenset())
-                return [_correction(chunk, unit)]
-        return []
+            at = (0, False) if is_named else revokes(chunk.text, name)
+            if at is not None and is_newer(chunk, older):
+                number, is_part = at
+                unit = Claim(number, number, chunk.text.split("\n")[number], frozenset())
+                line = self._about_part(passage, chunk, unit.text) if is_part else 0
+                if line is not None:
+                    return line, [_correction(chunk, unit)]
+        return 0, []
+
+    def _about_part(self, passage: Quotation, newer: Quotation, text: str) -> int | None:
+        """Return the first line about what a text replaces, 0 if all lines are, None if none is."""
+        from memcli.language.compared_line import is_thing, read_line
+
+        words = [
+            term
+            for each in (text, *newer.about.heading_path)
+            for term in read_line(each).content
+            if is_thing(term)
+        ]
+
+        def is_about(text: str) -> bool:
+            return any(map(read_line(text).has, words))
+
+        is_below = is_about("".join(passage.about.heading_path[-1:]))
+        matches = dict[int, bool]()
+        for unit in self._lines(passage):
+            if unit.is_heading:
+                is_below = is_about(unit.text)
+            else:
+                matches[passage.about.start_line + unit.first] = is_below or is_about(unit.text)
+        first = next((line for line, match in matches.items() if match), None)
+        return 0 if matches and all(matches.values()) else first
 
 
 def _numbers(words: frozenset[str]) -> frozenset[str]:
@@ -471,10 +500,12 @@ def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
 def _keys(text: str) -> tuple[str, ...]:
     """Return what a line is found by: its beginning, and its stems.
 
-    Of a line without a word of change these are only the longest stems.
+    Of a line without a word of change these are only the longest stems, unless it is a note with a
+    number.
     """
     stems = sorted(sorted(stems_of(text)), key=len)
-    return (_start(text), *(stems if has_change(text) else stems[-MOST_STEMS:]))
+    has_number = "**" not in text[:MARK] and any(map(str.isdigit, stems))
+    return (_start(text), *(stems if has_number or has_change(text) else stems[-MOST_STEMS:]))
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown.parse import visible
@@ -10,8 +11,6 @@ from memcli.record import Record
 from memcli.search.snippet import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcli.search.ranked import RankedPassage
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from shlex import quote
 
 from memcli.checking import TYPE_CHECKING
@@ -84,8 +85,6 @@ def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
 
 def _values(snapshot: Snapshot, key: str) -> list[str]:
     """List the values of a key."""
-    import json
-
     from memcli.markdown.properties import key_of, properties
 
     having = snapshot.documents(Scope(Filters(where=(Where(key),))))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import estimate
 from memcli.search.budget import fit_budget
-from memcli.search.federation import merge_answers, search_each
+from memcli.search.federation import ModelGroup, merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer
@@ -23,7 +23,6 @@ from memcli.search.validity import leaves as raw_lines
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
-    from memcli.search.federation import ModelGroup
     from memcli.store.port import Snapshot
 
 # Narrow passages: within so many tokens more of them, from more places. On LoCoMo conversations 26

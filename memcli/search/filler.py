@@ -14,6 +14,7 @@ A line without any of these, except the names of the speakers, is small talk.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from memcli.checking import TYPE_CHECKING
@@ -22,8 +23,6 @@ from memcli.markdown.turns import spoken
 from memcli.search.snippet import pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from memcli.search.ranked import RankedPassage
 
 LEAST_LINE = 120  # characters of a line that is shortened

@@ -72,6 +72,7 @@ class WeightedTerm(Record):
     starts: tuple[str, ...] = ()  # of a prefix: possible beginnings of its last token
     exact: str = ""  # phrase | identifier: a text that contains it is a literal match
     demanded: bool = False  # no passage without it
+    text: str = ""  # as typed, or as corrected
 
 
 def focus(

@@ -9,16 +9,15 @@ mostly refers to something in it. English only: in German, `sie` is she, they an
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from datetime import date
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import ENGLISH
 from memcli.search.question import Question
 
 if TYPE_CHECKING:
-    from collections import deque
-    from collections.abc import Iterable, Sequence
-    from datetime import date
-
     from memcli.config.settings import Config
 
 EARLIER = 2  # questions to look back at

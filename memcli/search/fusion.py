@@ -18,12 +18,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from math import fsum, log, sqrt
 
-from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.search.ranked import RankedPassage, Step, ordered
-
-if TYPE_CHECKING:
-    from memcli.types import Candidate, SegmentScore
+from memcli.types import Candidate, SegmentScore
 
 RRF_K = 60
 K1, B = 1.2, 0.75

@@ -7,18 +7,16 @@ cites the lines that it prints, so a passage has whole lines of its chunk.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import FILLERS
 from memcli.record import Record
-from memcli.types import SUMMARY
+from memcli.types import SUMMARY, Candidate, SegmentScore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from memcli.search.ranked import RankedPassage
-    from memcli.types import Candidate, SegmentScore
 
 # Lines that an introduction brings with it: a short list or block of code.
 MOST_ANNOUNCED = 12

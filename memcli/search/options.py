@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
 from memcli.record import Record
 from memcli.search.focus import WIDTH, Width
 from memcli.search.fusion import Weights
+from memcli.search.ranked import RankedPassage
 from memcli.search.stages import SWITCHES, switch_of
+from memcli.types import Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from memcli.embedding.models import Calibration
-    from memcli.search.ranked import RankedPassage
     from memcli.search.rerank import Reranker
-    from memcli.types import Filters
 
     Observer = Callable[[str, Sequence[RankedPassage]], None]  # gets a stage and its passages
     # A stage, and the function that turns passages into passages.
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
             age_days: Callable[[str], float],
         ) -> list[RankedPassage]:
             """Return the passages with their new scores; `matched` is that of `RecallResult`."""
-            ...
 
 
 # With a budget, the tokens are the limit; as many passages as focus examines.

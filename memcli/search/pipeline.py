@@ -52,6 +52,7 @@ from memcli.search.summaries import apply_quality, spread, without_repeats
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.embedding.models import Calibration
+    from memcli.search.focus import WeightedTerm
     from memcli.search.gathering import GatherResult
     from memcli.search.options import Observer, SearchOptions, StageStep
     from memcli.search.query import ParsedQuery
@@ -101,6 +102,7 @@ class Answer(Record):
     constants: Calibration | None = None  # to judge the model's cosines
     uncalibrated: Reason | None = None  # what replaces confidences, if there are none
     words: tuple[str, ...] = ()  # of the query, as typed and as corrected
+    terms: tuple[WeightedTerm, ...] = ()  # of the query, without stop words
 
     @property
     def is_doubtful(self) -> bool:
@@ -264,6 +266,7 @@ def _rank(
         match_reason=reason,
         of_writer=bool(gathered.believed),
         rarity=gathered.recalled.rarity,
+        terms=gathered.recalled.terms,
         constants=constants,
         uncalibrated=None
         if constants

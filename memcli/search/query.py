@@ -11,22 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, count, islice, pairwise
 
-from memcli.language import words
-from memcli.language.stopwords import (
-    ANYTHING,
-    CHINESE,
-    CHINESE_ALONE,
-    ENGLISH,
-    GERMAN,
-    GERMAN_SIGNS,
-    JAPANESE,
-    KOREAN,
-    OPERATORS,
-    OTHER_SCRIPTS,
-    SPANISH,
-    SPANISH_SIGNS,
-    THAI,
-)
+from memcli.language import stopwords, words
 from memcli.record import Record
 from memcli.types import Term, TermQuery
 
@@ -123,12 +108,13 @@ class ParsedQuery(Record):
     @property
     def asks_for_dates_alone(self) -> bool:
         """Return whether it has only stop words and dates, as in `what happened on 3 May?`."""
-        return all(term.stop or term.text.lower() in ANYTHING for term in self.terms)
+        return all(term.stop or term.text.lower() in stopwords.ANYTHING for term in self.terms)
 
     def beside_dates(self) -> ParsedQuery:
         """Count the words that ask for everything of a date as stop words."""
         terms = (
-            term._replace(stop=term.stop or term.text.lower() in ANYTHING) for term in self.terms
+            term._replace(stop=term.stop or term.text.lower() in stopwords.ANYTHING)
+            for term in self.terms
         )
         return self._replace(terms=tuple(terms))
 
@@ -330,7 +316,7 @@ def _word_term(raw: str, kind: str, stop_words: frozenset[str]) -> QueryTerm | N
     if kind == "prefix":
         return QueryTerm(word, kind)
     # In a query with small letters too, IT and US are names; AND, OR and NOT are not.
-    is_name = len(word) > 1 and word.isupper() and word not in OPERATORS
+    is_name = len(word) > 1 and word.isupper() and word not in stopwords.OPERATORS
     plain = (word if is_name else word.lower()).replace("’", "'")
     if stop_words.issuperset(plain.split("/")):
         return QueryTerm(word, "word", stop=True)
@@ -351,12 +337,12 @@ def _is_identifier(word: str, shown: str) -> bool:
 
 def _run_terms(run: str, groups: Iterator[int]) -> Iterator[QueryTerm]:
     """Split a run at function words; a short part is one term, a long part gives its pairs."""
-    if run in OTHER_SCRIPTS:
+    if run in stopwords.OTHER_SCRIPTS:
         yield QueryTerm(run, "word", stop=True)
         return
     for piece in [piece for piece in re.split(_cutting(run), run) if piece] or [run]:
         if len(words.units(piece)) <= MAX_WHOLE_RUN:
-            is_stop = piece in CHINESE_ALONE or piece in OTHER_SCRIPTS
+            is_stop = piece in stopwords.CHINESE_ALONE or piece in stopwords.OTHER_SCRIPTS
             yield QueryTerm(piece, "word", stop=is_stop)
             continue
         group = next(groups)
@@ -367,10 +353,10 @@ def _run_terms(run: str, groups: Iterator[int]) -> Iterator[QueryTerm]:
 def _cutting(run: str) -> str:
     """Return the pattern that splits a run, by its most likely language."""
     if _has(run, "\u3041", "\u30ff"):
-        return JAPANESE
+        return stopwords.JAPANESE
     if _has(run, "\uac00", "\ud7a3"):
-        return KOREAN
-    return THAI if _has(run, "\u0e01", "\u0e4e") else CHINESE
+        return stopwords.KOREAN
+    return stopwords.THAI if _has(run, "\u0e01", "\u0e4e") else stopwords.CHINESE
 
 
 def _telling(pairs: list[str]) -> list[str]:
@@ -391,17 +377,23 @@ def _pieces(term: QueryTerm) -> Iterator[Term | None]:
             yield from map(words.index_term, _telling(words.pairs(part)))
             continue
         letters = re.findall(r"[^\W\d_]+", part)
-        telling = (w for w in letters if len(w) >= _SHORT_PIECE and w.lower() not in ENGLISH)
+        telling = (
+            w for w in letters if len(w) >= _SHORT_PIECE and w.lower() not in stopwords.ENGLISH
+        )
         yield from map(words.index_term, telling)
 
 
 def _stop_words(text: str) -> frozenset[str]:
     typed = text.lower().split()
-    known = ENGLISH if GERMAN_SIGNS.isdisjoint(typed) else ENGLISH | GERMAN
-    if "¿" in text or not SPANISH_SIGNS.isdisjoint(typed):
-        known |= SPANISH
+    known = (
+        stopwords.ENGLISH
+        if stopwords.GERMAN_SIGNS.isdisjoint(typed)
+        else stopwords.ENGLISH | stopwords.GERMAN
+    )
+    if "¿" in text or not stopwords.SPANISH_SIGNS.isdisjoint(typed):
+        known |= stopwords.SPANISH
     if not text.isascii():
-        known |= OTHER_SCRIPTS
+        known |= stopwords.OTHER_SCRIPTS
     # If everything is in capitals, they mean nothing.
     return known if text != text.upper() else known | {word.upper() for word in known}
 

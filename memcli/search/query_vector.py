@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 # As `threading` does it; importing that costs more.
-from _thread import allocate_lock, start_new_thread
+from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.encoders import IndexModel
+from memcli.embedding.models import known
 from memcli.errors import MORE_MEMORY, NO_MEMORY, Reason
 from memcli.search.retrievers import Vector
 
 if TYPE_CHECKING:
-    from _thread import LockType
-
-    from memcli.embedding.encoders import IndexModel
     from memcli.embedding.query import QueryEncoder
 
 FAILED = "the query could not be embedded"
@@ -26,7 +25,6 @@ def _without(reason: Reason) -> Vector:
 
 def _fertility(fingerprint: str, tokens: int, text: str) -> float:
     """Estimate how well an English vocabulary knows a query; other models have others."""
-    from memcli.embedding.models import known
     from memcli.language.tokens import fertility
 
     return fertility(tokens, text) if known(fingerprint).latin_only else 1.0

@@ -29,18 +29,17 @@ something, and a lower chance behind a sure first passage.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from math import exp, log
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
 from memcli.record import Record
 from memcli.search.lines import by_line, introduces
+from memcli.types import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcli.search.ranked import RankedPassage
-    from memcli.types import Turn
 
 MISS, MISS_OF_SHARED = 1150, 550  # tokens
 HEADING_TOKENS = 15  # of the line above a passage

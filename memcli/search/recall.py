@@ -6,6 +6,7 @@ both, whichever found it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from math import fsum, log
 
@@ -15,15 +16,14 @@ from memcli.markdown.comments import visible
 from memcli.markdown.names import NAME_CHARS, headings_of, is_name
 from memcli.record import Record
 from memcli.search.focus import WeightedTerm
-from memcli.search.query import JOINED
+from memcli.search.query import JOINED, ParsedQuery, QueryTerm
+from memcli.search.ranked import RankedPassage
 from memcli.search.rare_terms import SMALL, greatest_share, groups_of, parted, without_majority
 from memcli.search.validity import scope_of
 from memcli.store.records import Neighbour, RetrieverResults, Scope
 from memcli.types import Candidate, Filters, Term, TermQuery, memory_path
 
 if TYPE_CHECKING:
-    from memcli.search.query import ParsedQuery, QueryTerm
-    from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 
 # Candidates per retriever beyond the universe: a vector table returns some thousand neighbours at
@@ -224,8 +224,6 @@ def _qualities(snapshot: Snapshot, candidates: Sequence[Candidate]) -> dict[str,
     summaries = [c.about for c in candidates if c.about.is_summary]
     if not summaries:
         return {}
-    import json
-
     linking = snapshot.links([about.chunk_id for about in summaries])
     matters = {
         memory_path(about.source, about.path): json.loads(linking[about.chunk_id].front_matter)
@@ -283,7 +281,7 @@ def _covered(
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         prefix = (index_term.text.split()[-1], cut[-1]) if index_term.prefix and cut else ()
-        terms.append(WeightedTerm(cut, idf, prefix, _exact(term)))
+        terms.append(WeightedTerm(cut, idf, prefix, _exact(term), text=term.text))
         if index_term in common:
             continue
         looked_up += idf * (term.kind != JOINED)

@@ -22,12 +22,11 @@ from memcli.language.stopwords import ENGLISH, is_foreign
 from memcli.language.words import fold, index_term, prepare
 from memcli.markdown.comments import visible
 from memcli.record import Record
-from memcli.search.query import JOINED, QueryTerm
+from memcli.search.query import JOINED, ParsedQuery, QueryTerm
 from memcli.store.records import Scope
 from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
-    from memcli.search.query import ParsedQuery
     from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 

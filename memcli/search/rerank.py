@@ -43,16 +43,13 @@ class Reranker(Protocol):
     @property
     def name(self) -> str:
         """Return its name in `search.rerank`."""
-        ...
 
     @property
     def is_by_part(self) -> bool:
         """Return whether scores are similarities of single segments."""
-        ...
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Return one score per text, greater is better; RetrieverError if that fails."""
-        ...
 
 
 class RerankResult(Record):

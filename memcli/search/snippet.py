@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from memcli.checking import TYPE_CHECKING
@@ -11,8 +12,6 @@ from memcli.markdown.comments import comments, visible
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcli.search.ranked import RankedPassage
 
 _BEGIN = r"(?<![^\W_])"

@@ -8,13 +8,12 @@ original. memcli does not look at the language of the text: a person may mix lan
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import ENGLISH, GERMAN_SIGNS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcli.search.ranked import RankedPassage
 
 # ISO 639-1 codes of common translations. Folders of other things are also named `it`, `no` or `hr`.

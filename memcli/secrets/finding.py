@@ -7,12 +7,10 @@ import re
 from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
 from memcli.record import Record
-from memcli.secrets.rules import RULES
+from memcli.secrets.rules import RULES, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from memcli.secrets.rules import Rule
 
 # Placeholders for keys in documentation; real keys contain no words.
 _PLACEHOLDERS = (

@@ -11,13 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 
-from memcli.checking import TYPE_CHECKING
-from memcli.store.records import EMBEDDED_AT
+from memcli.store.records import EMBEDDED_AT, Facts, LineCheck
 from memcli.store.run_records import INHERITED, Pending
 from memcli.types import named_days
-
-if TYPE_CHECKING:
-    from memcli.store.records import Facts, LineCheck
 
 DAY_SECONDS = 86_400
 # Importance in front matter, 0 to 1: above this, a document comes before newer ones.

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.record import Record
-from memcli.types import SUMMARY, Chunk, Document, Turn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
-    from memcli.types import Excerpt, Lines, Segment, Skip
+from memcli.types import SUMMARY, Chunk, Document, Excerpt, Lines, Segment, Skip, Turn
 
 
 class IndexedDocument(Record):
@@ -150,6 +145,4 @@ def documents_by_day(documents: Iterable[IndexedDocument]) -> dict[str, int]:
 
 def skipped_files(documents: Iterable[IndexedDocument]) -> list[Skip]:
     """List the files whose content is not text."""
-    from memcli.types import Skip
-
     return [Skip(each.source, each.path, each.skip) for each in documents if each.skip]

@@ -17,14 +17,11 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.errors import BusyError, StoreError
 from memcli.store.run_records import Owner, WatchRecord, Work
 from memcli.system import FILE_FLAGS, try_lock
 from memcli.workspace.openat import let_go
-
-if TYPE_CHECKING:
-    from typing import Any
 
 RETRY_SECONDS = 0.05
 MOST_BYTES = 512  # of what the file contains

@@ -48,19 +48,15 @@ class Stock(Protocol):
     @property
     def facts(self) -> Facts:
         """Return the facts that the store remembers."""
-        ...
 
     def known(self) -> Mapping[Key, KnownFile]:
         """Return the stamp and hash of every document."""
-        ...
 
     def counts(self) -> Counts:
         """Count documents, chunks, and segments: all, embedded ones, and those left out."""
-        ...
 
     def integrity(self) -> str:
         """Check everything that is stored: "ok", or the first fault."""
-        ...
 
 
 class Snapshot(Stock, Protocol):
@@ -68,29 +64,23 @@ class Snapshot(Stock, Protocol):
 
     def vector_search(self) -> VectorSearch:
         """Return how vectors are searched."""
-        ...
 
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
         """Cut texts that `words.prepare` has made into tokens, stemmed as in the index."""
-        ...
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Return which of some terms are in any chunk."""
-        ...
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         """Count the chunks that contain each term; a large store estimates."""
-        ...
 
     def holding(
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         """Count the chunks that contain each term, or match each query; name which of some do."""
-        ...
 
     def totals(self, query: TermQuery) -> Totals:
         """Count what BM25 needs for the words of `query`; counts of several stores add up."""
-        ...
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
@@ -100,7 +90,6 @@ class Snapshot(Stock, Protocol):
         With `totals` a chunk has the score that one store would give it that holds all of them.
         A term of `query.also` is weighed by the count that is given with it.
         """
-        ...
 
     def by_vector(
         self, vector: bytes | None, limit: int, scope: Scope
@@ -110,18 +99,15 @@ class Snapshot(Stock, Protocol):
         The nearest come first; ties go by the place of their first chunk. Without a vector, or
         before anything is embedded, there are none.
         """
-        ...
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> Sequence[int]:
         """List chunks with a day of a span of ISO dates: the newest of each span.
 
         Those of one date are ordered by source, path and place.
         """
-        ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
         """Return the vectors of the segments of those chunks that have any, in order."""
-        ...
 
     def candidates(
         self, chunk_ids: Sequence[int], retrievers: RetrieverResults
@@ -130,30 +116,24 @@ class Snapshot(Stock, Protocol):
 
         Scores that a retriever has not computed are computed here; none is assumed to be 0.
         """
-        ...
 
     def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
         """Read some chunks."""
-        ...
 
     def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
         """Return whether chunks begin and end within a line, and their turns."""
-        ...
 
     def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> Sequence[Excerpt]:
         """Read the chunks of some documents, ordered by source, path and place."""
-        ...
 
     def newest(self, scope: Scope) -> Iterator[Excerpt]:
         """Read the dated documents that are not marked, chunk by chunk, the newest first.
 
         It is the order of date, path, source and place, from its end.
         """
-        ...
 
     def marked(self, *, soft: bool) -> Sequence[AlwaysDocument]:
         """Read the documents marked `always`, or with `soft` those marked `soft`."""
-        ...
 
     def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
         """List the documents within reach by source and path.
@@ -161,33 +141,27 @@ class Snapshot(Stock, Protocol):
         A document without a chunk is within reach by its date. With `first`, list the first of
         those that are text, in another order.
         """
-        ...
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
         """List everybody who speaks in a conversation, each once, by name.
 
         Those who speak only in documents of the scope `but` are left out.
         """
-        ...
 
     def preferences(self, limit: int, scope: Scope) -> Mapping[int, Sequence[Lines]]:
         """Return the lines of chunks in which somebody says how they want things.
 
         Those of undated documents come first, then the newest; ties go by place.
         """
-        ...
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
         """Read the links of some chunks."""
-        ...
 
     def titles(self) -> Sequence[TitledDocument]:
         """List every document with its title."""
-        ...
 
     def supports(self) -> Sequence[Support]:
         """List the lines that summaries rest on."""
-        ...
 
 
 class Change(Stock, Protocol):
@@ -196,7 +170,6 @@ class Change(Stock, Protocol):
     @property
     def notices(self) -> Sequence[str]:
         """Return the repairs that were made to open the store."""
-        ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
         """Remember facts by the names of their fields, and `workspace`: the folder of its memory.
@@ -204,11 +177,9 @@ class Change(Stock, Protocol):
         `workspace` shows which folder a file belongs to if the folder is gone; no snapshot returns
         it.
         """
-        ...
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         """Replace a document, atomically."""
-        ...
 
     def together(self) -> AbstractContextManager[Callable[[], None]]:
         """Make the changes inside visible together, at the end or when the function is called.
@@ -216,15 +187,12 @@ class Change(Stock, Protocol):
         If the process is killed, changes that were not visible yet are lost; each single change is
         atomic.
         """
-        ...
 
     def touch(self, key: Key, stamp: Stamp) -> None:
         """Remember that a file with a new stat has the same bytes."""
-        ...
 
     def remove(self, key: Key) -> None:
         """Remove everything about a document."""
-        ...
 
     def pending(
         self, fingerprint: str, limit: int, *, within: Sequence[int] | None = None
@@ -235,40 +203,33 @@ class Change(Stock, Protocol):
         all else. In each of these, undated documents come first, the last changed one before all,
         and then dated ones, newest first. `within` are chunks, by the numbers of a snapshot.
         """
-        ...
 
     def borrow(self, fingerprint: str) -> int:
         """Take the vectors that other workspaces have of waiting texts; return how many."""
-        ...
 
     def unembedded(self, fingerprint: str) -> int:
         """Count the distinct texts that wait for a vector."""
-        ...
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
         """Store vectors by the hash of their text.
 
         None means that this encoder cannot read the text; it no longer waits for a vector.
         """
-        ...
 
     def search_by(self, fingerprint: str, dimension: int, *, none_waits: bool = False) -> None:
         """Search by this encoder's vectors from now on.
 
         With `none_waits`, remember until the next change that no text waits for a vector.
         """
-        ...
 
     def unchecked(self) -> Sequence[str]:
         """Name the summaries to check again, by path.
 
         One of their source files has changed, is gone, or is back.
         """
-        ...
 
     def check(self, summary: str, checks: Sequence[LineCheck]) -> None:
         """Remember where the source lines of a summary are now; writes nothing if that is known."""
-        ...
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         """Remove what nothing uses, and return how many vectors that were.
@@ -276,18 +237,15 @@ class Change(Stock, Protocol):
         The words of deleted text go; `pages` limits the work, and the next call continues. With
         `unused_days`, vectors that no text has used for so many days go, too.
         """
-        ...
 
     def start_over(self, fault: str) -> str:
         """Continue with a sound store, and describe it: this one, if a second check finds no fault.
 
         Otherwise it is set aside, an empty one takes its place, and sound vectors are copied.
         """
-        ...
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:
         """Build a store again next to this one, or continue a build that was interrupted."""
-        ...
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         """Remove a half-built store that has not been continued for so long; keep its vectors.
@@ -295,7 +253,6 @@ class Change(Stock, Protocol):
         If its run waits for a server, it is removed after `awaited_seconds`: AskedToWaitError went
         through `rebuild`.
         """
-        ...
 
 
 class Rebuild(Change, Protocol):
@@ -303,11 +260,9 @@ class Rebuild(Change, Protocol):
 
     def take_over(self, hidden: Iterable[Key]) -> None:
         """Copy vectors, and documents whose files could not be read, from the other store."""
-        ...
 
     def publish(self) -> None:
         """Replace the other store by this one, atomically."""
-        ...
 
 
 class Store(Protocol):
@@ -316,43 +271,33 @@ class Store(Protocol):
     @property
     def local(self) -> str:
         """Return a path of this machine; the files of `lock` are next to it."""
-        ...
 
     def describe(self) -> StoreDescription:
         """Return the place and size of the store."""
-        ...
 
     def exists(self) -> bool:
         """Return whether anything was ever stored."""
-        ...
 
     def has_unfolded(self) -> bool:
         """Return whether deleted text may still lie somewhere, until the next change ends."""
-        ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """Open one state; IndexMissingError if there is none."""
-        ...
 
     def change(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[Change]:
         """Be the one writer, waiting for another so long, else BusyError."""
-        ...
 
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[None]:
         """Keep every other writer out without changing anything."""
-        ...
 
     def stand_in(self) -> Store | None:
         """Return the index that answers if the server of this one is away, or None."""
-        ...
 
     def copy_to(self, path: str) -> None:
         """Copy the store to a file, which `MEMCLI_STORE` may name."""
-        ...
 
     def close(self) -> None:
         """Close what is open."""
-        ...
 
 
 class SharedIndex(Protocol):
@@ -360,12 +305,9 @@ class SharedIndex(Protocol):
 
     def listed(self) -> Sequence[StoredWorkspace]:
         """List the workspaces, by name."""
-        ...
 
     def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], Each]]:
         """Open a snapshot of each workspace, by its two names, and a function that asks several."""
-        ...
 
     def close(self) -> None:
         """Let go of the connections."""
-        ...

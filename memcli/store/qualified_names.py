@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import DamagedError, MemcliError
 from memcli.record import Record
 from memcli.store.documents import with_chunks
@@ -18,8 +18,6 @@ from memcli.store.records import Key, Scope, Support
 from memcli.types import PRIVATE, SCOPES, Filters, SourceLines, is_memory, memory_path
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.port import Snapshot
     from memcli.types import About, Excerpt
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
         def __call__(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
             """Ask each of those in `items`."""
-            ...
 
 
 class NotYetError(Exception):

@@ -20,8 +20,8 @@ from functools import cached_property
 from heapq import merge
 from itertools import chain, islice
 
-from memcli.checking import TYPE_CHECKING
-from memcli.errors import IndexMissingError
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.errors import IndexMissingError, Reason
 from memcli.record import Record
 from memcli.store.documents import in_order, with_chunks
 from memcli.store.qualified_names import NamedSnapshot, Naming, failing, resting_on, split
@@ -45,9 +45,8 @@ from memcli.threads import side_by_side
 from memcli.types import PRIVATE, Filters, TermQuery, is_memory
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
-    from memcli.errors import Reason
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.port import SharedIndex, Snapshot, Store
     from memcli.store.round_trips import Each

@@ -10,13 +10,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime, timedelta
 
-from memcli.checking import TYPE_CHECKING
-from memcli.types import named_days
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memcli.types import Stretch
+from memcli.checking import Any
+from memcli.types import Stretch, named_days
 
 # Front matter with the time of writing, which may differ from the day that the file is about.
 STAMPS = frozenset({"modified", "updated", "created"})

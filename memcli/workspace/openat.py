@@ -8,15 +8,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 
-from memcli.checking import TYPE_CHECKING
 from memcli.system import FILE_FLAGS, FOLDER_FLAGS, HAS_DIR_FD, is_link
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
 _READ_BYTES = 1 << 20
 # The index stores 64-bit numbers; file systems know times before 1678 and after 2261.

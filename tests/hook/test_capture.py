@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
-from memcli.api.capture import capture
+from memcli.api.capture import capture, fact_key
 from memcli.api.memory import Memory
+from memcli.hook.session import CHECKED, KEPT, SessionFile, session_path
 from memcli.markdown.transcript import ASSISTANT, USER, TranscriptTurn, read_transcript
 from memcli.remember.capture import facts_of
 from memcli.secrets.finding import find_secrets
@@ -169,11 +171,40 @@ def test_each_line_is_saved_before_the_next_one_is_judged(notes: Path) -> None:
     text = "".join(json.dumps(line) + "\n" for line in lines)
     with Memory.open(notes) as memory:
         workspace = memory.workspaces.lead
-        some = capture(workspace, text, "a.jsonl", after=0, room=9, now=workspace.clock.now())
+        facts = facts_of(read_transcript(text))
+        some = capture(workspace, facts, "a.jsonl", room=9, now=workspace.clock.now())
         for count in (1, 2):
             next(some)
             inbox = (notes / "memory" / "inbox.md").read_text("utf-8")
             assert sum(each in inbox for each in said) == count
+
+
+def test_a_run_goes_on_where_the_last_one_was_cut_off(notes: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    _said(file, "We decided to drop Python 3.9.", "The laptop of Ines is called kestrel.")
+    [first, _] = facts_of(read_transcript(file.read_text("utf-8")))
+    folder = str(Path(os.environ["XDG_CACHE_HOME"]) / "memcli" / "hooks")
+    session = SessionFile(session_path(folder, "claude-code", str(notes), "s"), "before")
+    session.claim([f"{CHECKED}{fact_key(first)}", f"{KEPT}1"])
+    data = told(session_id="s", cwd=str(notes), transcript_path=str(file))
+    assert run(data, "stop")[0] == {
+        "systemMessage": "memcli saved 1 note of this session, 2 so far. To review: memcli inbox"
+    }
+    inbox = (notes / "memory" / "inbox.md").read_text("utf-8")
+    assert "kestrel" in inbox
+    assert "Python" not in inbox
+
+
+def test_the_message_names_what_a_full_session_left_out(notes: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    _said(file, *(f"We decided to move host h{n} to rack {n}." for n in range(12)))
+    data = told(session_id="s", cwd=str(notes), transcript_path=str(file))
+    saved, last = 0, ""
+    while answer := run(data, "stop")[0]:  # a busy machine needs several runs
+        last = answer["systemMessage"]
+        saved += int(re.findall(r"saved (\d+)", last)[0])
+    assert saved == MOST
+    assert "2 left out, because a session saves at most 10 notes. To review" in last
 
 
 def test_nothing_is_collected_unless_it_was_asked_for(
@@ -194,3 +225,8 @@ def test_direct_notes_are_those_of_the_agent(
     data = told(session_id="s", cwd=str(notes), transcript_path=str(tmp_path / "a.jsonl"))
     assert "memcli changes --by agent" in run(data, "pre-compact")[0]["systemMessage"]
     assert "drop Python 3.9" in cli("changes", "--by", "agent", "-w", notes)[1]
+
+
+def test_a_wish_in_chinese_is_kept() -> None:
+    wish = "请以后用英文写提交信息。"
+    assert [each.text for each in facts_of([TranscriptTurn(1, USER, wish, "")])] == [wish]

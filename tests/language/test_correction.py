@@ -23,14 +23,14 @@ def is_corrected(texts: list[str]) -> bool:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("pairs", {"change": (36, 47), "plain": (47, 47), "holds": (0, 50)}),
-        ("tuned", {"change": (109, 124), "holds": (1, 76), "plain": (24, 24)}),
-        ("fresh", {"change": (9, 12), "plain": (12, 12), "holds": (0, 12)}),
-        ("more", {"change": (51, 62), "plain": (20, 21), "holds": (1, 108)}),
-        ("voices", {"change": (80, 127), "plain": (46, 63), "holds": (2, 102)}),
-        ("unseen", {"change": (18, 24), "plain": (17, 21), "holds": (1, 31)}),
-        ("blind", {"change": (23, 24), "plain": (16, 17), "holds": (3, 22)}),
-        ("heldout", {"change": (41, 72), "plain": (33, 48), "holds": (5, 72)}),
+        ("pairs", {"change": (42, 47), "plain": (47, 47), "holds": (0, 50)}),
+        ("tuned", {"change": (117, 124), "holds": (1, 76), "plain": (24, 24)}),
+        ("fresh", {"change": (11, 12), "plain": (12, 12), "holds": (0, 12)}),
+        ("more", {"change": (56, 62), "plain": (20, 21), "holds": (0, 108)}),
+        ("voices", {"change": (87, 127), "plain": (51, 63), "holds": (0, 102)}),
+        ("unseen", {"change": (23, 24), "plain": (19, 21), "holds": (1, 31)}),
+        ("blind", {"change": (24, 24), "plain": (17, 17), "holds": (0, 22)}),
+        ("heldout", {"change": (46, 72), "plain": (36, 48), "holds": (4, 72)}),
     ],
 )
 def test_current_lines_correct_older_ones_and_near_misses_correct_nothing(
@@ -49,6 +49,7 @@ def test_what_states_nothing_and_what_only_greets_is_not_corrected() -> None:
         ("Long time no see!", "Long time no chat!"),
         ("Feel free to ask about geometry.", "If you have any more questions, feel free to ask."),
         ("Anna is my cousin, her birthday is 12 May.", "Anna is my cousin, her city is Graz."),
+        ("worker: renders and prints shipping labels.", "worker: Jun watches the queue depth"),
     ):
         assert corrects(newer, older) == 0, newer
 
@@ -64,6 +65,10 @@ def test_what_states_nothing_and_what_only_greets_is_not_corrected() -> None:
         ("I always fly Norwegian.", "Not flying Norwegian any more."),
         ("I eat meat twice a week.", "I never eat meat these days."),
         ("小区停车费每月二百元。", "小区停车费每月二百五十元。"),
+        ("Probe ist montags um 19 Uhr.", "Die Probe wurde auf Mittwoch 20 Uhr verlegt."),
+        ("The choir rehearses in the parish hall.", "The choir rehearses in the school gym."),
+        ("I take the tram.", "I no longer take the tram, let's cycle instead."),
+        ("Guests pay 12 euros.", "We had to raise it: guests pay 15 euros instead of 12 now."),
     ],
 )
 def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str) -> None:
@@ -99,6 +104,14 @@ def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str
             "**Kit** (D1:5): I'm more into reading and fantasy novels.",
             "**Kit** (D9:2): I'm currently reading a fantasy novel called The Heron.",
         ),
+        ("舅妈在广州上班呢。", "舅妈在广州巨筑建筑公司上班。"),
+        ("The gateway listens on port 8080.", "The gateway was upgraded to version 3."),
+        ("Biscuit is a beagle.", "Biscuit moved to the sofa."),
+        ("My manager is Colin.", "Colin moved the team dinner to Thursday."),
+        ("My bike stands in the cellar.", "Jo's bike now stands in the cellar too."),
+        ("The ferry to Arran leaves at 9:45.", "The ferry from Arran was cancelled."),
+        ("It closes at 18:00 on weekdays.", "It closes at 20:00 on Saturdays now."),
+        ("cluster a has 40 nodes", "cluster b has 64 nodes now"),
         ("Weekly sync: Mondays.", "Assistant: I moved the weekly sync to Tuesdays."),
     ],
 )

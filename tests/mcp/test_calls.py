@@ -254,3 +254,26 @@ def test_an_error_does_not_repeat_all_it_was_given(clocked: Clocked, name: str) 
     with pytest.raises(UsageError) as caught:
         call_search(clocked.held, _given(**{"query": "pool", name: value}), _never)
     assert len(caught.value.message) < 200
+
+
+@pytest.mark.parametrize(
+    ("question", "match"),
+    [
+        ("Where was the offsite?", "strong"),
+        ("Who signs off anything above 500 EUR?", "strong"),
+        ("What is Runa allergic to?", "strong"),  # USER.md is about her
+        ("When does Nordpak retire the SOAP endpoint?", "strong"),
+        ("How much does the monitoring vendor cost?", "strong"),  # a row of a table
+        ("Where does Priya move?", "weak"),  # a deadline moved, and she informed all merchants
+        ("When does Odette work?", "weak"),
+        ("Why did Odette reject the offsite?", "weak"),
+        ("Which hotel did Priya stay at in Lisbon?", "weak"),
+        ("How old is Levente?", "weak"),
+        ("Wo wohnt Tomas?", "weak"),
+    ],
+)
+def test_a_match_is_strong_if_one_line_has_what_the_question_asks(
+    clocked: Clocked, question: str, match: str
+) -> None:
+    found = call_search(clocked.held, _given(query=question), lambda: False)
+    assert found.text.startswith(f"match: {match}")

@@ -180,7 +180,7 @@ def test_workspaces_are_renamed_and_deleted(memcli: Memcli, url: str, tmp_path: 
 
 
 def test_roles_are_let_in_and_kept_out(
-    memcli: Memcli, url: str, notes: Path, monkeypatch: pytest.MonkeyPatch
+    memcli: Memcli, url: str, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert memcli("store attach ops", notes).code == 0
     assert memcli("index", notes).code == 0
@@ -194,12 +194,24 @@ def test_roles_are_let_in_and_kept_out(
     monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "guest"))
     assert memcli("store members", notes).out == "default: guest reads\n"
     assert memcli("search fox --workspace-name ops", notes).code == 0
+    refused = memcli("index", notes)
+    assert (refused.code, "lets this user read ops, not write it" in refused.err) == (4, True)
+    missed = memcli("search fox --workspace-name ops --tag nosuch", tmp_path)
+    assert missed.err.endswith("Try: memcli ls --count tag --workspace-name ops\n")
+    assert memcli("ls --count tag --workspace-name ops", tmp_path).code == 0
     monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url)))
     assert memcli(f"{line} --revoke --apply", notes).code == 0
     monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "guest"))
     assert memcli("search fox --workspace-name ops", notes).code == 4
     for odd in ("x;y", "1x", 'a"b'):
         assert memcli(f"store grants --role {odd}", notes).code == 2
+    line = "store grants --role guest --tenant other --apply"
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url)))
+    assert memcli(line, notes).code == 0
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "guest"))
+    found = memcli("search fox", notes)  # the server shows this user other workspaces only
+    assert (found.code, "fox 1" in found.out) == (0, True)
+    assert "or not for this user; the index of this machine answers instead" in found.err
 
 
 def test_a_tenant_embeds_a_text_once(

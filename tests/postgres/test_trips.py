@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,7 @@ from memcli.store.port import Store
 from memcli.store.postgres import reader
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.store import PostgresStore
+from memcli.store.records import First, Scope
 from memcli.types import Filters
 from tests.hashing import HashingEncoder
 from tests.postgres.proxy import proxy
@@ -28,6 +30,7 @@ from tests.postgres.server import server
 from tests.postgres.stores import ORIGIN, make_store
 from tests.store.contract.makers import Clock, changing, embed, put, search_by
 
+DOCUMENTS, PARTS = 400, 8
 LATENCY = 0.005  # seconds, of each message
 TODAY = date(2026, 1, 1)
 MOST_TRIPS = 9  # four to answer, five to find what corrects the answer
@@ -121,3 +124,20 @@ def test_what_is_kept_is_that_of_one_state(
     assert ask(first, text, every) == before
     for store in (first, other, fresh):
         store.close()
+
+
+def test_a_list_reads_each_chunk_a_few_times_while_the_server_knows_no_counts(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path, Clock())
+    with changing(store) as change, change.together():
+        for number in range(DOCUMENTS):
+            put(change, f"{number}.md", "".join(f"# Part {n}\n\ntext\n\n" for n in range(PARTS)))
+    reads = "select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables where relname = $1"
+    with store.snapshot() as snapshot:
+        listed = snapshot.documents(Scope())
+        first = snapshot.documents(Scope(), First(5, "path"))
+        ((read,),) = snapshot._connection.rows(reads, ("chunks",))
+    assert (len(listed), len(first)) == (DOCUMENTS, 5)
+    assert {each.chunks for each in listed} == {PARTS}
+    assert read <= 4 * DOCUMENTS * PARTS

@@ -24,18 +24,10 @@ from memcli.agents.table import (
 )
 from memcli.agents.texts import Launcher, entries, quoted, started_by
 from memcli.api.workspace import current_folder
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli import agents_output
-from memcli.cli.options import (
-    COMMON,
-    STANDARD,
-    WORKSPACES,
-    CommandArgument,
-    GroupCommand,
-    Option,
-    Options,
-    check,
-)
+from memcli.cli import options as rows
+from memcli.cli.options import CommandArgument, GroupCommand, Option, Options, check
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import user_file
 from memcli.errors import ExitCode, UsageError, install_extra
@@ -45,7 +37,6 @@ from memcli.workspace.locate import is_everything, is_repository, locate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
 
 ABOUT = "List the agents found here, and install memcli into them."
@@ -471,7 +462,7 @@ def named_agent(name: str, action: str) -> Agent:
 
 
 COMMANDS = {
-    "list": GroupCommand(run_list, STANDARD),
+    "list": GroupCommand(run_list, rows.STANDARD),
     "install": GroupCommand(run_install, (
         Option("--scope", "Install for user (all projects) or project.", "SCOPE", choices=SCOPES,
             shown_default="user, or project for Cursor, VS Code and Zed"),
@@ -479,18 +470,18 @@ COMMANDS = {
             shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
         Option("--write", "Let the agent save, correct and forget notes of its own."),
         Option("--apply", "Write the changes instead of only showing them."),
-        *STANDARD,
+        *rows.STANDARD,
     ), (AGENT,)),
     "uninstall": GroupCommand(run_uninstall, (
         Option("--scope", "Only what install wrote for user or for project.", "SCOPE",
             shown_default="both", choices=SCOPES),
         Option("--apply", "Write the changes instead of only showing them."),
-        *STANDARD,
+        *rows.STANDARD,
     ), (AGENT,)),
     "export": GroupCommand(run_export, (
         Option("--write", "Let the agent save, correct and forget notes of its own."),
         Option("--to", "Write a plugin (Claude Code, OpenClaw) to this folder.", "FOLDER",
-            choices=WORKSPACES),
-        *COMMON,
+            choices=rows.WORKSPACES),
+        *rows.COMMON,
     ), (AGENT,)),
 }  # fmt: skip

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli import side_files
-from memcli.cli.bench_quality import (
-    QUESTIONS,
-    Searcher,
-    add_trace,
-    bring_up_to_date,
-    history_folder,
-    measure,
-    questions,
-    read_history,
-    run_one,
-    run_sets,
-    trace_path,
-)
+from memcli.cli import bench_quality, side_files
+from memcli.cli.bench_quality import Searcher
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import FILES, STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.cli.terminal import Terminal
@@ -26,8 +15,6 @@ from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcli.bench.calibration import Sample
     from memcli.bench.metrics import Range
     from memcli.bench.queries import Query
@@ -59,8 +46,10 @@ def run_quality(options: Options) -> int:
     )
     files = options.queries or []
     if len(files) > 1 or options.against is not None:
-        return run_sets(options, gates)
-    return run_one(files[0] if files else None, options, command_context(options), gates)
+        return bench_quality.run_sets(options, gates)
+    return bench_quality.run_one(
+        files[0] if files else None, options, command_context(options), gates
+    )
 
 
 DRAFTS = 30
@@ -81,7 +70,7 @@ def run_init(options: Options) -> int:
             f"--limit counts from 1, not {options.limit}", hint="memcli bench init --help"
         )
     command = command_context(options)
-    path = options.out or side_files.own_file(QUESTIONS, command)
+    path = options.out or side_files.own_file(bench_quality.QUESTIONS, command)
     documents, missed = drafts.documents(command.workspace.index_settings())
     for skip in missed:
         why = skip.detail or skip.reason
@@ -157,11 +146,13 @@ def _measured(options: Options, command: CommandContext) -> CheckTrace:
     from memcli.bench.speed import slower
     from memcli.bench.traces import CHECK, CheckTrace
 
-    folder = history_folder(command)
-    side_files.refuse_memory(trace_path(folder, command.now), command)
-    earlier = read_history(folder, command)
+    folder = bench_quality.history_folder(command)
+    side_files.refuse_memory(bench_quality.trace_path(folder, command.now), command)
+    earlier = bench_quality.read_history(folder, command)
     before = runs.reference(earlier)
-    measured = measure(options.queries, command, sync=True, silent=not command.terminal.verbose)
+    measured = bench_quality.measure(
+        options.queries, command, sync=True, silent=not command.terminal.verbose
+    )
     speed = None
     if not options.no_speed:
         from memcli.cli.bench_speed import measure as measure_speed
@@ -186,7 +177,7 @@ def _measured(options: Options, command: CommandContext) -> CheckTrace:
                 lines += slower(before.speed.ratios, speed.ratios, options.max_slower)
         lines += runs.unaccepted_misses(earlier, before, trace)
         trace = trace._replace(regressions=tuple(lines))
-    add_trace(folder, trace)
+    bench_quality.add_trace(folder, trace)
     return trace
 
 
@@ -218,7 +209,7 @@ def run_report(options: Options) -> int:
         history = [read_run(side_files.read_text(name, hint), name) for name in options.runs]
         history.sort(key=lambda trace: trace.now)
     else:
-        history = [*read_history(history_folder(command), command)]
+        history = [*bench_quality.read_history(bench_quality.history_folder(command), command)]
     if not history:
         raise NotFoundError("bench check has not been run yet", hint="memcli bench check")
     shown = report.report(history)
@@ -272,7 +263,7 @@ def run_speed(options: Options) -> int:
         )
     command = command_context(options)
     if options.documents is None:
-        bring_up_to_date(command, silent=False)
+        bench_quality.bring_up_to_date(command, silent=False)
     trace = measure_speed(command, documents=options.documents, runs=options.runs)
     if options.json:
         command.terminal.write_json(encode(trace))
@@ -362,10 +353,10 @@ def run_calibrate(options: Options) -> int:
     from memcli.bench import calibration
 
     command = command_context(options)
-    name, queries = questions(options.queries, command, silent=False)
+    name, queries = bench_quality.questions(options.queries, command, silent=False)
     judged = [query for query in queries if query.relevant]
     if not options.no_sync:
-        bring_up_to_date(command, silent=False)
+        bench_quality.bring_up_to_date(command, silent=False)
     fingerprint, samples = _samples(command, judged)
     fitted = calibration.fit(samples)
     if fitted is None:

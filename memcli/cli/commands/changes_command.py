@@ -6,33 +6,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import command_context
-from memcli.cli.options import (
-    CHANGES_FORMATS,
-    COMMON,
-    EVERYWHERE,
-    JSON,
-    TENANT,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    CommandArgument,
-    Option,
-    Options,
-    check,
-)
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.cli import options as rows
+from memcli.cli.command_context import CommandContext, command_context
+from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.errors import ExitCode
-from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED
+from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED, MemoryChange, MemoryPassage
 from memcli.record import Record
 from memcli.render.sanitize import fence_for
 from memcli.types import AGENT, lines_of, shown
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.changes import ChangeList, LearnedThatDay, RankedChange
-    from memcli.cli.command_context import CommandContext
-    from memcli.history.differences import MemoryChange, MemoryPassage
 
 
 ARGUMENTS = (CommandArgument("query", "[QUERY]", "Rank the changes by this text.", list),)
@@ -44,7 +29,7 @@ OPTIONS = (
     Option("-n --limit", "Number of changes per section, or in all.", "N", int,
         shown_default="6 or 10", least=1),
     Option("-f --format", "Output: text, json or markdown.", "FORM", shown_default="text"),
-    JSON, WORKSPACE, EVERYWHERE, WORKSPACE_NAME, TENANT, *COMMON,
+    rows.JSON, rows.WORKSPACE, rows.EVERYWHERE, rows.WORKSPACE_NAME, rows.TENANT, *rows.COMMON,
 )  # fmt: skip
 
 
@@ -56,7 +41,7 @@ def run(options: Options) -> int:
     Examples: memcli changes --since 2026-02-01      memcli changes "connection pool" --since May
     """
     form = "json" if options.json else options.format or "text"
-    check("--format", [form], CHANGES_FORMATS)
+    check("--format", [form], rows.CHANGES_FORMATS)
     check("--by", [options.by] if options.by else [], (AGENT,))
     command = command_context(options)
 

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, marked
-from memcli.cli.options import (
-    NOW,
-    ONE_WORKSPACE,
-    STANDARD,
-    SUMMARIZERS,
-    Option,
-    Options,
-    check,
-    words_of,
-)
+from memcli.cli.options import Option, Options, check, words_of
 from memcli.cli.side_files import own_file
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
+from memcli.render.reasons import sentence
+from memcli.types import lines_of
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.compact import Compaction
     from memcli.bench.summary_recall import SummaryRecall
     from memcli.compaction.draft import SummaryDraft
@@ -30,7 +23,7 @@ if TYPE_CHECKING:
 
 SUMMARIZER = Option(
     "--summarizer", "Summarizer: extractive, command or onnx.", "HOW",
-    default="extractive", choices=SUMMARIZERS,
+    default="extractive", choices=rows.SUMMARIZERS,
 )  # fmt: skip
 OPTIONS = (
     Option("--apply", "Write the summaries."),
@@ -45,14 +38,14 @@ OPTIONS = (
     Option("--cluster", "Entries per summary.", "COUNT", int, setting="compact.cluster"),
     Option("--ratio", "Length of a summary, as a share of its lines.", "SHARE", float,
         setting="compact.ratio"),
-    SUMMARIZER, *STANDARD,
+    SUMMARIZER, *rows.STANDARD,
 )  # fmt: skip
 
 NORMAL = "normal"
 MOST_ROWS = 12  # lines of the preview of one summary
 
 # Options that a hint repeats, because they change the plan.
-_REPEATED = (SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW, ONE_WORKSPACE)
+_REPEATED = (SUMMARIZER, *(each for each in OPTIONS if each.setting), rows.NOW, rows.ONE_WORKSPACE)
 
 
 def run(options: Options) -> int:
@@ -67,7 +60,7 @@ def run(options: Options) -> int:
         raise UsageError(
             "use only one of --apply, --verify, --undo and --dry-run", hint="memcli compact --help"
         )
-    check("--summarizer", [options.summarizer], SUMMARIZERS)
+    check("--summarizer", [options.summarizer], rows.SUMMARIZERS)
     command = marked(command_context(options))
     if options.verify:
         return _verify(options, command)
@@ -109,8 +102,6 @@ def _recall(command: CommandContext, *, silent: bool) -> SummaryRecall | None:
 
 def _warn(made: Compaction, command: CommandContext) -> None:
     """Print what a plan could not take into account."""
-    from memcli.render.reasons import sentence
-
     for skip in made.skips:
         command.terminal.warn(f"{skip.path} is left out: {skip.detail or skip.reason}")
     reason = made.without_vectors
@@ -221,8 +212,6 @@ def _tell(
             **({"recall": recall.as_record()} if recall else {}),
         )  # fmt: skip
         return
-    from memcli.render.reasons import sentence
-
     for draft in plan.drafts:
         lineage = draft.lineage
         terminal.write_line(
@@ -267,7 +256,7 @@ def _next_line(options: Options) -> str:
     from shlex import join  # people paste hints
 
     if options.apply:
-        return join(("memcli", "compact", "--undo", *words_of(options, (ONE_WORKSPACE,))))
+        return join(("memcli", "compact", "--undo", *words_of(options, (rows.ONE_WORKSPACE,))))
     return join(("memcli", "compact", "--apply", *words_of(options, _REPEATED)))
 
 
@@ -287,7 +276,6 @@ def _mode(draft: SummaryDraft) -> str:
 def _diff(draft: SummaryDraft) -> list[str]:
     """List what a summary keeps (+) and leaves out (-), in the order of the logs."""
     from memcli.markdown.lineage import cited_lines, log_name
-    from memcli.types import lines_of
 
     cites = [(cite, log_name(cite.path) or cite.path) for _, cite in cited_lines(draft.body)]
     added = [(c.path, c.first, "+", f"{c.text} ({name}:{lines_of(c.first, c.last)})")

@@ -9,27 +9,15 @@ import stat
 import textwrap
 from itertools import groupby
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import SETTINGS, STANDARD, CommandArgument, GroupCommand, Option, Options
-from memcli.config.settings import (
-    BY_NAME,
-    DEFAULT_ORIGIN,
-    FLAGS,
-    KEYS,
-    WORKSPACE_FILE,
-    Key,
-    user_file,
-)
+from memcli.config import settings
+from memcli.config.keys import similar
+from memcli.config.settings import Config, Key
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Source
 from memcli.workspace import atomic_write
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memcli.config.settings import Config
-
 
 ABOUT = "Show and change settings."
 USUAL = "get"
@@ -43,8 +31,8 @@ def run_get(options: Options) -> int:
     keys = named(options.name)
     command = command_context(options, anywhere=True)
     print_settings(keys, command, as_json=options.json)
-    if options.name in BY_NAME and not options.json:
-        command.terminal.say(_how_to_change(BY_NAME[options.name]))
+    if options.name in settings.BY_NAME and not options.json:
+        command.terminal.say(_how_to_change(settings.BY_NAME[options.name]))
     return ExitCode.OK
 
 
@@ -54,7 +42,10 @@ def print_settings(keys: list[Key], command: CommandContext, *, as_json: bool) -
         command.terminal.write_json(_record(keys, command))
     else:
         command.terminal.write(_text(keys, command))
-    if BY_NAME["search.half_life_days"] in keys and command.config("search.decay_floor") >= 1:
+    if (
+        settings.BY_NAME["search.half_life_days"] in keys
+        and command.config("search.decay_floor") >= 1
+    ):
         command.terminal.say("search.half_life_days has no effect because search.decay_floor is 1.")
 
 
@@ -69,14 +60,12 @@ def _how_to_change(key: Key) -> str:
 def named(name: str | None) -> list[Key]:
     """Return the setting of that name, the settings of that group, or all."""
     if name is None:
-        return list(KEYS)
-    keys = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
+        return list(settings.KEYS)
+    keys = [key for key in settings.KEYS if key.name == name or key.name.startswith(f"{name}.")]
     if not keys:
-        from memcli.config.keys import similar
-
-        groups = {key.name.partition(".")[0] for key in KEYS}
-        part = next((each for each in BY_NAME if name in each.split(".")), "")
-        near = similar(name, [*BY_NAME, *sorted(groups)]) or part
+        groups = {key.name.partition(".")[0] for key in settings.KEYS}
+        part = next((each for each in settings.BY_NAME if name in each.split(".")), "")
+        near = similar(name, [*settings.BY_NAME, *sorted(groups)]) or part
         raise UsageError(f"there is no setting {name}", hint=f"memcli config {near}".rstrip())
     return keys
 
@@ -97,7 +86,7 @@ def _record(keys: list[Key], command: CommandContext) -> dict[str, Any]:
                 "origin": config.values[key.name].origin,
                 "default": key.default,
                 "variable": key.variable,
-                "flag": FLAGS.get(key.name),
+                "flag": settings.FLAGS.get(key.name),
             }
             for key in keys
         ],
@@ -120,14 +109,14 @@ def _source(source: Source) -> dict[str, Any]:
 
 
 def _files(workspace: str) -> tuple[str, str]:
-    return os.path.join(workspace, WORKSPACE_FILE), user_file(os.environ)
+    return os.path.join(workspace, settings.WORKSPACE_FILE), settings.user_file(os.environ)
 
 
 def _text(keys: list[Key], command: CommandContext) -> str:
     """Print settings, values and origins in columns, with changed settings highlighted."""
     config, style, safe = command.config, command.terminal.style, command.terminal.safe_line
     lines = []
-    if len(keys) == len(KEYS):
+    if len(keys) == len(settings.KEYS):
         from memcli.cli.commands.status_command import workspace_origin
 
         lines.append(f"{'folder':<10} {safe(config.workspace)} ({workspace_origin(config.by)})")
@@ -145,7 +134,7 @@ def _text(keys: list[Key], command: CommandContext) -> str:
     for name, value in values.items():
         origin = config.values[name].origin
         line = f"{name:<{names}}  {safe(value):<{room}}  {safe(origin)}"
-        lines.append(f"{style.dim}{line}{style.end}" if origin == DEFAULT_ORIGIN else line)
+        lines.append(f"{style.dim}{line}{style.end}" if origin == settings.DEFAULT_ORIGIN else line)
     return "\n".join(lines) + "\n"
 
 
@@ -172,11 +161,9 @@ def run_set(options: Options) -> int:
     """
     from shlex import join  # people paste hints
 
-    from memcli.config.settings import is_for_user
-
     key = _one(options.name)
     value = _value(key, options.values)
-    if not options.user and is_for_user(key, value):
+    if not options.user and settings.is_for_user(key, value):
         line = join(("memcli", "config", "set", key.name, *options.values, "--user"))
         raise UsageError(
             f"only your own configuration may set {key.name} = {' '.join(options.values)}",
@@ -227,18 +214,16 @@ def _file(options: Options) -> str:
     """Name the file that a line changes."""
     command = command_context(options, anywhere=options.user)
     if options.user:
-        return os.path.realpath(user_file(os.environ))
-    return os.path.join(marked(command).config.workspace, WORKSPACE_FILE)
+        return os.path.realpath(settings.user_file(os.environ))
+    return os.path.join(marked(command).config.workspace, settings.WORKSPACE_FILE)
 
 
 def _value(key: Key, words: list[str]) -> Any:  # noqa: ANN401
-    from memcli.config.settings import value_of
-
     if key.type is not list and len(words) > 1:
         raise UsageError(
             f"{key.name} takes one value, not {len(words)}", hint=f"memcli config {key.name}"
         )
-    return value_of(key, words, "config set")
+    return settings.value_of(key, words, "config set")
 
 
 _HEAD = """\
@@ -262,7 +247,7 @@ def commented(*, user: bool) -> str:
 
     A workspace's file leaves out the settings that only the user's file may have.
     """
-    keys = [key for key in KEYS if user or not key.user_only]
+    keys = [key for key in settings.KEYS if user or not key.user_only]
     sections = groupby(keys, key=lambda key: key.name.partition(".")[0])
     text = _HEAD.format(what=_USER if user else _WORKSPACE)
     for section, each in sections:

@@ -5,39 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 
-from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import command_context, progress_of
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.cli import options as rows
+from memcli.cli import search_output
+from memcli.cli.command_context import CommandContext, command_context, progress_of, warn_of_secrets
 from memcli.cli.filters import check_as_of, sync_of
-from memcli.cli.options import (
-    AS_OF,
-    CONTEXT_FORMATS,
-    FILES,
-    JSON,
-    SEVERAL,
-    CommandArgument,
-    Option,
-    Options,
-    check,
-)
-from memcli.cli.search_output import (
-    say_dates,
-    say_freshness,
-    say_match,
-    say_repaired,
-    say_reranked,
-    say_semantic,
-    say_uncalibrated,
-)
-from memcli.context.assemble import tokens
+from memcli.cli.options import CommandArgument, Option, Options, check
+from memcli.context.assemble import AssembledContext, Sharing, check_shares, tokens
 from memcli.context.parts import ALWAYS, PASSAGES, PREFERENCES, RECENT, SOFT, ContextPart, markdown
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.assemble import Assembly
-    from memcli.cli.command_context import CommandContext
-    from memcli.context.assemble import AssembledContext, Sharing
 
 
 ARGUMENTS = (
@@ -49,19 +28,19 @@ OPTIONS = (
     Option("--tail", "Number of newest entries to include.", "COUNT", int,
         setting="context.tail"),
     Option("-f --format", "Output: markdown or json.",
-        "FORM", default="markdown", choices=CONTEXT_FORMATS),
-    JSON,
+        "FORM", default="markdown", choices=rows.CONTEXT_FORMATS),
+    rows.JSON,
     Option("--explain", "Print the tokens of each part and what was left out."),
     Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
     Option("--profile", "Ranking: default, classic, convex or two-pass.",
         "NAME", setting="search.profile"),
     Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
         setting="search.rerank"),
-    AS_OF,
+    rows.AS_OF,
     Option("--no-sync", "Do not update the index."),
     Option("--sync", "Index all changes first."),
-    Option("--trace", "Write a trace, for bench replay.", "FILE", choices=FILES),
-    *SEVERAL,
+    Option("--trace", "Write a trace, for bench replay.", "FILE", choices=rows.FILES),
+    *rows.SEVERAL,
 )  # fmt: skip
 
 
@@ -73,13 +52,12 @@ def run(options: Options) -> int:
     Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
     """
     form = "json" if options.json else options.format
-    check("--format", [form], CONTEXT_FORMATS)
+    check("--format", [form], rows.CONTEXT_FORMATS)
     wanted_sync = sync_of(options, "context")
     check_as_of(options, {"--trace": options.trace})
     command = command_context(options)
 
     from memcli.api.assemble import context_of, sharing_of
-    from memcli.context.assemble import check_shares
 
     sharing = check_shares(sharing_of(command.config))
     text = " ".join(options.query or ())
@@ -94,8 +72,6 @@ def run(options: Options) -> int:
         side_files.write_trace(options.trace, record, command)
     write(assembly, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
-        from memcli.cli.command_context import warn_of_secrets
-
         parts = assembly.assembled.parts
         warn_of_secrets(command, ((part.excerpt.about.citation, part.text) for part in parts))
     return ExitCode.OK
@@ -177,14 +153,14 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
     terminal, assembled = command.terminal, assembly.assembled
     for warning in assembly.warnings:
         terminal.warn(warning)
-    if not say_freshness(assembly.freshness, terminal):
+    if not search_output.say_freshness(assembly.freshness, terminal):
         return
     if assembly.answer is not None:
-        say_semantic(assembly.answer.semantic, command, assembly.freshness)
-        say_dates(assembly.answer.dates, terminal)
-        say_repaired(assembly.answer.repaired, terminal, explain=explain)
-        say_reranked(assembly.answer.reranked, terminal)
-        say_uncalibrated(assembly.answer, command, explain=explain)
+        search_output.say_semantic(assembly.answer.semantic, command, assembly.freshness)
+        search_output.say_dates(assembly.answer.dates, terminal)
+        search_output.say_repaired(assembly.answer.repaired, terminal, explain=explain)
+        search_output.say_reranked(assembly.answer.reranked, terminal)
+        search_output.say_uncalibrated(assembly.answer, command, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
         where = soft[0].excerpt.about.citation
@@ -192,7 +168,7 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
     if not assembled.parts:
         terminal.say(_why_nothing(assembled.left_out))
     elif assembly.answer is not None:
-        say_match(assembly.answer, terminal)
+        search_output.say_match(assembly.answer, terminal)
     if explain:
         _explain(assembly, sharing, command)
 

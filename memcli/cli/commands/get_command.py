@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from memcli.api.open import open_workspaces
 from memcli.api.workspace import current_folder
-from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import CommandContext, command_context
+from memcli.api.workspaces import Selection, Workspaces
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.cli.command_context import CommandContext, command_context, warn_of_secrets
 from memcli.cli.options import AS_OF, DOCUMENTS, JSON, SEVERAL, CommandArgument, Option, Options
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.read import Lines, RawLines
-    from memcli.api.workspaces import Workspaces
 
 
 _DIGITS = frozenset("0123456789")
@@ -180,9 +179,6 @@ def _may_be_dated(document: Lines) -> bool:
 
 def _memory_of(target: str, command: CommandContext) -> Workspaces:
     """Open the workspace of an absolute path, or for other targets the named workspaces."""
-    from memcli.api.open import open_workspaces
-    from memcli.api.workspaces import Selection
-
     if path := _absolute(target):
         shown = {"secrets": "off"} if command.config("secrets") == "off" else {}
         try:
@@ -237,8 +233,6 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
             f"{older}:{newer['line']} is corrected by {by} ({newer['date']}): {text}"
         )
     if command.config("secrets") == "warn":
-        from memcli.cli.command_context import warn_of_secrets
-
         warn_of_secrets(command, [(citation, lines.text)])
     if options.hash is not None and options.hash.lower() != lines.text_hash:
         command.terminal.warn(f"{citation} has changed: its hash is {lines.text_hash}")

@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.hook_reply import LIMIT_SECONDS, REPLY
+from memcli.cli.hook_reply import COLLECTING_SECONDS, LIMIT_SECONDS, REPLY
 from memcli.cli.options import (
     AGENT_MEMORIES,
     COMMON,
@@ -25,6 +25,7 @@ from memcli.config.settings import cache_folder
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.hook.agents import AGENTS, EVENTS, SILENCE, read_event, read_object, reply
 from memcli.hook.session import (
+    CHECKED,
     KEPT,
     READ,
     SUGGESTED,
@@ -39,8 +40,6 @@ from memcli.record import Record
 from memcli.render.sanitize import visible_line
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.config.settings import Config
     from memcli.hook.agents import HookEvent
 
@@ -50,7 +49,6 @@ MOST_TRANSCRIPT = 64 << 20  # characters
 SHOWN_NAME = 40  # shown characters of an unknown event
 HOOKS = "hooks"  # the folder of sessions, in the cache
 _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"
-_CUT_OFF = f"memcli hook: cut off after {LIMIT_SECONDS} seconds\n"
 _KEEPS = 'memcli remember "TEXT" keeps it for later sessions.'
 _BEFORE_COMPACTING = f"Should later sessions know anything from this conversation? {_KEEPS}"
 _NO_SESSION = "the agent has not named its session"
@@ -80,7 +78,10 @@ def run(options: Options) -> int:
     Examples: memcli hook prompt      memcli hook session-start --for codex
     """
     REPLY.take()
-    REPLY.limit(LIMIT_SECONDS, "" if options.quiet else _CUT_OFF)
+    is_collecting = options.event in ("pre-compact", "stop")
+    seconds = max(LIMIT_SECONDS, COLLECTING_SECONDS) if is_collecting else LIMIT_SECONDS
+    cut_off = f"memcli hook: cut off after {seconds} seconds\n"
+    REPLY.limit(seconds, "" if options.quiet else cut_off)
     if options.event not in EVENTS:
         raise _no_hook(options.event)
     check("--for", [options.agent], tuple(AGENTS))
@@ -294,7 +295,9 @@ def _captured(
     event: HookEvent, line: HookLine, command: CommandContext, session: SessionFile
 ) -> str:
     """Save facts from the new lines of the transcript; return where they are."""
-    from memcli.api.capture import INBOX, MOST_PER_SESSION, capture
+    from memcli.api.capture import MOST_PER_SESSION, capture, fact_key
+    from memcli.markdown.transcript import read_transcript
+    from memcli.remember.capture import facts_of
 
     claimed = session.claimed()
     if claimed is None:
@@ -306,30 +309,46 @@ def _captured(
         line.say(f"{event.transcript} cannot be read: {error.strerror}")
         return ""
     read = [int(key.removeprefix(READ)) for key in claimed if key.startswith(READ)]
-    count = sum(key.startswith(KEPT) for key in claimed)
-    saved, where = 0, ""
-    for noted in capture(
-        command.workspace,
-        text,
-        os.path.basename(event.transcript),
-        after=max(read, default=0),
-        room=MOST_PER_SESSION - count,
-        now=command.moment,
-    ):
-        session.claim([f"{KEPT}{key}" for key in line_keys("", noted.path, [noted.text])])
-        saved += 1
-        where = "memcli inbox" if noted.path == INBOX else "memcli changes --by agent"
-        # If the time ends here, this is what the person gets to know.
-        partly = f"{_notes(saved)} of this session so far. To review: {where}"
-        REPLY.otherwise(reply(line.agent, event, partly))
+    saved = before = sum(key.startswith(KEPT) for key in claimed)
+    where = "memcli changes --by agent"
+    if command.config("capture") == "inbox":
+        where = "memcli inbox"
+    turns = read_transcript(text, after=max(read, default=0))
+    facts = [each for each in facts_of(turns) if f"{CHECKED}{fact_key(each)}" not in claimed]
+
+    def message(rest: str) -> str:
+        return _saved_notes(saved - before, saved, rest, where)
+
+    # If the time ends, the next run checks the facts that are left.
+    REPLY.otherwise(reply(line.agent, event, message(_unchecked(len(facts)))))
+    name, room = os.path.basename(event.transcript), MOST_PER_SESSION - saved
+    captured = capture(command.workspace, facts, name, room=room, now=command.moment)
+    left = len(facts)
+    for left, fact in zip(range(len(facts) - 1, -1, -1), captured, strict=False):
+        keys = [f"{CHECKED}{fact.key}"]
+        if fact.note.stored:
+            keys += (f"{KEPT}{key}" for key in line_keys("", fact.note.path, [fact.note.text]))
+            saved += 1
+        session.claim(keys)
+        REPLY.otherwise(reply(line.agent, event, message(_unchecked(left))))
     session.claim([f"{READ}{text.count(chr(10))}"])
-    if not saved:
-        return line.nothing("no line of the transcript is worth saving")
-    return f"{_notes(saved)} of this session. To review: {where}"
+    limit = f"a session saves at most {MOST_PER_SESSION} notes"
+    if saved == before:
+        is_full = bool(facts) and room <= 0
+        return line.nothing(limit if is_full else "no line of the transcript is worth saving")
+    return message(f"{left} left out, because {limit}" if left else "")
 
 
-def _notes(count: int) -> str:
-    return f"memcli saved {count} note{'s' * (count != 1)}"
+def _saved_notes(now: int, in_all: int, rest: str, where: str) -> str:
+    """Say how many notes of a session were saved, and what became of the rest of its facts."""
+    notes = f"memcli saved {now} note{'s' * (now != 1)} of this session"
+    parts = filter(None, (notes, f"{in_all} so far" if in_all > now else "", rest))
+    review = f" To review: {where}" if in_all else ""
+    return f"{', '.join(parts)}.{review}" if now or rest else ""
+
+
+def _unchecked(left: int) -> str:
+    return f"{left} more to check at the next stop" if left else ""
 
 
 def _suggested(text: str, session: SessionFile, command: CommandContext) -> str:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import AGENT_MEMORIES, COMMON, EVERYWHERE, JSON, WORKSPACE, Option, Options
+from memcli.cli.terminal import Terminal
 from memcli.config.settings import FLAG_ORIGIN
+from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import ExitCode, UsageError
 from memcli.indexing.notices import settings_changed, skipped, unlisted, without_vectors
+from memcli.record import plain
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.sync import RunResult
-    from memcli.cli.terminal import Terminal
-    from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.comparison import IndexComparison
     from memcli.indexing.indexer import Report
     from memcli.store.run_records import Orphan
@@ -153,7 +152,6 @@ def write(
         terminal.say(_summary(done))
         return {}
     from memcli.api.sync import run_record
-    from memcli.record import plain
 
     record: dict[str, Any] = plain(run_record(done, command.workspace))
     if not done.borrowed:
@@ -203,7 +201,6 @@ def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 def write_plan(comparison: IndexComparison, terminal: Terminal, *, as_json: bool) -> dict[str, Any]:
     """Print what a run would do unless `as_json`, and return its record."""
     from memcli.api.status import planned
-    from memcli.record import plain
 
     plan = plain(planned(comparison))
     if not as_json:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import STANDARD, Option, Options
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import WORKSPACE_FILE, user_file
 from memcli.errors import ExitCode, UsageError
 from memcli.types import MEMORY_SOURCE, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
+from memcli.workspace.dating import path_days
+from memcli.workspace.locate import ENV_NAME, Surroundings, mark_of
 
 OPTIONS = (
     Option("--user", "Write your own configuration file instead."),
@@ -32,7 +30,6 @@ def run(options: Options) -> int:
     Examples: memcli init      memcli init --user
     """
     from memcli.cli.commands.config_command import write_new
-    from memcli.workspace.locate import ENV_NAME, mark_of
 
     if options.user:
         if options.json or options.workspace:
@@ -60,7 +57,6 @@ def run(options: Options) -> int:
 
 def _record(command: CommandContext, mark: str) -> dict[str, Any]:
     """Describe what memcli searches here, and which agents keep notes about it."""
-    from memcli.workspace.dating import path_days
     from memcli.workspace.discover import discover
 
     config, settings = command.config, command.workspace.index_settings()
@@ -83,7 +79,6 @@ def _record(command: CommandContext, mark: str) -> dict[str, Any]:
 def _other_memories(root: str, sources: Sequence[Source]) -> list[Source]:
     """List the agent memories that memcli does not search."""
     from memcli.workspace.agent_memories import OPEN, find
-    from memcli.workspace.locate import Surroundings
 
     roots = {source.root for source in sources}
     memories = find(OPEN, Surroundings(root, os.path.expanduser("~"), os.environ))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import AGENT_MEMORIES, COMMON, JSON, ONE_WORKSPACE, Option, Options, check
 from memcli.errors import ExitCode
@@ -12,7 +12,6 @@ from memcli.types import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from memcli.lint.findings import Finding, Location
 

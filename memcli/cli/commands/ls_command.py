@@ -6,65 +6,39 @@ import os
 from collections.abc import Callable, Sequence
 
 from memcli.api.listing import MOST_LISTED, Catalogue, DocumentCount, counted, counts
-from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import command_context, progress_of
+from memcli.api.records import DocumentEntry
+from memcli.checking import Any
+from memcli.cli import options as rows
+from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import bounds_of, filters_of, sync_of
-from memcli.cli.options import (
-    COUNTED,
-    DATES,
-    DOCUMENTS,
-    JSON,
-    KIND,
-    LIST_FORMATS,
-    LIST_ORDERS,
-    NO_SYNC,
-    SCOPE,
-    SEVERAL,
-    SOURCE,
-    SYNC,
-    TAG,
-    TRUST,
-    UNDATED,
-    WHERE,
-    CommandArgument,
-    Option,
-    Options,
-    check,
-)
+from memcli.cli.options import CommandArgument, Option, Options, check
+from memcli.cli.search_form import TEMPLATE, Shape, shape_of
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.errors import ExitCode, UsageError
 from memcli.record import Record
 from memcli.render.reasons import sentence
+from memcli.render.text import Style
 from memcli.render.width import columns, shortened, wrap
 from memcli.types import EMPTY, named_days, shown
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memcli.api.records import DocumentEntry
-    from memcli.cli.command_context import CommandContext
-    from memcli.cli.search_form import Shape
-    from memcli.render.text import Style
-
-
 ARGUMENTS = (
     CommandArgument(
-        "paths", "PATH", "Only these files, folders or globs.", list, choices=DOCUMENTS
+        "paths", "PATH", "Only these files, folders or globs.", list, choices=rows.DOCUMENTS
     ),
 )
 OPTIONS = (
     Option("-f --format",
         "text, json, jsonl, paths, paths0 or '{path}\\t{date}'.",
-        "FORM", shown_default="text", choices=LIST_FORMATS),
+        "FORM", shown_default="text", choices=rows.LIST_FORMATS),
     Option("-n --limit", "Number of documents.", "N", int, shown_default="all", least=1),
     Option("--all", "List every document, even to a pipe."),
-    JSON,
-    Option("--count", "Count documents by kind, tag, key or source.", "WHAT", choices=COUNTED),
+    rows.JSON,
+    Option("--count", "Count documents by kind, tag, key or source.", "WHAT", choices=rows.COUNTED),
     Option("--sort", "Order: path, date or newest.", "HOW", default="path",
-        choices=LIST_ORDERS),
-    *DATES, UNDATED, SOURCE, KIND, SCOPE, TRUST, TAG, WHERE,
+        choices=rows.LIST_ORDERS),
+    *rows.DATES, rows.UNDATED, rows.SOURCE, rows.KIND, rows.SCOPE, rows.TRUST, rows.TAG, rows.WHERE,
     Option("--links-to", "Only documents that link to this one.", "NAME"),
-    NO_SYNC, SYNC, *SEVERAL,
+    rows.NO_SYNC, rows.SYNC, *rows.SEVERAL,
 )  # fmt: skip
 
 USUAL_OPTIONS = (
@@ -80,12 +54,10 @@ def run(options: Options) -> int:
 
     Examples: memcli ls --tag infra --sort newest      memcli ls --links-to MEMORY.md
     """
-    from memcli.cli.search_form import TEMPLATE, shape_of
-
     json_by = "--json" if options.json else ""
-    shape = shape_of(options.format, (), _keys, forms=LIST_FORMATS, json_by=json_by)
-    check("--sort", [options.sort], LIST_ORDERS)
-    check("--count", [options.count] if options.count is not None else (), COUNTED)
+    shape = shape_of(options.format, (), _keys, forms=rows.LIST_FORMATS, json_by=json_by)
+    check("--sort", [options.sort], rows.LIST_ORDERS)
+    check("--count", [options.count] if options.count is not None else (), rows.COUNTED)
     if options.count is not None and shape.form in ("paths", "paths0", TEMPLATE):
         raise UsageError(
             f"--count names no documents, and --format {options.format} nothing else",
@@ -113,8 +85,6 @@ def run(options: Options) -> int:
 
 
 def _keys() -> Sequence[str]:
-    from memcli.api.records import DocumentEntry
-
     return ("name", "file", *DocumentEntry._fields)
 
 

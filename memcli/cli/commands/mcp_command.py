@@ -5,31 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
+from types import ModuleType
 
+from memcli.api.open import open_workspaces
 from memcli.api.workspace import current_folder
+from memcli.api.workspaces import Selection, Workspaces
 from memcli.checking import TYPE_CHECKING
+from memcli.cli import options as rows
 from memcli.cli.command_context import command_context
-from memcli.cli.options import (
-    AGENT_MEMORIES,
-    COLOR,
-    DEBUG,
-    EVERYWHERE,
-    QUIET,
-    TENANT,
-    VERBOSE,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    Option,
-    Options,
-)
+from memcli.cli.options import Option, Options
 from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from threading import Event
-    from types import ModuleType
 
-    from memcli.api.workspaces import Workspaces
     from memcli.mcp.shared_memory import SharedMemory
 
 # How long a running call, or a client that no longer reads, may delay the end of the server.
@@ -42,7 +32,8 @@ _AT_A_TERMINAL = (
 OPTIONS = (
     Option("--structured", "Also answer with JSON."),
     Option("--write", "Let the agent save, correct and forget notes."),
-    WORKSPACE, EVERYWHERE, WORKSPACE_NAME, TENANT, AGENT_MEMORIES, QUIET, VERBOSE, COLOR, DEBUG,
+    rows.WORKSPACE, rows.EVERYWHERE, rows.WORKSPACE_NAME, rows.TENANT, rows.AGENT_MEMORIES,
+    rows.QUIET, rows.VERBOSE, rows.COLOR, rows.DEBUG,
 )  # fmt: skip
 
 
@@ -86,9 +77,6 @@ def shared_memory(options: Options) -> SharedMemory:
         here = folder or os.environ.get("CLAUDE_PROJECT_DIR")
         if is_stored or not are_several or not folders:
             return command_context(options, here=here).memory
-        from memcli.api.open import open_workspaces
-        from memcli.api.workspaces import Selection
-
         selected = Selection(
             tuple(folders), everywhere, with_shared=False, here=here, may_miss=True
         )

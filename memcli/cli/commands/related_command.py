@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 from memcli.api.ask import SearchResult
-from memcli.checking import TYPE_CHECKING
-from memcli.cli.command_context import command_context, progress_of
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.cli import options as rows
+from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import filters_of, sync_of
-from memcli.cli.options import (
-    BRIEF,
-    COMMON,
-    DOCUMENTS,
-    EVERYWHERE,
-    FORMAT,
-    JSON,
-    KIND,
-    LIMIT,
-    MORE,
-    NO_SYNC,
-    PATH,
-    SOURCE,
-    SYNC,
-    TAG,
-    TENANT,
-    WHERE,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    CommandArgument,
-    Option,
-    Options,
-    related_keys,
-)
+from memcli.cli.options import CommandArgument, Option, Options, related_keys
+from memcli.cli.search_form import Shape, shape_of
 from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
 from memcli.errors import ExitCode, UsageError
+from memcli.search.options import options_of
 from memcli.search.pipeline import NOTHING
 from memcli.search.question import Question
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.related import Likenesses
-    from memcli.cli.command_context import CommandContext
-    from memcli.cli.search_form import Shape
 
 
 ARGUMENTS = (
@@ -49,16 +25,16 @@ ARGUMENTS = (
         "PATH[:LINE]",
         "A citation or ref, or a path for a whole document.",
         is_required=True,
-        choices=DOCUMENTS,
+        choices=rows.DOCUMENTS,
     ),
 )
 OPTIONS = (
-    LIMIT, FORMAT,
+    rows.LIMIT, rows.FORMAT,
     Option("--fields", "Only these JSON keys.", "KEYS", list, choices=related_keys),
-    JSON, BRIEF, MORE,
+    rows.JSON, rows.BRIEF, rows.MORE,
     Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
-    PATH, SOURCE, KIND, TAG, WHERE, NO_SYNC, SYNC, WORKSPACE, EVERYWHERE,
-    WORKSPACE_NAME, TENANT, *COMMON,
+    rows.PATH, rows.SOURCE, rows.KIND, rows.TAG, rows.WHERE, rows.NO_SYNC, rows.SYNC,
+    rows.WORKSPACE, rows.EVERYWHERE, rows.WORKSPACE_NAME, rows.TENANT, *rows.COMMON,
 )  # fmt: skip
 
 
@@ -69,8 +45,6 @@ def run(options: Options) -> int:
 
     Examples: memcli related memory/2025-06-12.md:10      memcli related MEMORY.md --json
     """
-    from memcli.cli.search_form import shape_of
-
     json_by = "--json" if options.json else ""
     shape = shape_of(options.format, options.fields or (), related_keys, json_by=json_by)
     if options.brief and shape.form != "text":
@@ -80,7 +54,6 @@ def run(options: Options) -> int:
     command = command_context(options)
 
     from memcli.api.related import likenesses
-    from memcli.search.options import options_of
 
     filters = filters_of(command, options)._replace(view=command.config("search.view"))
     search_options = options_of(command.config, filters=filters)

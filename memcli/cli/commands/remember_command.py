@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import DOCUMENTS, FILES, STANDARD, CommandArgument, Option, Options
 from memcli.errors import ExitCode, NotFoundError, UsageError
@@ -13,7 +13,6 @@ from memcli.types import MEMORY_SOURCE, cite, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from memcli.api.remember import RememberResult, ScoredParagraph
     from memcli.remember.admission import Check

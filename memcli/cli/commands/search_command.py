@@ -3,40 +3,10 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.filters import bounds_of, check_as_of, filters_of, sync_of
-from memcli.cli.options import (
-    AGENT_MEMORIES,
-    AS_OF,
-    BRIEF,
-    COMMON,
-    DATES,
-    DOCUMENTS,
-    EVERYWHERE,
-    FILES,
-    FILTER_OPTIONS,
-    FILTERS,
-    FORMAT,
-    INDEX,
-    JSON,
-    LIMIT,
-    MORE,
-    NO_SYNC,
-    NUMBER_OR_NONE,
-    RANKING,
-    SORTS,
-    SYNC,
-    TENANT,
-    UNDATED,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    CommandArgument,
-    Option,
-    Options,
-    check,
-    result_keys,
-    words_of,
-)
+from memcli.cli.options import CommandArgument, Option, Options, check, result_keys, words_of
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -57,50 +27,50 @@ ARGUMENTS = (
 )
 OPTIONS = (
     Option("--stdin", "Answer each line of stdin with one line of JSON."),
-    LIMIT, FORMAT,
-    Option("--open", "Open passage N in the editor (default 1).", NUMBER_OR_NONE, int),
+    rows.LIMIT, rows.FORMAT,
+    Option("--open", "Open passage N in the editor (default 1).", rows.NUMBER_OR_NONE, int),
     Option("-i --interactive", "Choose a passage, and open or print it."),
     Option("--fields", "Only these JSON keys.", "KEYS", list, choices=result_keys),
-    JSON,
+    rows.JSON,
     Option("--full", "Print whole chunks."),
-    BRIEF,
+    rows.BRIEF,
     Option("--list", "Print one line per occurrence, and their number."),
     Option("-C --context", "Print N lines of the file around each passage.", "N", int,
         default=0, least=0),
-    MORE,
+    rows.MORE,
     Option("--rest", "Print only what the same search left out."),
     Option("--explain", "Print how each score was computed."),
     Option("--superseded", "Print the older lines that a passage corrects."),
     Option("--why-not", "Explain why PATH:LINE was not found.", "REF",
-        choices=DOCUMENTS),
-    *DATES,
+        choices=rows.DOCUMENTS),
+    *rows.DATES,
     Option("--sort", "Order: score, date (oldest first) or newest.", "HOW",
         default="score"),
-    UNDATED, AS_OF, *FILTER_OPTIONS,
-    Option("--exact", "Do not correct misspelled words.", group=RANKING),
+    rows.UNDATED, rows.AS_OF, *rows.FILTER_OPTIONS,
+    Option("--exact", "Do not correct misspelled words.", group=rows.RANKING),
     Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode",
-        group=RANKING),
+        group=rows.RANKING),
     Option("--fusion", "How scores are combined: scaled, weighted or rrf.", "HOW",
-        setting="search.fusion", group=RANKING),
+        setting="search.fusion", group=rows.RANKING),
     Option("--profile", "Ranking: default, classic, convex or two-pass.", "NAME",
-        setting="search.profile", group=RANKING),
+        setting="search.profile", group=rows.RANKING),
     Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
-        setting="search.rerank", group=RANKING),
+        setting="search.rerank", group=rows.RANKING),
     Option("--view", "Logs and summaries: all, active or raw.", "VIEW", setting="search.view",
-        group=RANKING),
-    Option("--expand", "Print the source lines of summaries.", group=RANKING),
+        group=rows.RANKING),
+    Option("--expand", "Print the source lines of summaries.", group=rows.RANKING),
     Option("--budget", "Maximum tokens to print. With --more, print as many as fit.",
            "TOKENS", int),
     Option("--min-score", "Minimum confidence, 0 to 1, except exact matches.", "X", float,
-        setting="search.min_score", group=RANKING),
+        setting="search.min_score", group=rows.RANKING),
     Option("--exit-code", "Exit 1 if no passage matches well."),
-    Option("--require-semantic", "Exit 6 if semantic search is not possible.", group=RANKING),
-    NO_SYNC, SYNC,
+    Option("--require-semantic", "Exit 6 if semantic search is not possible.", group=rows.RANKING),
+    rows.NO_SYNC, rows.SYNC,
     Option("--used", "Count these documents as used. No search.", "REF", list,
-        group=RANKING, choices=DOCUMENTS),
+        group=rows.RANKING, choices=rows.DOCUMENTS),
     Option("--trace", "Write a trace of the search, for bench replay.", "FILE",
-        choices=FILES),
-    WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
+        choices=rows.FILES),
+    *rows.SEVERAL,
 )  # fmt: skip
 
 LIST_BUDGET = 650  # tokens of a list, unless a number of tokens or lines is wanted
@@ -180,8 +150,8 @@ def run(options: Options) -> int:
 def _choose(question: Question | None, request: SearchRequest, options: Options) -> int:
     from memcli.cli.picking import choose
 
-    groups = (FILTERS, RANKING, INDEX)
-    own = [row for row in OPTIONS if row.group in groups or row is LIMIT]
+    groups = (rows.FILTERS, rows.RANKING, rows.INDEX)
+    own = [row for row in OPTIONS if row.group in groups or row is rows.LIMIT]
     return choose(question, request, options, words_of(options, own))
 
 
@@ -307,7 +277,7 @@ def _check_several(options: Options, shape: Shape) -> None:
 
 def _check_values(options: Options) -> None:
     """Check the values that no setting checks."""
-    check("--sort", [options.sort], SORTS)
+    check("--sort", [options.sort], rows.SORTS)
     if options.budget is not None and options.budget < 1:
         from shlex import quote  # a hint is pasted
 
@@ -325,7 +295,7 @@ def _check_question(options: Options) -> None:
         text = "--stdin reads one question per line and takes no other"
         raise UsageError(text, hint="memcli search --stdin")
     is_asked = query or options.stdin or options.interactive
-    if not (is_asked or any(getattr(options, each.name) for each in DATES)):
+    if not (is_asked or any(getattr(options, each.name) for each in rows.DATES)):
         lists = options.tags or options.where or options.kinds or options.paths
         hint = "memcli ls" if lists else 'memcli search "some words"'
         raise UsageError("search needs some words to look for", hint=hint)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from memcli.checking import TYPE_CHECKING
+from memcli.api.workspaces import for_folder
+from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context, timed
 from memcli.cli.commands.index_command import change_names
 from memcli.cli.options import JSON, SEVERAL, Option, Options
+from memcli.embedding.models import model_name
 from memcli.errors import AwayError, ExitCode, IndexMissingError
 from memcli.indexing.notices import remedy
+from memcli.record import plain
 from memcli.types import MEMORY_SOURCE, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, shown
 from memcli.workspace.locate import ENV_NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
 
 OPTIONS = (
     Option("--check", "Exit 1 if the index is out of date."),
@@ -58,13 +57,10 @@ def show(
     Hints name the workspace if `named`.
     """
     from memcli.api.status import gather, judge, record
-    from memcli.record import plain
 
     findings = gather(command.workspace, deep=deep)
     warnings = judge(findings)
     if named:
-        from memcli.api.workspaces import for_folder
-
         warnings = tuple(for_folder(each, command.config.workspace) for each in warnings)
     status = record(findings, warnings)
     fields = plain(status)
@@ -183,8 +179,6 @@ def _sources(record: dict[str, Any], command: CommandContext) -> Iterator[str]:
 
 
 def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
-    from memcli.embedding.models import model_name
-
     store, vectors = record["store"], record["vectors"]
     lines = [
         f"workspace  {record['workspace']} ({workspace_origin(record['workspace_origin'])})",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.shared import SharedStatus
 
 

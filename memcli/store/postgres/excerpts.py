@@ -124,16 +124,17 @@ class Rows:
             date = {"path": "", "date": "d.date, ", "newest": "d.date desc nulls last, "}
             total = "count(*) over ()"
             ending = (
-                f"where d.skip = '' order by {date[first.order]}d.source, d.path"
+                f"and d.skip = '' order by {date[first.order]}d.source, d.path"
                 f" limit {values(first.limit)}"
             )
+        # Look up the chunks of each document: for a table that was just filled, the server
+        # assumes few rows and would compare every chunk with every document.
+        own_chunks = "c.workspace = d.workspace and c.document = d.id"
         rows = self._rows(
-            f"select {columns}, n.chunks, {total} from (select c.document as id, count(*) as chunks"
-            f" from {CHUNKS} where c.workspace = {own}{test} group by c.document union all"
-            " select d.id, 0 from memcli.documents d left join memcli.chunks c"
-            f" on c.workspace = d.workspace and c.document = d.id where d.workspace = {own}"
-            f" and c.id is null{bare}) n join memcli.documents d on d.workspace = {own}"
-            f" and d.id = n.id {ending}",
+            f"select {columns}, n.chunks, {total} from memcli.documents d cross join lateral"
+            f" (select count(*) as chunks from memcli.chunks c where {own_chunks}{test}) n"
+            f" where d.workspace = {own} and (n.chunks > 0 or exists (select 1 from (values (1)) o"
+            f" left join memcli.chunks c on {own_chunks} where c.id is null{bare})) {ending}",
             values,
         )
         with self._asking():

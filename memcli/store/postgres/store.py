@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import AwayError, BusyError, IndexMissingError
+from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.record import Record
 from memcli.store.postgres.errors import translated
 from memcli.store.postgres.pool import Pool, pool_of
@@ -78,7 +78,7 @@ class PostgresStore:
         from memcli.store.run_records import StoreDescription
 
         size = 0
-        with suppress(IndexMissingError, AwayError), self._opened() as (connection, row):
+        with suppress(IndexMissingError, StoreError), self._opened() as (connection, row):
             from memcli.store.postgres.counting import bytes_of
 
             size = bytes_of(connection, row.id)
@@ -173,14 +173,24 @@ class PostgresStore:
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        """Open one state of the workspace; a lost connection is opened again, once."""
-        with translated(self.address):
-            connection, row = self._pool.begin(
-                self.name,
-                lambda connection: select_by_name(connection, self.name),
-                lambda rows: row_of(rows[0], self.address, self.name),
-                is_patient=not (self.origin and self._beside.store.exists()),
-            )
+        """Open one state of the workspace; a lost connection is opened again, once.
+
+        IndexMissingError if nothing is stored of it; StoreError if this folder was attached to it
+        and the server no longer shows it, so that another index may answer.
+        """
+        try:
+            with translated(self.address):
+                connection, row = self._pool.begin(
+                    self.name,
+                    lambda connection: select_by_name(connection, self.name),
+                    lambda rows: row_of(rows[0], self.address, self.name),
+                    is_patient=not (self.origin and self._beside.store.exists()),
+                )
+        except IndexMissingError as error:
+            if not self.origin:
+                raise
+            hint = f"memcli store attach {self.name}"
+            raise StoreError(error.message, hint=hint) from error
         if row.changed_at is None:
             self._pool.end(connection, self.name)
             raise IndexMissingError(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import BusyError
+from memcli.errors import BusyError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.postgres import lineage, rows, vectors
 from memcli.store.postgres.counting import count_rows, first_fault, read_counts, read_known
@@ -350,7 +350,10 @@ def lease(
     wait_seconds: float,
     sleep: Callable[[float], None],
 ) -> Iterator[WorkspaceRow]:
-    """Take the lease of a workspace, waiting up to `wait_seconds`; else BusyError."""
+    """Take the lease of a workspace, waiting up to `wait_seconds`; else BusyError.
+
+    StoreError if the user may only read the workspace.
+    """
     waited = 0.0
     while (row := _taken(connection, address, name)) is None:
         if waited >= wait_seconds:
@@ -384,4 +387,13 @@ def _taken(connection: Connection, address: Address, name: Name) -> WorkspaceRow
         " where id = $1 and epoch = $2 returning epoch",
         (row.id, row.epoch, holder()),
     )
-    return row._replace(epoch=rows[0][0], holder=holder()) if rows else None
+    if rows:
+        return row._replace(epoch=rows[0][0], holder=holder())
+    right = "select from memcli.members where role = session_user and tenant = $1 and writes"
+    if not connection.rows(right, (name.tenant,)):
+        grants = f"memcli store grants --role NAME --tenant {name.tenant} --write"
+        raise StoreError(
+            f"the shared index {address.masked} lets this user read {name}, not write it",
+            hint=f"let its owner run: {grants}",
+        )
+    return None

@@ -23,15 +23,13 @@ from weakref import WeakSet
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.fts_query import expression, phrase, spellings
 from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.records import Totals
 
 K1, B = 1.2, 0.75

@@ -19,15 +19,13 @@ from math import ceil
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 from memcli.store import quantize
 from memcli.store.quantize import LEAST_CODES
 from memcli.store.sqlite.driver import rows
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.tiers import Tier, TierResult
 
 PREFIX = "codes_"

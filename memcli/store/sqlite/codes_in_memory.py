@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.record import Record
 from memcli.store.sqlite.driver import rows
-
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST_BYTES = 256 << 20  # for all indexes of a process; a million codes are 96 MB
 BLOCK = 1 << 15  # codes at once: larger blocks leave the cache, smaller ones wait for the GIL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 
 import apsw
 
@@ -58,8 +59,6 @@ def read_facts(connection: apsw.Connection) -> Facts:
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
     """Insert or update the row of a document and insert its chunks; the caller drops old ones."""
-    from memcli.markdown.names import headings_of
-
     connection.execute(
         "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
         " indexed_ns, title, date, kind, scope, source_kind, trust, authority,"
@@ -82,48 +81,57 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
             document.first_day,
         ),
     )  # fmt: skip
-    result = rows(
+    ((document_id, last),) = rows(
         connection,
-        "SELECT id FROM documents WHERE source = ? AND path = ?",
+        "SELECT id, (SELECT coalesce(max(id), 0) FROM chunks) FROM documents"
+        " WHERE source = ? AND path = ?",
         (document.source, document.path),
     )
-    for chunk in document.chunks:
-        named_by = "" if chunk.ordinal else document.front_matter
-        headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
-        _put_chunk(connection, result[0][0], chunk, headings)
-    put_lineage(connection, result[0][0], document.lineage)
-    put_properties(connection, result[0][0], document.front_matter)
-    _put_speakers(connection, result[0][0], document.chunks)
+    _put_chunks(connection, document_id, document, last + 1)
+    put_lineage(connection, document_id, document.lineage)
+    put_properties(connection, document_id, document.front_matter)
+    _put_speakers(connection, document_id, document.chunks)
 
 
-def _put_chunk(
-    connection: apsw.Connection, document_id: int, chunk: Chunk, headings: Sequence[str]
+def _put_chunks(
+    connection: apsw.Connection, document_id: int, document: Document, first: int
 ) -> None:
-    connection.execute(
-        "INSERT INTO chunks (document_id, ordinal, anchor, heading_path, start_line,"
+    """Insert the chunks of a document with their words and segments, numbered from `first`."""
+    from memcli.markdown.names import headings_of
+
+    numbered = list(enumerate(document.chunks, start=first))
+    connection.executemany(
+        "INSERT INTO chunks (id, document_id, ordinal, anchor, heading_path, start_line,"
         " end_line, start_byte, end_byte, tokens, text_hash, date, links, text, turns,"
-        " preferences, first_day) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " preferences, first_day) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
-            document_id, chunk.ordinal, chunk.anchor,
-            json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
-            chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
-            chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
-            deflated(chunk.text), as_json(chunk.turns), json.dumps(chunk.preferences),
-            chunk.first_day,
+            (
+                number, document_id, chunk.ordinal, chunk.anchor,
+                json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
+                chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
+                chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
+                deflated(chunk.text), as_json(chunk.turns), json.dumps(chunk.preferences),
+                chunk.first_day,
+            )
+            for number, chunk in numbered
         ),
     )  # fmt: skip
-    chunk_id = connection.last_insert_rowid()
-    connection.execute(
-        "INSERT INTO fts (heading, body, rowid) VALUES (?, ?, ?)",
-        (prepare(" ".join(headings)), prepare(visible(chunk.text)), chunk_id),
-    )
+    named_by = document.front_matter  # of the first chunk
+    words = []
+    for number, chunk in numbered:
+        headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
+        words.append((prepare(" ".join(headings)), prepare(visible(chunk.text)), number))
+        named_by = ""
+    connection.executemany("INSERT INTO fts (heading, body, rowid) VALUES (?, ?, ?)", words)
+    packed = cache(deflated)  # most prefixes are empty or repeated
     connection.executemany(
         'INSERT INTO parts (chunk_id, no, start_line, end_line, start, "end", prefix, hash)'
         " VALUES (?,?,?,?,?,?,?,?)",
-        [
-            (chunk_id, no, p.start_line, p.end_line, p.start, p.end, deflated(p.prefix), p.hash)
+        (
+            (number, no, p.start_line, p.end_line, p.start, p.end, packed(p.prefix), p.hash)
+            for number, chunk in numbered
             for no, p in enumerate(chunk.segments)
-        ],
+        ),
     )
 
 

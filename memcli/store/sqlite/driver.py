@@ -19,12 +19,9 @@ from contextlib import ExitStack, contextmanager, suppress
 import apsw
 
 from memcli import system
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.errors import MORE_FILES, BusyError, DamagedError, IncompleteError, StoreError
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from typing import Any
 
 BUSY_TIMEOUT_MS = 5000
 JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024

@@ -9,9 +9,9 @@ from itertools import groupby
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
-from memcli.store.records import MOST_DAYS
+from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope
 from memcli.store.sqlite.driver import (
     BLOB,
     MAYBE_REAL,
@@ -25,16 +25,10 @@ from memcli.store.sqlite.driver import (
     typed_rows,
 )
 from memcli.store.sqlite.filters import within
-from memcli.types import SCOPES, TRUSTS, About, Excerpt
+from memcli.types import SCOPES, TRUSTS, About, Excerpt, Lines
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    import apsw
-
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
-    from memcli.store.records import ChunkLines, First, Key, Scope
-    from memcli.types import Lines
 
 
 def _check_object(text: str) -> None:
@@ -256,7 +250,6 @@ def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int,
     that ends a line.
     """
     from memcli.store.documents import turns_of
-    from memcli.store.records import ChunkLines
 
     beside = "LEFT JOIN chunks {0} ON {0}.document_id = c.document_id AND {0}.id = c.id"
     result = typed_rows(

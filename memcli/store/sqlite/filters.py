@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from memcli.checking import TYPE_CHECKING
-from memcli.store.records import MOST_DAYS
-from memcli.types import MEMORY_SOURCE, SourceLines
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.store.records import MOST_DAYS, Scope
+from memcli.types import MEMORY_SOURCE, Filters, SourceLines, Where
 
 if TYPE_CHECKING:
-    from typing import Any
-
     import apsw
-
-    from memcli.store.records import Scope
-    from memcli.types import Filters, Where
 
 # The last day on which a span that contains a given day may end, because no span is longer than a
 # quarter. A search reads the index of dates only up to that day.

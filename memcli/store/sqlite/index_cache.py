@@ -14,15 +14,14 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store import quantize
+from memcli.store.records import ChunkLines, Key
 from memcli.store.sqlite import coarse, vectors
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.fts_query import phrase
-from memcli.types import Term, TermQuery
+from memcli.types import KnownFile, Term, TermQuery
 
 if TYPE_CHECKING:
-    from memcli.store.records import ChunkLines, Key
     from memcli.store.sqlite.excerpts import ChunkRow
-    from memcli.types import KnownFile
 
 MOST_BYTES = 32 << 20  # by the estimates below, for CPython's objects
 SEGMENT_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100

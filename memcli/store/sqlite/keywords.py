@@ -10,13 +10,10 @@ from collections.abc import Sequence
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.fts_query import TOKENIZER, phrase
 from memcli.types import Term
-
-if TYPE_CHECKING:
-    from typing import Any
 
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import IndexMissingError
 from memcli.store import quantize
 from memcli.store.records import (
@@ -24,40 +24,28 @@ from memcli.store.records import (
     Scope,
     Support,
     TermChunks,
+    Totals,
 )
 from memcli.store.sqlite import (
     coarse,
     documents,
+    driver,
     excerpts,
     keywords,
     schema,
     vectors,
 )
-from memcli.store.sqlite.driver import (
-    BLOB,
-    WHOLE,
-    Column,
-    closed_on_failure,
-    connect,
-    rows,
-    translated,
-    typed_rows,
-    understood,
-)
+from memcli.store.sqlite.driver import Column
+from memcli.store.sqlite.excerpts import ChunkRow
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
-from memcli.types import Candidate, Excerpt, KnownFile, SegmentScore, Term, TermQuery
+from memcli.types import Candidate, Excerpt, KnownFile, Lines, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
-    from memcli.store.records import Totals
     from memcli.store.run_records import VectorSearch
-    from memcli.store.sqlite.excerpts import ChunkRow
     from memcli.store.sqlite.index_cache import IndexCache
     from memcli.store.tiers import Tier
-    from memcli.types import Lines
 
 # Searching the codes of this many vectors takes some milliseconds.
 MANY_VECTORS = 32_768
@@ -74,7 +62,7 @@ class Reader:
         """Open the index; IndexMissingError if it does not exist."""
         if not os.path.exists(path):
             raise IndexMissingError(f"there is no index at {path}", hint="memcli index")
-        opened = connect(path, write=False)
+        opened = driver.connect(path, write=False)
         self.path, self._tiers = path, tiers
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
@@ -84,7 +72,7 @@ class Reader:
         self._facts: Facts | None = None  # of the open state
         # The last rankings that scored more chunks than they return, with all their scores.
         self._weighed: list[tuple[list[KeywordMatch], Mapping[int, float]]] = []
-        with understood(path), closed_on_failure(self._connection):
+        with driver.understood(path), driver.closed_on_failure(self._connection):
             self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             schema.check(self._connection, path)
 
@@ -104,10 +92,12 @@ class Reader:
         if self._connection.in_transaction:
             yield self
             return
-        with translated(self.path):
+        with driver.translated(self.path):
             self._connection.execute("BEGIN")
             try:
-                rows(self._connection, "SELECT 1 FROM meta LIMIT 1")  # this chooses the state
+                driver.rows(
+                    self._connection, "SELECT 1 FROM meta LIMIT 1"
+                )  # this chooses the state
                 if self._was_used:
                     self._keep()
                 yield self
@@ -120,14 +110,14 @@ class Reader:
     def facts(self) -> Facts:
         if self._facts is not None:
             return self._facts
-        with understood(self.path):
+        with driver.understood(self.path):
             facts = documents.read_facts(self._connection)
         if self._connection.in_transaction:
             self._facts = facts
         return facts
 
     def known(self) -> dict[Key, KnownFile]:
-        with understood(self.path):
+        with driver.understood(self.path):
             if self._cache is None:
                 return documents.read_known(self._connection)
             if self._cache.known is None:
@@ -135,7 +125,7 @@ class Reader:
         return dict(self._cache.known)
 
     def counts(self) -> Counts:
-        with understood(self.path):
+        with driver.understood(self.path):
             return documents.read_counts(self._connection)
 
     def integrity(self) -> str:
@@ -159,7 +149,7 @@ class Reader:
         return self._cache.tokens(prepared, cut) if self._cache else cut(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        with understood(self.path):
+        with driver.understood(self.path):
             if self._cache and len(terms) <= keywords.MANY_TERMS:
                 by_term = {term: self._cache.holders(self._connection, term) for term in terms}
                 if None not in by_term.values():
@@ -167,19 +157,19 @@ class Reader:
             return keywords.occurring(self._connection, terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return [keywords.frequency(self._connection, phrase(term)) for term in terms]
 
     def holding(
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> list[TermChunks]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return [self._chunks_with(each, chunk_ids) for each in queries]
 
     def totals(self, query: TermQuery) -> Totals:
         from memcli.store.sqlite.bm25 import totals
 
-        with understood(self.path):
+        with driver.understood(self.path):
             return totals(self._connection, expression(query) or "")
 
     def by_keyword(
@@ -188,7 +178,7 @@ class Reader:
         match = expression(query)
         score = self._score(match, totals) if match else ""
         within, scores = select_chunks(scope), dict[int, float]()
-        with understood(self.path):
+        with driver.understood(self.path):
             is_cached = self._cache is not None and self._cache.is_small and within is None
             if totals is None and (is_cached or query.also) and (match or query.together):
                 from memcli.store.sqlite import bm25
@@ -234,7 +224,7 @@ class Reader:
 
         def near() -> list[Neighbour]:
             neighbours = aside.result() if aside else None
-            with understood(self.path):
+            with driver.understood(self.path):
                 neighbours = ask(self._connection) if neighbours is None else neighbours
                 tier, cosines = neighbours[0], dict(neighbours[1])
                 owners = vectors.owners(self._connection, [*cosines], scope)
@@ -248,7 +238,7 @@ class Reader:
         within = f" AND c.id IN ({select})" if select else ""
         result: list[int] = []
         for start, end in spans:
-            with understood(self.path):
+            with driver.understood(self.path):
                 newest = self._rows(
                     f"SELECT c.id {excerpts.CHUNKS} WHERE c.date BETWEEN ? AND {LAST_OF_ANY}"
                     f" AND coalesce(c.first_day, c.date) <= ?{within}"
@@ -260,10 +250,10 @@ class Reader:
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
         facts = self.facts
-        with understood(self.path):
-            rows_ = typed_rows(
+        with driver.understood(self.path):
+            rows_ = driver.typed_rows(
                 self._connection,
-                (Column("p.chunk_id", WHOLE), Column("v.vector", BLOB)),
+                (Column("p.chunk_id", driver.WHOLE), Column("v.vector", driver.BLOB)),
                 f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
                 f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
                 (facts.fingerprint, *chunk_ids),
@@ -277,7 +267,7 @@ class Reader:
     def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
         if not chunk_ids:
             return []
-        with understood(self.path):
+        with driver.understood(self.path):
             scores = self._scores(chunk_ids, retrievers)
             read = self._chunk_rows(chunk_ids)
             cosines = self._cosines(read, retrievers)
@@ -294,27 +284,27 @@ class Reader:
         return made
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return excerpts.by_ids(self._connection, chunk_ids)
 
     def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return excerpts.of_documents(self._connection, documents, scope)
 
     def newest(self, scope: Scope) -> Iterator[Excerpt]:
-        with understood(self.path):
+        with driver.understood(self.path):
             yield from excerpts.newest(self._connection, scope)
 
     def marked(self, *, soft: bool) -> list[AlwaysDocument]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return excerpts.marked(self._connection, soft=soft)
 
     def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return excerpts.documents(self._connection, scope, first)
 
     def lines_of(self, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
-        with understood(self.path):
+        with driver.understood(self.path):
             known = self._cache.lines if self._cache else {}
             missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
             known |= excerpts.lines_of(self._connection, missing) if missing else {}
@@ -323,35 +313,35 @@ class Reader:
     def speakers(self, *, but: str | None = None) -> list[str]:
         if not self._rows("SELECT 1 FROM speakers LIMIT 1"):
             return []
-        with understood(self.path):
+        with driver.understood(self.path):
             return excerpts.speakers(self._connection, but=but)
 
     def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return excerpts.preferences(self._connection, limit, scope)
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return excerpts.links(self._connection, chunk_ids)
 
     def titles(self) -> list[TitledDocument]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return excerpts.titles(self._connection)
 
     def supports(self) -> list[Support]:
-        with understood(self.path):
+        with driver.understood(self.path):
             return documents.supports(self._connection)
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with understood(self.path):
-            return rows(self._connection, sql, bindings)
+        with driver.understood(self.path):
+            return driver.rows(self._connection, sql, bindings)
 
     def _has_many(self) -> bool:
         """Return whether a search of the codes is worth a second connection."""
         return bool(self._rows("SELECT 1 FROM vectors WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
-        with understood(self.path):
+        with driver.understood(self.path):
             behind = self.vec_problem or documents.meta(self._connection, "vec_behind") == "1"
             return None if behind else documents.meta(self._connection, "vec_table")
 
@@ -359,7 +349,7 @@ class Reader:
         """List the tiers that have their codes next to a table of codes."""
         if not self._tiers or table is None:
             return ()
-        with understood(self.path):
+        with driver.understood(self.path):
             names = vectors.tiers_beside(self._connection, table)
         return [tier for tier in self._tiers if tier.components in names]
 

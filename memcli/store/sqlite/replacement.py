@@ -12,22 +12,18 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from math import fsum
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.errors import StoreError
 from memcli.store import quantize
 from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import documents, schema, vectors
 from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, remove_files, rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
 
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy is published
 

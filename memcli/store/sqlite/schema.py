@@ -13,14 +13,11 @@ from functools import lru_cache
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.digests import blake2b
 from memcli.errors import DamagedError, IncompleteError, StoreError
 from memcli.store.sqlite.driver import APPLICATION_ID, rows
 from memcli.store.sqlite.fts_query import TOKENIZE
-
-if TYPE_CHECKING:
-    from typing import Any
 
 VERSION = 16  # of the tables; an index with older ones is built again
 _QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")

@@ -19,17 +19,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
 from memcli.store import quantize
+from memcli.store.records import Scope
 from memcli.store.sqlite import coarse
-from memcli.store.sqlite.coarse import distances_of, unpacked_distances
+from memcli.store.sqlite.coarse import VectorQuery, distances_of, unpacked_distances
 from memcli.store.sqlite.driver import plain, rows
 from memcli.store.sqlite.filters import select_chunks
 from memcli.types import PRIVATE
-
-if TYPE_CHECKING:
-    from memcli.store.records import Scope
-    from memcli.store.sqlite.coarse import VectorQuery
 
 ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
 Row = tuple[str, bytes, bytes, int | None]  # fingerprint, hash, packed vector, unused since

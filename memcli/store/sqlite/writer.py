@@ -54,6 +54,13 @@ _WAITING = (  # the parts p that this encoder can read and has not embedded
     f" LEFT JOIN vectors v ON v.hash = p.hash AND v.encoder = {_ENCODER} WHERE v.id IS NULL"
     f" AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.encoder = {_ENCODER})"
 )
+_SEGMENTS = (
+    "FROM parts p JOIN chunks c ON c.id = p.chunk_id JOIN documents d ON d.id = c.document_id"
+)
+_URGENCY = (
+    f"ORDER BY d.always DESC, coalesce(d.importance, 0) > {IMPORTANT} DESC, d.date IS NOT NULL,"
+    " d.date DESC, d.mtime_ns DESC, d.path, d.source, p.chunk_id, p.no"
+)
 WORDS_LEFT = "words_left"  # meta key: the keyword index still contains words of deleted rows
 
 
@@ -214,11 +221,9 @@ class Writer(BaseChange):
             f"SELECT p.hash, {plain('p.prefix')}, {text},"
             " d.title, c.heading_path, coalesce(c.first_day, c.date), c.date,"
             " iif(instr(d.front_matter, '\"description\"'), d.front_matter, '{}')"
-            " FROM parts p JOIN chunks c ON c.id = p.chunk_id"
-            " JOIN documents d ON d.id = c.document_id"
-            f"{_WAITING}{among} ORDER BY d.always DESC,"
-            f" coalesce(d.importance, 0) > {IMPORTANT} DESC, d.date IS NOT NULL, d.date DESC,"
-            " d.mtime_ns DESC, d.path, d.source, p.chunk_id, p.no LIMIT ?2",
+            f" {_SEGMENTS} WHERE (p.chunk_id, p.no) IN"  # only these texts are inflated
+            f" (SELECT p.chunk_id, p.no {_SEGMENTS}{_WAITING}{among} {_URGENCY} LIMIT ?2)"
+            f" {_URGENCY}",
             (fingerprint, limit, *listed),
         )
         with understood(self.path):
