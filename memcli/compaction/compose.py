@@ -11,7 +11,7 @@ from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import NOTHING
-from memcli.markdown.lineage import SCHEMA, log_name, seal_of
+from memcli.markdown.lineage import SCHEMA, cited_name, log_name, seal_of
 from memcli.record import Record
 from memcli.types import Lineage, lines_of
 
@@ -50,7 +50,7 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
         heading = _heading(name, date, title)
         own = _section(section, title, "" if name else path, LINE_TOKENS if is_read else 0)
         sections.append([heading, *own])
-        if len(own) == 1 and name and heading == f"## {name}":
+        if len(own) == 1 and name == cited_name(path) and heading == f"## {name}":
             short.append(f"{name}:".join(own[0].rsplit(":", 1)))
     if sections and len(short) == len(sections):
         sections = [short]

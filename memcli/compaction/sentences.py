@@ -20,7 +20,7 @@ from memcli.language.salience import (
     of_heading,
 )
 from memcli.markdown.evidence import mark
-from memcli.markdown.lineage import log_name
+from memcli.markdown.lineage import cited_name
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, within
 from memcli.markdown.units import Unit, units
 from memcli.record import Record
@@ -57,7 +57,7 @@ class Sentence(Record):
     @property
     def citation(self) -> str:
         """Cite the lines as `memcli get` takes them, by the name of the log if it has one."""
-        return f"{log_name(self.path) or self.path}:{lines_of(self.first, self.last)}"
+        return f"{cited_name(self.path)}:{lines_of(self.first, self.last)}"
 
     @property
     def shown(self) -> str:

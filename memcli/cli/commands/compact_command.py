@@ -275,9 +275,9 @@ def _mode(draft: SummaryDraft) -> str:
 
 def _diff(draft: SummaryDraft) -> list[str]:
     """List what a summary keeps (+) and leaves out (-), in the order of the logs."""
-    from memcli.markdown.lineage import cited_lines, log_name
+    from memcli.markdown.lineage import cited_lines, cited_name
 
-    cites = [(cite, log_name(cite.path) or cite.path) for _, cite in cited_lines(draft.body)]
+    cites = [(cite, cited_name(cite.path)) for _, cite in cited_lines(draft.body)]
     added = [(c.path, c.first, "+", f"{c.text} ({name}:{lines_of(c.first, c.last)})")
              for c, name in cites]  # fmt: skip
     left = [(s.path, s.first, "-", f"{s.shown} ({s.citation})") for s in draft.omitted]
