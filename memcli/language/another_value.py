@@ -27,6 +27,7 @@ from memcli.record import Record
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
 BEFORE_A_HAN_NUMBER = 3  # characters
 LONGEST_VALUE = 8  # tokens
+LONGEST_HAN_VALUE = 12  # characters
 LONGEST_PHRASE = 4  # tokens; a longer text that begins with a verb is not a value
 _HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
                ":", "：")  # fmt: skip
@@ -136,11 +137,13 @@ def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines name the same thing and differ only in its value."""
-    if not is_among(new.sequence[0], old.sequence[:1]):
+    if not is_among(_masculine(new.sequence[0]), [_masculine(old.sequence[0])]):
         return False
     label, theirs = label_of(new.text), label_of(old.text)
     has_label = _is_same_label(label, theirs) and label not in _LABELS_OF_ALL
     a, b = _tokens(old.text), _tokens(new.text)
+    if a and b and a[0] != b[0] and _masculine(a[0]) == _masculine(b[0]):
+        b = [a[0], *b[1:]]
     if has_label:  # `Class teachers` is `Class teacher`
         b = [*_tokens(theirs), *b[len(_tokens(label)) :]]
     elif label and " ".join(a).startswith(f"{label} ") and len(a) > (at := len(label.split())):
@@ -150,6 +153,11 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
         return False
     names = _names_chinese if there.is_han else _names
     return names(there, has_label=has_label)
+
+
+def _masculine(title: str) -> str:
+    """Remove the German ending for women: `Kassenwart` of `Kassenwartin`."""
+    return title.removesuffix("in") if len(title) > LONGEST_VALUE else title
 
 
 def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
@@ -166,7 +174,7 @@ def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
 def _is_value(there: _Difference, *, has_label: bool) -> bool:
     """Return whether two lines differ in one short value."""
     old, new = there.old, there.new
-    longest = LONGEST_VALUE * (2 if there.is_han else 1)
+    longest = LONGEST_HAN_VALUE if there.is_han else LONGEST_VALUE
     if not (old and new) or max(len(old), len(new)) > longest or new[0] in _NEGATIONS:
         return False
     if has_label and any(

@@ -103,6 +103,9 @@ _EVENT = table(
 )
 _PAST = table("got met paid made bought lost won sent told said kept")
 _HAN_EVENT = ("了", "过了", "去过", "来过", "看过", "吃过", "今天", "昨天")
+_NO_PARTICIPLES = table(
+    "gelten gehören gehört geraten gesamt gesamten geräten gerät gericht geschäft gewicht gehalt"
+)
 _NO_PAST = table("need feed speed embed seed breed shed bed red")
 # After one of these words a verb of the past is a participle, which describes a state.
 _COPULAS = table("is are be been am get gets not the a an our my your his her its their")
@@ -117,8 +120,8 @@ STATES = table(
     dauert trägt hat haben gilt fahre fährt fahren trifft treffen antwortet hängt parken park parks
     kaufen rehearses trains bakes sings teaches coaches cooks waters cleans delivers signs sends
     send leaves leave arrives departs prüft giesst gießt putzt macht betreut holt bringt kocht
-    pflegt parkt trainiert probt übt unterrichtet sitzt unterschreibt wartet schreibt studiere
-    studiert"""
+    pflegt parkt trainiert probt übt mäht kommen come unterrichtet sitzt unterschreibt wartet
+    schreibt studiere studiert"""
 )
 # The name of a thing ends before one of these words.
 _ENDS = STATES | table(
@@ -158,6 +161,10 @@ _COMMON = table(
 EVERY = PLURAL_DAYS | table("every each weekly daily jeden jede jedes")
 _NO_CONTENT = ENGLISH | GERMAN | _COMMON
 _NO_THING = ENGLISH | GERMAN | TIME | NUMBERS | _NO_SUBJECT | {""}
+_GERMAN_MONTHS = (
+    "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober",
+    "November", "Dezember",
+)  # fmt: skip
 _IMAGE = "[image:"  # a caption follows
 _LONGEST_LABEL = 42  # characters
 DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
@@ -282,10 +289,14 @@ def _is_event(text: str) -> bool:
     is_over = "wird" not in words and "werden" not in words
     return not _EVENT.isdisjoint(words) or any(
         (before in ("am", "m") and word.endswith("ing"))
-        or (is_over and len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
+        or (is_over and word.startswith("ge") and _is_participle(word))
         or is_past(word, before)
         for word, before in zip(words, ["", *words], strict=False)
     )
+
+
+def _is_participle(word: str) -> bool:
+    return len(word) > 5 and word.endswith(("t", "en")) and word not in _NO_PARTICIPLES
 
 
 def is_past(word: str, before: str) -> bool:
@@ -359,6 +370,9 @@ def _changes(text: str, *, is_han: bool) -> Iterator[tuple[tuple[str, ...], tupl
 def clauses_of(text: str) -> list[str]:
     """Split a text into its clauses."""
     text = text.translate(_CLAUSE_ENDS)
+    if ". " in text and not DIGITS.isdisjoint(text):  # `am 1. August` is one clause
+        for month in _GERMAN_MONTHS:
+            text = text.replace(f". {month}", f" {month}")
     for end in (", ", ". ", "; ", ": ", "! ", "? ", " (", ") ", " - ", " – ", " — "):
         text = text.replace(end, "\n")
     return text.split("\n")

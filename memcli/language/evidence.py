@@ -373,7 +373,8 @@ def _has_new_value(new: ComparedLine, old: ComparedLine, *, is_changed: bool) ->
         for at in range(max(0, cue.first - NEAR - 1), min(cue.end + NEAR, len(words))):
             if words[at] not in _TO or (at < cue.first and words[at] not in _TO_BEFORE):
                 continue
-            is_known = is_changed or (at > cue.end and _is_known(words[cue.end : at], old))
+            near = words[cue.end : at] if at > cue.first else words[max(0, at - NEAR) : at]
+            is_known = is_changed or _is_known(near, old)
             value = [term for term in words[at + 1 : at + 1 + NEAR] if is_content(term)]
             if is_known and _may_become(words[cue.first], value, new, old):
                 return True

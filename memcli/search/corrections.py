@@ -596,7 +596,8 @@ def _attributed(text: str, line: int, turns: Sequence[SpokenLines]) -> str:
     first, _, speaker = turn
     if role_of(speaker) in (ASSISTANT, TOOL):
         return ""
-    return text if "**" in text[:MARK] else marked(text, speaker, opens=first == line)
+    name = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ":"
+    return marked(text, speaker, opens=first == line) if name.endswith((":", "：")) else text
 
 
 def _sentences(paragraph: str) -> list[str]:

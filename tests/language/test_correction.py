@@ -27,7 +27,7 @@ def is_corrected(texts: list[str]) -> bool:
         ("tuned", {"change": (117, 124), "holds": (1, 76), "plain": (24, 24)}),
         ("fresh", {"change": (11, 12), "plain": (12, 12), "holds": (0, 12)}),
         ("more", {"change": (56, 62), "plain": (20, 21), "holds": (0, 108)}),
-        ("voices", {"change": (87, 127), "plain": (51, 63), "holds": (0, 102)}),
+        ("voices", {"change": (88, 127), "plain": (51, 63), "holds": (0, 102)}),
         ("unseen", {"change": (23, 24), "plain": (19, 21), "holds": (1, 31)}),
         ("blind", {"change": (24, 24), "plain": (17, 17), "holds": (0, 22)}),
         ("heldout", {"change": (46, 72), "plain": (36, 48), "holds": (4, 72)}),

@@ -109,16 +109,20 @@ def test_a_sentence_of_a_long_turn_is_its_speaker_s() -> None:
 
 
 def test_a_turn_is_what_its_speaker_says_whatever_its_form() -> None:
-    lines = "Ann: Our orders are kept in MySQL.", "{}: Our orders moved from MySQL to PostgreSQL."
-
-    def moved(speaker: str) -> list[int]:
-        passages = [passage(1, 0.7, lines[0], "2025-03-03"),
-                passage(2, 0.6, lines[1].format(speaker), "2025-08-18")]  # fmt: skip
+    def moved(form: str, speaker: str) -> list[int]:
+        texts = "Our orders are kept in MySQL.", "Our orders moved from MySQL to PostgreSQL."
+        names = "Ann", speaker
+        lines = [form.format(name) + text for name, text in zip(names, texts, strict=True)]
+        passages = [
+            passage(1, 0.7, lines[0], "2025-03-03"),
+            passage(2, 0.6, lines[1], "2025-08-18"),
+        ]
         turns = {1: [Turn(1, 1, "Ann")], 2: [Turn(1, 1, speaker)]}
         return [each.about.chunk_id for each in newer_first(passages, turns=turns)]
 
-    assert moved("Ann") == [2, 1]
-    assert moved("Ben") == moved("Assistant") == [1, 2]
+    for form in ("{}: ", "- **{}:** ", "**{}** (D1:1): "):
+        assert moved(form, "Ann") == [2, 1]
+        assert moved(form, "Ben") == moved(form, "Assistant") == [1, 2]
     for old, new in (("Mm .", "Yeah ."), ("Yes .", "No ."), ("I like it", "I like two")):
         turns = {n: [Turn(1, 1, "User Interface")] for n in (1, 2)}
         said = [passage(n, 0.8 - n / 10, f"User Interface: {text}", f"2025-0{n}-01")
