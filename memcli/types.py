@@ -170,7 +170,6 @@ class Chunk(Record):
     end_byte: int
     tokens: int  # estimate, see language.tokens
     text: str  # lines start_line..end_line of the file
-    text_hash: bytes  # 16 bytes
     date: str | None  # of the document, else of a heading that is a date
     links: tuple[str, ...]
     segments: tuple[Segment, ...]
@@ -447,7 +446,6 @@ class Candidate(Record):
     about: About
     tokens: int
     text: str
-    text_hash: bytes
     authority: float | None
     importance: float | None
     segments: tuple[SegmentScore, ...]

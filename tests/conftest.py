@@ -7,6 +7,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 
@@ -42,6 +43,19 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "workspaces"
 _numbers = count()  # of the folders of tests
 # A real server, whose binaries no wheel brings to some platforms.
 collect_ignore = [] if is_available() else ["postgres"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let every second process of a whole run import the tests from the last to the first.
+
+    What one of two has compiled the other finds.
+    """
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    if number % 2 and [Path(given).name for given in config.args] == ["tests"]:
+        here = Path(__file__).parent
+        for file in sorted(here.rglob("test_*.py"), reverse=True):
+            if file.relative_to(here).parts[0] not in collect_ignore:
+                import_module(".".join(file.relative_to(here.parent).with_suffix("").parts))
 
 
 def _move_in(home: Path, environ: pytest.MonkeyPatch) -> None:

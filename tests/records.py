@@ -11,7 +11,7 @@ _LINES = About(
     start_line=1, end_line=1, date=None, document_date=None, kind="note", scope="global",
     source_kind="operator", trust="trusted",
 )  # fmt: skip
-_CANDIDATE = Candidate(_LINES, 1, "", b"", None, None, ())
+_CANDIDATE = Candidate(_LINES, 1, "", None, None, ())
 _EXCERPT = Excerpt(_LINES, "", 0, 0, 0)
 
 

@@ -36,8 +36,8 @@ def dump(path: str) -> dict[str, Any]:
             ),
             "chunks": rows(
                 connection,
-                "SELECT d.source, d.path, c.ordinal, c.anchor, c.heading_path, c.start_line,"
-                " c.end_line, c.start_byte, c.end_byte, c.tokens, c.text_hash, c.date, c.links,"
+                "SELECT d.source, d.path, c.ordinal, c.repeat, c.heading_path, c.start_line,"
+                " c.end_line, c.start_byte, c.end_byte, c.tokens, c.date, c.links,"
                 " CAST(inflate(c.text, -15) AS TEXT), c.first_day FROM chunks c"
                 " JOIN documents d ON d.id = c.document_id"
                 " ORDER BY d.source, d.path, c.ordinal",

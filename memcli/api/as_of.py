@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, time
 
 from memcli.api.ask import SYNC_WAIT_SECONDS, bring_up_to_date
 from memcli.api.sync import Job, Vectors, sync
-from memcli.api.workspace import Clock, Workspace, local, open_workspace
+from memcli.api.workspace import Workspace, local, open_workspace
 from memcli.api.workspaces import Selection, Workspaces
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings as configured
@@ -151,18 +151,13 @@ def _notices(report: Report) -> tuple[tuple[str, str], ...]:
     return tuple(lines)
 
 
-def open_as_of(
-    selected: Selection,
-    folder: str | None,
-    settings: Mapping[str, Any] | None,
-    environ: Mapping[str, str],
-    clock: Clock,
-) -> Workspaces:
+def open_as_of(selected: Selection, folder: str | None) -> Workspaces:
     """Open a workspace as it was at the end of a day, or at a commit.
 
     A day is written as for `--until`, relative to `now`; a commit by any name that git knows.
     UsageError without git or a repository, NotFoundError if there is no such commit.
     """
+    settings, environ, clock = selected.settings, selected.environ, selected.clock
     today = open_workspace(
         folder, settings=settings, environ=environ, clock=clock, here=selected.here
     )
@@ -172,7 +167,7 @@ def open_as_of(
     try:
         commit, moment = commit_meant(git, selected.as_of or "", today, selected.now)
         files = files_of(git, commit, root, top, environ)
-        config, left_out = _settled(today.config, files, commit, environ, settings or {})
+        config, left_out = _settled(today.config, files, commit, environ, settings)
     except BaseException:
         git.close()
         raise

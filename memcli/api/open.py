@@ -24,23 +24,23 @@ def open_workspaces(
     combined.
     """
     folders = tuple(map(os.path.expanduser, selected.folders))
-    selected = selected._replace(folders=folders)
-    selected.check()
     environ = os.environ if environ is None else environ
+    selected = selected._replace(
+        folders=folders, settings=settings or {}, environ=environ, clock=clock
+    )
+    selected.check()
     if selected.shared is not None or selected.tenant is not None:
-        from memcli.api import remote
+        from memcli.api.remote import open_remote, open_tenant
 
-        if selected.shared is not None:
-            return remote.open_remote(selected.shared, settings, environ, clock)
-        return remote.open_tenant(selected.tenant or "", settings, environ, clock)
+        return open_tenant(selected) if selected.shared is None else open_remote(selected)
     if selected.everywhere and selected.with_shared:
         from memcli.api.remote import open_everywhere
 
-        return open_everywhere(selected, settings, environ, clock)
+        return open_everywhere(selected)
     if selected.are_several:
         from memcli.api.several_workspaces import open_several
 
-        return open_several(selected, settings, environ, clock)
+        return open_several(selected)
     folder = folders[0] if folders else None
     if folder is not None and folder.startswith("@"):
         from memcli.config.workspaces import folder_of_name
@@ -49,7 +49,7 @@ def open_workspaces(
     if selected.as_of is not None:
         from memcli.api.as_of import open_as_of
 
-        return open_as_of(selected, folder, settings, environ, clock)
+        return open_as_of(selected, folder)
     return Workspaces(
         open_workspace(
             folder,

@@ -11,6 +11,7 @@ from datetime import datetime
 from memcli.api.similar_lines import SimilarLines, length, windows
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ConfigError, MemcliError, NotFoundError, Reason, UsageError
+from memcli.language.terms import terms
 from memcli.markdown.links import CORRECTS, corrected_lines
 from memcli.markdown.parse import parse
 from memcli.record import Record
@@ -28,6 +29,7 @@ from memcli.remember.admission import (
 from memcli.remember.append import AppendedNote, Make
 from memcli.remember.block import TYPES, Note, PlacedNote, cleaned, place
 from memcli.remember.note_score import GateWeights
+from memcli.remember.restated import restates
 from memcli.secrets.finding import redacted
 from memcli.types import MEMORY_SOURCE, cite, shown
 from memcli.workspace.reading import decode
@@ -132,7 +134,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     settings = settings._replace(is_of_agent=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
     if older:
-        judged = judged._replace(older=(OlderLine(older, older_text, differs=True),))
+        judged = _for_correction(judged, OlderLine(older, older_text, differs=True), text)
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
 
@@ -195,6 +197,21 @@ def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -
         if forget(workspace, known.citation, by=wish.by).reason:
             return noted
     return remember(workspace, text, wish._replace(force=True), now)
+
+
+def _for_correction(judged: Judgement, older: OlderLine, text: str) -> Judgement:
+    """Name the line that a note corrects; refuse a note that says the same."""
+    known = judged.refusal
+    if (known is None or known.rule in _KNOWN) and _says(older.text, text):
+        check = Check("known", False, "the line to correct says the same", older.citation)
+        judged = judged._replace(checks=(*(c for c in judged.checks if c.passed), check))
+    return judged._replace(older=(older,))
+
+
+def _says(line: str, text: str) -> bool:
+    """Return whether a line has the words of a text in their order, or says the same."""
+    is_part = f" {' '.join(terms(text))} " in f" {' '.join(terms(line))} "
+    return is_part or restates(text, line, context=(), owner=())
 
 
 def _check_marks(text: str, wish: Wish) -> None:

@@ -6,12 +6,12 @@ Each answer names who stored the index and when, because the files may have chan
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from memcli.api.several_workspaces import open_several
-from memcli.api.workspace import Clock, Workspace
+from memcli.api.workspace import Workspace
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, joined
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import TYPE_CHECKING
 from memcli.config import settings as configured
 from memcli.config.attached import attached, check_tenant
 from memcli.config.settings import Config
@@ -72,37 +72,39 @@ class StoredState(Record):
         """Do nothing: the workspace closes the store."""
 
 
-def open_remote(
-    name: str, settings: Mapping[str, Any] | None, environ: Mapping[str, str], clock: Clock
-) -> Workspaces:
+def open_remote(selected: Selection) -> Workspaces:
     """Open a workspace of the shared index by its name there, such as `team/ops`.
 
     ConfigError if no shared index is configured, IndexMissingError if it does not contain this
     workspace or the user may not read it.
     """
+    name = selected.shared or ""
     by = f"{OPTION} {name}"
-    config, place = _config(by, environ, settings)
-    store = named_store(config, name, place, clock.now_ns)
+    config, place = _config(by, selected)
+    store = named_store(config, name, place, selected.clock.now_ns)
     with store.snapshot() as snapshot:
         named = json.loads(snapshot.facts.sources or "{}")
         sources = tuple(Source(each, "", ()) for each in named)
     config = config._replace(workspace=name, sources=sources)
     state = StoredState(name, named_by=by)
-    return Workspaces(Workspace(config, store, environ=environ, clock=clock, state=state))
+    return Workspaces(_workspace(selected, config, store, state))
 
 
-def open_tenant(
-    tenant: str, settings: Mapping[str, Any] | None, environ: Mapping[str, str], clock: Clock
-) -> Workspaces:
+def _workspace(selected: Selection, config: Config, store: Store, state: StoredState) -> Workspace:
+    return Workspace(config, store, environ=selected.environ, clock=selected.clock, state=state)
+
+
+def open_tenant(selected: Selection) -> Workspaces:
     """Open all workspaces of a tenant of the shared index that the user may read, as one.
 
     ConfigError if no shared index is configured, IndexMissingError if the tenant has nothing.
     """
+    tenant = selected.tenant or ""
     check_tenant(tenant)
     by = f"{TENANT} {tenant}"
-    config, place = _config(by, environ, settings)
+    config, place = _config(by, selected)
     shared_index = open_shared_index(config, tenant)
-    members = _stored_workspaces(shared_index, config, place, environ, clock, by=by)
+    members = _stored_workspaces(selected, shared_index, config, place, by=by)
     if not members:
         raise IndexMissingError(
             f"the shared index has nothing of the tenant {tenant} for this user",
@@ -111,38 +113,26 @@ def open_tenant(
     return joined(members, shared_index=shared_index, named_by=by)
 
 
-def open_everywhere(
-    selected: Selection,
-    settings: Mapping[str, Any] | None,
-    environ: Mapping[str, str],
-    clock: Clock,
-) -> Workspaces:
+def open_everywhere(selected: Selection) -> Workspaces:
     """Open all named workspaces, and all of the shared index if one is configured.
 
     An attached folder is searched with its files. If the server does not answer, only the folders
     of this machine do.
     """
-    config, place = _config(EVERYWHERE, environ, settings)
+    config, place = _config(EVERYWHERE, selected)
     local: Workspaces | None = None
-    if selected.folders or named_workspaces(environ) or not config("store.url"):
-        local = open_several(selected, settings, environ, clock)
+    if selected.folders or named_workspaces(selected.environ) or not config("store.url"):
+        local = open_several(selected)
         if not config("store.url"):
             return local
     members = [*local.members] if local else []
-    known = attached(environ)
+    known = attached(selected.environ)
     names = [known[each.folder] for each in members if each.folder in known]
     shared_index = open_shared_index(config, config("store.tenant"))
     try:
         used_names = [each.name for each in members]
         members += _stored_workspaces(
-            shared_index,
-            config,
-            place,
-            environ,
-            clock,
-            by=EVERYWHERE,
-            besides=names,
-            taken=used_names,
+            selected, shared_index, config, place, by=EVERYWHERE, besides=names, taken=used_names
         )
     except StoreError as error:
         if local is None:
@@ -155,19 +145,17 @@ def open_everywhere(
     return joined(members, shared_index=shared_index, named_by=EVERYWHERE)
 
 
-def _config(
-    by: str, environ: Mapping[str, str], settings: Mapping[str, Any] | None
-) -> tuple[Config, str]:
+def _config(by: str, selected: Selection) -> tuple[Config, str]:
+    environ, name = selected.environ, by.partition(" ")[0]
     place = configured.folder_of(by, environ)
-    return configured.load(place, environ, settings or {}, by=by.partition(" ")[0]), place
+    return configured.load(place, environ, selected.settings, by=name), place
 
 
 def _stored_workspaces(
+    selected: Selection,
     shared_index: SharedIndex,
     config: Config,
     place: str,
-    environ: Mapping[str, str],
-    clock: Clock,
     *,
     by: str,
     besides: Sequence[str] = (),
@@ -183,8 +171,8 @@ def _stored_workspaces(
         reason = _as_stored(each.revision, each.changed_at, each.origin)
         state = StoredState(each.name, reason, named_by=by)
         name = each.whole if each.name in taken else each.name
-        store = named_store(config, each.whole, place, clock.now_ns)
-        workspace = Workspace(own, store, environ=environ, clock=clock, state=state)
+        store = named_store(config, each.whole, place, selected.clock.now_ns)
+        workspace = _workspace(selected, own, store, state)
         result.append(NamedWorkspace(name, each.whole, workspace))
     return result
 

@@ -11,9 +11,9 @@ from _thread import allocate_lock as Lock
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from shlex import quote
 
-from memcli.api.workspace import STANDS_IN, Clock, Workspace, current_folder, open_workspace
+from memcli.api.workspace import STANDS_IN, Workspace, current_folder, open_workspace
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, joined
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
 from memcli.embedding.encoders import OpenedEncoder
@@ -79,20 +79,15 @@ class SharedEncoders:
             return self._opened[key]
 
 
-def open_several(
-    selected: Selection,
-    settings: Mapping[str, Any] | None,
-    environ: Mapping[str, str],
-    clock: Clock,
-) -> Workspaces:
+def open_several(selected: Selection) -> Workspaces:
     """Open workspaces by folder or @name; `everywhere` adds all that have a name.
 
-    `settings` override those of each. A workspace that cannot be opened is left out and named, if
-    another can be opened. The primary one is that of MEMCLI_WORKSPACE, of `here`, or of the current
-    folder. NotFoundError if a folder is missing, unless it `may_miss`: then it is left out, and
-    opened once it exists. UsageError for an unknown name.
+    A workspace that cannot be opened is left out and named, if another can be opened. The primary
+    one is that of MEMCLI_WORKSPACE, of `here`, or of the current folder. NotFoundError if a folder
+    is missing, unless it `may_miss`: then it is left out, and opened once it exists. UsageError for
+    an unknown name.
     """
-    named, everywhere = selected.folders, selected.everywhere
+    named, everywhere, environ = selected.folders, selected.everywhere, selected.environ
     folders = folders_of(named, environ, everywhere=everywhere, may_miss=selected.may_miss)
     shared = SharedEncoders()
 
@@ -103,7 +98,11 @@ def open_several(
             return NamedWorkspace(name, folder, None, reason)
         try:
             workspace = open_workspace(
-                folder, settings=settings, environ=environ, clock=clock, shared=shared.take
+                folder,
+                settings=selected.settings,
+                environ=environ,
+                clock=selected.clock,
+                shared=shared.take,
             )
         except MemcliError as error:
             return NamedWorkspace(name, folder, None, for_folder(error.reason, folder))

@@ -18,7 +18,14 @@ from memcli.embedding.encoders import OTHER_MODEL, IndexModel
 from memcli.embedding.registry import announcement, fingerprint_of, open_encoder, settled
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.comparison import Changes, IndexComparison, compare_index
-from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
+from memcli.indexing.notices import (
+    broken_front_matter,
+    broken_names,
+    settings_changed,
+    unlisted,
+    unmatched,
+    vectors_off,
+)
 from memcli.indexing.progress import indexing
 from memcli.markdown.lineage import is_place
 from memcli.record import Record
@@ -84,6 +91,7 @@ class Findings(Record):
     watcher: WatchRecord | None
     now: float  # seconds since 1970
     stands_in: Reason | None  # why the index of this machine answers instead of the server
+    broken: Sequence[str] = ()  # documents whose front matter is not YAML
     orphans: Sequence[Orphan] = ()  # indexes of deleted folders, each reported once
 
     @property
@@ -205,6 +213,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
         stands_in=workspace.stands_in,
+        broken=broken_names(facts),
         orphans=new_orphans(workspace.environ) if workspace.has_files else (),
     )
 
@@ -283,6 +292,8 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
             "1 file differs" if comparison.pending == 1 else f"{comparison.pending} files differ"
         )
         yield Reason("not-synced", f"{files} from the index", "memcli index")
+    if findings.broken:
+        yield broken_front_matter(findings.broken)
 
 
 def _listed(comparison: IndexComparison) -> list[Key]:

@@ -12,7 +12,7 @@ from memcli import system
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import IndexModel, OpenedEncoder
 from memcli.errors import AwayError, Reason, RetrieverError, RetryLaterError
-from memcli.indexing.notices import unmatched
+from memcli.indexing.notices import broken_front_matter, broken_names, unmatched
 from memcli.indexing.progress import shared
 from memcli.record import Record
 from memcli.store.run_records import AWAITED_SECONDS
@@ -255,7 +255,12 @@ def sync(
             vectors.make(change, None if job.full else job.texts)
         pruned = change.tidy(unused_days=0) if job.prune else 0
         pending, chunks = vectors.pending(change), change.counts().chunks
-        warnings = (*unmatched(settings.sources, change.known), *filter(None, [vectors.language]))
+        broken = broken_names(change.facts)
+        warnings = (
+            *([broken_front_matter(broken)] if broken else ()),
+            *unmatched(settings.sources, change.known),
+            *filter(None, [vectors.language]),
+        )
         made, borrowed = vectors.made - before[0], vectors.borrowed - before[1]
         notices = report.notices
         return RunResult(report, chunks, made, pending, pruned, notices, warnings, borrowed)

@@ -12,6 +12,7 @@ from memcli.api.read import Lines, get
 from memcli.api.workspaces import Workspaces
 from memcli.errors import NotFoundError, Reason, UsageError
 from memcli.history.commits import MOST_COMMITS, Commit, head_of, parent_of
+from memcli.history.differences import common_start
 from memcli.history.git import Git, repository_of
 from memcli.history.tree import CommitFiles
 from memcli.indexing.planning import Settings, read
@@ -197,8 +198,8 @@ def lines_before(
     Otherwise they get the place of all those lines.
     """
     first, end = lines[0] - 1, lines[1]
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = common_start(old, new)
+    tail = common_start(old[head:][::-1], new[head:][::-1])
     places: list[int] = []
     middle = SequenceMatcher(
         None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False
@@ -226,8 +227,3 @@ def likeness(old: Sequence[str], new: Sequence[str]) -> float:
     """Return the share of lines that two files have in common, without blank lines."""
     ours, theirs = ({line.strip() for line in each if line.strip()} for each in (old, new))
     return len(ours & theirs) / max(1, len(ours), len(theirs))
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

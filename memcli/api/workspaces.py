@@ -12,8 +12,8 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 
-from memcli.api.workspace import Workspace, encoder_settings
-from memcli.checking import TYPE_CHECKING
+from memcli.api.workspace import SYSTEM_CLOCK, Clock, Workspace, encoder_settings
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config.keys import nearest
 from memcli.config.settings import Config
 from memcli.embedding.encoders import IndexModel
@@ -56,6 +56,9 @@ class Selection(Record):
     anywhere: bool = False  # the folder may be without Markdown files
     may_miss: bool = False  # a missing folder is opened as soon as it exists
     now: datetime | None = None  # the moment for relative days; None: the clock
+    settings: Mapping[str, Any] = {}  # they override all others, by name
+    environ: Mapping[str, str] = {}
+    clock: Clock = SYSTEM_CLOCK
 
     @property
     def are_several(self) -> bool:

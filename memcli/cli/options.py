@@ -245,6 +245,16 @@ FORMAT = Option(
     "-f --format", f"{', '.join(SEARCH_FORMATS)} or '{{citation}}'.", "FORM",
     shown_default="text", choices=SEARCH_FORMATS,
 )  # fmt: skip
+MODE = Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode")
+FUSION = Option(
+    "--fusion", "How scores are combined: scaled, weighted or rrf.", "HOW", setting="search.fusion"
+)  # fmt: skip
+PROFILE = Option(
+    "--profile", "Ranking: default, classic, convex or two-pass.", "NAME", setting="search.profile"
+)  # fmt: skip
+RERANK = Option(
+    "--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY", setting="search.rerank"
+)  # fmt: skip
 BRIEF = Option("-1 --brief", "Print one line per passage.")
 MORE = Option("--more", "Show every passage in full, weak ones too.")
 

@@ -6,14 +6,13 @@ lines go to Typer, which reports what is wrong with them.
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+
+from memcli.checking import Any
 from memcli.cli.options import NUMBER_OR_NONE, CommandArgument, Option, Options, arguments_of
 from memcli.cli.program import command_of
 from memcli.errors import MemcliError
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 
 class Call(Record):

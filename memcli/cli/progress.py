@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from _thread import allocate_lock as Lock
 from collections.abc import Callable
-from types import TracebackType
 
 from memcli.checking import TYPE_CHECKING
 
@@ -62,12 +61,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -35,6 +35,8 @@ class Shape(Record):
     ends: bool = False  # leave out passages that are not worth reading
     rest: bool = False  # only the passages that the search leaves out
     place: int = 0  # number of its question, from 1, if there are several
+    # The lines that earlier ones of several questions printed; they are only cited.
+    printed: set[tuple[tuple[str, str], int, str]] | None = None
     is_fitted: bool = False  # only what fits the terminal
 
 

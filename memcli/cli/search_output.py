@@ -51,6 +51,10 @@ def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         result, text = _within(shape.budget, result, command, shape)
         command.terminal.write(text)
     command.terminal.flush()
+    if shape.printed is not None:
+        from memcli.cli.search_text import note_printed
+
+        note_printed(result, shape)
     say(result, command, shape)
 
 

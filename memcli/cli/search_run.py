@@ -93,7 +93,8 @@ def deliver(
 def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semantic: bool) -> bool:
     """Answer several independent questions, and return whether each has a good match.
 
-    The index is updated once, and the questions share the budget equally.
+    The index is updated once, and the questions share the budget equally. A line that was printed
+    for an earlier question is only cited.
     """
     from memcli.search.question import Question
 
@@ -101,6 +102,8 @@ def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semant
     options = request.options._replace(is_shared=True)
     if shape.budget is not None:
         shape = shape._replace(budget=max(1, shape.budget // len(texts)))
+    if shape.form == "text" and not (shape.brief or command.terminal.out_is_terminal):
+        shape = shape._replace(printed=set())
     questions = [Question.by(command.config, text, command.question_time) for text in texts]
     for place, question in enumerate(questions, start=1):
         request = request._replace(shape=shape._replace(place=place), options=options)

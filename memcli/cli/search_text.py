@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
     from memcli.search.ranked import Correction, RankedPassage
+    from memcli.search.snippet import Snippet
     from memcli.search.summaries import ExpandedLines
 
     Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or ""
@@ -223,10 +224,14 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
     style, safe = terminal.style, terminal.safe
 
     def whole(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
-        lines, around = numbered(passage, words=words), _around(passage, command, shape)
-        if shape.lists:
-            lines = [(number, clipped(line, LIST_CHARS)) for number, line in lines]
-        shown = plain.passage_lines(passage, lines, around, style=style, safe=safe)
+        lines, around = _lines(passage, words, shape), _around(passage, command, shape)
+        old = {each[0] for each in lines if _key(passage, *each) in (shape.printed or ())}
+        lines = [each for each in lines if each[0] not in old]
+        shown = ""
+        if lines or any(around):
+            shown = plain.passage_lines(passage, lines, around, style=style, safe=safe)
+        if old:
+            shown += f"{', '.join(map(str, sorted(old)))}: printed above\n"
         name, at = command.name(*passage.about.document), beside.index(passage)
         known = plain.above(beside[at - 1], style=style, safe=safe) if at else None
         above = plain.above(passage, style=style, safe=safe)
@@ -252,6 +257,25 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
         return plain.behind(each.passage, where, summary, style=style, safe=safe)
 
     return Shows(whole, brief, behind, lambda passages: "")
+
+
+def _lines(passage: RankedPassage, words: Sequence[str], shape: Shape) -> list[tuple[int, Snippet]]:
+    """Return the lines of a passage as they are printed in a pipe."""
+    lines = numbered(passage, words=words)
+    return [(at, clipped(line, LIST_CHARS)) for at, line in lines] if shape.lists else lines
+
+
+def _key(passage: RankedPassage, number: int, line: Snippet) -> tuple[tuple[str, str], int, str]:
+    """Identify what is printed of a line, with the claim of another speaker."""
+    return passage.about.document, number, f"{line.text} {passage.claim_at(number)}"
+
+
+def note_printed(result: SearchResult, shape: Shape) -> None:
+    """Note which lines were printed for one of several questions."""
+    if shape.printed is not None:
+        for passage in result.answer.passages:
+            lines = _lines(passage, result.words, shape)
+            shape.printed.update(_key(passage, *line) for line in lines)
 
 
 def _for_screen(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> Shows:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.cli.command_context import CommandContext
     from memcli.search.options import SearchOptions
+    from memcli.search.trace import Inquiry
+    from memcli.types import Filters
 
 
 MOST_CHARS = 64 * 1024 * 1024  # limit for files; a history of several years is smaller
@@ -103,23 +105,11 @@ def trace_of_search(
     result: SearchResult, command: CommandContext, options: SearchOptions, *, expand: bool
 ) -> dict[str, Any]:
     """Describe a search and its answer; with `expand`, also the lines behind summaries."""
-    from memcli.search.trace import Inquiry, search_trace
+    from memcli.search.trace import search_trace
 
-    _check(command, "search")
-    settings = settings_of(command)
-    flags = _flags(command, settings)
     question = result.question
-    inquiry = Inquiry(
-        question.text,
-        command.now,
-        options.filters,
-        options.budget,
-        flags,
-        settings,
-        _accesses(command),
-    )
     return search_trace(
-        inquiry,
+        _inquiry(command, "search", question.text, options.filters, options.budget),
         question.query,
         question.dates,
         result.answer,
@@ -133,38 +123,32 @@ def trace_of_search(
 def trace_of_context(made: Assembly, command: CommandContext, *, budget: int) -> dict[str, Any]:
     """Describe an assembled context."""
     from memcli.context.trace import Made, context_trace
-    from memcli.search.trace import Inquiry
 
-    _check(command, "context")
-    settings = settings_of(command, "context.")
-    flags = _flags(command, settings)
     question = made.question
     text = question.text if question else ""
-    inquiry = Inquiry(text, command.now, made.filters, budget, flags, settings, _accesses(command))
+    inquiry = _inquiry(command, "context", text, made.filters, budget)
     return context_trace(inquiry, Made(question, made.answer, made.assembled, made.revision))
 
 
-def _check(command: CommandContext, name: str) -> None:
-    """Raise UsageError for several workspaces, because memcli cannot replay their trace."""
+def _inquiry(
+    command: CommandContext, name: str, text: str, filters: Filters, budget: int | None
+) -> Inquiry:
+    """Describe what a command was asked; UsageError for several workspaces."""
+    from memcli.search.trace import Inquiry
+
     if command.memory.members:
         raise UsageError(
             "--trace works on one workspace, and this search has several",
             hint=f"memcli {name} --help",
         )
+    settings, origins = settings_of(command, f"{name}."), command.config.values
+    flags = {name: value for name, value in settings.items() if origins[name].origin == "flag"}
+    accesses = None
+    if command.config("access.count"):
+        from memcli.api.usage_counts import uses
 
-
-def _accesses(command: CommandContext) -> int | None:
-    """Return the revision of the usage counts, or None if uses are not counted."""
-    if not command.config("access.count"):
-        return None
-    from memcli.api.usage_counts import uses
-
-    return uses(command.memory).revision
-
-
-def _flags(command: CommandContext, settings: Mapping[str, Any]) -> dict[str, Any]:
-    origins = command.config.values
-    return {name: value for name, value in settings.items() if origins[name].origin == "flag"}
+        accesses = uses(command.memory).revision
+    return Inquiry(text, command.now, filters, budget, flags, settings, accesses)
 
 
 def write_trace(path: str, record: dict[str, Any], command: CommandContext) -> None:

@@ -13,7 +13,7 @@ from math import exp
 from typing import Protocol
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.external_summarizer import WITHOUT
+from memcli.compaction.external_summarizer import WITHOUT, Rewrite
 from memcli.compaction.sentences import split
 from memcli.errors import RetrieverError, UsageError
 from memcli.language.salience import names_in
@@ -21,7 +21,6 @@ from memcli.language.terms import content
 from memcli.markdown.lineage import CitedLine, cited
 
 if TYPE_CHECKING:
-    from memcli.compaction.external_summarizer import Rewrite
     from memcli.embedding.generator import Generated
 
 SUPPORTED = 0.6  # share of a sentence's words that its lines contain

@@ -14,10 +14,10 @@ import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.chunker import slug
 from memcli.markdown.links import related_targets
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
+from memcli.markdown.segments import slug
 from memcli.record import Record
 from memcli.store.records import Key, Scope
 from memcli.types import Excerpt, split_name

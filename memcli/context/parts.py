@@ -16,7 +16,7 @@ from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.render.sanitize import broken_up, longest_run, visible_line
 from memcli.search.ranked import Correction, mark_of
-from memcli.types import About, Excerpt
+from memcli.types import About, Excerpt, Lines
 
 ALWAYS, SOFT, TASKS, CHANGED, PREFERENCES, RECENT, PASSAGES = SECTIONS = (
     "always", "soft", "tasks", "changed", "preferences", "recent", "passages",
@@ -150,6 +150,15 @@ def make_part(
     text = visible(shown).strip("\n")
     excerpt = chunk._replace(about=chunk.about._replace(start_line=first, end_line=last), text=text)
     return ContextPart(section, excerpt, (span,), price(text), longest_run(text), score, via)
+
+
+def part_of_lines(section: str, chunk: Excerpt, lines: Lines, score: float | None) -> ContextPart:
+    """Make a part of some lines of a chunk."""
+    first, last = (number - chunk.about.start_line for number in lines)
+    every = chunk.text.split("\n")
+    start = sum(len(line) + 1 for line in every[:first])
+    length = len("\n".join(every[first : last + 1]))
+    return make_part(section, chunk, window=(start, start + length), score=score)
 
 
 def join(above: ContextPart, below: ContextPart) -> ContextPart | None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.context.parts import PREFERENCES, ContextPart, make_part
+from memcli.context.parts import PREFERENCES, ContextPart, part_of_lines
 from memcli.language.words import prepare
 from memcli.store.records import RetrieverResults, Scope
-from memcli.types import Candidate, Excerpt, Filters, Lines, TermQuery
+from memcli.types import Candidate, Filters, Lines, TermQuery
 
 if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery
@@ -42,7 +42,7 @@ def touching(
     least = LEAST_COSINE if vector else LEAST_SHARE
     chunks = snapshot.excerpts(hidden)
     near = [
-        _part(chunks[candidate.about.chunk_id], run, score)
+        part_of_lines(PREFERENCES, chunks[candidate.about.chunk_id], run, score)
         for candidate in candidates
         for run in lines[candidate.about.chunk_id]
         if (score := _cosine(candidate, run) if vector else shares[candidate.about.chunk_id, run])
@@ -80,10 +80,3 @@ def _shares(
 def _lines(candidate: Candidate, run: Lines) -> Iterator[str]:
     first = candidate.about.start_line
     yield from candidate.text.split("\n")[run[0] - first : run[1] - first + 1]
-
-
-def _part(chunk: Excerpt, run: Lines, score: float) -> ContextPart:
-    text, first = chunk.text.split("\n"), chunk.about.start_line
-    start = sum(len(line) + 1 for line in text[: run[0] - first])
-    length = len("\n".join(text[run[0] - first : run[1] - first + 1]))
-    return make_part(PREFERENCES, chunk, window=(start, start + length), score=score)

@@ -11,7 +11,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.context import hops
 from memcli.context.assemble import FixedParts, RetrievedPassages, Sharing, fix
 from memcli.context.packing import CitedLine, cited, touches
-from memcli.context.parts import PASSAGES, ContextPart, make_part
+from memcli.context.parts import PASSAGES, ContextPart, make_part, part_of_lines
 from memcli.context.preferences import touching
 from memcli.markdown.comments import visible
 from memcli.markdown.links import CORRECTS, related_targets
@@ -363,13 +363,8 @@ def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Itera
         chunk = next(
             (c for c, span in zip(own, spans, strict=True) if line.start_line in span), None
         )
-    if chunk is None:
-        return
-    lines = chunk.text.split("\n")
-    first = line.start_line - chunk.about.start_line
-    start = sum(len(each) + 1 for each in lines[:first])
-    text = "\n".join(lines[first : first + line.end_line - line.start_line + 1])
-    yield make_part(older.section, chunk, window=(start, start + len(text)), score=older.score)
+    if chunk is not None:
+        yield part_of_lines(older.section, chunk, (line.start_line, line.end_line), older.score)
 
 
 def _cuts(passage: RankedPassage) -> Iterator[tuple[int, int]]:

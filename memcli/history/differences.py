@@ -93,6 +93,12 @@ class DayChanges(Record):
 _NOWHERE = MemoryPassage(("", ""), (), "", 0, 0)
 
 
+def common_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count the characters, or the lines, with which two texts both begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
 def passages(name: Name, text: str) -> list[MemoryPassage]:
     """Cut a document into passages."""
     parsed = parse(text)

@@ -26,13 +26,12 @@ from __future__ import annotations
 
 import json
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
 EVENTS = ("session-start", "prompt", "pre-compact", "stop")
 SILENCE: Mapping[str, Any] = {}  # every agent takes it as no answer

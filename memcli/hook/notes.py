@@ -15,10 +15,11 @@ that the passage contains too, no "we" and no past tense. Then the passage must 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from itertools import dropwhile, takewhile
 
 from memcli.checking import TYPE_CHECKING
-from memcli.context.parts import NO_RULES, opening_line
+from memcli.context.parts import NO_RULES, ContextPart, opening_line
 from memcli.hook.prompts import asks_for_definition, contained, is_of_the_past, subject
 from memcli.hook.session import line_keys
 from memcli.language.tokens import estimate
@@ -26,16 +27,12 @@ from memcli.record import Record
 from memcli.render.reasons import absent
 from memcli.render.sanitize import broken_up, fence_for
 from memcli.search.budget import fit_budget
-from memcli.search.ranked import mark_of
+from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.snippet import make_snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from memcli.context.parts import ContextPart
     from memcli.search.pipeline import Answer
     from memcli.search.question import Question
-    from memcli.search.ranked import RankedPassage
 
 # Within 600 tokens, the first three have evidence for .545 of LoCoMo's questions, .507 within 400;
 # the first five have it for .547 and cost 63 tokens more.

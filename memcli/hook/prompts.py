@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.words import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.search.question import Question
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, TypeVar
 
-from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.comments import visible
@@ -39,14 +38,12 @@ from memcli.types import (
     Lineage,
     Skip,
     Source,
+    Stretch,
     Turn,
     date_of,
 )
 from memcli.workspace.dating import document_days, heading_days
 from memcli.workspace.globs import matcher
-
-if TYPE_CHECKING:
-    from memcli.types import Stretch
 
 USER_FILES = ("MEMORY.md", "USER.md")
 _compiled = cache(matcher)  # a run asks the globs of its sources once a file

@@ -6,6 +6,7 @@ works while a first index still runs. Moves and reverts embed nothing: vectors a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import closing
 
@@ -13,7 +14,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import is_readable
 from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
-from memcli.indexing.notices import flaws
+from memcli.indexing.notices import broken_names, flaws, has_broken_front_matter
 from memcli.indexing.planning import (
     BY_BYTES,
     Plan,
@@ -99,6 +100,7 @@ def apply(
     todo = [*newest, *planned.diff.suspect]
     deferred: tuple[Key, ...] = ()
     unchanged = planned.diff.unchanged
+    broken = set(broken_names(change.facts))
     group = 0
     with change.together() as commit:
         for done, stat in enumerate(todo):
@@ -119,9 +121,11 @@ def apply(
                 was_text = before is not None and before.hash != b""
                 if was_text and taken.reason in (*BY_BYTES, "unparsable"):
                     changed.append(name)
+                    _note(change, broken, name, is_broken=False)
             else:
                 file, document = taken
                 faults += flaws(name, file, document)
+                _note(change, broken, name, is_broken=has_broken_front_matter(file, document))
                 if before:
                     changed.append(name)
                 else:
@@ -130,6 +134,7 @@ def apply(
         for source, path in planned.diff.removed:
             removed[shown(source, path)] = known[source, path].hash
             change.remove((source, path))
+            _note(change, broken, shown(source, path), is_broken=False)
         change.remember({"mounts": planned.mounts, **_folder(settings)}, revise=False)
     check_lineage(change, settings)
     moved = pair_moves(added, removed)
@@ -146,6 +151,13 @@ def apply(
         deferred=deferred,
         left=planned.left,
     )
+
+
+def _note(change: Change, broken: set[str], name: str, *, is_broken: bool) -> None:
+    """Remember whether the front matter of a document is not YAML."""
+    if is_broken != (name in broken):
+        broken.symmetric_difference_update([name])
+        change.remember({"broken": json.dumps(sorted(broken))}, revise=False)
 
 
 def _take_in(

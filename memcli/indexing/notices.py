@@ -5,6 +5,7 @@ Reasons are data; the caller decides how to show them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
@@ -15,9 +16,10 @@ from memcli.types import MEMORY_SOURCE, Skip, Source, shown
 if TYPE_CHECKING:
     from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.comparison import IndexComparison
-    from memcli.store.records import Key
+    from memcli.store.records import Facts, Key
     from memcli.types import Document, FileText
 
+BROKEN = "front-matter"  # code of the warning
 NAMED = 3  # files of a kind that are named; the others are counted
 
 # By name in `Facts`: settings that all stored documents depend on.
@@ -36,13 +38,35 @@ def flaws(name: str, file: FileText, document: Document) -> Iterator[Reason]:
     """Warn of bytes that are not text, and of front matter that is not YAML."""
     if file.damaged:
         yield Reason("bytes", f"{name}: some bytes are not text and were replaced")
+    if has_broken_front_matter(file, document):
+        yield broken_front_matter([name])
+
+
+def has_broken_front_matter(file: FileText, document: Document) -> bool:
+    """Return whether YAML could not read the front matter of a file."""
     if not (document.chunks and file.text.startswith("---")):
-        return
+        return False
     from memcli.markdown.frontmatter import is_broken
 
-    if is_broken(file.text.split("\n"), document.chunks[0].start_line - 1):
-        text = f"{name}: its front matter is not valid YAML, so memcli reads it as text"
-        yield Reason("front-matter", text, "memcli help invalid-front-matter")
+    return is_broken(file.text.split("\n"), document.chunks[0].start_line - 1)
+
+
+def broken_front_matter(names: Sequence[str]) -> Reason:
+    """Warn of documents whose front matter is not YAML."""
+    some, more = [f"{name}:1" for name in names[:NAMED]], len(names) - NAMED
+    where = listed([*some, f"{more} more"] if more > 0 else some)
+    text = f"{where}: the front matter is not valid YAML, so memcli reads it as text"
+    hint = "memcli lint" if more > 0 else "memcli help invalid-front-matter"
+    return Reason(BROKEN, text, hint)
+
+
+def broken_names(facts: Facts) -> list[str]:
+    """Name the documents of an index whose front matter is not YAML."""
+    try:
+        names = json.loads(facts.broken or "[]")
+    except (ValueError, RecursionError):  # another program wrote it
+        return []
+    return [name for name in names if type(name) is str] if type(names) is list else []
 
 
 def not_read(skip: Skip) -> Reason:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
 from memcli.types import Diff, Document, FileText, KnownFile, Limits, Listing, Skip, Source
@@ -13,8 +13,6 @@ from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover, missing_mounts, mounts_as_json
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.errors import Reason
     from memcli.store.records import Facts
     from memcli.workspace.place import DocumentFiles

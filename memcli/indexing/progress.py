@@ -8,12 +8,11 @@ from math import inf
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.store.lock import show_work
-from memcli.store.run_records import Work
+from memcli.store.run_records import Owner, Work
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress
     from memcli.store.port import Store
-    from memcli.store.run_records import Owner
 
 EVERY_SECONDS = 0.5
 TELLING_SECONDS = 1.0  # after so long, the pace of a stage allows an estimate

@@ -12,14 +12,13 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import DamagedError
 from memcli.indexing.indexer import Progress, Report, bring_up_to_date, index
 from memcli.indexing.lineage import check_lineage
-from memcli.indexing.planning import pair_moves
+from memcli.indexing.planning import Settings, pair_moves
+from memcli.store.records import Key
 from memcli.types import KnownFile, Listing, shown
 from memcli.workspace.diff import diff, left
 
 if TYPE_CHECKING:
-    from memcli.indexing.planning import Settings
     from memcli.store.port import Change
-    from memcli.store.records import Key
 
 # A half-built store older than this has forgotten why it was begun.
 STALE_SECONDS = 24 * 3600.0

@@ -176,7 +176,7 @@ def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
     both = [term for term in things if new.has(term)]
     names = [term for term in old.name if term in things]
     values = [term for term in old.content if is_thing(term) or not is_name(term)]
-    gone = _gone_objects(new)
+    gone = gone_objects(new)
     gone_terms = [term for term in values if is_among(term, gone)]
     is_subject = all(term in names for term in gone_terms)
     is_other = any(
@@ -270,7 +270,7 @@ def _has_other_object(words: Sequence[str], at: int, old: ComparedLine) -> bool:
     return bool(is_object) and not any(map(old.has, words[at + 1 : at + 1 + 2 * NEAR]))
 
 
-def _gone_objects(line: ComparedLine) -> tuple[str, ...]:
+def gone_objects(line: ComparedLine) -> tuple[str, ...]:
     """Return the words next to words such as `cancelled`; they name what has ended.
 
     A word after a preposition names something else: `the floor in the hall was replaced`.

@@ -7,7 +7,6 @@ the limit.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -16,8 +15,14 @@ from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import measure, quotient
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets
-from memcli.markdown.segments import Span, choose_context, cut_segments, embedded_text
-from memcli.markdown.segments import digest as digest
+from memcli.markdown.segments import (
+    Span,
+    choose_context,
+    cut_segments,
+    embedded_text,
+    place_of,
+    segment_hash,
+)
 from memcli.record import Record
 from memcli.types import Chunk, Limits, Segment, Stretch, date_of, named_days
 
@@ -26,8 +31,6 @@ if TYPE_CHECKING:
 
 # A last chunk below this share of the limit takes lines from the previous one.
 TAIL_SHARE = 0.25
-
-_SLUG = re.compile(r"[^\w]+")
 
 
 class Heading(Record):
@@ -71,7 +74,7 @@ def chunk_document(
                 start, first = min(start, starts[first]), None
             start_line, end_line = _lines_of(starts, start, end)
             body = text[start:end]
-            place = "/".join(filter(None, (slug(name) for name in heading.path))) or "top"
+            place = place_of(heading.path)
             seen[place] = seen.get(place, 0) + 1
             segments = tuple(_segment(span, start, starts, text, context) for span in group)
             chunks.append(
@@ -85,7 +88,6 @@ def chunk_document(
                     end_byte=to_bytes(end),
                     tokens=measure(body),
                     text=body,
-                    text_hash=digest(body),
                     date=date,
                     links=link_targets(visible(body)),
                     segments=segments,
@@ -112,7 +114,7 @@ def _segment(span: Span, chunk_start: int, starts: list[int], text: str, context
         start=span.start - chunk_start,
         end=span.end - chunk_start,
         prefix=span.prefix,
-        hash=digest(embedded),
+        hash=segment_hash(embedded),
     )
 
 
@@ -257,8 +259,3 @@ def _byte_offsets(text: str) -> Callable[[int], int]:
         return byte
 
     return to_bytes
-
-
-def slug(name: str) -> str:
-    """Return a heading as part of an anchor. Example: "What Happened?" -> "what-happened"."""
-    return _SLUG.sub("-", name.casefold()).strip("-_")[:80]

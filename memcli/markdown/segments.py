@@ -37,6 +37,9 @@ DESCRIPTION_CHARS = 160
 # No character costs more than 3 tokens, so this many characters always fit.
 SHORT_CONTEXT_CHARS = 36
 HASH_BYTES = 16
+# Of a segment, which has its hash in two tables and their indexes. If two texts had the same hash,
+# they would have the same vector: among a million texts, the odds are 1 in 40 million.
+SEGMENT_HASH_BYTES = 8
 
 _SENTENCE = r"(?<=[.!?])[ \t]+|(?<=[。！？；])"  # compiled at first use
 
@@ -108,12 +111,29 @@ def embedded_again(
         *contexts(title, heading_path, None, description),
     )
     forms = (embedded_text(line, prefix, text) for line in lines)
-    return next((form for form in forms if digest(form) == hash_), embedded_text("", prefix, text))
+    return next(
+        (form for form in forms if segment_hash(form) == hash_), embedded_text("", prefix, text)
+    )
 
 
 def digest(text: str) -> bytes:
     """Hash a text for identity inside one index."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+
+
+def slug(name: str) -> str:
+    """Return a heading as part of an anchor. Example: "What Happened?" -> "what-happened"."""
+    return re.sub(r"[^\w]+", "-", name.casefold()).strip("-_")[:80]
+
+
+def place_of(heading_path: Iterable[str]) -> str:
+    """Return the anchor of the first chunk below some headings; the others add `~2`, `~3`."""
+    return "/".join(filter(None, map(slug, heading_path))) or "top"
+
+
+def segment_hash(embedded: str) -> bytes:
+    """Hash the text that is embedded for a segment: its vector is stored by it."""
+    return digest(embedded)[:SEGMENT_HASH_BYTES]
 
 
 def cut_segments(

@@ -8,33 +8,29 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable, Sequence
 
-from memcli.api.listing import MOST_LISTED, counted
-from memcli.checking import TYPE_CHECKING
+from memcli.api.ask import SearchResult
+from memcli.api.listing import MOST_LISTED, Catalogue, counted
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import MemcliError, Reason
+from memcli.indexing.freshness import Freshness
 from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
-from memcli.search.ranked import mark_of
+from memcli.search.pipeline import Answer
+from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import numbered
 from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from memcli.api.ask import SearchResult
     from memcli.api.assemble import Assembly
-    from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
     from memcli.api.remember import RememberResult, UndoResult
     from memcli.dates.find import DateSpan
-    from memcli.indexing.freshness import Freshness
     from memcli.remember.admission import OlderLine
-    from memcli.search.pipeline import Answer
-    from memcli.search.ranked import RankedPassage
 
 _SAME = "a note says about the same"
 _NOTHING = "No passages found."

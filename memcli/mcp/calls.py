@@ -38,6 +38,9 @@ SCHEME = "memcli://"  # of the addresses of documents
 # Citations as web pages write them: a.md#L3-L9, a.md:L3-L9, a.md#L3.
 _AS_LINES = re.compile(r"[:#]L([0-9]+)-L?([0-9]+)$")
 _AS_LINE = re.compile(r"[:#]L([0-9]+)$")
+# Several places below one heading, as answers cite them, and a link.
+_AS_PLACES = re.compile(r":[0-9]+(?:-[0-9]+)?(?:, ?[0-9]+(?:-[0-9]+)?)+$")
+_AS_LINK = re.compile(r"\[[^\]]*\]\(([^)]+)\)")
 _AROUND = " \t\r\n`[]()<>\"'"  # what models write around a citation
 # The arguments that a page and the next one have in common.
 _ASKED = ("query", "since", "until", "on", "path", "workspace", "brief", "limit")
@@ -199,6 +202,8 @@ def _page(
     free = max(0, options.free - (len(passages) - len(rest)))
     while True:
         fitting, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
+        if far == len(rest):  # none is near, whatever the budget
+            result = result._replace(answer=page._replace(passages=()))
         lines = answers.of_search(result, fitting, bounds, embeds=embeds)
         if whole := shortened(fitting):
             lines.append(f"shown only in part: {whole}")
@@ -249,8 +254,9 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
     try:
         return get(memory, arguments["path"], first=first, count=count)
     except NotFoundError as error:
-        plain = _AS_LINES.sub(r":\1-\2", arguments["path"].strip(_AROUND))
-        plain = _AS_LINE.sub(r":\1", plain)
+        plain = _AS_LINK.sub(r"\1", arguments["path"]).strip(_AROUND)
+        plain = _AS_LINE.sub(r":\1", _AS_LINES.sub(r":\1-\2", plain))
+        plain = _AS_PLACES.sub(_from_first_to_last, plain)
         with suppress(NotFoundError):
             return get(memory, plain, first=first, count=count)
         path, _, cited = plain.partition(":")
@@ -260,6 +266,11 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
             named = f"{meant}:{cited}" if cited else meant
             return get(memory, named, first=first, count=count)
         raise
+
+
+def _from_first_to_last(places: re.Match[str]) -> str:
+    numbers = [int(each) for each in re.findall("[0-9]+", places[0])]
+    return f":{min(numbers)}-{max(numbers)}"
 
 
 def _within_limit(lines: Lines) -> Lines:

@@ -90,7 +90,7 @@ class PromptDefinition(Record):
 _QUESTION = Argument(
     "query",
     "string",
-    'The question, or names and ids as written. "a phrase", -without; a date counts',
+    'A question, or names and ids as written; "a phrase", -without',
     True,
 )
 _BUDGET = Argument("budget", "integer", "Most tokens", least=LEAST_BUDGET, most=MOST_BUDGET)
@@ -100,21 +100,21 @@ _WORKSPACE = Argument("workspace", "string", "Only this one", is_listed=False)
 SEARCH = ToolDefinition(
     "memory_search",
     "Search memory",
-    "Search the notes of earlier sessions: decisions, people, incidents, preferences, dates. Call "
-    "it before you answer about these, or ask the user to repeat something. Line 1 has the match. "
-    "strong: answer from the passages and cite PATH:START-END. weak: check that one does answer. "
-    "If nothing answers, try other words once, then say that the notes do not tell. 7 corrected by "
-    "NEWER: use NEWER, not line 7. The number behind a citation is its confidence. "
-    "An empty query with a date or a path lists notes.",
+    "Search notes of earlier sessions: decisions, people, incidents, preferences, dates. Call it "
+    "before you answer about these or ask the user to repeat something. Line 1 is the match. "
+    "strong: answer from the passages and cite PATH:START-END. weak: check whether one answers. If "
+    "none does, try other words once, then say that the notes do not contain it. 7 corrected by X: "
+    "use X, not line 7. The number behind a citation is its confidence. An empty query with a date "
+    "or a path lists notes.",
     (
         _QUESTION._replace(may_be_empty=True),
         Argument("since", "string", "First day: 2025-06-12, 2025-06, last week"),
         Argument("until", "string", "Last day"),
         Argument("on", "string", "Only this day, month or year"),
-        Argument("path", "string", "Only this file, folder or glob: memory/2025-*"),
-        Argument("brief", "boolean", "One line per passage, for a list; the default for how many"),
-        _BUDGET._replace(help="Most tokens; 500 do for one fact", default=SEARCH_BUDGET),
-        Argument("cursor", "string", "From the last answer, for passages that did not fit"),
+        Argument("path", "string", "File, folder or glob: memory/2025-*"),
+        Argument("brief", "boolean", "One line per passage, for lists and counts"),
+        _BUDGET._replace(help="Most tokens; 500 is enough for one fact", default=SEARCH_BUDGET),
+        Argument("cursor", "string", "From the last answer, for more passages"),
         Argument("limit", "integer", "Most passages", most=MOST_PASSAGES, is_listed=False),
         _WORKSPACE,
     ),
@@ -122,9 +122,9 @@ SEARCH = ToolDefinition(
 GET = ToolDefinition(
     "memory_get",
     "Read memory",
-    "Read lines of a note as they are now, to see what is around a passage.",
+    "Read lines of a note, to see what is around a passage.",
     (
-        Argument("path", "string", "As cited: PATH, PATH:3-9 or PATH#Heading", True),
+        Argument("path", "string", "PATH, PATH:3-9 or PATH#Heading", True),
         Argument("from", "integer", "First line, if path has none"),
         Argument("lines", "integer", "How many", default=GET_LINES, most=MOST_LINES),
         _WORKSPACE,
@@ -133,8 +133,8 @@ GET = ToolDefinition(
 CONTEXT = ToolDefinition(
     "memory_context",
     "Memory for a session",
-    "What a session starts with: standing rules, open tasks, what is new. Call it once per "
-    "session, unless the conversation has it already.",
+    "What a session starts with: standing rules, open tasks, what is new. Call it once, unless "
+    "the conversation has it already.",
     (
         Argument("query", "string", "A question to answer too"),
         _BUDGET._replace(help="Most tokens (2000)"),
@@ -144,22 +144,17 @@ CONTEXT = ToolDefinition(
 REMEMBER = ToolDefinition(
     "memory_remember",
     "Remember",
-    "Save one lasting fact, decision or preference for later sessions. Not progress, not secrets, "
-    "not what the memory told you. What a note says already is refused.",
-    (
-        Argument(
-            "text", "string", "One sentence that stands alone, names and dates written out", True
-        ),
-    ),
+    "Save one lasting fact, decision or preference for later sessions, not progress or secrets. "
+    "What a note says already is refused.",
+    (Argument("text", "string", "One sentence that stands alone, with names and dates", True),),
     APPENDS,
 )
 CORRECT = ToolDefinition(
     "memory_correct",
     "Correct",
-    "Save what is true now in place of one older line. The line stays, and searches mark it as "
-    "corrected.",
+    "Save what is true now in place of one older line, which stays and is marked as corrected.",
     (
-        Argument("citation", "string", "The older line: PATH:LINE; not a whole passage", True),
+        Argument("citation", "string", "The older line: PATH:LINE", True),
         REMEMBER.arguments[0],
     ),
     APPENDS,
@@ -167,8 +162,8 @@ CORRECT = ToolDefinition(
 FORGET = ToolDefinition(
     "memory_forget",
     "Forget",
-    "Take back a note that these tools saved. Notes of people stay.",
-    (Argument("citation", "string", "PATH:LINE of the note", True),),
+    "Take back a note that these tools saved, no other.",
+    (Argument("citation", "string", "PATH:LINE", True),),
     REMOVES,
 )
 READING, WRITING = (SEARCH, GET, CONTEXT), (REMEMBER, CORRECT, FORGET)

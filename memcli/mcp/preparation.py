@@ -8,19 +8,18 @@ files. A process that ends in the middle loses one batch.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 
 from memcli.api.memory import Memory
 from memcli.api.sync import Job, Vectors, embed_next, sync
+from memcli.api.workspace import Workspace
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, MemcliError
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
 
 _ANY_QUESTION = "memory"

@@ -53,14 +53,14 @@ _DOCUMENT = types.ResourceTemplate(
     title="A document of the memory",
     mime_type=_MARKDOWN,
 )
-_READ_ONLY = types.ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
+# The protocol gives the hints `destructive` and `idempotent` a meaning only for tools that write.
 _EFFECTS = {
-    definitions.READS: _READ_ONLY,
-    definitions.APPENDS: _READ_ONLY.model_copy(update={"read_only_hint": False}),
-    definitions.REMOVES: _READ_ONLY.model_copy(
-        update={"read_only_hint": False, "destructive_hint": True}
+    definitions.READS: types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    definitions.APPENDS: types.ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    ),
+    definitions.REMOVES: types.ToolAnnotations(
+        read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
     ),
 }
 Context = ServerRequestContext[Any, Any]

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Lock
 
+from memcli.api.workspace import Workspace
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, NotFoundError, Reason, UsageError
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units, with_speaker
-from memcli.mcp.preparation import Preparation
+from memcli.mcp.preparation import FirstProgress, Preparation
 from memcli.search.follow_up import EARLIER
+from memcli.search.question import Question
 from memcli.workspace.locate import CONFIG_FILE, is_everything, mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
-    from memcli.mcp.preparation import FirstProgress
-    from memcli.search.question import Question
 
 WITHOUT_BOUND = 10**9  # files
 PATIENCE_SECONDS = 20.0  # that a call waits for a first index; clients wait for a minute

@@ -23,11 +23,12 @@ from memcli.language.facts import (
     replaces,
     says_more,
 )
+from memcli.language.terms import has_form, terms
 from memcli.language.word_order import is_moved
 from memcli.record import Record
 from memcli.remember.note_score import GateWeights, NoteScore, score_of
 from memcli.remember.orders import is_order
-from memcli.remember.restated import is_of_owner, owner_names, restates
+from memcli.remember.restated import ends, has_new_value, is_of_owner, owner_names, restates
 from memcli.secrets.finding import find_secrets
 from memcli.types import cite
 
@@ -41,6 +42,7 @@ ABOUT_THE_SAME = 0.5  # Jaccard: from here on two lines are about the same
 NEAR, NEAR_BY_WORDS, SHARED_WORDS = 0.5, 0.25, 2
 LIKE, LIKE_BY_WORDS, SAME_THING = 0.63, 0.3, 0.7
 MOST_OLDER = 2
+_PRESENT = frozenset(["now", "since", "jetzt", "seit"])
 # A little above the weight of novelty: a line that is only new, and has no content, is not worth
 # saving.
 LEAST_WORTH = 0.31
@@ -206,13 +208,16 @@ def _known(text: str, facets: Facets, compared: Compared) -> Check:
     owner = owner_names([(each.path, each.text) for each, _ in compared])
     for each, _ in compared:
         own = owner if is_of_owner(each.path, each.text) else ()
-        if each.is_heading or not restates(text, each.text, context=each.headings, owner=own):
+        cosine = each.cosine or 0.0
+        if each.is_heading or not restates(
+            text, each.text, context=each.headings, owner=own, cosine=cosine
+        ):
             continue
         # A value that a newer line replaced may hold again.
         newer = [
             line.text
             for line, other in compared
-            if not _states(other, facets) and corrects(line.text, each.text)
+            if not (line.is_heading or _states(other, facets)) and corrects(line.text, each.text)
         ]
         if not any(corrects(line, text) for line in newer):
             return Check("known", False, "an existing line says the same", each.citation)
@@ -247,15 +252,24 @@ def _least_score(score: NoteScore, least: float) -> Check:
 
 
 def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
-    """List the lines that the note may replace: first those that it corrects, then the nearest."""
+    """List the lines that the note may replace: first those that it corrects, then the nearest.
+
+    A line that another line of the memory corrects is not one of them.
+    """
     older = []
+    owner = owner_names([(each.path, each.text) for each, _ in compared])
     for each, other in compared:
-        if each.is_heading or not _is_near(each, facets, other) or _names_subject(each, facets):
+        if each.is_heading or _names_subject(each, facets):
             continue
-        strength = corrects(text, each.text)
+        own = owner if is_of_owner(each.path, each.text) else frozenset()
+        is_ended = ends(text, each.text, owner=own)
+        if not (is_ended or _is_near(each, facets, other)) or _is_replaced(each, compared):
+            continue
+        strength = max(corrects(text, each.text), 1.0 * is_ended)
         is_other_value = bool(facets.numbers - other.numbers and other.numbers - facets.numbers)
         likeness = _likeness(facets, other, each)
-        if strength or likeness >= (LIKE_BY_WORDS if each.cosine is None else LIKE):
+        least = LIKE_BY_WORDS if each.cosine is None else LIKE
+        if strength or likeness >= least or _says_of_another(facets, other):
             has_changed = strength > 0 or (is_other_value and likeness >= SAME_THING)
             shown = "" if each.is_private else each.text
             line = OlderLine(each.citation, shown, differs=has_changed)
@@ -267,9 +281,30 @@ def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
 def _is_near(each: SimilarLine, facets: Facets, other: Facets) -> bool:
     """Return whether a note may be about the same thing as a line."""
     shared = len(facets.content & other.content)
+    if _says_of_another(facets, other):
+        return True
     if each.cosine is not None:
         return shared >= SHARED_WORDS and each.cosine >= NEAR
     return shared >= SHARED_WORDS and jaccard(facets, other) >= NEAR_BY_WORDS
+
+
+def _says_of_another(facets: Facets, other: Facets) -> bool:
+    """Return whether a line has what a note says, of another thing or with another number.
+
+    Example: `Levente leads the platform team`, and `Ilse leads the platform team`
+    """
+    values = {term for name in (*facets.names, facets.opening) for term in terms(name)}
+    plain = {word for word in facets.content - values if not word[:1].isdigit()} - _PRESENT
+    shared = {word for word in plain if word in other.terms or has_form(word, other.terms)}
+    return len(shared) >= SHARED_WORDS + 1 and shared == plain
+
+
+def _is_replaced(line: SimilarLine, compared: Compared) -> bool:
+    """Return whether another line of the memory has replaced the number in a line."""
+    return any(
+        has_new_value(each.text, line.text) and corrects(each.text, line.text) > 0
+        for each, _ in compared
+    )
 
 
 def _names_subject(each: SimilarLine, facets: Facets) -> bool:

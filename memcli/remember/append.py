@@ -14,7 +14,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import BusyError, NotFoundError, UsageError
 from memcli.record import Record
 from memcli.system import FILE_FLAGS, MOVES_OPEN_FILES, try_lock
@@ -22,8 +22,6 @@ from memcli.workspace import atomic_write, openat
 from memcli.workspace.atomic_write import write_whole
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.remember.block import PlacedNote
 
 

@@ -8,17 +8,12 @@ and the note must be a block of its own.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
-from memcli.markdown.parse import parse
+from memcli.markdown.parse import Block, parse
 from memcli.record import Record
 from memcli.workspace.reading import decode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memcli.markdown.parse import Block
 
 TYPES = ("user", "feedback", "project", "reference")
 # A line that begins a block of its own and is not running text.

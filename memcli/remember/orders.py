@@ -1,8 +1,9 @@
 """Recognise texts that tell a model what to do, as attacks do; pure.
 
-The patterns know common wordings in English, German and Chinese: to drop rules, to obey, to hide
-something from the user, to send data away. An order in words of its own passes, so memcli also
-marks the notes of agents as untrusted wherever it shows them.
+The patterns know common wordings in English, German and Chinese, and the plainest ones in Spanish
+and French: to drop rules, to obey, to hide something from the user, to send data away, to push a
+product. An order in other words passes, so memcli also marks the notes of agents as untrusted
+wherever it shows them.
 """
 
 from __future__ import annotations
@@ -141,6 +142,175 @@ _ADDRESSED = (
 )
 
 
+# A sentence about the answers that a model gives, or about the questions that it gets, that also
+# has a verb of the second pattern. How answers should look (short, in German) is no order.
+_ANSWERS = (
+    r"(?i)\byour (?:\w+ )?(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|output)\b"
+    r"|\b(?:when(?:ever)?|if|(?:each|every) time|before|after) you (?:\w+ )?(?:answer|reply|respond"
+    r"|summari[sz]e)\b"
+    r"|\b(?:each|every|any|all) (?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies))\b"
+    r"|\b(?:when(?:ever)?|if) (?:someone|somebody|anyone|anybody|people|(?:an?|the) user|users)"
+    r" (?:\w+ )?asks?\b"
+    r"|\b(?:deine[nr]?|jede[nrs]?|allen?) (?:\w+ )?(?:antwort(?:en)?|zusammenfassung(?:en)?)\b"
+    r"|\bwenn du antwortest\b|\bbeim antworten\b"
+    r"|\bwenn (?:jemand|man|(?:der|ein) (?:nutzer|benutzer))\b.{0,40}\bfragt\b"
+    r"|(?:回答|回复|答复)(?:时|中|里|问题时)|(?:你的|每个|每次|所有)+(?:回答|回复|答复)|当你(?:回答|回复)"
+    r"|(?:用户|有人|别人).{0,3}(?:问|咨询)"
+    r"|\b(?:tus|cada) (?:respuestas?|resúmenes)\b|\bcuando (?:respondas|contestes)\b"
+    r"|\b(?:cuando|si) (?:alguien|(?:el|un) usuario) pregunt"
+    r"|\b(?:tes|chaque) (?:réponses?|résumés?)\b|\bquand tu réponds\b"
+    r"|\b(?:quand|si) (?:quelqu['’]un|(?:l['’]|un )utilisateur) (?:\w+ )?demande"
+)
+_PUSHES = (
+    r"(?i)\b(?:recommend|suggest|promote|advertise|praise|endorse|mention|recommendation|advert\w*"
+    r"|name only|claim|pretend|say that|buy|link|insert|append)\b"
+    r"|\btell (?:them|him|her|(?:the )?users?) (?:to|that)\b"
+    r"|\b(?:empfiehl|empfehl\w*|erwähn\w*|nenne?|bewirb|lobe?|werbung|behaupte|verlinke)\b"
+    r"|推荐|提到|提及|宣传|称赞|夸奖|声称|插入|附上"
+    r"|\b(?:recomienda|menciona|promociona|elogia|afirma)\b"
+    r"|\b(?:recommande|mentionne|vante|affirme)\b"
+)
+# Orders that drop what protects the user, in sentences of the same kinds.
+_UNGUARDED = (
+    r"(?i)(?:^\W*|[.!:;,] |\byou (?:must|should|shall|can|may|have to) |\bfrom now on,? )"
+    r"(?:please )?(?:always )?"
+    r"(?:(?:ignore|disregard|skip|bypass|disable|turn off|circumvent|override) (?:\w+ ){0,2}"
+    r"(?:safety|security|permission|approval|confirmation)"
+    r" (?:rules?|checks?|filters?|warnings?|prompts?|polic(?:y|ies)|controls?)\b"
+    r"|(?:blindly )?(?:trust|obey|believe) (?:every|all|any|each|whatever)\b"
+    r"|(?:approve|merge|accept)\b.{0,60}\bwithout (?:reading|looking|checking)\b"
+    r"|treat\b.{0,40}\bas (?:coming |if (?:\w+ ){1,2})?(?:from )?(?:the |an? )?"
+    r"(?:admin\w*|system|owner|developer|operator|trusted)\b"
+    r"|(?:hide|conceal|withhold)\b.{0,60}\bfrom (?:the )?users?\b"
+    r"|(?:don['’]t|do not|never) (?:warn|alert|notify|tell|inform) (?:the )?(?:users?|owner"
+    r"|anyone)\b"
+    r"|(?:send|upload|forward|post|mail|copy|paste|leak)\b.{0,40}\b(?:notes?|memory|memories"
+    r"|(?:MEMORY|USER)\.md|conversations?|chats?|transcripts?|credentials|passwords?|secrets?)\b"
+    r".{0,60}(?:https?:|\S+@\S|\bevery\b|\beach\b)"
+    r"|(?:run|execute|download|install|fetch)\b.{0,60}https?://.{0,80}\b(?:each|every|session)\b)"
+    r"|\b(?:each|every|before|start of)\b.{0,20}\b(?:session|prompt|answer)s?\b.{0,10}"
+    r"\b(?:run|execute|download|install|fetch)\b.{0,60}https?:"
+    r"|\byou (?:no longer|don['’]t|do not|never) (?:need|require|have to ask for|wait for)"
+    r" (?:\w+ )?(?:permission|approval|confirmation)\b"
+    r"|^\W*(?:ignoriere?|überspringe?|umgehe|missachte|deaktiviere) .{0,12}"
+    r"(?:sicherheits\w+|freigaben|warnungen)\b"
+    r"|\bdu (?:darfst|sollst|musst|kannst)\b.{0,60}\bohne (?:rückfrage|nachfrage|freigabe"
+    r"|bestätigung|zu fragen)\b"
+    r"|^\W*(?:vertraue?|glaube|gehorche) (?:allen?|jede[mr]|allem)\b"
+    r"|^\W*verschweige?\b|\b(?:warne?|informiere?) (?:den|dem) (?:nutzer|benutzer)\w* (?:nicht"
+    r"|nie)\b"
+    r"|^\W*(?:schicke?|sende|lade|kopiere?|leite)\b.{0,30}\b(?:notizen|gespräche?|passwörter"
+    r"|schlüssel)\b.{0,40}(?:https?:|\S+@\S)"
+    r"|(?<!我们)(?:无视|忽略|跳过|绕过|关闭|不顾|违反)(?:所有|一切|任何)?的?(?:安全|审查|权限|警告)"
+    r"|(?:无需|不需要|不用|不必).{0,4}用户.{0,3}(?:确认|批准|同意|许可)"
+    r"|(?:完全|始终|必须|请|盲目)(?:完全|始终)?(?:信任|相信|服从).{0,12}(?:所有|一切|任何|指令|命令)"
+    r"|(?:不要|别|不得|不能)(?:告诉|提醒|警告|通知|告知|提示)(?:用户|使用者|任何人)"
+    r"|把.{0,6}(?:笔记|记忆|对话|密码|聊天).{0,4}(?:发|上传|传|复制).{0,4}(?:到|给|至).{0,6}(?:http|\S+@)"
+    r"|^\W*(?:ignora|omite|salta|desactiva)\b.{0,30}\b(?:seguridad|permisos|advertencias)\b"
+    r"|\bno (?:le )?(?:digas|avises|informes|cuentes)\b.{0,10}\busuario\b"
+    r"|^\W*(?:envía|sube|reenvía|copia)\b.{0,20}\b(?:notas|memoria|conversaciones|contraseñas)\b"
+    r".{0,40}(?:https?:|\S+@\S)"
+    r"|^\W*(?:ignore|saute|contourne|désactive)\b.{0,30}\b(?:sécurité|autorisations"
+    r"|avertissements)\b"
+    r"|\bne (?:dis|préviens|informe|avertis)\b.{0,6}\b(?:pas|jamais|rien)\b.{0,6}\butilisateur\b"
+    r"|^\W*(?:envoie|transfère|copie)\b.{0,20}\b(?:notes|mémoire|conversations|mots de passe)\b"
+    r".{0,40}(?:https?:|\S+@\S)"
+)
+# Imperatives by their verb: to say something, to trust or obey somebody, to give away or to keep
+# silent. Those of daily work (run, deploy, use, ask) are rules of a team. `_STYLE` says how to say.
+_IMPERATIVE = (
+    r"(?i)(?:^\W*|\bfrom now on,? |\byou (?:must|should|shall|have to|are (?:allowed|free|expected)"
+    r" to) |[,;:] (?=please|always|never))(?:(?:please|always|never|only|just|simply),? )*"
+    r"(?:(?:say(?! no\b)|answer|reply|respond|insist|pretend|assure|deny)\b(?! to\b)|claim (?:to"
+    r"|that)\b"
+    r"|(?:tell|inform|convince|persuade|advise|assure|remind) (?:everyone|everybody|anyone"
+    r"|anybody|people"
+    r"|them|(?:the |all |any )?users?|whoever|nobody|no one)\b"
+    r"|do (?:whatever|everything|anything|all|what)\b|follow (?:every|all|any|each)\b"
+    r"|(?:consider|treat|regard)\b.{0,60}\b(?:verified|trusted|safe|genuine|authori[sz]ed"
+    r"|admin\w*)\b"
+    r"|(?:grant|give|hand|provide|share|reveal|disclose|expose)\b.{0,40}\b(?:rights|access|keys?"
+    r"|passwords?|credentials|tokens?|secrets?|addresse?s?|data)\b"
+    r"|(?:stop|avoid|quit) (?:warning|asking|reporting|checking|telling|mentioning)\b"
+    r"|(?:do not|don['’]t|never) (?:warn|alert|report|admit|question|refuse)\b"
+    r"|(?:open|visit|fetch|download|load|browse)\b.{0,30}https?://"
+    r"|(?:recommend|favou?r|promote|praise|endorse|advertise|assume (?:that )?(?:[A-Z]\w+ "
+    r"|every\w* |all |any\w* )(?:is|are)|suppose|believe|obey|flatter|downplay"
+    r"|exaggerate|convince|persuade|blame|insult|encourage|discourage|think of|act (?:on|as|like)"
+    r"|(?:always )?(?:agree|side) with|bring up|(?:steer|nudge|direct|guide|push) (?:the "
+    r"|all )?(?:users?"
+    r"|people|customers))\b"
+    r"|(?:leave out|omit|hide|conceal)\b.{0,30}\b(?:bad|negative|any|all|errors?|problems?)\b"
+    r"|(?:never|do not|don['’]t) (?:question|criti[cs]i[sz]e|contradict|doubt)\b"
+    r"|(?:let|allow|permit|execute|run|follow|publish|post|share|send|forward|prefer|write"
+    r"|report|treat"
+    r"|consider|use)\b.{0,50}\b(?:users?['’]?s?|answers?|(?:the )?web(?: ?pages?)?|anyone|anybody"
+    r"|everyone|whoever|praise|advert\w*|only success\w*"
+    r"|(?:every|all|any) (?:\w+ )?(?:instructions?|commands?|orders?|requests?|links?|e-?mails?))\b"
+    r"|(?:make sure|ensure|see to it)\b.{0,30}\b(?:user|users|people|everyone|they)\b"
+    r"|(?:delete|drop|wipe|erase|pay|transfer|buy|order|subscribe)\b.{0,40}\bwithout\b"
+    r".{0,10}\b(?:asking|telling|confirm\w*|permission)\b"
+    r"|(?:work|put|slip|insert|include|add|weave)\b.{0,40}\b(?:in|into|to) (?:every|each|all"
+    r"|any)\w*"
+    r"\b.{0,20}\b(?:you|texts?|search(?:es)?|messages?|pages?|outputs?)\b)"
+    r"|\byour (?:next|first|last|final) (?:answer|reply|response|message)\b"
+    r"|\byour (?:only |real |new )?(?:job|task|role|mission|goal|purpose) (?:is|now)\b"
+    r"|\bdeine? (?:\w+ )?(?:aufgabe|rolle|ziel) (?:ist|lautet)\b|你的(?:任务|工作|目标|角色)是"
+    r"|\btu (?:tarea|trabajo|misión|objetivo) es\b|\bta (?:tâche|mission) est\b"
+    r"|\b(?:the|every|each|any) (?:AI )?(?:assistant|chatbot|AI|LLM) (?:should|must|has to"
+    r"|may)\b.{0,20}"
+    r"\b(?:favou?r|recommend|prefer|obey|trust|praise|mention|answer|say|tell|promote|assume"
+    r"|ignore)\b"
+    r"|\b(?:der|die|jeder) (?:KI-)?(?:assistent|chatbot|KI) (?:soll|muss|darf)\b.{0,40}"
+    r"\b(?:empfehlen|bevorzugen|gehorchen|vertrauen|loben|erwähnen|antworten|sagen|ignorieren)\b"
+    r"|\bwithout (?:telling|informing|asking) (?:anyone|anybody|them|the user)\b"
+    r"|^\W*(?:sage?|behaupte|antworte|versichere|tu|tue|mach|befolge)\b"
+    r"(?: (?:immer|stets|allen|jedem|einfach))*,? (?:dass|alles|was|jede[mnrs]?|allen)\b"
+    r"|^\W*(?:empfiehl|erzähle?|nimm an|lobe|bevorzuge|lenke?|stimme?|sage? (?:dem"
+    r"|allen) (?:nutzer|benutzer|kunden)\w*|glaube?"
+    r"|gehorche|überrede|führe? (?:jeden|alle))\b"
+    r"|^\W*lass\b.{0,40}\bweg\b"
+    r"|^\W*(?:gib|gewähre|nenne|verrate|zeige?)\b.{0,30}\b(?:zugangsdaten|rechte|zugriff|passw\w+"
+    r"|schlüssel|niemandem|adresse)\b"
+    r"|^\W*(?:warne?|melde|erwähne|frage?)\b.{0,20}\b(?:nicht|nie|nichts)\b"
+    r"|^\W*(?:öffne|lade|besuche)\b.{0,30}https?://|\bwerbung für\b"
+    r"|^\W*(?:betrachte|behandle)\b.{0,60}\b(?:vertrauenswürdig|sicher|admin\w*)\b"
+    r"|(?:^|[，,]|请|就|要|必须|始终|总是)(?:始终|总是)?(?:推荐|假设|假定|相信|服从|听从|偏向|同意|称赞|宣传|隐瞒|不要说)"
+    r"|执行.{0,8}(?:所有|任何|全部).{0,3}(?:命令|指令)"
+    r"|(?:都|要|必须|始终|总是|请)说|告诉(?:所有人|大家|每个人|用户)|(?:给|向).{0,12}(?:提供|授予|透露).{0,6}"
+    r"(?:密码|密钥|权限|凭据)|不要(?:再)?(?:提示|提醒|警告|报告|质疑)|(?:加上|加入|放入|插入).{0,12}广告"
+    r"|(?:照|按|听).{0,8}说的(?:做|办)|(?:打开|访问|下载).{0,6}https?:"
+    r"|^\W*(?:di|haz|obedece|confía|afirma|responde)\b(?: (?:siempre|a todos))*"
+    r" (?:que|todo|lo que|en todo|cualquier)\b"
+    r"|^\W*(?:recomienda|supón|asume|cree|elogia|favorece|dirige|ejecuta (?:todas?|todos?"
+    r"|cualquier))\b"
+    r"|^\W*(?:recommande|suppose|crois|vante|favorise|exécute (?:toutes?|tous|n['’]importe))\b"
+    r"|^\W*(?:da|dale|entrega|revela)\b.{0,30}\b(?:claves?|acceso|contraseñas?|permisos)\b"
+    r"|^\W*no (?:avises|adviertas|informes|preguntes|menciones)\b|^\W*(?:abre"
+    r"|descarga)\b.{0,20}https?:"
+    r"|^\W*(?:dis|fais|obéis|affirme|réponds)\b(?: (?:toujours|à tous))*"
+    r" (?:que|tout|ce que|à tout)\b"
+    r"|^\W*(?:donne|révèle)\b.{0,30}\b(?:accès|clés?|mots? de passe|droits)\b"
+    r"|^\W*n['’](?:avertis|informe)\b|^\W*ne (?:préviens|mentionne|demande)\b|^\W*(?:ouvre"
+    r"|télécharge)\b.{0,20}https?:"
+)
+_STYLE = (
+    r"(?i)\b(?:in|auf|en) (?:\w+ )?(?:english|german|french|spanish|chinese|englisch|deutsch"
+    r"|français"
+    r"|español|markdown|prose|bullets?|(?:one|two|a few|short|full) \w+)\b|\b(?:short|shortly"
+    r"|briefly"
+    r"|concise\w*|emojis?|kurz|knapp|breve|brièvement)\b"
+)
+_SENTENCES = r"(?<=[.!?])\s+|(?<=[。！？])|\n+"
+
+
 def is_order(text: str) -> bool:
     """Return whether a text orders a model, or imitates the tags of its client."""
-    return any(re.search(each, text) for each in (_ORDERS, _ADDRESSED)) or broken_up(text) != text
+    if any(re.search(each, text) for each in (_ORDERS, _ADDRESSED)) or broken_up(text) != text:
+        return True
+    return any(
+        re.search(_UNGUARDED, each)
+        or (re.search(_ANSWERS, each) and re.search(_PUSHES, each))
+        or (re.search(_IMPERATIVE, each) and not re.search(_STYLE, each))
+        for each in re.split(_SENTENCES, text)
+    )

@@ -9,6 +9,7 @@ from functools import partial
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.record import Record
+from memcli.search import retrievers
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
 from memcli.search.options import run_stages
 from memcli.search.proximity import FIRST_DAY, LAST_DAY, choose, excluded_spans, is_of, spans_of
@@ -23,16 +24,7 @@ from memcli.search.recall import (
     scope_within,
     with_moments,
 )
-from memcli.search.retrievers import (
-    MODE_IS_SEMANTIC,
-    RetrieverUse,
-    Vector,
-    is_partial,
-    length_prior,
-    of_matches,
-    retriever_weights,
-    semantic_retriever,
-)
+from memcli.search.retrievers import RetrieverUse, Vector
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
@@ -98,20 +90,20 @@ def gather(
     query, repaired = _as_meant(snapshot, query, options)
     wants_keyword = options.mode != "semantic"
     facts, counts = snapshot.facts, snapshot.counts()
-    semantic, vector = semantic_retriever(snapshot, query, options, embed_query, counts)
+    semantic, vector = retrievers.semantic_retriever(snapshot, query, options, embed_query, counts)
     bounds = _bounds(snapshot, spans, options)
-    bounds = bounds._replace(keywords_choose=vector is not None and is_partial(counts))
+    bounds = bounds._replace(keywords_choose=vector is not None and retrievers.is_partial(counts))
     read = partial(recall, snapshot, query, total=counts.chunks, keyword=wants_keyword)
     recalled = read(vector=vector.blob if vector else None, bounds=bounds)
     if bounds.keywords_choose:
-        semantic = of_matches(semantic, counts, recalled.candidates)
+        semantic = retrievers.of_matches(semantic, counts, recalled.candidates)
         if not semantic.ran:
             vector, recalled = None, read(vector=None, bounds=bounds)
     keyword = _keyword_use(recalled.common, counts.chunks, runs=wants_keyword)
     turns, speakers, documents = _heard(snapshot, query.text, options, recalled.candidates)
-    weights = retriever_weights(options, vector, keyword=wants_keyword)
+    weights = retrievers.retriever_weights(options, vector, keyword=wants_keyword)
     believed = text_share(recalled.coverage) if options.has("fuse.coverage") else 1.0
-    prior = length_prior(options, vector, documents)
+    prior = retrievers.length_prior(options, vector, documents)
     fused = _with_repairs(_fused(recalled, options.fusion, weights, believed, prior), repaired)
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
@@ -233,7 +225,7 @@ def _without_days(recalled: RecallResult, dates: Sequence[DateSpan]) -> RecallRe
 
 def _keyword_use(common: Sequence[str], chunks: int, *, runs: bool) -> RetrieverUse:
     """Describe the use of keyword search, with the words that were too common to search for."""
-    reason = None if runs else MODE_IS_SEMANTIC
+    reason = None if runs else retrievers.MODE_IS_SEMANTIC
     if runs and common:
         text = f"too many chunks contain these words to search for them: {', '.join(common)}"
         reason = Reason("common", text)

@@ -19,6 +19,7 @@ _ENDING = r"(?:[^\W\d_]{0,4}(?![^\W_]))?"
 _ENDINGS = ("ies", "ing", "es", "ed", "s")  # longer ones first
 _OTHER_ENDING = r"(?:e|e?s|e?d|ing|y|ies|ied)?(?![^\W_])"
 _VOWELS = frozenset("aeiouy")
+_NAME = r"^ {0,3}(?:[-*+] +)?\*\*([^*\n]+)\*\*"  # of a speaker, with its marks
 _LEAST = 3  # letters of a word without its ending
 LEAD = 40  # characters before a mark in a shortened line
 
@@ -42,7 +43,8 @@ def make_snippet(passage: RankedPassage, *, words: Sequence[str]) -> Snippet:
 def numbered(passage: RankedPassage, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
     """Return the lines of a passage with their numbers, without comments and blank lines.
 
-    Headings of a conversation are left out: the line above the passage has them.
+    Headings of a conversation are left out: the line above the passage has them. The name of a
+    speaker loses its marks: `- **Ann**: yes` is `Ann: yes`.
     """
     pieces, at, text = list[str](), 0, passage.shown
     for start, end in comments(text):
@@ -56,8 +58,11 @@ def numbered(passage: RankedPassage, *, words: Sequence[str]) -> list[tuple[int,
         for number, line in enumerate(lines, start=passage.start_line)
         if line.strip()
     ]
-    spoken = [each for each in shown if not (passage.turns and each[1].startswith("#"))]
-    return [(number, marked(line, words)) for number, line in spoken or shown]
+    if passage.turns:
+        begin = {turn.start_line for turn in passage.turns}
+        spoken = [each for each in shown if not each[1].startswith("#")]
+        shown = [(n, re.sub(_NAME, r"\1", t) if n in begin else t) for n, t in spoken or shown]
+    return [(number, marked(line, words)) for number, line in shown]
 
 
 def clipped(line: Snippet, most: int) -> Snippet:

@@ -11,6 +11,7 @@ A passage that is near by its cosine may answer in other words, so no line of it
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from math import fsum
 
 from memcli.checking import TYPE_CHECKING
@@ -18,8 +19,6 @@ from memcli.language.terms import has_form, has_han, has_synonym, terms
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from memcli.search.pipeline import Answer
     from memcli.search.ranked import RankedPassage
 

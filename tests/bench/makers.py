@@ -28,7 +28,7 @@ def passage(
     """Make a hit whose chunk is the lines it shows."""
     candidate = make_candidate(
         chunk_id=chunk, source="memory", path=path, anchor=f"a{chunk}", heading_path=(),
-        title="t", start_line=start, end_line=end, tokens=1, text=f"words of {path}", text_hash=b"",
+        title="t", start_line=start, end_line=end, tokens=1, text=f"words of {path}",
         date=None, document_date=None, kind="note", scope="global", source_kind="operator",
         trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1,
         semantic_rank=None, literal=False, segments=(SegmentScore(start, end, 0, 9, None),),

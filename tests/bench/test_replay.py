@@ -98,10 +98,8 @@ def test_a_passage_whose_text_changed_is_still_the_same_record() -> None:
 
 def test_of_several_passages_each_is_paired_by_what_stayed() -> None:
     """The first as it was, the second by its record, the third by its text."""
-    texts = [each._replace(candidate=each.candidate._replace(text_hash=bytes([at])))
-             for at, each in enumerate((FIRST, SECOND, THIRD))]  # fmt: skip
-    other = texts[1]._replace(candidate=texts[1].candidate._replace(text="other words"))
-    found = compared(receipt_of(*texts), receipt_of(texts[0], texts[2], other))
+    other = SECOND._replace(candidate=SECOND.candidate._replace(text="other words"))
+    found = compared(receipt_of(FIRST, SECOND, THIRD), receipt_of(FIRST, THIRD, other))
     ranks = [(p["before"]["rank"], p["after"]["rank"]) for p in found["passages"]]
     assert ranks == [(1, 1), (2, 3), (3, 2)]
 

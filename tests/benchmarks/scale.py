@@ -118,7 +118,7 @@ class Maker:
         return Chunk(
             ordinal=ordinal, anchor=str(ordinal), heading_path=(self.text(2),), start_line=1,
             end_line=self.parts, start_byte=0, end_byte=len(text), tokens=len(text) // 4,
-            text=text, text_hash=bytes(16), date=None, links=(), segments=tuple(parts),
+            text=text, date=None, links=(), segments=tuple(parts),
         )  # fmt: skip
 
     @staticmethod

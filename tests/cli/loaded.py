@@ -5,6 +5,7 @@ python tests/cli/loaded.py DESCRIPTOR      # a socket; tests/cli/processes.py is
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -66,4 +67,5 @@ def serve(connection: socket.socket) -> None:
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[2])
     load()
+    gc.freeze()  # a fork would copy what its collections touch
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import ValidationError
 
-from memcli.cli.commands.context_command import WRITERS as CONTEXT_WRITERS
-from memcli.cli.options import CONTEXT_FORMATS, SEARCH_FORMATS
+from memcli.cli.options import SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
 from memcli.language.tokens import estimate
@@ -35,7 +34,6 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_form_has_a_writer_of_its_own() -> None:
     assert set(WRITERS) == {*SEARCH_FORMATS, TEMPLATE}
-    assert set(CONTEXT_WRITERS) == set(CONTEXT_FORMATS)
 
 
 def test_vimgrep_is_a_line_a_passage_at_the_word_that_matches(notes: Path) -> None:
@@ -264,6 +262,8 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert printed(*both, "--exit-code", code=1)[0] == out
     needed = re.findall(r"--budget (\d+) shows the best one", printed(*one, "--budget", "5")[1])
     assert printed(*one, "--budget", *needed)[0] == alone
+    twice, _ = printed("search", "who owns billing", "whose billing is it", "--mode", "keyword")
+    assert "\n# whose billing is it\nmemory/2026-03-01.md\n1, 3: printed above\n" in twice
     # Words without a space are one query, whatever quotes the others have.
     assert printed("search", "billing", "owns it") == printed("search", "billing owns it")
     assert "takes one question, not 2" in printed(*both, "--trace", "x.json", code=2)[1]

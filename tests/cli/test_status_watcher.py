@@ -1,4 +1,4 @@
-"""What `status` says of a watcher, and when `--check` finds the index behind."""
+"""What `status` says of a watcher and of front matter, and when the index is out of date."""
 
 from __future__ import annotations
 
@@ -111,6 +111,25 @@ def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(
     shown = _status()
     assert (shown["state"], shown["unlisted"]) == ("up_to_date", ["docs:."])
     assert _run("status", "--check", "-q")[0] == 1
+
+
+def test_broken_front_matter_is_named_until_it_is_mended(notes: Path) -> None:
+    broken, mended = "---\ntags: [a, b\n---\nx\n", "---\ntags: [a, b]\n---\nx\n"
+    for name in "abcd":
+        (notes / f"{name}.md").write_text(broken)
+    _run("index", "-q")
+    text = "the front matter is not valid YAML, so memcli reads it as text"
+    for line in ("index", "status", "index --full", "status"):  # no run but the full one reads it
+        _, out, told = say(*line.split())
+        assert f"a.md:1, b.md:1, c.md:1 and 1 more: {text}. Try: memcli lint" in out + told
+    (notes / "a.md").write_text(mended)
+    (notes / "b.md").unlink()
+    (notes / "c.md").write_bytes(b"\0")
+    _run("search", "x")
+    assert _rows("warning")[0].startswith(f"warning    d.md:1: {text}. Try: memcli help")
+    (notes / "d.md").write_text(mended)
+    _run("index", "-q")
+    assert _rows("warning") == []
 
 
 def test_deep_runs_the_model_and_checks_the_file(notes: Path) -> None:

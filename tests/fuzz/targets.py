@@ -19,11 +19,10 @@ from memcli.dates import find
 from memcli.errors import MemcliError
 from memcli.indexing.document import build_document
 from memcli.language.words import prepare
-from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.links import link_targets, related_targets
 from memcli.markdown.parse import LONGEST_TITLE
-from memcli.markdown.segments import embedded_text
+from memcli.markdown.segments import embedded_text, segment_hash
 from memcli.render import sanitize, screen
 from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.text import COLOURED
@@ -83,7 +82,6 @@ def markdown(data: bytes) -> None:
     for chunk in chunks:
         assert raw[chunk.start_byte : chunk.end_byte] == chunk.text.encode()
         assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
-        assert chunk.text_hash == digest(chunk.text)
         assert all(0 < len(title) <= LONGEST_TITLE for title in chunk.heading_path)
         assert chunk.segments
         context = context_of(chunk, "T", limits)
@@ -93,7 +91,7 @@ def markdown(data: bytes) -> None:
             assert chunk.start_line <= part.start_line <= part.end_line <= chunk.end_line
             at = part.end
             embedded = embedded_text(context, part.prefix, chunk.text[part.start : part.end])
-            assert part.hash == digest(embedded)
+            assert part.hash == segment_hash(embedded)
             assert count_tokens(embedded) <= limits.part_max
 
 
@@ -272,7 +270,7 @@ def _candidate(excerpt: Excerpt) -> Candidate:
     return make_candidate(
         source=excerpt.about.source, path=excerpt.about.path, anchor="top",
         heading_path=excerpt.about.heading_path, title="T", start_line=1, end_line=2, tokens=1,
-        text=excerpt.text, text_hash=b"", date=excerpt.about.date, document_date=None, kind="note",
+        text=excerpt.text, date=excerpt.about.date, document_date=None, kind="note",
         scope="global", source_kind="web", trust="untrusted", authority=None, importance=None,
         bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True, segments=(),
     )  # fmt: skip

@@ -143,13 +143,12 @@ def test_another_event_is_said_and_not_answered() -> None:
     assert (len(err) < 200, "\x1b" in err) == (True, False)
 
 
-def test_a_hook_that_is_sent_nothing_ends_by_its_own_limit(notes: str) -> None:
-    assert run(b"", "prompt", "-w", notes, command=processes.COMMAND) == ({}, CUT_OFF)
-
-
-def test_half_an_object_is_not_waited_for_longer(notes: str) -> None:
-    half = b'{"prompt": "why did'
-    assert run(half, "prompt", "-w", notes, command=processes.COMMAND) == ({}, CUT_OFF)
+def test_a_hook_that_is_sent_nothing_or_half_an_object_ends_by_its_own_limit(notes: str) -> None:
+    nothing, half = (start("prompt", "-w", notes, command=processes.COMMAND) for _ in range(2))
+    assert half.stdin
+    half.stdin.write(b'{"prompt": "why did')
+    half.stdin.flush()
+    assert ended(nothing) == ended(half) == ({}, CUT_OFF)
 
 
 def test_an_endless_input_ends(notes: str) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memcli.config.sources import BUILT_IN_KINDS
 from memcli.indexing.document import DETAIL_CHARS, build_document, made_or_skip
-from memcli.markdown.segments import digest, embedded_text
+from memcli.markdown.segments import embedded_text, segment_hash
 from memcli.types import Document, FileStat, FileText, Skip, Source, Turn
 from tests.support import make_limits
 
@@ -87,7 +87,7 @@ def test_a_stamp_dates_a_note_that_stays_a_note() -> None:
 def embedded(document: Document, *contexts: str) -> bool:
     """Tell that the parts of each chunk are embedded behind a context line, chunk by chunk."""
     return [part.hash for chunk in document.chunks for part in chunk.segments] == [
-        digest(embedded_text(context, part.prefix, chunk.text[part.start : part.end]))
+        segment_hash(embedded_text(context, part.prefix, chunk.text[part.start : part.end]))
         for context, chunk in zip(contexts, document.chunks, strict=True)
         for part in chunk.segments
     ]
@@ -124,7 +124,7 @@ def test_whatever_the_description_every_part_fits_the_model(mark: str, times: in
             body = chunk.text[part.start : part.end]
             lines = (f"{'t' * 200}: {' '.join((mark * times).split())[:160].rstrip()}", "t" * 200)
             forms = [embedded_text(line, part.prefix, body) for line in (*lines, "t" * 36)]
-            (form,) = {form for form in forms if digest(form) == part.hash}
+            (form,) = {form for form in forms if segment_hash(form) == part.hash}
             assert limits.count(form) <= limits.part_max
 
 

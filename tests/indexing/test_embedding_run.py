@@ -12,7 +12,7 @@ import pytest
 from memcli.embedding.models import E5, INT8
 from memcli.errors import RetrieverError
 from memcli.indexing.indexer import EMBED_BATCH, Calling, embed, index, readable_of, settle_vectors
-from memcli.markdown.segments import digest
+from memcli.markdown.segments import segment_hash
 from memcli.store.run_records import Pending
 from memcli.store.sqlite.writer import Writer
 from tests.hashing import HashingEncoder
@@ -141,7 +141,8 @@ def test_vectors_of_the_encoder_before_are_not_searched_by_again_unasked(tmp_pat
 
 def test_texts_in_a_script_that_the_model_has_not_learnt_are_left_out() -> None:
     listed = [
-        Pending(digest(text), "", text, "", (), None) for text in ("the pool ran dry", "水池干了")
+        Pending(segment_hash(text), "", text, "", (), None)
+        for text in ("the pool ran dry", "水池干了")
     ]
     assert readable_of(listed, E5.name) == listed
     assert readable_of(listed, INT8.name) == listed[:1]

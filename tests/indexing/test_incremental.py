@@ -50,7 +50,7 @@ def test_front_matter_that_is_not_yaml_is_reported(place: tuple[Path, Path]) -> 
     write(root, "sound.md", "---\ntags: [pool, pump]\n---\n\nThe pool.\n")
     write(root, "rule.md", "---\n\nThe pool: a rule, and no front matter.\n\n---\n")
     report, _ = run(root, store)
-    text = "broken.md: its front matter is not valid YAML, so memcli reads it as text"
+    text = "broken.md:1: the front matter is not valid YAML, so memcli reads it as text"
     assert [reason.text for reason in report.flaws] == [text]
 
 

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.language.tokens import quotient
-from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments
 from memcli.markdown.parse import parse
-from memcli.markdown.segments import embedded_text
+from memcli.markdown.segments import embedded_text, segment_hash
 from tests.support import chunks_of, context_of, count_tokens, make_limits
 
 SCRIPTS = [
@@ -72,7 +71,6 @@ def test_lines_and_bytes_of_a_chunk_are_its_text(text: str, overlap: int) -> Non
         own = lines[chunk.start_line - 1 : chunk.end_line]
         if all(quotient(line) <= 240 for line in own):
             assert "\n".join(own) == chunk.text
-        assert chunk.text_hash == digest(chunk.text)
 
 
 @given(DOCUMENTS, st.sampled_from([0, 60]), st.sampled_from(SCRIPTS))
@@ -89,7 +87,7 @@ def test_parts_lie_in_their_chunk_in_order_and_fit_the_model(
             assert chunk.start_line <= part.start_line <= part.end_line <= chunk.end_line
             at = part.end
             embedded = embedded_text(context, part.prefix, chunk.text[part.start : part.end])
-            assert part.hash == digest(embedded)
+            assert part.hash == segment_hash(embedded)
             assert count_tokens(embedded) <= limits.part_max
 
 

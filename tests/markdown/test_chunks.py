@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memcli.markdown.chunker import digest
 from memcli.markdown.comments import visible
 from memcli.markdown.parse import LONGEST_TITLE
-from memcli.markdown.segments import choose_context, contexts, embedded_text
+from memcli.markdown.segments import choose_context, contexts, embedded_text, segment_hash
 from memcli.types import Chunk
 from tests.support import chunks_of, context_of, make_limits
 
@@ -70,7 +69,7 @@ def test_a_lone_carriage_return_is_no_line_end() -> None:
     (chunk,) = chunks_of("a\rb\r\nc\n")
     assert (chunk.text, chunk.start_line, chunk.end_line) == ("a\rb\r\nc", 1, 2)
     (part,) = chunk.segments
-    assert part.hash == digest("T\na b\nc")
+    assert part.hash == segment_hash("T\na b\nc")
 
 
 @pytest.mark.parametrize("odd", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
@@ -188,7 +187,7 @@ def test_no_part_holds_a_piece_of_a_comment() -> None:
         context = context_of(chunk, "T", make_limits())
         for part in chunk.segments:
             embedded = embedded_text(context, part.prefix, chunk.text[part.start : part.end])
-            assert part.hash == digest(embedded)
+            assert part.hash == segment_hash(embedded)
             assert "secret" not in embedded
             shown += embedded
         assert "secret" not in visible(chunk.text)

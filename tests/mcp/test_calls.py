@@ -277,3 +277,10 @@ def test_a_match_is_strong_if_one_line_has_what_the_question_asks(
 ) -> None:
     found = call_search(clocked.held, _given(query=question), lambda: False)
     assert found.text.startswith(f"match: {match}")
+
+
+def test_a_citation_of_several_places_is_read_from_the_first_to_the_last(clocked: Clocked) -> None:
+    for path in ("USER.md:7-9,3-4", "USER.md:3, 9", "[the user](USER.md:3-9)"):
+        lines = call_get(clocked.held, definitions.read(GET.name, GET.arguments, {"path": path}),
+                         lambda: False)  # fmt: skip
+        assert lines.text.startswith("USER.md:3-9 of 10 lines\n")

@@ -255,3 +255,12 @@ def test_without_the_option_there_is_no_such_tool(notes: Path, tmp_path: Path) -
         pytest.raises(Exception, match="there is no tool 'memory_remember'"),
     ):
         served.call("memory_remember", text=FACT)
+
+
+def test_a_correction_that_says_the_same_is_refused(served: Served, notes: Path) -> None:
+    line = "memory/2025-06-13.md:11"
+    said = "db.pool_wait_ms: 250 is live since 11:20 UTC in v2.11.2."
+    refused = served.text("memory_correct", citation=line, text=said)
+    assert refused.startswith("not saved: ")
+    assert "not marked as corrected: memory/2025-06-13.md:11" in refused
+    assert not (notes / "memory" / "agent").exists()

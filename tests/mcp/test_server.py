@@ -53,8 +53,6 @@ def test_the_tools_are_read_only_and_of_a_closed_world(served: Served) -> None:
         assert tool.annotations is not None
         assert tool.annotations.model_dump(exclude_none=True) == {
             "read_only_hint": True,
-            "destructive_hint": False,
-            "idempotent_hint": True,
             "open_world_hint": False,
         }
 

@@ -11,16 +11,19 @@ from memcli.remember.note_score import GateWeights, kind_of
 SETTINGS = AdmissionSettings(GateWeights(0.3, 0.3, 0.4), 0.31, is_of_agent=True)
 USER = ("Name: Runa", "Allergic to hazelnuts; vegetarian at team meals", "Likes short answers")
 TOMAS = "Tomas is the site reliability engineer; owns paging and certificates."
+NO_DEPLOYS = "No deploys after 15:00, none on Fridays."
 LOGS = "The surplus may go into longer retention: logs are kept 90 days instead of 14."
 PAGING = "The threshold goes from 500 ms to 800 ms; nine of ten pages were noise."
 HOSTS = "| host | role | | --- | --- | | `bw-01` | primary | | `bw-02` | replica |"
 TEAMS = "Ilse leads the platform team; Tomas owns paging."
 
 
-def rule(text: str, *older: str, headings: tuple[str, ...] = ()) -> str:
+def rule(
+    text: str, *older: str, headings: tuple[str, ...] = (), cosine: float | None = None
+) -> str:
     lines = [
         SimilarLine("memory", "USER.md" if each in USER else "MEMORY.md", at, at, each,
-                    headings=headings)
+                    cosine=cosine, headings=headings)
         for at, each in enumerate(older, start=1)
     ]  # fmt: skip
     refusal = judge(text, lines, SETTINGS).refusal
@@ -38,6 +41,9 @@ def rule(text: str, *older: str, headings: tuple[str, ...] = ()) -> str:
         ("The threshold is 800 ms.", (PAGING,)),
         ("bw-02 is the replica.", (HOSTS,)),
         ("每周日我们给奶奶打电话。", ("我们每周日给奶奶打电话。",)),
+        ("We don't deploy on Fridays or after 3 pm.", (NO_DEPLOYS,)),
+        ("No deploys on Fridays, as you know.", (NO_DEPLOYS,)),
+        ("Deploys after 15:00 are not allowed.", (NO_DEPLOYS,)),
         ("Mila plays the cello.", ("Mila was born on 4 May 2017 and plays the cello.",)),
         ("Keys are stored for 72 hours.", ("Keys are kept for 72 hours, see the webhook note.",)),
     ],
@@ -68,6 +74,44 @@ def test_a_known_fact_in_other_words_is_refused(text: str, older: tuple[str, ...
 )  # fmt: skip
 def test_a_new_fact_with_known_words_is_saved(text: str, older: tuple[str, ...]) -> None:
     assert rule(text, *older) == ""
+
+
+def test_a_line_that_is_near_says_the_same_without_a_plain_word() -> None:
+    news = "Ilse wants bad news early; leads a team."
+    limits = "Sandbox is limited to 5 requests a second; production to 50."
+    assert rule("Ilse wants to hear bad news early.", news, cosine=0.85) == "known"
+    assert rule("The sandbox allows 5 requests a second.", limits, cosine=0.85) == "known"
+    assert rule("The sandbox allows 50 requests a second.", limits, cosine=0.85) != "known"
+    assert rule("Tomas wants to hear bad news early.", news, cosine=0.85) != "known"
+    assert rule("Ilse wants to hear bad news early.", news, cosine=0.6) == ""
+
+
+def hints(text: str, *older: str) -> list[str]:
+    lines = [
+        SimilarLine("memory", "USER.md" if each in USER else "MEMORY.md", at, at, each, cosine=0.3)
+        for at, each in enumerate(older, start=1)
+    ]
+    return [each.text for each in judge(text, lines, SETTINGS).older]
+
+
+def test_a_note_that_ends_what_a_line_says_is_compared_with_it() -> None:
+    editor = "Editor: Helix, dark theme"
+    lines = ("Name: Runa", editor)
+    note = "Runa no longer uses Helix; she uses Zed since March 2026."
+    user = [SimilarLine("memory", "USER.md", at, at, each, cosine=0.2)
+            for at, each in enumerate(lines, start=1)]  # fmt: skip
+    [older] = judge(note, user, SETTINGS).older
+    assert (older.text, older.differs) == (editor, True)
+    assert hints("Levente leads the platform team.", TEAMS) == [TEAMS]
+    assert hints("Levente leads the billing team.", TEAMS) == []
+
+
+def test_a_line_whose_number_was_replaced_is_no_hint() -> None:
+    lines = ("Retention of application logs is 14 days from today.", LOGS)
+    user = [SimilarLine("memory", "a.md", at, at, each, cosine=0.75)
+            for at, each in enumerate(lines, start=1)]  # fmt: skip
+    older = judge("Application logs have a retention of 30 days.", user, SETTINGS).older
+    assert lines[0] not in [each.text for each in older]
 
 
 def test_the_heading_above_a_line_is_part_of_it() -> None:

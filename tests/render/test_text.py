@@ -10,7 +10,7 @@ from tests.records import make_candidate
 TAGS = Style("<path>", "<heading>", "<term>", "<dim>", "</>")
 CANDIDATE = make_candidate(
     source="memory", path="memory/pool.md", anchor="pool", heading_path=("Pool", "Dry"),
-    title="Pool", start_line=3, end_line=5, tokens=9, text="The pool ran dry.", text_hash=b"",
+    title="Pool", start_line=3, end_line=5, tokens=9, text="The pool ran dry.",
     date="2025-06-12", document_date=None, kind="log", scope="session", source_kind="operator",
     trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1, semantic_rank=None,
     literal=True, segments=(),

@@ -39,7 +39,6 @@ def candidate(
         end_line=len(lines),
         tokens=1,
         text="\n".join(lines),
-        text_hash=b"",
         date=date,
         document_date=date,
         kind="note",

@@ -22,7 +22,7 @@ def _passage(
 ) -> RankedPassage:
     candidate = make_candidate(
         source="memory", path="a.md", anchor="a", heading_path=("Ports",), title="A",
-        start_line=11, end_line=16, tokens=9, text=text, text_hash=b"", date=None,
+        start_line=11, end_line=16, tokens=9, text=text, date=None,
         document_date=None, kind="log", scope="session", source_kind="operator", trust="trusted",
         authority=None, importance=None, bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True,
         segments=PARTS,

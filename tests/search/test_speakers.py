@@ -215,6 +215,6 @@ def test_a_line_is_marked_in_which_another_claims_what_is_asked(
     write(tmp_path, "memory/2025-06-01.md", CLAIMS.format(line))
     question = "when did Ruben buy the red lamp for the trip"
     out, err = printed("search", question, "-w", str(tmp_path), "--mode", "keyword", "--more")
-    assert f"4: - **Odette**: {line}{mark}\n" in out
+    assert f"4: Odette: {line}{mark}\n" in out
     assert out.count("[not Ruben]") == bool(mark)
     assert ("best match is not by Ruben" in err) == bool(mark)

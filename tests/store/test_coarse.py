@@ -52,7 +52,7 @@ def hashes(name: str, count: int) -> list[bytes]:
 
 def put(writer: Writer, name: str, count: int, first: int = 0) -> None:
     parts = tuple(Segment(1, 1, 0, 1, "", hash_) for hash_ in hashes(name, count)[first:])
-    chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, name, bytes(16), None, (), parts)
+    chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, name, None, (), parts)
     document = Document(
         "memory", f"{name}.md", name, None, "note", "global", "operator", "trusted", None, None,
         False, False, "{}", (chunk,),

@@ -42,7 +42,7 @@ def name(document: str, number: int) -> bytes:
 
 def put(writer: Writer, document: str, count: int) -> None:
     parts = tuple(Segment(1, 1, 0, 1, "", name(document, number)) for number in range(count))
-    chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, document, bytes(16), None, (), parts)
+    chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, document, None, (), parts)
     path = f"{document}.md"
     made = Document(
         "memory", path, document, None, "note", "global", "operator", "trusted", None, None,

@@ -110,6 +110,14 @@ def run_install(options: Options) -> int:
     machine, started = this_machine(), launcher(options.workspace)
     started = started._replace(writes=options.write)
     scope = options.scope or agent.usual_scope(machine, started.workspace)
+    named_parts = _words(options.parts or ())
+    if (
+        not options.scope
+        and machine.project
+        and not all(agent.place(p, scope) for p in named_parts)
+    ):
+        other = next(each for each in SCOPES if each != scope)
+        scope = other if all(agent.place(part, other) for part in named_parts) else scope
     check("--scope", [scope], SCOPES)
     if scope == "project" and not machine.project:
         raise UsageError(
@@ -150,11 +158,15 @@ def _parts(
             terminal.say(f"Without tools, because the package mcp is not installed: {install}")
             usual.remove(MCP)
         return tuple(usual)
-    words = [word.strip() for each in requested for word in each.split(",") if word.strip()]
+    words = _words(requested)
     check("--with", words or [""], PARTS)
     if MCP in words and not has_server:
         raise no_server
     return tuple(part for part in PARTS if part in words)
+
+
+def _words(requested: Sequence[str]) -> list[str]:
+    return [word.strip() for each in requested for word in each.split(",") if word.strip()]
 
 
 def _places(agent: Agent, scope: str, parts: Sequence[str]) -> list[PartPlace]:
@@ -164,10 +176,10 @@ def _places(agent: Agent, scope: str, parts: Sequence[str]) -> list[PartPlace]:
     if not missing and parts:
         return [place for part in parts if (place := agent.place(part, scope))]
     other = next(each for each in SCOPES if each != scope)
-    elsewhere = [part for part in missing or PARTS if agent.place(part, other)]
+    elsewhere = [part for part in parts or PARTS if agent.place(part, other)]
     named = f"{agent.title} has no {' and no '.join(missing) or 'part'} that memcli can install"
     line = f"memcli agents install {agent.name}"
-    if elsewhere:
+    if not has or set(missing or PARTS) & set(elsewhere):
         hint = f"{line} --scope {other} --with {','.join(elsewhere)}"
         raise UsageError(f"{named} in the scope {scope}", hint=hint)
     raise UsageError(f"{named}: it has {', '.join(has)}", hint=f"{line} --with {','.join(has)}")
@@ -343,13 +355,15 @@ def _show(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_applied: b
 
 def _tell(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_needed: bool) -> None:
     """Print what was done, or what to do."""
+    is_removal = job.action == "uninstall"
     for note in plan.notes:
         terminal.say(f"{note}.")
     for refusal in plan.refusals:
         terminal.say(f"{refusal.path} ({refusal.part}) {refusal.why}; it is left as it is.")
     if not is_needed:
         if not plan.refusals:
-            terminal.say(f"Nothing to {job.action} for {job.agent.title}: everything is in place.")
+            why = "nothing of memcli is there" if is_removal else "everything is in place"
+            terminal.say(f"Nothing to {job.action} for {job.agent.title}: {why}.")
     elif not job.is_applied:
         terminal.say(f"Nothing is written yet. To write it: {job.line(job.parts)} --apply")
     else:
@@ -465,7 +479,7 @@ COMMANDS = {
     "list": GroupCommand(run_list, rows.STANDARD),
     "install": GroupCommand(run_install, (
         Option("--scope", "Install for user (all projects) or project.", "SCOPE", choices=SCOPES,
-            shown_default="user, or project for Cursor, VS Code and Zed"),
+            shown_default="user; without -w, project for Cursor, VS Code, Zed"),
         Option("--with", "Parts: mcp, hooks, skill, instructions, with commas.", "PARTS", list,
             shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
         Option("--write", "Let the agent save, correct and forget notes of its own."),

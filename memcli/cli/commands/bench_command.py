@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import bench_quality, side_files
+from memcli.cli import options as rows
 from memcli.cli.bench_quality import Searcher
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import FILES, STANDARD, CommandArgument, GroupCommand, Option, Options
@@ -471,14 +472,7 @@ COMMANDS = {
         Option("--run", "Write the passages, 100 per query.", "OUT.jsonl", choices=FILES),
         Option("--ablate", "Also measure without each retriever and stage."),
         Option("--compare", "Also measure profiles: classic,convex,two-pass.", "NAMES"),
-        Option("--profile", "Ranking: default, classic, convex or two-pass.",
-            "NAME", setting="search.profile"),
-        Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
-        Option("--fusion", "How scores are combined: scaled, weighted or rrf.",
-            "HOW", setting="search.fusion"),
-        Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
-            setting="search.rerank"),
-        NO_SYNC,
+        rows.PROFILE, rows.MODE, rows.FUSION, rows.RERANK, NO_SYNC,
         *STANDARD,
     ), (QUERIES._replace(metavar="[QUERIES.jsonl]...", kind=list, choices=()),)),
     "init": GroupCommand(run_init, (

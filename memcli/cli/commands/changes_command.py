@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING, Any
@@ -11,7 +11,15 @@ from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.errors import ExitCode
-from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED, MemoryChange, MemoryPassage
+from memcli.history.differences import (
+    ADDED,
+    CHANGED,
+    MOVED,
+    REMOVED,
+    MemoryChange,
+    MemoryPassage,
+    common_start,
+)
 from memcli.record import Record
 from memcli.render.sanitize import fence_for
 from memcli.types import AGENT, lines_of, shown
@@ -75,7 +83,8 @@ def write(
     changes: ChangeList, command: CommandContext, *, form: str, question: str, limit: int | None
 ) -> None:
     """Write the changes to stdout, then their source and warnings to stderr."""
-    WRITERS[form](changes, command, question, limit)
+    writers = {"text": _write_text, "json": _write_json, "markdown": _write_markdown}
+    writers[form](changes, command, question, limit)
     terminal = command.terminal
     terminal.flush()
     for notice in changes.notices:
@@ -164,17 +173,12 @@ def _lines(change: MemoryChange) -> Iterator[str]:
         place = ", ".join(filter(None, names))
         yield f"> {_shortened(new, 0)}{more}, moved here from {place}"
         return
-    at = max(0, _first_difference(old, new) - LEAD) if old and new else 0
+    at = max(0, common_start(old, new) - LEAD) if old and new else 0
     if max(len(old or ""), len(new or "")) <= LONGEST:
         at = 0
     for sign, text in (("-", old), ("+", new)):
         if text:
             yield f"{sign} {_shortened(text, at)}"
-
-
-def _first_difference(old: str, new: str) -> int:
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
 def _shortened(text: str, start: int) -> str:
@@ -243,10 +247,3 @@ def _passage_record(passage: MemoryPassage) -> dict[str, Any]:
         "citation": passage.citation,
         "text": passage.text,
     }
-
-
-WRITERS: Mapping[str, Callable[[ChangeList, CommandContext, str, int | None], None]] = {
-    "text": _write_text,
-    "json": _write_json,
-    "markdown": _write_markdown,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from math import ceil
 
 from memcli.checking import TYPE_CHECKING, Any
@@ -31,12 +31,7 @@ OPTIONS = (
         "FORM", default="markdown", choices=rows.CONTEXT_FORMATS),
     rows.JSON,
     Option("--explain", "Print the tokens of each part and what was left out."),
-    Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
-    Option("--profile", "Ranking: default, classic, convex or two-pass.",
-        "NAME", setting="search.profile"),
-    Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
-        setting="search.rerank"),
-    rows.AS_OF,
+    rows.MODE, rows.PROFILE, rows.RERANK, rows.AS_OF,
     Option("--no-sync", "Do not update the index."),
     Option("--sync", "Index all changes first."),
     Option("--trace", "Write a trace, for bench replay.", "FILE", choices=rows.FILES),
@@ -84,28 +79,13 @@ def write(
     assembly: Assembly, sharing: Sharing, command: CommandContext, *, form: str, explain: bool
 ) -> None:
     """Write the context to stdout, then the messages to stderr."""
-    WRITERS[form](assembly, sharing, command, explain)
+    if form == "json":
+        command.terminal.write_json(_record(assembly, sharing, command, explain=explain))
+    else:
+        made = assembly.assembled
+        command.terminal.write(command.terminal.safe(markdown(made.parts, notice=made.notice)))
     command.terminal.flush()
     _say(assembly, sharing, command, explain=explain and form != "json")
-
-
-def _write_markdown(
-    assembly: Assembly, sharing: Sharing, command: CommandContext, explain: bool
-) -> None:
-    made = assembly.assembled
-    command.terminal.write(command.terminal.safe(markdown(made.parts, notice=made.notice)))
-
-
-def _write_json(
-    assembly: Assembly, sharing: Sharing, command: CommandContext, explain: bool
-) -> None:
-    command.terminal.write_json(_record(assembly, sharing, command, explain=explain))
-
-
-WRITERS: Mapping[str, Callable[[Assembly, Sharing, CommandContext, bool], None]] = {
-    "markdown": _write_markdown,
-    "json": _write_json,
-}
 
 
 def _record(

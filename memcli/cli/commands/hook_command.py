@@ -6,24 +6,15 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
+from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.hook_reply import COLLECTING_SECONDS, LIMIT_SECONDS, REPLY
-from memcli.cli.options import (
-    AGENT_MEMORIES,
-    COMMON,
-    EVERYWHERE,
-    TENANT,
-    WORKSPACE,
-    WORKSPACE_NAME,
-    CommandArgument,
-    Option,
-    Options,
-    check,
-)
-from memcli.config.settings import cache_folder
+from memcli.cli.options import CommandArgument, Option, Options, check
+from memcli.config.keys import nearest
+from memcli.config.settings import Config, cache_folder
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.hook.agents import AGENTS, EVENTS, SILENCE, read_event, read_object, reply
+from memcli.hook.agents import AGENTS, EVENTS, SILENCE, HookEvent, read_event, read_object, reply
 from memcli.hook.session import (
     CHECKED,
     KEPT,
@@ -38,10 +29,7 @@ from memcli.hook.session import (
 )
 from memcli.record import Record
 from memcli.render.sanitize import visible_line
-
-if TYPE_CHECKING:
-    from memcli.config.settings import Config
-    from memcli.hook.agents import HookEvent
+from memcli.types import OPEN_SCOPES, Filters, memory_path
 
 # Limits of the work on the index in a hook; a search does more.
 BOUNDS = {"sync.seconds": 0.3, "sync.segments": 16, "sync.first": 50}
@@ -66,7 +54,7 @@ OPTIONS = (
         choices=tuple(AGENTS), attribute="agent"),
     Option("--budget", "Maximum tokens that are added to the conversation.", "TOKENS", int,
         shown_default="context.budget, or 600 for a prompt", least=1),
-    WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
+    *rows.SEVERAL,
 )  # fmt: skip
 
 
@@ -96,8 +84,6 @@ def run(options: Options) -> int:
 
 
 def _no_hook(event: str) -> UsageError:
-    from memcli.config.keys import nearest
-
     return UsageError(
         f"a hook is one of {', '.join(EVENTS)}, not {event!r}",
         hint=f"memcli hook {nearest(event, EVENTS)}",
@@ -225,7 +211,6 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
     from memcli.search.options import options_of
     from memcli.search.question import Question
     from memcli.store.qualified_names import private_summaries
-    from memcli.types import OPEN_SCOPES, Filters, memory_path
 
     command = line.open(event)
     session = line.session(event, command)

@@ -11,7 +11,13 @@ from memcli.cli.terminal import Terminal
 from memcli.config.settings import FLAG_ORIGIN
 from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import ExitCode, UsageError
-from memcli.indexing.notices import settings_changed, skipped, unlisted, without_vectors
+from memcli.indexing.notices import (
+    BROKEN,
+    settings_changed,
+    skipped,
+    unlisted,
+    without_vectors,
+)
 from memcli.record import plain
 
 if TYPE_CHECKING:
@@ -165,7 +171,8 @@ def _warn(report: Report, terminal: Terminal) -> None:
     for folder in report.unlisted:
         terminal.advise(unlisted(folder))
     for reason in report.flaws:
-        terminal.advise(reason)
+        if reason.code != BROKEN:  # one of the warnings names all such files
+            terminal.advise(reason)
     skips = [skip for skip in report.skips if terminal.verbose or skip.reason != "ignored"]
     if terminal.verbose or len(skips) <= SHOWN_SKIPS:
         for skip in skips:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context
@@ -11,8 +12,6 @@ from memcli.errors import ExitCode
 from memcli.types import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from memcli.lint.findings import Finding, Location
 
     Kind = tuple[object, ...]

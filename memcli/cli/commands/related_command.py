@@ -32,7 +32,7 @@ OPTIONS = (
     rows.LIMIT, rows.FORMAT,
     Option("--fields", "Only these JSON keys.", "KEYS", list, choices=related_keys),
     rows.JSON, rows.BRIEF, rows.MORE,
-    Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
+    rows.MODE,
     rows.PATH, rows.SOURCE, rows.KIND, rows.TAG, rows.WHERE, rows.NO_SYNC, rows.SYNC,
     rows.WORKSPACE, rows.EVERYWHERE, rows.WORKSPACE_NAME, rows.TENANT, *rows.COMMON,
 )  # fmt: skip

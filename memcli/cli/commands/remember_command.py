@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context
@@ -12,8 +13,6 @@ from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, cite, lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcli.api.remember import RememberResult, ScoredParagraph
     from memcli.remember.admission import Check
 

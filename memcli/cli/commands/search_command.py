@@ -48,14 +48,8 @@ OPTIONS = (
         default="score"),
     rows.UNDATED, rows.AS_OF, *rows.FILTER_OPTIONS,
     Option("--exact", "Do not correct misspelled words.", group=rows.RANKING),
-    Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode",
-        group=rows.RANKING),
-    Option("--fusion", "How scores are combined: scaled, weighted or rrf.", "HOW",
-        setting="search.fusion", group=rows.RANKING),
-    Option("--profile", "Ranking: default, classic, convex or two-pass.", "NAME",
-        setting="search.profile", group=rows.RANKING),
-    Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
-        setting="search.rerank", group=rows.RANKING),
+    rows.MODE._replace(group=rows.RANKING), rows.FUSION._replace(group=rows.RANKING),
+    rows.PROFILE._replace(group=rows.RANKING), rows.RERANK._replace(group=rows.RANKING),
     Option("--view", "Logs and summaries: all, active or raw.", "VIEW", setting="search.view",
         group=rows.RANKING),
     Option("--expand", "Print the source lines of summaries.", group=rows.RANKING),
@@ -73,7 +67,7 @@ OPTIONS = (
     *rows.SEVERAL,
 )  # fmt: skip
 
-LIST_BUDGET = 650  # tokens of a list, unless a number of tokens or lines is wanted
+LIST_BUDGET = 500  # tokens of a list, unless a number of tokens or lines is wanted
 USUAL_OPTIONS = (
     "--limit", "--format", "--open", "--brief", "--context", "--explain", "--budget", "--since",
     "--until", "--path", "--tag", "--mode",

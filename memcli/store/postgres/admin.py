@@ -9,25 +9,14 @@ from contextlib import closing, suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError, UsageError
 from memcli.record import Record
-from memcli.store.postgres import schema
+from memcli.store.postgres import schema, session
 from memcli.store.postgres.errors import translated
-from memcli.store.postgres.libpq import ServerError
-from memcli.store.postgres.session import (
-    CHANGED_AT,
-    VERSION,
-    Name,
-    check_bound,
-    check_version,
-    opened,
-    row_of,
-    select_by_name,
-)
+from memcli.store.postgres.libpq import Connection, ServerError
+from memcli.store.postgres.session import Name, WorkspaceRow
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.libpq import Connection
-    from memcli.store.postgres.session import WorkspaceRow
 
 _MEANWHILE = ("42P06", "42710", "23505")  # another process has made it already
 
@@ -37,7 +26,7 @@ def initialise(address: Address, *, partitions: int = 0) -> bool:
 
     If several processes call this, one makes the schema and the others wait for it.
     """
-    with translated(address), closing(opened(address, write=True)) as connection:
+    with translated(address), closing(session.opened(address, write=True)) as connection:
         try:
             return _initialised(connection, address, partitions)
         except ServerError as error:
@@ -51,7 +40,7 @@ def _initialised(connection: Connection, address: Address, partitions: int) -> b
     connection.run("begin")
     ((there,),) = connection.rows("select to_regclass('memcli.version') is not null")
     if there:
-        check_version(_version(connection), address, write=True)
+        session.check_version(_version(connection), address, write=True)
         return False
     _make_extension(connection, address)
     for statement in schema.statements(partitions):
@@ -86,8 +75,10 @@ def _make_extension(connection: Connection, address: Address) -> None:
 
 def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> WorkspaceRow:
     """Make a folder of this machine the writer of a workspace; make the workspace if missing."""
-    with translated(address), closing(opened(address, write=True)) as connection:
-        check_bound(check_version(_version(connection), address, write=True), address, name)
+    with translated(address), closing(session.opened(address, write=True)) as connection:
+        session.check_bound(
+            session.check_version(_version(connection), address, write=True), address, name
+        )
         connection.rows(
             "insert into memcli.workspaces (tenant, name, origin) values ($1, $2, $3)"
             " on conflict do nothing",
@@ -100,8 +91,8 @@ def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> Wor
             " and origin <> $3 and (origin = '' or $4)",
             (name.tenant, name.workspace, origin, take_over),
         )
-        (fields,) = connection.run(select_by_name(connection, name))
-        row = row_of(fields, address, name)
+        (fields,) = connection.run(session.select_by_name(connection, name))
+        row = session.row_of(fields, address, name)
     if row.origin != origin:
         raise BusyError(
             f"{name} in {address.masked} is written by {row.origin}",
@@ -112,7 +103,7 @@ def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> Wor
 
 def detach(address: Address, name: Name, origin: str) -> bool:
     """Release a workspace for another folder; return whether this one was its writer."""
-    with translated(address), closing(opened(address, write=True)) as connection:
+    with translated(address), closing(session.opened(address, write=True)) as connection:
         rows = connection.rows(
             "update memcli.workspaces set origin = '', holder = null, lease_until = null,"
             " epoch = epoch + 1 where tenant = $1 and name = $2 and origin = $3"
@@ -134,8 +125,8 @@ class Contents(Record):
 
 def contents(address: Address, name: Name) -> Contents:
     """Count what a workspace contains; IndexMissingError if this role sees no such workspace."""
-    with translated(address), closing(opened(address, write=False)) as connection:
-        check_version(_version(connection), address, write=False)
+    with translated(address), closing(session.opened(address, write=False)) as connection:
+        session.check_version(_version(connection), address, write=False)
         rows = connection.rows(
             "select w.origin, case when w.lease_until > now() then coalesce(w.holder, '') else ''"
             " end, (select count(*) from memcli.documents d where d.workspace = w.id), w.chunks,"
@@ -150,8 +141,8 @@ def contents(address: Address, name: Name) -> Contents:
 
 def delete(address: Address, name: Name) -> None:
     """Delete a workspace with all of its rows, and its half-built copy."""
-    with translated(address), closing(opened(address, write=True)) as connection:
-        check_version(_version(connection), address, write=True)
+    with translated(address), closing(session.opened(address, write=True)) as connection:
+        session.check_version(_version(connection), address, write=True)
         connection.run("begin; set local statement_timeout = 0; set local lock_timeout = '10s'")
         rows = connection.rows(
             "select w.id from memcli.workspaces w where w.tenant = $1 and w.name = $2"
@@ -173,8 +164,8 @@ def delete(address: Address, name: Name) -> None:
 
 def rename(address: Address, name: Name, new: Name) -> None:
     """Rename a workspace, perhaps into another tenant that this role may write."""
-    with translated(address), closing(opened(address, write=True)) as connection:
-        check_version(_version(connection), address, write=True)
+    with translated(address), closing(session.opened(address, write=True)) as connection:
+        session.check_version(_version(connection), address, write=True)
         try:
             rows = connection.rows(
                 "update memcli.workspaces set tenant = $3, name = $4, epoch = epoch + 1,"
@@ -201,8 +192,8 @@ def _missing(address: Address, name: Name) -> IndexMissingError:
 
 def run(address: Address, statements: Iterable[str]) -> None:
     """Run statements with the rights of an administrator in one transaction."""
-    with translated(address), closing(opened(address, write=True)) as connection:
-        check_version(_version(connection), address, write=True)
+    with translated(address), closing(session.opened(address, write=True)) as connection:
+        session.check_version(_version(connection), address, write=True)
         connection.run("; ".join(("begin", *statements, "commit")))
 
 
@@ -216,8 +207,8 @@ class TenantRole(Record):
 
 def members(address: Address) -> list[TenantRole]:
     """List the roles of each tenant, as far as this role may see them."""
-    with translated(address), closing(opened(address, write=False)) as connection:
-        check_version(_version(connection), address, write=False)
+    with translated(address), closing(session.opened(address, write=False)) as connection:
+        session.check_version(_version(connection), address, write=False)
         rows = connection.run(
             "select m.role, m.tenant, m.writes from memcli.members m order by m.tenant, m.role"
         )
@@ -225,7 +216,7 @@ def members(address: Address) -> list[TenantRole]:
 
 
 def _version(connection: Connection) -> object:
-    return connection.run(f"select {VERSION}")[0][0]
+    return connection.run(f"select {session.VERSION}")[0][0]
 
 
 class SeenWorkspace(Record):
@@ -266,7 +257,7 @@ select current_setting('server_version'),
 """
 _SEEN = f"""
 select w.tenant, w.name, w.origin, w.revision,
-  {CHANGED_AT},
+  {session.CHANGED_AT},
   (select count(*) from memcli.documents d where d.workspace = w.id and d.skip = ''), w.chunks,
   case when w.lease_until > now() then coalesce(w.holder, '') else '' end
 from memcli.workspaces w where w.beside_of is null order by w.tenant, w.name
@@ -275,8 +266,8 @@ from memcli.workspaces w where w.beside_of is null order by w.tenant, w.name
 
 def look(address: Address) -> SharedStatus:
     """Read the state of a shared index, as far as the role may."""
-    with translated(address), closing(opened(address, write=False)) as connection:
-        check_version(_version(connection), address, write=False)
+    with translated(address), closing(session.opened(address, write=False)) as connection:
+        session.check_version(_version(connection), address, write=False)
         ((version, vector, role, standby, tables, size, lag),) = connection.run(_LOOK)
         seen = tuple(
             SeenWorkspace(Name(tenant, workspace), *fields)
@@ -290,8 +281,8 @@ def look(address: Address) -> SharedStatus:
 
 def upgrade(address: Address) -> int:
     """Upgrade the tables to the newest version; return the previous version."""
-    with translated(address), closing(opened(address, write=True)) as connection:
-        version: int = check_version(_version(connection), address, write=False)["version"]
+    with translated(address), closing(session.opened(address, write=True)) as connection:
+        version: int = session.check_version(_version(connection), address, write=False)["version"]
         if version < schema.VERSION:
             migrate(connection, version)
         return version

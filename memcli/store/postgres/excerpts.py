@@ -8,22 +8,18 @@ from contextlib import AbstractContextManager
 from datetime import date
 from itertools import groupby
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.store.postgres.errors import understood
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, PLACED, within
-from memcli.store.postgres.session import Name
-from memcli.store.postgres.statements import Statement, Values
+from memcli.store.postgres.libpq import Connection
+from memcli.store.postgres.session import Name, WorkspaceRow
+from memcli.store.postgres.statements import Row, Statement, Values
+from memcli.store.records import First, Key, Scope
 from memcli.types import SCOPES, TRUSTS, About, Excerpt
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.libpq import Connection
-    from memcli.store.postgres.session import WorkspaceRow
-    from memcli.store.postgres.statements import Row
-    from memcli.store.records import First, Key, Scope
 
 # Columns of chunks c of documents d, in the order of the fields of About.
 ABOUT = (

@@ -7,13 +7,11 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.records import MOST_DAYS
-from memcli.types import MEMORY_SOURCE, SourceLines
+from memcli.store.records import MOST_DAYS, Scope
+from memcli.types import MEMORY_SOURCE, Filters, SourceLines, Where
 
 if TYPE_CHECKING:
     from memcli.store.postgres.statements import Values
-    from memcli.store.records import Scope
-    from memcli.types import Filters, Where
 
 CHUNKS = (
     "memcli.chunks c join memcli.documents d on d.workspace = c.workspace and d.id = c.document"

@@ -14,17 +14,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ConfigError, install_extra
 from memcli.record import Record
-from memcli.store.postgres.statements import Gathering, Statement, alone
+from memcli.store.postgres.statements import ForMany, Gathering, Row, Statement, alone
 from memcli.store.round_trips import in_rounds
 from memcli.system import can_read
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
-    from memcli.store.postgres.statements import ForMany, Row
+    from typing import TypeVar
 
     Given = TypeVar("Given")
     Made = TypeVar("Made")

@@ -16,7 +16,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.markdown.names import headings_of
 from memcli.record import Record
 from memcli.store.postgres.filters import NAMED_BY, NAMED_CHUNKS, PLACED, within
-from memcli.store.postgres.statements import ForMany, Statement, Values
+from memcli.store.postgres.statements import ForMany, Row, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
 from memcli.store.records import Scope
 from memcli.store.tokens import cut, spellings
@@ -24,7 +24,6 @@ from memcli.types import Term
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection, Deferred
-    from memcli.store.postgres.statements import Row
 
 FEW_TERMS, FEW_CHUNKS = 16, 10_000  # limits up to which chunks are listed at once
 # ts_rank of a word that occurs n times is the sum of 1/i^2 for i up to n, divided by pi^2/6.

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from memcli.store.run_records import VectorSearch
     from memcli.types import Lines
 
-_CANDIDATE = f"c.ordinal, c.tokens, c.text, c.text_hash, d.authority, d.importance, {NAMED_BY}"
+_CANDIDATE = f"c.ordinal, c.tokens, c.text, d.authority, d.importance, {NAMED_BY}"
 _WIDTH = len(ABOUT.split(","))
 COARSE = "coarse"  # meta key: whether codes are compared first
 MOST_BYTES = 32 << 20  # kept between questions, by the estimates below
@@ -224,9 +224,9 @@ class SharedReader(Rows):
         self._keep_lines(lines)
         for columns in chunks:
             known = about(columns)
-            ordinal, tokens, text, text_hash, authority, importance, named_by = columns[_WIDTH:]
+            ordinal, tokens, text, authority, importance, named_by = columns[_WIDTH:]
             check_lines(known, text)
-            chunk = Candidate(known, tokens, text, text_hash, authority, importance, ())
+            chunk = Candidate(known, tokens, text, authority, importance, ())
             chunk = chunk._replace(named_by=checked_object(named_by) if named_by else "")
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)

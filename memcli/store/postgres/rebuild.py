@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from memcli.checking import TYPE_CHECKING
 from memcli.errors import RetryLaterError
 from memcli.store.postgres import rows
 from memcli.store.postgres.errors import translated
 from memcli.store.postgres.session import WorkspaceRow, read_row, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.writer import RowWriter
+from memcli.store.records import Key
 from memcli.store.run_records import AWAITED
-
-if TYPE_CHECKING:
-    from memcli.store.records import Key
-
 
 PIECE = 20_000  # vectors that one statement copies
 

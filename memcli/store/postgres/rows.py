@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
 from memcli.markdown.names import headings_of
+from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.tsvector import cut_of, stored_words
@@ -156,7 +157,7 @@ def _of_chunk(chunk: Chunk) -> tuple[Any, ...]:
     return (
         chunk.ordinal, chunk.anchor, json.dumps(chunk.heading_path, ensure_ascii=False),
         chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
-        chunk.text_hash, chunk.date, chunk.first_day,
+        digest(chunk.text), chunk.date, chunk.first_day,
         json.dumps(chunk.links, ensure_ascii=False),
         json.dumps([tuple(turn) for turn in chunk.turns], ensure_ascii=False),
         json.dumps(chunk.preferences), chunk.text,
@@ -208,7 +209,7 @@ def _lot(
 
 _CHUNK = (
     "ordinal", "anchor", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
-    "tokens", "text_hash", "date", "first_day", "links", "turns", "preferences", "text",
+    "tokens", "date", "first_day", "links", "turns", "preferences", "text",
 )  # fmt: skip
 
 

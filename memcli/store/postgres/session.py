@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config.attached import SLASH, is_name, written
 from memcli.errors import ConfigError, IncompleteError, IndexMissingError, StoreError
 from memcli.record import Record
@@ -16,8 +16,6 @@ from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.records import Facts
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.port import Sleep
     from memcli.store.postgres.address import Address
 

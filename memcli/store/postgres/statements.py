@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Any
 from memcli.record import Record
 from memcli.store.round_trips import NotYetError
-
-if TYPE_CHECKING:
-    from typing import Any
 
 Row = tuple["Any", ...]
 

@@ -14,9 +14,11 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.record import Record
 from memcli.store.postgres.errors import translated
+from memcli.store.postgres.libpq import Connection
 from memcli.store.postgres.pool import Pool, pool_of
 from memcli.store.postgres.session import (
     Name,
+    WorkspaceRow,
     check_bound,
     check_version,
     row_of,
@@ -24,17 +26,14 @@ from memcli.store.postgres.session import (
     select_all,
     select_by_name,
 )
-from memcli.store.run_records import StoredWorkspace
+from memcli.store.run_records import StoreDescription, StoredWorkspace
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep, Snapshot, Store
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
-    from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.round_trips import Each
-    from memcli.store.run_records import StoreDescription
 
 
 class OnThisMachine(Record):
@@ -75,8 +74,6 @@ class PostgresStore:
         return self._beside.store.local
 
     def describe(self) -> StoreDescription:
-        from memcli.store.run_records import StoreDescription
-
         size = 0
         with suppress(IndexMissingError, StoreError), self._opened() as (connection, row):
             from memcli.store.postgres.counting import bytes_of

@@ -23,6 +23,7 @@ from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.session import (
     BOUNDS,
+    Name,
     WorkspaceRow,
     meta_as_json,
     read_row,
@@ -30,17 +31,15 @@ from memcli.store.postgres.session import (
     select_by_id,
     select_by_name,
 )
-from memcli.store.postgres.statements import Statement
+from memcli.store.postgres.statements import Row, Statement
 from memcli.store.quantize import rounded
+from memcli.store.records import Counts, Facts, Key, LineCheck
+from memcli.store.run_records import Pending, Stamp
 from memcli.system import has_ended
+from memcli.types import Document, KnownFile
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.session import Name
-    from memcli.store.postgres.statements import Row
-    from memcli.store.records import Counts, Facts, Key, LineCheck
-    from memcli.store.run_records import Pending, Stamp
-    from memcli.types import Document, KnownFile
 
 LEASE_SECONDS = 60
 

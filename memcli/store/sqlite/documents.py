@@ -98,18 +98,20 @@ def _put_chunks(
 ) -> None:
     """Insert the chunks of a document with their words and segments, numbered from `first`."""
     from memcli.markdown.names import headings_of
+    from memcli.markdown.segments import place_of
 
     numbered = list(enumerate(document.chunks, start=first))
     connection.executemany(
-        "INSERT INTO chunks (id, document_id, ordinal, anchor, heading_path, start_line,"
-        " end_line, start_byte, end_byte, tokens, text_hash, date, links, text, turns,"
-        " preferences, first_day) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO chunks (id, document_id, ordinal, repeat, heading_path, start_line,"
+        " end_line, start_byte, end_byte, tokens, date, links, text, turns,"
+        " preferences, first_day) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             (
-                number, document_id, chunk.ordinal, chunk.anchor,
+                number, document_id, chunk.ordinal,
+                chunk.anchor.removeprefix(place_of(chunk.heading_path)),
                 json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
                 chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
-                chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
+                chunk.date, json.dumps(chunk.links, ensure_ascii=False),
                 deflated(chunk.text), as_json(chunk.turns), json.dumps(chunk.preferences),
                 chunk.first_day,
             )
@@ -260,23 +262,27 @@ def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stam
 
 
 _OF_CHUNK = (
-    "ordinal", "anchor", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
-    "tokens", "text", "text_hash", "date", "links", "turns", "preferences", "first_day",
+    "ordinal", "repeat", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
+    "tokens", "text", "date", "links", "turns", "preferences", "first_day",
 )  # fmt: skip
 
 
 def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
+    from memcli.markdown.segments import place_of
     from memcli.store.documents import chunk_of
 
     columns = ", ".join(plain(name) if name == "text" else name for name in _OF_CHUNK)
-    return [
-        chunk_of(dict(zip(_OF_CHUNK, row, strict=True)), _segments(connection, chunk_id))
-        for chunk_id, *row in rows(
-            connection,
-            f"SELECT id, {columns} FROM chunks WHERE document_id = ? ORDER BY ordinal",
-            (document_id,),
-        )
-    ]
+    result = rows(
+        connection,
+        f"SELECT id, {columns} FROM chunks WHERE document_id = ? ORDER BY ordinal",
+        (document_id,),
+    )
+    chunks = []
+    for chunk_id, *row in result:
+        fields = dict(zip(_OF_CHUNK, row, strict=True))
+        fields["anchor"] = place_of(json.loads(fields["heading_path"])) + fields.pop("repeat")
+        chunks.append(chunk_of(fields, _segments(connection, chunk_id)))
+    return chunks
 
 
 def _segments(connection: apsw.Connection, chunk_id: int) -> tuple[Segment, ...]:

@@ -10,6 +10,7 @@ from itertools import groupby
 import apsw
 
 from memcli.checking import TYPE_CHECKING, Any
+from memcli.markdown.segments import place_of
 from memcli.record import Record
 from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope
 from memcli.store.sqlite.driver import (
@@ -41,7 +42,7 @@ ABOUT = {
     "chunk_id": Column("c.id", WHOLE),
     "source": Column("d.source", TEXT),
     "path": Column("d.path", TEXT),
-    "anchor": Column("c.anchor", TEXT),
+    "anchor": Column("c.repeat", TEXT),  # what follows the headings: "" or `~2`
     "heading_path": Column("c.heading_path", TEXT),
     "title": Column("d.title", TEXT),
     "start_line": Column("c.start_line", WHOLE),
@@ -88,7 +89,6 @@ FIRST = {
 _RANKED = {
     "tokens": Column("c.tokens", WHOLE),
     "text": Column(plain("c.text"), TEXT),
-    "text_hash": Column("c.text_hash", BLOB),
     "authority": Column("d.authority", MAYBE_REAL),
     "importance": Column("d.importance", MAYBE_REAL),
     "ordinal": Column("c.ordinal", WHOLE),
@@ -104,7 +104,7 @@ _PARTS = (
     Column('p."end"', WHOLE),
 )
 _FRONT_MATTER = Column("d.front_matter", TEXT, _check_object)
-_HEADINGS = tuple(ABOUT).index("heading_path")
+_ANCHOR, _HEADINGS = map(tuple(ABOUT).index, ("anchor", "heading_path"))  # neighbours
 CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 
 
@@ -114,7 +114,6 @@ class ChunkRow(Record):
     about: About
     tokens: int
     text: str
-    text_hash: bytes
     authority: float | None
     importance: float | None
     ordinal: int  # of the chunk in its document, from 0
@@ -158,7 +157,8 @@ def chunk_rows(
 def about(row: Sequence[Any]) -> About:
     """Describe a chunk from the first columns of a row."""
     headings = strings(row[_HEADINGS])
-    return About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : len(ABOUT)]))
+    anchor = place_of(headings) + row[_ANCHOR]
+    return About._make((*row[:_ANCHOR], anchor, headings, *row[_HEADINGS + 1 : len(ABOUT)]))
 
 
 def by_ids(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:

@@ -273,13 +273,13 @@ class Reader:
             cosines = self._cosines(read, retrievers)
         made = []
         for row in sorted(read, key=_place):
-            about, tokens, text, text_hash, authority, importance, _, named_by, segments = row
+            about, tokens, text, authority, importance, _, named_by, segments = row
             scored = tuple(
                 SegmentScore(first, last, start, end, cosines.get(number))
                 for _, number, first, last, start, end in segments
             )
             bm25 = scores.get(about.chunk_id, 0.0)
-            chunk = Candidate(about, tokens, text, text_hash, authority, importance, scored, bm25)
+            chunk = Candidate(about, tokens, text, authority, importance, scored, bm25)
             made.append(chunk._replace(named_by=named_by) if named_by else chunk)
         return made
 

@@ -3,7 +3,8 @@
 documents -> chunks -> parts; a part refers by the hash of its embedded text to `vectors`, the
 embedding cache. A vector with a `unused_since` of NULL is searched; in a large index its code is in
 the vec0 table that the `meta` key `vec_table` names. `fts` has one row per chunk and stores no
-text. Texts of chunks and prefixes of parts are deflated; `PLAIN` reads them.
+text. Texts of chunks and prefixes of parts are deflated; `plain` reads them. The anchor of a chunk
+is that of its headings with `repeat` at its end.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from memcli.errors import DamagedError, IncompleteError, StoreError
 from memcli.store.sqlite.driver import APPLICATION_ID, rows
 from memcli.store.sqlite.fts_query import TOKENIZE
 
-VERSION = 16  # of the tables; an index with older ones is built again
+VERSION = 17  # of the tables; an index with older ones is built again
 _QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")
 # An encoder is a number here, because its name is long.
 _TABLES = f"""
@@ -38,10 +39,10 @@ CREATE INDEX documents_rules ON documents (always, soft) WHERE always OR soft;
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY,
   document_id INTEGER NOT NULL REFERENCES documents (id),
-  ordinal INTEGER NOT NULL, anchor TEXT NOT NULL, heading_path TEXT NOT NULL,
+  ordinal INTEGER NOT NULL, repeat TEXT NOT NULL, heading_path TEXT NOT NULL,
   start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
   start_byte INTEGER NOT NULL, end_byte INTEGER NOT NULL, tokens INTEGER NOT NULL,
-  text_hash BLOB NOT NULL, date TEXT, first_day TEXT, links TEXT NOT NULL, turns TEXT NOT NULL,
+  date TEXT, first_day TEXT, links TEXT NOT NULL, turns TEXT NOT NULL,
   preferences TEXT NOT NULL, text BLOB NOT NULL
 );
 CREATE INDEX chunks_document ON chunks (document_id);
@@ -101,7 +102,7 @@ CREATE INDEX lineage_path ON lineage (path);
 
 # Hash of these tables. A file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
-SHAPE = "c782027c83a98c8e5025b6e0db5f1168"
+SHAPE = "3717474ac7da538e8c93a5ee15b858ad"
 _VEC_TABLE = "codes_[0-9]{1,9}"
 _VEC0_TABLE = rf"(?:{_VEC_TABLE}|codes_[0-9]{{1,5}}_[0-9]{{1,9}})"  # a tier's name has both numbers
 _OWN_TABLES = rf"{_VEC0_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"

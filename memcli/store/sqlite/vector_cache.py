@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Made = TypeVar("Made")
 
-VERSION = 2  # raise it when the tables or the packing of vectors change
+VERSION = 3  # raise it when the tables, the packing of vectors or the hash of a text change
 MOST_BYTES = 256 << 20  # some 600,000 vectors of 384 components
 KEPT_SHARE = 0.75  # of the vectors, if there are too many; those used last are kept
 _DAY_SECONDS = 86_400

@@ -15,11 +15,12 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 import apsw
 
 from memcli import system
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import DamagedError, RetryLaterError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.quantize import packed
-from memcli.store.run_records import AWAITED
+from memcli.store.records import Counts, Facts, Key, LineCheck
+from memcli.store.run_records import AWAITED, Pending, Stamp
 from memcli.store.sqlite import documents, driver, integrity, keywords, replacement, schema
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.driver import (
@@ -35,14 +36,10 @@ from memcli.store.sqlite.driver import (
     translated,
     understood,
 )
+from memcli.types import Document, KnownFile
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from memcli.store.records import Counts, Facts, Key, LineCheck
-    from memcli.store.run_records import Pending, Stamp
     from memcli.store.sqlite.vector_cache import VectorCache
-    from memcli.types import Document, KnownFile
 
 # The log can be folded into the file while no search reads it. If searches follow each other
 # without a gap, a finished run would wait for the usual timeout and fold nothing.

@@ -253,7 +253,6 @@ class MemorySnapshot:
                 row.about,
                 row.chunk.tokens,
                 row.chunk.text,
-                row.chunk.text_hash,
                 row.document.authority,
                 row.document.importance,
                 tuple(self._scored(part, retrievers.vector) for part in row.chunk.segments),

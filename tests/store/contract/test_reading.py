@@ -64,7 +64,7 @@ def test_a_candidate_is_what_was_put(store: Store) -> None:
             about, chunk.text, chunk.start_byte, chunk.end_byte, chunk.ordinal
         )
         assert candidate._replace(segments=()) == Candidate(
-            about, chunk.tokens, chunk.text, chunk.text_hash, 0.5, 0.25, (),
+            about, chunk.tokens, chunk.text, 0.5, 0.25, (),
             named_by="" if chunk.ordinal else made.front_matter,
         )  # fmt: skip
         assert [part[:4] for part in candidate.segments] == [

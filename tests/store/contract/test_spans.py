@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.indexing.indexer import text_of
-from memcli.markdown.segments import digest
+from memcli.markdown.segments import segment_hash
 from memcli.store.documents import counts_by_source, documents_by_day, with_chunks
 from memcli.store.port import Store
 from memcli.store.records import Scope
@@ -126,7 +126,7 @@ def test_every_text_that_waits_is_put_together_as_it_was_cut(store: Store) -> No
             put(change, f"{number}.md", f"---\n{said}\n---\n{body}\n")
         waiting = change.pending(ENCODER.fingerprint, 999)
     assert len(waiting) > 3 * len(FRONT_MATTER)
-    assert [digest(text_of(each)) for each in waiting] == [each.hash for each in waiting]
+    assert [segment_hash(text_of(each)) for each in waiting] == [each.hash for each in waiting]
 
 
 START = date(2025, 12, 1)
