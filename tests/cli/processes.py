@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -47,11 +48,33 @@ def run(
         stdin.write(input.encode() if isinstance(input, str) else input)
         stdin.seek(0)
         _fork(arguments, environ, (stdin, out, err), cwd)
-        code = int(_loaded().recv(16))
-        out.seek(0)
-        err.seek(0)
-        printed = (file.read().decode().replace("\r\n", "\n") for file in (out, err))
-        return subprocess.CompletedProcess([*COMMAND, *arguments], code, *printed)
+        return _done(arguments, out, err)
+
+
+def sent(data: bytes, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run on what comes through a pipe whose other end stays open until the command has ended."""
+    theirs, ours = os.pipe()
+    with TemporaryFile() as out, TemporaryFile() as err:
+        _fork(arguments, environ, (theirs, out, err))
+        os.close(theirs)
+        left = memoryview(data)
+        with suppress(BrokenPipeError):  # it has read as much as it wanted
+            while left:
+                left = left[os.write(ours, left) :]
+        done = _done(arguments, out, err)
+    os.close(ours)
+    return done
+
+
+def _done(
+    arguments: Sequence[str], out: IO[bytes], err: IO[bytes]
+) -> subprocess.CompletedProcess[str]:
+    """Wait until a fork has ended."""
+    code = int(_loaded().recv(16))
+    out.seek(0)
+    err.seek(0)
+    printed = (file.read().decode().replace("\r\n", "\n") for file in (out, err))
+    return subprocess.CompletedProcess([*COMMAND, *arguments], code, *printed)
 
 
 def _fork(
