@@ -113,14 +113,14 @@ def newer_first(
     def place(passage: RankedPassage, above: frozenset[int], before: RankedPassage | None) -> None:
         if any(_is_same(passage, other) for other in order):
             return
-        chunk = passage.about.chunk_id
-        for correction in (
-            newer.above(_passage(passage), least, words) if above or len(order) < FIRST else ()
-        ):
+        chunk, chunks = passage.about.chunk_id, set[int]()
+        is_high = bool(above) or len(order) < FIRST
+        for correction in newer.above(_passage(passage), least, words) if is_high else ():
             line = shown(correction)
             # A passage may contain its own correction.
             if line is not passage and correction.chunk_id not in above:
                 place(line, above | {chunk}, passage)
+                chunks.add(correction.chunk_id)
         if before and top.index(before) < top.index(passage):
             marks = newer.of(_passage(before))
             if any(shown(line) is passage for line in marks):
@@ -128,7 +128,7 @@ def newer_first(
                 sure = max(filter(None, (passage.confidence, before.confidence)), default=None)
                 passage = passage._replace(confidence=sure)
             passage = passage.moved(passage.score, "newer", before=before.citation)
-        order.append(passage)
+        order.append(passage._replace(behind=frozenset(chunks)))
 
     for passage in top:
         place(passage, frozenset(), None)
