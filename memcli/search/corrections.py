@@ -10,8 +10,9 @@ does a passage whose front matter names the document under `supersedes`. If it n
 Lines are compared when you ask a question, and only those near the answer. A stored table of pairs
 would need rows that each changed file makes invalid, because the rarest words of a line decide what
 it is compared with: in a chat of 1,153 lines, one more file changes 10 of 1,428 pairs of other
-files, and at most 29. A line with a word of change is compared with the lines that share its words,
-any other line with lines that begin as it does or share its longest words.
+files, and at most 29. It would save at most 20 to 44 % of the CPU of a warm keyword search.
+A line with a word of change, or a note with a number, is compared with the lines that share its
+words, any other line with lines that begin as it does or share its longest words.
 
 A newer line marks an older one if it corrects that line with a likelihood of SURE. A wrong mark
 misleads the reader; a wrong order costs little, because both lines are shown. So a newer line comes
