@@ -162,13 +162,19 @@ def _write_text(result: SearchResult, command: CommandContext, shape: Shape) -> 
 
 
 def _heading(result: SearchResult, command: CommandContext, place: int) -> str:
-    """Write one of several questions above its answer, and how well the passages match."""
+    """Write one of several questions above its answer.
+
+    How well the passages match, and how its dates were read, stand beside it.
+    """
+    from memcli.render.dates import line
+
     terminal, answer = command.terminal, result.answer
     question = terminal.safe_line(result.question.text)
     match = match_line(answer) if answer.passages else _nothing(answer)
-    doubt = f"  ({terminal.safe_line(match)})" if match else ""
+    remarks = " ".join(filter(None, (match, line(answer.dates))))
+    beside = f"  ({terminal.safe_line(remarks)})" if remarks else ""
     above = "\n" if place > 1 else ""
-    return f"{above}{terminal.style.heading}# {question}{terminal.style.end}{doubt}\n"
+    return f"{above}{terminal.style.heading}# {question}{terminal.style.end}{beside}\n"
 
 
 def _nothing(answer: Answer) -> str:
@@ -287,9 +293,13 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         return
     say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_reranked(answer.reranked, terminal)
-    say_dates(_dates(result, shape), terminal)
+    is_headed = bool(shape.place) and shape.form == "text"  # the heading names its dates
+    if not is_headed:
+        say_dates(_dates(result, shape), terminal)
+    elif shape.place == 1:
+        say_dates(shape.filters, terminal)
     if not answer.passages:
-        if not (shape.place and shape.form == "text"):
+        if not is_headed:
             terminal.say("The answer left nothing out." if shape.rest else _nothing(answer))
         if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
             terminal.say(f"--budget {_needed(result, command, shape)} shows the best one.")

@@ -270,6 +270,28 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 
 
+def test_dates_of_several_questions_stand_beside_their_question(notes: Path) -> None:
+    both = ("search", "the pool in June 2026", "why it ran dry", "--mode", "keyword")
+    now = ("--now", "2026-07-01T12:00:00")
+    out, err = printed(*both, *now)
+    first, second = (line for line in out.splitlines() if line.startswith("# "))
+    assert first.startswith("# the pool in June 2026  (")
+    assert first.endswith('Read "June 2026" as 2026-06-01 to 2026-06-30.)')
+    assert "Read" not in second + err
+    _, err = printed(*both, *now, "--since", "30 days ago")
+    assert err.count("Read ") == 1
+    assert 'Read "--since 30 days ago" as 2026-06-01 and later.' in err.splitlines()
+
+
+def test_an_option_inside_the_quotes_of_a_question_is_named(notes: Path) -> None:
+    one = ("search", "the pool --path MEMORY.md --path x", "--mode", "keyword")
+    assert "--path inside the question is searched as text" in printed(*one)[1].splitlines()
+    two = ("search", "the pool --limit=3", "who ran --json now", "--mode", "keyword")
+    assert "--limit, --json inside the question are searched as text" in printed(*two)[1]
+    for query in (("the pool --shiny",), ("--", "pool", "--path"), ("pool -x --",)):
+        assert "inside the question" not in printed("search", "--mode", "keyword", *query)[1]
+
+
 def test_three_passages_are_shown_if_none_is_sure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
