@@ -180,7 +180,7 @@ def commit_meant(
     git: Git, when: str, today: Workspace, now: datetime | None
 ) -> tuple[Commit, datetime]:
     """Find the commit and its moment."""
-    day = last_day(when, today, now)
+    day = day_named(when, today, now)
     if day is None:
         commit = commit_named(git, when)
         return commit, commit.moment
@@ -190,14 +190,20 @@ def commit_meant(
     return commit_at(git, end), end
 
 
-def last_day(when: str, today: Workspace, now: datetime | None) -> date | None:
-    """Read a date as its last day; None if it is not a date."""
-    day_first = today.config("search.date_order") == "dmy"
+def day_named(
+    when: str | None, workspace: Workspace, now: datetime | None, *, is_first: bool = False
+) -> date | None:
+    """Read a date as its last day, or as its first; None if it is not a date."""
     try:
-        span = parse_date(when, (now or today.moment()).date(), day_first=day_first)
+        span = parse_date(
+            when or "",
+            (now or workspace.moment()).date(),
+            day_first=workspace.config("search.date_order") == "dmy",
+        )
     except ValueError:
         return None
-    return date.fromisoformat(span.end) if span.end else None
+    day = span.start if is_first else span.end
+    return date.fromisoformat(day) if day else None
 
 
 def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:

@@ -7,14 +7,7 @@ from datetime import date
 from math import ceil
 from typing import Any
 
-from memcli.api.ask import (
-    begin_vector,
-    bring_up_to_date,
-    equipped,
-    for_all,
-    model_groups,
-    naming_models,
-)
+from memcli.api import ask
 from memcli.api.usage_counts import uses
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN, Config
@@ -122,16 +115,16 @@ def _of_a_question(
     filters = Filters(view=memory.config("search.view"))
     index = memory.remembered()
     options = options_of(memory.config, filters=filters)
-    options = equipped(memory, options, index)
-    vector = begin_vector(memory.lead, question, options, index)
-    freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
+    options = ask.equipped(memory, options, index)
+    vector = ask.begin_vector(memory.lead, question, options, index)
+    freshness = ask.bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, question, freshness, filters)
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
         fixed = fixed_of(snapshot, sharing, filters)
-        groups = model_groups(memory, snapshot, question, options, vector)
+        groups = ask.model_groups(memory, snapshot, question, options, vector)
         answer, parts = find(
             snapshot,
             question,
@@ -142,8 +135,8 @@ def _of_a_question(
             observe=observe,
         )
     assembled = assemble(fixed, parts, sharing)
-    answer = answer._replace(semantic=for_all(memory, answer.semantic))
-    freshness = naming_models(freshness, groups)
+    answer = answer._replace(semantic=ask.for_all(memory, answer.semantic))
+    freshness = ask.naming_models(freshness, groups)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
 
@@ -165,7 +158,7 @@ def session_start(
 
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
-    freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
+    freshness = ask.bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)

@@ -10,13 +10,12 @@ from functools import partial
 from itertools import chain
 from math import fsum
 
-from memcli.api.as_of import commit_meant, files_of, last_day
+from memcli.api.as_of import commit_meant, day_named, files_of
 from memcli.api.targets import stored_logs
 from memcli.api.workspace import Workspace
 from memcli.api.workspaces import NamedWorkspace, Workspaces, joined
 from memcli.checking import Any
 from memcli.compaction.similarity import idf
-from memcli.dates.find import parse_date
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
 from memcli.history import differences
 from memcli.history.commits import Commit, DayOfCommits, commit_named, days_of, head_of
@@ -211,13 +210,13 @@ class _Repository(Record):
 def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSpan) -> ChangeList:
     git, since, until, now = repository.git, request.since, request.until, request.now
     newest = _last_commit(git, until, workspace, now)
-    start = _first_day(since, workspace, now)
+    start = day_named(since, workspace, now, is_first=True)
     behind = ""
     if start is None and since is not None:
         behind, start = commit_named(git, since).oid, date.min
     if start is None:
         end = newest.moment.date() if until is not None else now.date()
-        start = _a_week_before(_last_day(until, workspace, now) or end, now)
+        start = _a_week_before(day_named(until, workspace, now) or end, now)
     changed_days, cut = days_of(git, newest, start, history=behind)
     if behind and changed_days and changed_days[-1].before is None and not cut:
         raise UsageError(
@@ -292,18 +291,6 @@ def _a_week_before(day: date, now: datetime) -> date:
     return day - timedelta(days=min(DAYS, day.toordinal() - 1))
 
 
-def _first_day(since: str | None, workspace: Workspace, now: datetime) -> date | None:
-    """Read a date as its first day; None if it is not a date."""
-    if since is None:
-        return None
-    day_first = workspace.config("search.date_order") == "dmy"
-    try:
-        span = parse_date(since, now.date(), day_first=day_first)
-    except ValueError:
-        return None
-    return date.fromisoformat(span.start) if span.start else None
-
-
 def _of_day(
     workspace: Workspace, repository: _Repository, day: DayOfCommits, *, hides: bool
 ) -> tuple[DayChanges, list[Reason]]:
@@ -370,10 +357,10 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     """Count the lines of dated logs as new on those days."""
     since, until, now, by, hides = request
     workspace, settings = memory.lead, memory.index_settings()
-    last = _last_day(until, workspace, now) or now.date()
-    first = _first_day(since, workspace, now) or _a_week_before(last, now)
-    if (since is not None and _first_day(since, workspace, now) is None) or (
-        until is not None and _last_day(until, workspace, now) is None
+    last = day_named(until, workspace, now) or now.date()
+    first = day_named(since, workspace, now, is_first=True) or _a_week_before(last, now)
+    if (since is not None and day_named(since, workspace, now, is_first=True) is None) or (
+        until is not None and day_named(until, workspace, now) is None
     ):
         raise UsageError(
             f"{_no_repository(memory)}, so only days can be compared",
@@ -437,10 +424,6 @@ def _no_repository(memory: Workspaces) -> str:
     if memory.lead.has_files:
         return f"{name} is not in a git repository"
     return f"the git repository of {name} is not on this machine"
-
-
-def _last_day(until: str | None, workspace: Workspace, now: datetime) -> date | None:
-    return None if until is None else last_day(until, workspace, now)
 
 
 LEAST_STEM = 4  # letters that a word needs to match a longer word that begins with it

@@ -15,17 +15,8 @@ from memcli.language.terms import terms
 from memcli.markdown.links import CORRECTS, corrected_lines
 from memcli.markdown.parse import parse
 from memcli.record import Record
-from memcli.remember import append
-from memcli.remember.admission import (
-    LEAST_WORTH,
-    AdmissionSettings,
-    Check,
-    Judgement,
-    OlderLine,
-    WasShown,
-    is_same,
-    judge,
-)
+from memcli.remember import admission, append
+from memcli.remember.admission import AdmissionSettings, Check, Judgement, OlderLine, WasShown
 from memcli.remember.append import AppendedNote, Make
 from memcli.remember.block import TYPES, Note, PlacedNote, cleaned, place
 from memcli.remember.note_score import GateWeights
@@ -132,7 +123,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     older, unknown = (older, ()) if older else _corrected_by_text(workspace, text)
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
     settings = settings._replace(is_of_agent=bool(wish.by))
-    judged = judge(text, similar.of(text), settings, heading=note.heading)
+    judged = admission.judge(text, similar.of(text), settings, heading=note.heading)
     if older:
         judged = _for_correction(judged, OlderLine(older, older_text, differs=True), text)
     title = os.path.basename(path).rpartition(".")[0]
@@ -398,7 +389,7 @@ def _refuse_twice(data: bytes | None, text: str) -> None:
         return
     longest = max(re.findall(r"\w+", text), key=len, default="").casefold()
     for first, last, lines in windows(present[0].split("\n"), length(text)):
-        if longest in lines.casefold() and is_same(lines, text):
+        if longest in lines.casefold() and admission.is_same(lines, text):
             raise _TwiceError(first, last)
 
 
@@ -483,7 +474,7 @@ def weigh(
         for unit in units(block, parsed.lines):
             line = with_speaker(unit)
             others = [n for n in similar.of(line) if (n.source, n.path) != place]
-            judged = judge(line, others, settings)
+            judged = admission.judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
             judged = judged._replace(older=shown_lines(workspace, judged))
             result.append(ScoredParagraph(first, last, shown_text(workspace, line), judged))
@@ -502,7 +493,7 @@ def admission_settings(
             f" {sum(weights):g}",
             hint="memcli config gating",
         )
-    least = config("gate.least") or (LEAST_WORTH if is_gated else 0.0)
+    least = config("gate.least") or (admission.LEAST_WORTH if is_gated else 0.0)
     return AdmissionSettings(weights, least, was_shown)
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from memcli import system
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import IndexModel, OpenedEncoder
+from memcli.embedding.encoders import AUTO, IndexModel, OpenedEncoder
 from memcli.errors import AwayError, Reason, RetrieverError, RetryLaterError
 from memcli.indexing.notices import broken_front_matter, broken_names, unmatched
 from memcli.indexing.progress import shared
@@ -235,8 +235,6 @@ def sync(
     on_progress: Progress = unseen,
 ) -> RunResult:
     """Update the index as its only writer; `sleep` waits for another writer."""
-    from memcli.embedding.encoders import AUTO
-
     workspace.need_files()
     is_auto = AUTO in workspace.encoders().names
     settings = workspace.index_settings()._replace(weighs_languages=is_auto)

@@ -6,30 +6,26 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.cli.search_form import TEMPLATE
+from memcli.cli.search_form import TEMPLATE, Shape
 from memcli.errors import Reason
 from memcli.language.tokens import estimate
 from memcli.render.reasons import match_line, repaired, sentence
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.confidence import GOOD
-from memcli.search.ranked import mark_of
-from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
+from memcli.search.ranked import RankedPassage, mark_of
+from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse, missing_vectors
 from memcli.search.snippet import Snippet, make_snippet
-from memcli.types import EMPTY
+from memcli.types import EMPTY, About
 
 if TYPE_CHECKING:
     from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext
-    from memcli.cli.search_form import Shape
     from memcli.cli.terminal import Terminal
     from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
     from memcli.search.pipeline import Answer
-    from memcli.search.ranked import RankedPassage
     from memcli.search.repair import Repair
     from memcli.search.rerank import RerankResult
-    from memcli.search.retrievers import RetrieverUse
-    from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
 

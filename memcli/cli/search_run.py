@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from collections import deque
+from collections.abc import Sequence
+
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.cli.command_context import progress_of
+from memcli.cli.command_context import CommandContext, progress_of, warn_of_secrets
 from memcli.errors import ERROR_SCHEMA, ExitCode, RetrieverError, UsageError
 from memcli.record import Record
 from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcli.api.ask import SearchResult
-    from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
@@ -81,8 +82,6 @@ def deliver(
         raise _without_semantic(result.answer.semantic)
     request.write(result)
     if request.command.config("secrets") == "warn":
-        from memcli.cli.command_context import warn_of_secrets
-
         shown = (
             (request.command.cite(passage), passage.text) for passage in result.answer.passages
         )
@@ -120,8 +119,6 @@ def each_line(request: SearchRequest) -> int:
     last two questions.
     """
     import json
-    import sys
-    from collections import deque
 
     from memcli.search.follow_up import EARLIER, question_after
 

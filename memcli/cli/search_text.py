@@ -332,7 +332,7 @@ def _corrections(
 
 def _is_shown(line: Correction, passages: Sequence[RankedPassage]) -> bool:
     return any(
-        passage.about.chunk_id == line.chunk_id
+        passage.about.document == line.document
         and passage.start_line <= line.start_line <= passage.end_line
         for passage in passages
     )

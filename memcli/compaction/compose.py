@@ -11,7 +11,7 @@ from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import NOTHING
-from memcli.markdown.lineage import SCHEMA, log_name, seal_of
+from memcli.markdown.lineage import SCHEMA, cited_name, log_name, seal_of
 from memcli.record import Record
 from memcli.types import Lineage, lines_of
 
@@ -37,27 +37,42 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
     """Write the text to read and search: a section per log, with the entries' headings.
 
     The heading of a section begins with the name of its log, and its lines cite line numbers only.
-    If nobody reads the text but a program or a model, each sentence cites its log itself. A log
+    If every log has one line and no title, there are no headings, and each line cites the name. If
+    nobody reads the text but a program or a model, each sentence cites the path of its log. A log
     without a quoted line gets a line that only cites it.
     """
-    lines: list[str] = []
+    sections: list[list[str]] = []
+    short: list[str] = []
     for (path, date), group in groupby(_readable(entries), key=lambda e: (e.path, e.date)):
         section = list(group)
         name = log_name(path) if is_read else ""
         title = section[0].headings[0]
-        lines += ["", _heading(name, date, title)]
-        prefix = "" if name else path
-        tokens = LINE_TOKENS if is_read else 0
-        parts = [(_subheading(entry, title), _lines(entry, prefix, tokens)) for entry in section]
-        cost = sum(quotient(heading) for heading in {heading for heading, _ in parts})
-        has_headings = cost <= HEADINGS * sum(quotient(line) for _, own in parts for line in own)
-        above = ""
-        for heading, own in parts:
-            if heading and heading != above and has_headings:
-                lines += ["", heading]
-            above = heading
-            lines += own
-    return "\n".join([*lines[1:], ""])
+        heading = _heading(name, date, title)
+        own = _section(section, title, "" if name else path, LINE_TOKENS if is_read else 0)
+        sections.append([heading, *own])
+        if len(own) == 1 and name == cited_name(path) and heading == f"## {name}":
+            short.append(f"{name}:".join(own[0].rsplit(":", 1)))
+    if sections and len(short) == len(sections):
+        sections = [short]
+    text = "\n\n".join("\n".join(lines) for lines in sections)
+    return f"{text}\n" if text else ""
+
+
+def _section(
+    section: Sequence[EntrySummary], title: str, prefix: str, tokens: float
+) -> Sequence[str]:
+    """Write the lines of a log, below the headings of its entries unless they cost too much."""
+    parts = [(_subheading(entry, title), _lines(entry, prefix, tokens)) for entry in section]
+    cost = sum(quotient(heading) for heading in {heading for heading, _ in parts})
+    has_headings = cost <= HEADINGS * sum(quotient(line) for _, own in parts for line in own)
+    lines: list[str] = []
+    above = ""
+    for heading, own in parts:
+        if heading and heading != above and has_headings:
+            lines += ["", heading]
+        above = heading
+        lines += own
+    return lines
 
 
 def _heading(name: str, date: str, title: str) -> str:

@@ -13,11 +13,17 @@ from itertools import accumulate
 from memcli.compaction.compose import EntrySummary, body, document
 from memcli.compaction.external_summarizer import Wording, written
 from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
-from memcli.compaction.sentences import Sentence
+from memcli.compaction.sentences import Sentence, split
 from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, citing_lines, last_lines
-from memcli.compaction.superseded import marked, reversals, superseding, with_citations
-from memcli.language.salience import DECISION, HARD
+from memcli.compaction.superseded import (
+    REVERSIBLE,
+    marked,
+    reversals,
+    superseding,
+    with_citations,
+)
+from memcli.language.salience import HARD, keep_reason
 from memcli.language.tokens import measure, quotient
 from memcli.markdown.evidence import NOTHING, WORDED, contains_text
 from memcli.markdown.lineage import CitedLine, cited, lines_hash
@@ -104,7 +110,8 @@ class Drafter:
         self.taken = {summary.path for summary in existing}
         self.run = 1 + max((summary.lineage.run for summary in existing), default=0)
         self.texts: list[tuple[str, str, str]] = []  # latest day, path, text of valid summaries
-        self.decisions: list[tuple[str, Sentence]] = []  # each with the latest day of its summary
+        # Decisions and promises, each with the latest day of its summary.
+        self.decisions: list[tuple[str, Sentence]] = []
         self.superseded: set[tuple[str, int]] = set()  # path and line of superseded ones
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
@@ -216,8 +223,9 @@ class Drafter:
             old = cited(f"- {NOTHING} ({line.replaces})")
             if old:
                 self.superseded.add((old.path, old.first))
-            if line.reason == DECISION:
-                self.decisions.append((latest, line))
+            for text in split(line.text):  # a line may contain the reasons of its decision
+                if (reason := keep_reason(text)) in REVERSIBLE:
+                    self.decisions.append((latest, line._replace(text=text, reason=reason)))
 
     def _lines_of(self, sentence: Sentence) -> SourceLines:
         """Return the source lines of a sentence, as in their log."""

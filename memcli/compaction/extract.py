@@ -7,8 +7,9 @@ value of a sentence is
 
 where `chance` is how likely somebody asks for it: a logistic function of its names, times and
 numbers, of the IDF of its terms that are not chosen yet, and of whether it answers a question.
-A sentence counts less if it is in brackets, if it stands late in a conversation, if its subject is
-named only before it, if it recurs, or if an assistant or a tool says it. REPEAT is less for a
+A sentence counts less if it is in brackets, if it is late in a conversation, if its subject is
+named only before it, if it recurs, or if an assistant or a tool says it. A line of a note also
+counts less if most other logs contain a similar line ("Stand-up at 9:30"). REPEAT is less for a
 sentence with a new name, number or time.
 
 A line that recurs is chosen once, and a line of the summary before is not chosen again. A sentence
@@ -50,7 +51,10 @@ REPEAT = 0.8
 REPEATS_NEW = 0.6  # instead of REPEAT, for a sentence with a new name, number or time
 RECURS = 1.0  # for a line that recurs
 CITATION_TOKENS = 4.0  # per line, as neighbours share a citation
-ALIKE = 0.7  # cosine to what is chosen from which a first sentence says nothing new
+ALIKE = 0.7  # cosine from which a line of a note says nothing new
+ROUTINE = 0.5  # share of the other logs with a similar line, above which a line is routine
+OF_ROUTINE = 2.0  # if all other logs contain a similar line, half of it
+LEAST_LOGS = 3
 # Greetings and fillers carry no memory.
 LEAST_TERMS = 3
 
@@ -155,6 +159,7 @@ class _Selection:
         names = {s.speaker for s in sentences if s.speaker}
         answering = {at for at in range(1, len(sentences)) if _answers(sentences, at)}
         where, times = _positions(sentences), Counter(self.first)
+        self.routine = _routine(sentences, self.rows)
         odds = [
             BASE
             + telling(sentence.text, names)
@@ -164,6 +169,7 @@ class _Selection:
             - MACHINE * sentence.by_machine
             - LATE * (where[at] if sentence.speaker else 0)
             - RECURS * (times[at] > 1)
+            - OF_ROUTINE * max(0.0, self.routine[at] - ROUTINE)
             for at, (sentence, needed) in enumerate(zip(sentences, self.needed, strict=True))
         ]
         self.odds = np.array(odds)
@@ -209,6 +215,7 @@ class _Selection:
             self.is_able[at]
             and not (sentence.speaker or sentence.by_machine or self.is_other[at])
             and self.first.count(at) == 1
+            and self.routine[at] <= ROUTINE
             and not sentence.text.endswith(("?", "？"))
             and not leans_on(sentence.text)
         )
@@ -279,6 +286,24 @@ def _positions(sentences: Sequence[Sentence]) -> list[float]:
         positions.append(seen[sentence.path] / count[sentence.path])
         seen[sentence.path] += 1
     return positions
+
+
+def _routine(sentences: Sequence[Sentence], rows: Matrix) -> list[float]:
+    """Return for each line of a note the share of the other logs that contain a similar line.
+
+    0 for a line of a conversation, and if there are fewer than LEAST_LOGS.
+    """
+    import numpy as np
+
+    notes = [at for at, sentence in enumerate(sentences) if not sentence.speaker]
+    paths = {sentence.path for sentence in sentences}
+    shares = np.zeros(len(sentences))
+    if notes and len(paths) >= LEAST_LOGS:
+        similar = rows[notes] @ rows[notes].T >= ALIKE
+        logs = np.array([sentences[at].path for at in notes])
+        count = sum(similar[:, logs == path].any(axis=1).astype(int) for path in paths)
+        shares[notes] = np.maximum(0, count - 1) / (len(paths) - 1)
+    return [float(share) for share in shares]
 
 
 MOST_BEFORE = 2  # sentences that one may take along

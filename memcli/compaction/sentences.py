@@ -20,9 +20,11 @@ from memcli.language.salience import (
     of_heading,
 )
 from memcli.markdown.evidence import mark
+from memcli.markdown.lineage import cited_name
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, within
 from memcli.markdown.units import Unit, units
 from memcli.record import Record
+from memcli.types import lines_of
 
 if TYPE_CHECKING:
     from memcli.types import Turn
@@ -54,9 +56,8 @@ class Sentence(Record):
 
     @property
     def citation(self) -> str:
-        """Cite the lines as `memcli get` takes them."""
-        tail = "" if self.last == self.first else f"-{self.last}"
-        return f"{self.path}:{self.first}{tail}"
+        """Cite the lines as `memcli get` takes them, by the name of the log if it has one."""
+        return f"{cited_name(self.path)}:{lines_of(self.first, self.last)}"
 
     @property
     def shown(self) -> str:

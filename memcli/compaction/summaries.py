@@ -10,7 +10,7 @@ from memcli.compaction.sentences import Sentence
 from memcli.indexing.lineage import successors
 from memcli.language.salience import keep_reason
 from memcli.language.tokens import quotient
-from memcli.markdown.evidence import CitedFile, unmarked, weigh
+from memcli.markdown.evidence import NOTHING, CitedFile, unmarked, weigh
 from memcli.markdown.lineage import cited, cited_lines
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines, lines_of
@@ -113,7 +113,8 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
             continue
         if summary.is_valid:
             paths = {cite.path for _, cite in cited_lines(summary.text)}
-            paths |= {old.rpartition(":")[0] for old in corrections(summary.text)}
+            olds = (cited(f"- {NOTHING} ({old})") for old in corrections(summary.text))
+            paths |= {old.path for old in olds if old}
             silent = {leaf.path for leaf in leaves_of(path, by_path)} - paths
             result += [
                 Problem(path, "coverage", f"none of its lines cites {p}") for p in sorted(silent)

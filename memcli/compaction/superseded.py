@@ -1,7 +1,7 @@
-"""Find decisions that a later sentence reverses; pure.
+"""Find decisions and promises that a later sentence reverses; pure.
 
-A later sentence reverses a decision if it must survive itself and if it, or a heading above it,
-corrects the decision as `language.correction` defines it.
+A later sentence reverses one if it must survive itself and if it, or a heading above it, corrects
+it as `language.correction` defines it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from itertools import count
 from memcli.checking import TYPE_CHECKING
 from memcli.language.change import speaks_of_change
 from memcli.language.correction import corrects
-from memcli.language.salience import DECISION, FACT
+from memcli.language.salience import DECISION, FACT, PROMISE
 from memcli.language.terms import content
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.compaction.compose import EntrySummary
     from memcli.compaction.sentences import Sentence
+
+
+REVERSIBLE = (DECISION, PROMISE)  # a later sentence may reverse these; facts and rules stay
 
 
 class Reversal(Record):
@@ -31,7 +34,7 @@ class Reversal(Record):
 
 
 def reversals(entries: Sequence[EntrySummary]) -> list[Reversal]:
-    """Find the sentences that, below their headings, may take a decision back."""
+    """Find the sentences that, below their headings, may reverse a decision or promise."""
     pairs, at = [], -1
     for entry in entries:
         for sentence in entry.sentences:
@@ -46,8 +49,8 @@ def reversals(entries: Sequence[EntrySummary]) -> list[Reversal]:
 
 
 def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | None:
-    """Return the first of some later reversals that reverses a decision."""
-    if decision.reason != DECISION or not later:
+    """Return the first of some later reversals that reverses a decision or promise."""
+    if decision.reason not in REVERSIBLE or not later:
         return None
     about = content(decision.text)
     for reversal in later:
@@ -58,9 +61,9 @@ def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | Non
 
 
 def marked(entries: Sequence[EntrySummary]) -> list[EntrySummary]:
-    """Mark the decisions that a later sentence of the same entries corrects, and that sentence.
+    """Mark what a later sentence of the same entries reverses, and that sentence.
 
-    A later sentence can correct one decision. Others stay as they are.
+    A later sentence can reverse one decision or promise. Others stay as they are.
     """
     flat = [sentence for entry in entries for sentence in entry.sentences]
     later = reversals(entries)

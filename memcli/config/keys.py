@@ -20,6 +20,7 @@ class Key(Record):
     added: Sequence[str] = ()  # further choices that only the user's own settings can name
     low: float | None = None
     high: float | None = None
+    flag: str = ""  # the option that overrides it
     user_only: bool = False
     user_choices: tuple[str, ...] = ()  # choices that a workspace's file cannot make
     besides: str = ""  # in words: values accepted besides the choices
@@ -52,7 +53,7 @@ KEYS: tuple[Key, ...] = (
     Key("files.scope", str, "folder", "Files that are searched: all Markdown in the folder, or only"
         " MEMORY.md, USER.md and memory/.", choices=("folder", "memory")),
     Key("files.agent_memories", list, [], "Agent memories that are searched too. See: memcli help"
-        " agent-memory.", user_only=True),
+        " agent-memory.", user_only=True, flag="--with"),
     Key("files.include", list, [], "More globs to search, with files.scope = memory."),
     Key("files.exclude", list, [], "Globs that are not searched, in gitignore syntax."),
     Key("files.evergreen", list, [], "Globs of documents whose date is not used."),
@@ -66,7 +67,8 @@ KEYS: tuple[Key, ...] = (
         low=0, high=1000),
     Key("embedding.encoder", str, "auto", "Model that turns text into vectors. auto: by the"
         " language of most notes.",
-        choices=encoders.PUBLIC, added=encoders.ADDED, user_choices=encoders.USER_ONLY),
+        choices=encoders.PUBLIC, added=encoders.ADDED, user_choices=encoders.USER_ONLY,
+        flag="--encoder"),
     Key("embedding.fallback", list, [], "Models to use if embedding.encoder cannot be used.",
         choices=encoders.PUBLIC, added=encoders.ADDED, user_only=True),
     Key("embedding.threads", int, 0, "Segments that index embeds at the same time. 0: one per"
@@ -106,14 +108,14 @@ KEYS: tuple[Key, ...] = (
         " this, the first search is the answer. 1: never.", low=0, high=1),
     Key("matryoshka.second", float, 1.0, "The same for 256 components.",
         low=0, high=1),
-    Key("search.limit", int, 10, "Number of passages.", low=1, high=100),
+    Key("search.limit", int, 10, "Number of passages.", low=1, high=100, flag="--limit"),
     Key("search.mode", str, "hybrid", "Search by keyword, by meaning or both.",
         choices=("hybrid", "keyword", "semantic"),
-        synonyms=(("lexical", "keyword"), ("dense", "semantic"))),
+        synonyms=(("lexical", "keyword"), ("dense", "semantic")), flag="--mode"),
     Key("search.profile", str, "default", "Set of ranking rules. See: memcli help ranking.",
-        choices=("default", "classic", "convex", "two-pass")),
+        choices=("default", "classic", "convex", "two-pass"), flag="--profile"),
     Key("search.fusion", str, "scaled", "How keyword and semantic scores are combined.",
-        choices=("scaled", "weighted", "rrf")),
+        choices=("scaled", "weighted", "rrf"), flag="--fusion"),
     Key("search.semantic_weight", float, 0.6, "Weight of semantic search.", low=0, high=1),
     Key("search.keyword_weight", float, 0.4, "Weight of keyword search.", low=0, high=1),
     Key("search.universe", int, 200, "Candidates per retriever: chunks of keyword search,"
@@ -128,16 +130,18 @@ KEYS: tuple[Key, ...] = (
         low=0, high=1),
     Key("search.mmr_min", float, -1.0, "Stop when relevance and novelty fall below this.",
         low=-1, high=1),
-    Key("search.min_score", float, 0.0, "Minimum confidence of a passage.", low=0, high=1),
+    Key("search.min_score", float, 0.0, "Minimum confidence of a passage.", low=0, high=1,
+        flag="--min-score"),
     Key("search.date_order", str, "mdy", "How 7/12/2023 is read: mdy is 12 July, dmy 7 December.",
         choices=("mdy", "dmy")),
     Key("search.repair", bool, True, "Correct words that no note contains. Off with --exact."),
     Key("search.follow_up", bool, True,
         "Over MCP and --stdin, read he, there and that day by the last two questions."),
     Key("search.rerank", str, "none", "How the 20 best passages are ranked again.",
-        choices=("none", "tokens", "onnx", "endpoint"), user_choices=("onnx", "endpoint")),
+        choices=("none", "tokens", "onnx", "endpoint"), user_choices=("onnx", "endpoint"),
+        flag="--rerank"),
     Key("search.view", str, "all", "Logs and summaries: all, active (without summarised lines) or"
-        " raw (without summaries).", choices=("active", "all", "raw")),
+        " raw (without summaries).", choices=("active", "all", "raw"), flag="--view"),
     Key("search.quality_weight", float, 0.5, "Penalty of a summary that covers little of its"
         " lines.",
         low=0, high=1),
@@ -158,8 +162,7 @@ KEYS: tuple[Key, ...] = (
     Key("passes.theta", float, 0.2, "Minimum cosine of the first pass.", low=0, high=1),
     Key("passes.kappa", float, 0.3, "Weight of key words.", low=0, high=100),
     Key("authority.recency", float, 0.5, "Weight of recency, for two-pass and for a context"
-        " without a"
-        " query. The three sum to 1.", low=0, high=1),
+        " without a query. The three sum to 1.", low=0, high=1),
     Key("authority.frequency", float, 0.2, "Weight of use, if it is counted.", low=0, high=1),
     Key("authority.authored", float, 0.3, "Weight of `authority` in front matter.",
         low=0, high=1),
@@ -181,11 +184,11 @@ KEYS: tuple[Key, ...] = (
         user_only=True),
     Key("expand.tokens", int, 1500, "Maximum tokens of source lines that --expand adds.", low=0),
     Key("context.budget", int, 2000, "Maximum tokens of a context, with fences and citations.",
-        low=1),
-    Key("context.tail", int, 1, "Number of newest entries in every context. 0: none.", low=0),
+        low=1, flag="--budget"),
+    Key("context.tail", int, 1, "Number of newest entries in every context. 0: none.", low=0,
+        flag="--tail"),
     Key("context.always_share", float, 0.3, "Share of the budget for files marked `always`. Above"
-        " it,"
-        " memcli warns.", low=0, high=1),
+        " it, memcli warns.", low=0, high=1),
     Key("context.soft_share", float, 0.1, "Share of the budget for files marked `soft`.",
         low=0, high=1),
     Key("context.preference_share", float, 0.15, "Share of the budget for instructions and"
@@ -197,12 +200,12 @@ KEYS: tuple[Key, ...] = (
     Key("context.hop_theta", float, 0.15, "Links with a lower score are not followed.",
         low=0, high=1),
     Key("compact.tail_days", int, 30, "Days before the newest entry that are never summarised.",
-        low=0, high=36500),
+        low=0, high=36500, flag="--tail-days"),
     Key("compact.tail_entries", int, 5, "Newest entries that are never summarised, at least.",
-        low=0),
-    Key("compact.cluster", int, 8, "Entries per summary.", low=2, high=1000),
+        low=0, flag="--tail"),
+    Key("compact.cluster", int, 8, "Entries per summary.", low=2, high=1000, flag="--cluster"),
     Key("compact.ratio", float, 0.35, "Length of a summary, as a share of its lines.",
-        low=0.01, high=0.9),
+        low=0.01, high=0.9, flag="--ratio"),
     Key("compact.context_tokens", int, 200, "Tokens of the previous summary that are not repeated.",
         low=0),
     Key("compact.command", list, [], "Program that writes summaries, with its arguments.",
@@ -210,8 +213,7 @@ KEYS: tuple[Key, ...] = (
     Key("compact.folder", str, "", "Folder of a model, for --summarizer onnx. See: memcli help"
         " compact.", user_only=True),
     Key("compact.prompt", str, "summarize: ", "Text before the lines. {text} marks their place if"
-        " more"
-        " text follows.", user_only=True),
+        " more text follows.", user_only=True),
     Key("compact.reads", int, 512, "Maximum tokens that the model reads at once.",
         low=16, high=32768, user_only=True),
     Key("compact.writes", int, 128, "Maximum tokens that the model writes.",
@@ -230,36 +232,18 @@ KEYS: tuple[Key, ...] = (
     Key("sync.segments", int, 200, "Maximum segments that a search embeds by itself.", low=0),
     Key("sync.first", int, 2000, "Maximum files that a search indexes by itself at first.", low=0),
     Key("watch.debounce_ms", int, 1500, "Milliseconds that index --watch waits after a change.",
-        low=0, high=3_600_000),
+        low=0, high=3_600_000, flag="--debounce"),
     Key("watch.threads", int, 1, "Segments that index --watch embeds at the same time.",
         low=0, high=64),
     Key("watch.interval_minutes", float, 10.0, "Minutes between full scans of index --watch. 0:"
         " none.",
-        low=0, high=10_000),
+        low=0, high=10_000, flag="--interval"),
     Key("terminal.hyperlink", str, "file", "Target of the links of citations on a terminal.",
         choices=("file", "vscode", "cursor", "zed", "kitty", "none"), user_only=True,
         besides="a URL with {path} in it, and {line} and {host}", pattern=_LINK),
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
-FLAGS: Mapping[str, str] = {
-    "files.agent_memories": "--with",
-    "embedding.encoder": "--encoder",
-    "search.limit": "--limit",
-    "search.mode": "--mode",
-    "search.fusion": "--fusion",
-    "search.profile": "--profile",
-    "search.min_score": "--min-score",
-    "search.rerank": "--rerank",
-    "search.view": "--view",
-    "context.budget": "--budget",
-    "context.tail": "--tail",
-    "compact.tail_entries": "--tail",
-    "compact.tail_days": "--tail-days",
-    "compact.cluster": "--cluster",
-    "compact.ratio": "--ratio",
-    "watch.debounce_ms": "--debounce",
-    "watch.interval_minutes": "--interval",
-}
+FLAGS: Mapping[str, str] = {key.name: key.flag for key in KEYS if key.flag}
 
 
 LEAST_SIMILAR = 0.61  # of a name that may be meant: 0 to 1, of difflib

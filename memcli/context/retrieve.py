@@ -357,6 +357,12 @@ def _shows(part: ContextPart, line: Correction) -> bool:
 
 def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Iterator[ContextPart]:
     chunk = snapshot.excerpts([line.chunk_id]).get(line.chunk_id)
+    if chunk and chunk.about.is_summary:  # the line is that of the log which it quotes
+        own = snapshot.excerpts_of([line.document], Scope())
+        spans = (range(each.about.start_line, each.about.end_line + 1) for each in own)
+        chunk = next(
+            (c for c, span in zip(own, spans, strict=True) if line.start_line in span), None
+        )
     if chunk is not None:
         yield part_of_lines(older.section, chunk, (line.start_line, line.end_line), older.score)
 

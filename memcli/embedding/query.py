@@ -11,15 +11,8 @@ from collections.abc import Callable
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding import registry
 from memcli.embedding.encoders import OTHER_MODEL, Choice, IndexModel, Quick, QuickError
-from memcli.embedding.registry import (
-    fingerprint_of,
-    is_verified,
-    open_encoder,
-    open_quick,
-    query_seconds,
-    settled,
-)
 from memcli.errors import Reason, RetrieverError
 from memcli.record import Record
 
@@ -192,20 +185,20 @@ class _InTime(_Way):
 
 
 def _find(choice: Choice, index: IndexModel) -> _Way:
-    choice = settled(choice, index, fingerprint=index.fingerprint)
+    choice = registry.settled(choice, index, fingerprint=index.fingerprint)
     name = _name_for(choice, index)
     if name is None:  # do not open or send anything for nothing
         return _Way(OTHER_MODEL)
     find = partial(_open, name, choice, index)
-    seconds = query_seconds(name)
+    seconds = registry.query_seconds(name)
     return find() if seconds is None else _InTime(seconds, find)
 
 
 def _open(name: str, choice: Choice, index: IndexModel) -> _Way:
     only = choice._replace(names=(name,))
-    check = not is_verified(name, choice, index)
+    check = not registry.is_verified(name, choice, index)
     try:
-        quick = open_quick(name, choice, index, check=check)
+        quick = registry.open_quick(name, choice, index, check=check)
     except QuickError as error:
         return _open_package(only, index, reason=Reason("quick", str(error)))
     return _Quickly(quick, only, index) if quick else _open_package(only, index, check=check)
@@ -214,7 +207,7 @@ def _open(name: str, choice: Choice, index: IndexModel) -> _Way:
 def _open_package(
     choice: Choice, index: IndexModel, *, check: bool = False, reason: Reason | None = None
 ) -> _Way:
-    opened = open_encoder(choice, check=check, remembered=index)
+    opened = registry.open_encoder(choice, check=check, remembered=index)
     if opened.encoder is None:
         return _Way(opened.reason or reason)
     return _ByPackage(opened.encoder, reason)
@@ -227,7 +220,9 @@ def _name_for(choice: Choice, remembered: IndexModel) -> str | None:
     """
     if remembered.fingerprint is None:
         return choice.names[0]
-    fingerprints = [(name, fingerprint_of(name, choice, remembered)) for name in choice.names]
+    fingerprints = [
+        (name, registry.fingerprint_of(name, choice, remembered)) for name in choice.names
+    ]
     for name, fingerprint_here in fingerprints:
         if fingerprint_here == remembered.fingerprint:
             return name

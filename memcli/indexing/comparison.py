@@ -8,21 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
+from memcli import types
 from memcli.checking import TYPE_CHECKING
 from memcli.indexing.planning import BY_BYTES, Settings, altered, pair_moves, plan, read
 from memcli.record import Record
 from memcli.store.records import Facts, Key
-from memcli.types import (
-    EMPTY,
-    NOT_INDEXED,
-    OUT_OF_DATE,
-    UP_TO_DATE,
-    FileStat,
-    KnownFile,
-    Listing,
-    Skip,
-    shown,
-)
+from memcli.types import FileStat, KnownFile, Listing, Skip
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
@@ -63,10 +54,10 @@ class IndexComparison(Record):
         """Return up_to_date, out_of_date, not_indexed or empty."""
         is_empty = not self.listing.files and not self.listing.unlisted
         if not self.is_indexed:
-            return EMPTY if is_empty else NOT_INDEXED
+            return types.EMPTY if is_empty else types.NOT_INDEXED
         if self.pending or self.changes.again:
-            return OUT_OF_DATE
-        return EMPTY if is_empty else UP_TO_DATE
+            return types.OUT_OF_DATE
+        return types.EMPTY if is_empty else types.UP_TO_DATE
 
 
 def compare_index(
@@ -98,8 +89,12 @@ def compare_index(
     ]
     added = [key for key in map(_key, diff.added) if key not in skips]
     moved = pair_moves(
-        {shown(*key): content for key in added if isinstance(content := contents.get(key), bytes)},
-        {shown(*key): known[key].hash for key in diff.removed},
+        {
+            types.shown(*key): content
+            for key in added
+            if isinstance(content := contents.get(key), bytes)
+        },
+        {types.shown(*key): known[key].hash for key in diff.removed},
     )
     return IndexComparison(
         listing=listing._replace(skips=(*listing.skips, *skips.values())),
@@ -147,5 +142,5 @@ def _key(file: FileStat) -> Key:
 
 
 def _names(keys: Iterable[Key], without: Container[str] = ()) -> tuple[str, ...]:
-    names = (shown(*key) for key in keys)
+    names = (types.shown(*key) for key in keys)
     return tuple(sorted(name for name in names if name not in without))

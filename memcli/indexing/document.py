@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, TypeVar
 
+from memcli import types
 from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.comments import visible
@@ -25,23 +26,7 @@ from memcli.markdown.preferences import begun_within, preferences_of
 from memcli.markdown.segments import description_of
 from memcli.markdown.transcript import first_day
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
-from memcli.types import (
-    MEMORY_SOURCE,
-    OWN_KINDS,
-    PRIVATE,
-    SCOPES,
-    SOURCE_KINDS,
-    SUMMARY,
-    Document,
-    FileText,
-    Limits,
-    Lineage,
-    Skip,
-    Source,
-    Stretch,
-    Turn,
-    date_of,
-)
+from memcli.types import Document, FileText, Limits, Lineage, Skip, Source, Stretch, Turn
 from memcli.workspace.dating import document_days, heading_days
 from memcli.workspace.globs import matcher
 
@@ -114,7 +99,7 @@ def build_document(
     source_kind = _source_kind(metadata, source)
     is_doubted = metadata.get("trust") == UNTRUSTED or source_kind not in (
         source.source_kind,
-        *OWN_KINDS,
+        *types.OWN_KINDS,
     )
     trusted = source.trust == "trusted" and not is_doubted
     matter = metadata if trusted else {}
@@ -131,7 +116,7 @@ def build_document(
     authority = _share(metadata.get("authority")) if trusted else None
     lineage = _lineage(source, path, metadata) if trusted else None
     scope = metadata.get("scope")
-    if not trusted and scope != PRIVATE:  # a document may always restrict itself
+    if not trusted and scope != types.PRIVATE:  # a document may always restrict itself
         scope = None
     always = trusted and (metadata.get("always") is True or _marked(source.always, path))
     soft = trusted and (metadata.get("soft") is True or _marked(source.soft, path))
@@ -139,8 +124,8 @@ def build_document(
     plain = _plain(source, path, days, is_log=is_log)
     return plain._replace(
         title=title,
-        kind=SUMMARY if lineage else plain.kind,
-        scope=str(scope) if scope in SCOPES else plain.scope,
+        kind=types.SUMMARY if lineage else plain.kind,
+        scope=str(scope) if scope in types.SCOPES else plain.scope,
         source_kind=source_kind,
         trust=source.trust if trusted else UNTRUSTED,
         authority=source.authority if authority is None else authority,
@@ -165,8 +150,8 @@ def _text_lines(parsed: ParsedMarkdown) -> Iterator[str]:
 def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:
     """Return who wrote a document: front matter may say so, but cannot make it the owner's."""
     kind = metadata.get("source_kind")
-    is_own = source.trust == "trusted" and source.source_kind in OWN_KINDS
-    if kind not in SOURCE_KINDS or (kind in OWN_KINDS and not is_own):
+    is_own = source.trust == "trusted" and source.source_kind in types.OWN_KINDS
+    if kind not in types.SOURCE_KINDS or (kind in types.OWN_KINDS and not is_own):
         return source.source_kind
     return str(kind)
 
@@ -188,7 +173,7 @@ def skipped_document(source: Source, path: str) -> Document:
 
 def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> Document:
     """Make a document of what its source, path and days say, without a text."""
-    date, first_day = date_of(days)
+    date, first_day = types.date_of(days)
     return Document(
         source=source.name,
         path=path,
@@ -210,7 +195,7 @@ def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> 
 
 def _lineage(source: Source, path: str, metadata: dict[str, Any]) -> Lineage | None:
     """Read the sources of a summary; only a summary of the workspace can cover lines."""
-    is_own = source.name == MEMORY_SOURCE and is_place(path)
+    is_own = source.name == types.MEMORY_SOURCE and is_place(path)
     return read_lineage(metadata) if is_own else None
 
 
@@ -239,7 +224,7 @@ def _scope(source: Source, path: str, *, is_log: bool) -> str:
         return source.scope
     if path in USER_FILES:
         return "user"
-    return "session" if source.name == MEMORY_SOURCE and is_log else "global"
+    return "session" if source.name == types.MEMORY_SOURCE and is_log else "global"
 
 
 def _marked(globs: tuple[str, ...], path: str) -> bool:

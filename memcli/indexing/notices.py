@@ -9,15 +9,14 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.encoders import OpenedEncoder
 from memcli.embedding.models import model_name
 from memcli.errors import Reason
-from memcli.types import MEMORY_SOURCE, Skip, Source, shown
+from memcli.types import MEMORY_SOURCE, Document, FileText, Skip, Source, shown
 
 if TYPE_CHECKING:
-    from memcli.embedding.encoders import OpenedEncoder
     from memcli.indexing.comparison import IndexComparison
     from memcli.store.records import Facts, Key
-    from memcli.types import Document, FileText
 
 BROKEN = "front-matter"  # code of the warning
 NAMED = 3  # files of a kind that are named; the others are counted

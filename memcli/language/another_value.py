@@ -217,7 +217,8 @@ def _is_place(there: _Difference) -> bool:
         words.pop()
     elif not (there.old[0] in PLACES and there.new[0] in PLACES):
         return False
-    return there.before[0] in _DETERMINERS and words[-1:] != [] and words[-1].endswith(("s", "t"))
+    has_verb = bool(words) and words[-1].endswith(("s", "t"))
+    return there.before[0] in _DETERMINERS and has_verb
 
 
 def _names_chinese(there: _Difference, *, has_label: bool) -> bool:

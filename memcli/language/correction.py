@@ -4,8 +4,8 @@ A weighted sum of pieces of evidence says how likely that is (`language.evidence
 (`language.change`), what both lines name, and whether they are the same except for a value or a
 negation, such as `Rent is 980` and `Rent is 1,045` (`language.another_value`).
 
-Two events, two tickets, two speakers, a question, an addition, a greeting or an exception for a day
-or a week are never corrections. The caller decides which of two lines is newer.
+Two events, two tickets, two speakers, a question, an addition, a greeting, the way back, or an
+exception for a day or a week are never corrections. The caller decides which of two lines is newer.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ LONGEST = 12  # content words that count for the length of a line
 # The weight of each kind of evidence for a correction: a logistic regression on 640 pairs of lines
 # from `fixtures/eval/corrections` (all but the held-out ones), and on 14,000 other pairs of lines
 # from there, from chats and from notes. Few of the other pairs are corrections.
-# A sum above 0 means a correction. "new value" is rare there, so its weight is set by hand.
+# A sum above 0 means a correction. "new value", "moved" and "other type" are set by hand: the first
+# is rare there, and the others came later.
 BIAS = -4.95
 WEIGHTS = {
     "value": 4.20,  # the lines are the same except for a value or a negation
@@ -60,7 +61,7 @@ WEIGHTS = {
     "other amount": 1.14,  # an amount changes to another number of the same unit
     "split": 0.64,  # clauses of the newer line share the content: `Mora closed. Lunch is at Luigi.`
     "same type": 0.79,  # both contain a day, a time of day, a duration or a price
-    "other type": -1.0,
+    "other type": -1.0,  # both contain values, of different types
     "same verb": 0.48,  # both lines state something with the same verb
     "has last": 0.53,  # the newer line contains the last word of the older one
     "own last": -0.52,  # the older line contains the last word of the newer one

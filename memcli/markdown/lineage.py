@@ -164,6 +164,12 @@ def log_path(name: str) -> str:
     return name if "." in name else f"{_BEFORE}{name}{_AFTER}"
 
 
+def cited_name(path: str) -> str:
+    """Name a log in a citation: by its name if that begins with a digit, else by its path."""
+    name = log_name(path)
+    return name if name[:1].isdigit() else path
+
+
 def log_of(heading: str) -> str:
     """Return the path of the log that a heading names with its first word; "" without words."""
     words = heading.lstrip("#").split(maxsplit=1)
@@ -173,15 +179,17 @@ def log_of(heading: str) -> str:
 def cited(line: str, log: str = "") -> CitedLine | None:
     """Read the citation at the end of a summary's line; headings have none.
 
-    `log` is what the heading above names: the path of citations that are only line numbers.
+    `log` is what the heading above names: the path of citations that are only line numbers. Others
+    have a path, or the name of a log that begins with its date.
 
     Examples: "- said (:9-14)" -> ("said", log, 9, 14)
+              "- said (2025-03-03:5)" -> ("said", "memory/2025-03-03.md", 5, 5)
               "- said (logs/a b.md:3)" -> ("said", "logs/a b.md", 3, 3)
     """
     text, opened, rest = line.rpartition(" (")
     is_line = line.startswith("- ") and opened and rest.endswith(")")
     place = re.fullmatch(_PLACE, rest[:-1]) if is_line else None
-    path = place and (place[1] or log)
+    path = place and (log_path(place[1]) if place[1][:1].isdigit() else place[1] or log)
     if not place or not path:
         return None
     first = int(place[2])

@@ -5,31 +5,35 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
-from memcli.checking import TYPE_CHECKING
+from memcli.api.ask import SearchResult, ask
+from memcli.api.listing import catalogue
+from memcli.api.records import search_record
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import NotFoundError, UsageError
 from memcli.language.tokens import estimate, price
 from memcli.markdown.segments import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import ToolResult
 from memcli.mcp.paging import Cursor
-from memcli.types import AGENT, cite, shown
+from memcli.render.sanitize import broken_up
+from memcli.search.budget import fit_budget, shortened
+from memcli.search.confidence import match_of
+from memcli.search.options import SearchOptions, options_of
+from memcli.search.pipeline import ended
+from memcli.search.ranked import RankedPassage
+from memcli.types import AGENT, Filters, cite, shown
+from memcli.workspace.names import globs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    from memcli.api.ask import SearchResult
     from memcli.api.read import Lines
     from memcli.api.workspaces import Workspaces
     from memcli.dates.find import DateSpan
     from memcli.mcp.shared_memory import SharedMemory
-    from memcli.search.options import SearchOptions
-    from memcli.search.ranked import RankedPassage
-    from memcli.types import Filters
 
 MOST_TOKENS = 8000  # per call
 HEADLINE_TOKENS = 14  # of the first line of a context
@@ -54,12 +58,9 @@ def call_search(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Search; after each stage memcli checks whether the client still waits."""
-    from memcli.api.ask import ask
-    from memcli.api.records import search_record
     from memcli.dates.find import bounds_of
     from memcli.render import jsonio
     from memcli.search.follow_up import question_after
-    from memcli.search.options import options_of
     from memcli.search.passages import passages_of
     from memcli.search.reading_value import counts
 
@@ -133,7 +134,6 @@ def _list(
     memory: Workspaces, filters: Filters, bounds: Sequence[DateSpan], budget: int
 ) -> ToolResult:
     """List the documents that filters let through, the newest first."""
-    from memcli.api.listing import catalogue
     from memcli.render import jsonio
 
     result = catalogue(memory, filters, order="newest")
@@ -169,8 +169,6 @@ def _filters(
     memory: Workspaces, arguments: Mapping[str, Any], bounds: Sequence[DateSpan]
 ) -> Filters:
     from memcli.dates.find import span_of
-    from memcli.types import Filters
-    from memcli.workspace.names import globs_of
 
     first, last = span_of(bounds)
     roots = {source.name: source.root for source in memory.config.sources}
@@ -196,10 +194,6 @@ def _page(
     Without a sure passage the page has three, and no later page is offered. Also returns the answer
     with only these passages; its match is that of the page.
     """
-    from memcli.search.budget import fit_budget, shortened
-    from memcli.search.confidence import match_of
-    from memcli.search.pipeline import ended
-
     budget = room = options.budget or 0
     passages = result.answer.passages
     line = cache(answers.passage_line)
@@ -392,7 +386,6 @@ def read_document(
     from urllib.parse import quote, unquote
 
     from memcli.api.read import get
-    from memcli.render.sanitize import broken_up
 
     memory = shared.opened()
     # The prefix of a document's path, by the name of its workspace.

@@ -6,7 +6,7 @@ that write, it is at most 600 tokens, with them 900. It is the same at every sta
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import UsageError
 from memcli.language.tokens import estimate
 from memcli.record import Record
@@ -14,7 +14,6 @@ from memcli.render.sanitize import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
 SEARCH_BUDGET = 1500  # tokens
 GET_LINES = 120

@@ -6,6 +6,7 @@ Lists are answered before the memory is opened. Threads do that; the first list 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event, Thread
 from typing import Any
@@ -15,6 +16,7 @@ from warnings import filterwarnings
 import anyio
 import mcp_types as types
 from anyio import to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -26,15 +28,10 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError, NotFoundError
 from memcli.mcp import answers, calls, definitions
 from memcli.mcp.answers import ToolResult
-from memcli.mcp.shared_memory import is_path
+from memcli.mcp.shared_memory import SharedMemory, is_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-
     from memcli.mcp.pipes import Pipes
-    from memcli.mcp.shared_memory import SharedMemory
 
 THREADS = 4  # calls that run at once; others wait
 REPORT_SECONDS = 0.1  # between two reports of progress

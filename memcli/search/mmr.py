@@ -63,7 +63,8 @@ def diversify(
 ) -> list[RankedPassage]:
     """Choose up to `limit` passages until the MMR falls below `least`, in [-1, 1].
 
-    Scores stay, order and trace change; `fold` leaves out near-duplicates.
+    Scores stay, order and trace change; `fold` leaves out near-duplicates. A passage never comes
+    before one that may correct it.
     """
     if not passages:
         return []
@@ -78,7 +79,8 @@ def diversify(
         value = max(values)
         if value < least:
             break
-        pick = left.pop(values.index(value))
+        place = _before(left, values.index(value), passages)
+        pick, value = left.pop(place), values[place]
         similar = alike(pick, left)
         copies = _copies(left, similar) if fold else []
         passage, others = newest([passages[pick], *(passages[i] for i in copies)])
@@ -89,6 +91,19 @@ def diversify(
                 nearest[i] = similarity
         left = [i for i in left if i not in copies]
     return chosen
+
+
+def _before(left: Sequence[int], at: int, passages: Sequence[RankedPassage]) -> int:
+    """Return the place of the passage to choose: the one at a place, or one that corrects it."""
+    seen = {at}
+    while behind := passages[left[at]].behind:
+        newer = (n for n, i in enumerate(left) if passages[i].about.chunk_id in behind)
+        first = next((n for n in newer if n not in seen), None)
+        if first is None:
+            break
+        seen.add(first)
+        at = first
+    return at
 
 
 def folded(passages: Sequence[RankedPassage]) -> list[RankedPassage]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.models import Calibration, readable
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.budget import fit_budget
@@ -30,8 +31,8 @@ from memcli.search.confidence import (
     uncalibrated,
 )
 from memcli.search.corrections import corrections_of, newer_first, with_corrections
-from memcli.search.focus import Adjustments, focus
-from memcli.search.gathering import gather, in_years_of
+from memcli.search.focus import Adjustments, WeightedTerm, focus
+from memcli.search.gathering import GatherResult, gather, in_years_of
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
 from memcli.search.options import run_stages, unobserved
@@ -44,21 +45,17 @@ from memcli.search.proximity import (
     of_dates_alone,
     single_days,
 )
+from memcli.search.query import ParsedQuery
 from memcli.search.ranked import RankedPassage
 from memcli.search.recall import scope_within
-from memcli.search.retrievers import RetrieverUse
+from memcli.search.retrievers import RetrieverUse, Vector
 from memcli.search.summaries import apply_quality, spread, without_repeats
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
-    from memcli.embedding.models import Calibration
-    from memcli.search.focus import WeightedTerm
-    from memcli.search.gathering import GatherResult
     from memcli.search.options import Observer, SearchOptions, StageStep
-    from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
     from memcli.search.rerank import Lifts, RerankResult
-    from memcli.search.retrievers import Vector
     from memcli.store.port import Snapshot
 
 MMR_POOL = 100  # passages that are compared for novelty; --limit lives within
@@ -366,7 +363,6 @@ def _passages(
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
         return passages, None, passages
-    from memcli.embedding.models import readable
     from memcli.search.rerank import OTHER_FORMULA, RerankResult, rerank
 
     if not options.has("rerank"):

@@ -26,20 +26,14 @@ from memcli.markdown.comments import visible
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
+from memcli.search import retrievers
 from memcli.search.corrections import corrections_of, with_corrections
 from memcli.search.mmr import diversify
 from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.ranked import RankedPassage, ordered
 from memcli.search.recall import RecallBounds, recall, scope_within
-from memcli.search.retrievers import (
-    MODE_IS_KEYWORD,
-    MODE_IS_SEMANTIC,
-    OTHER_MODELS,
-    RetrieverUse,
-    Vector,
-    retriever_weights,
-)
+from memcli.search.retrievers import RetrieverUse, Vector
 
 if TYPE_CHECKING:
     from memcli.search.fusion import Weights
@@ -75,7 +69,9 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     query = words_of(text)
     semantic, vector = _meaning(snapshot, own, text, options, counts)
     by_words = options.mode != "semantic"
-    keyword = RetrieverUse(by_words, None if by_words else MODE_IS_SEMANTIC, 0, counts.chunks)
+    keyword = RetrieverUse(
+        by_words, None if by_words else retrievers.MODE_IS_SEMANTIC, 0, counts.chunks
+    )
     recalled = recall(
         snapshot,
         query,
@@ -86,7 +82,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
             options.universe, scope_within(snapshot, options.filters), outside=frozenset(own)
         ),
     )
-    weights = retriever_weights(options, vector, keyword=by_words)
+    weights = retrievers.retriever_weights(options, vector, keyword=by_words)
     cosines = _cosines(snapshot, recalled.candidates, vector)
     linked = _linked(snapshot, place, recalled.candidates)
     passages = ordered(
@@ -175,7 +171,7 @@ def _meaning(
 
     fingerprint = snapshot.facts.fingerprint
     if options.mode == "keyword":
-        return off(MODE_IS_KEYWORD)
+        return off(retrievers.MODE_IS_KEYWORD)
     own_vectors = snapshot.vectors(own) if fingerprint else {}
     vector = middle(vector for vectors in own_vectors.values() for vector in vectors)
     if vector is None or fingerprint is None:
@@ -186,7 +182,7 @@ def _meaning(
                 "script",
                 "the bundled model reads English, and the extra 'multilingual' reads the script of"
                 " these lines",
-                OTHER_MODELS,
+                retrievers.OTHER_MODELS,
             )
         )
     blob = struct.pack(f"<{len(vector)}f", *vector)

@@ -550,6 +550,7 @@ def test_a_project_that_is_gone_needs_nothing_taken_out(site: Site) -> None:
     assert not site.state.exists()
 
 
+@pytest.mark.nightly  # a few settings are taken back to the byte every time, above
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     settings_text=files(),

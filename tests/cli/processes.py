@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -47,11 +48,33 @@ def run(
         stdin.write(input.encode() if isinstance(input, str) else input)
         stdin.seek(0)
         _fork(arguments, environ, (stdin, out, err), cwd)
-        code = int(_loaded().recv(16))
-        out.seek(0)
-        err.seek(0)
-        printed = (file.read().decode().replace("\r\n", "\n") for file in (out, err))
-        return subprocess.CompletedProcess([*COMMAND, *arguments], code, *printed)
+        return _done(arguments, out, err)
+
+
+def sent(data: bytes, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run on what comes through a pipe whose other end stays open until the command has ended."""
+    theirs, ours = os.pipe()
+    with TemporaryFile() as out, TemporaryFile() as err:
+        _fork(arguments, environ, (theirs, out, err))
+        os.close(theirs)
+        left = memoryview(data)
+        with suppress(BrokenPipeError):  # it has read as much as it wanted
+            while left:
+                left = left[os.write(ours, left) :]
+        done = _done(arguments, out, err)
+    os.close(ours)
+    return done
+
+
+def _done(
+    arguments: Sequence[str], out: IO[bytes], err: IO[bytes]
+) -> subprocess.CompletedProcess[str]:
+    """Wait until a fork has ended."""
+    code = int(_loaded().recv(16))
+    out.seek(0)
+    err.seek(0)
+    printed = (file.read().decode().replace("\r\n", "\n") for file in (out, err))
+    return subprocess.CompletedProcess([*COMMAND, *arguments], code, *printed)
 
 
 def _fork(
@@ -107,18 +130,9 @@ def on_terminal(*arguments: str, **environ: str) -> str:
     with Path(os.devnull).open("rb") as nothing:
         _fork(arguments, {"TERM": "xterm", **environ}, (nothing, theirs, theirs))
     os.close(theirs)
-    received = b""
-    while True:
-        try:
-            block = os.read(ours, 65536)
-        except OSError:  # Linux answers EIO when the other end has closed
-            break
-        if not block:
-            break
-        received += block
+    screen = _screen(ours, ())
     _loaded().recv(16)
-    os.close(ours)
-    return received.decode("utf-8")
+    return screen
 
 
 class Played(NamedTuple):
@@ -126,7 +140,7 @@ class Played(NamedTuple):
 
     code: int
     screen: str  # what was sent to the terminal, with what was typed
-    out: str  # what was sent to stdout, where that was a pipe
+    out: str  # what was sent to stdout, where that was a file
 
 
 def played(
@@ -134,15 +148,18 @@ def played(
 ) -> Played:
     """Run at a pseudo-terminal, typing each text once the screen shows what it stands behind."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        env={**os.environ, "TERM": "xterm", **environ},
-        stdin=theirs,
-        stdout=subprocess.PIPE if piped else theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
+    with TemporaryFile() as out:
+        streams = (theirs, out if piped else theirs, theirs)
+        _fork(arguments, {"TERM": "xterm", **environ}, streams)
+        os.close(theirs)
+        screen = _screen(ours, typed)
+        code = int(_loaded().recv(16))
+        out.seek(0)
+        return Played(code, screen, out.read().decode())
+
+
+def _screen(ours: int, typed: Sequence[tuple[str, str]]) -> str:
+    """Read what a terminal is sent until it is closed, typing each text at its time."""
     received, seen, left = b"", 0, list(typed)
     while True:
         while left and left[0][0] in received[seen:].decode("utf-8", "replace"):
@@ -155,8 +172,5 @@ def played(
         if not block:
             break
         received += block
-    out = process.stdout.read().decode() if process.stdout else ""
-    if process.stdout:
-        process.stdout.close()
     os.close(ours)
-    return Played(process.wait(), received.decode("utf-8"), out)
+    return received.decode("utf-8")

@@ -42,8 +42,8 @@ CASES = {
     "superseded decision": (
         ["Cutover deadline: 15 October 2025.",
          "The date of 15 October no longer holds. New cutover deadline: 5 November 2025."],
-        ["Cutover deadline: 15 October 2025.", "The date of 15 October no longer holds.",
-         "New cutover deadline: 5 November 2025."],
+        ["The date of 15 October no longer holds.",
+         "New cutover deadline: 5 November 2025. [replaces 2025-03-01:"],
     ),
     "short answer": (
         ["- **Ann**: Shall we stop selling on Sundays?\n- **Bo**: Agreed."],

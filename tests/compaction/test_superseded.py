@@ -38,6 +38,8 @@ PAIRS = {
     "another thing": (OLD, "The search store will use Lucene instead of Solr.", False),
     "it replaces another": (OLD, "The order store will use MySQL instead of files.", False),
     "no change": (OLD, "We decided to use MySQL for the order store again.", False),
+    "a deadline": ("Cutover deadline for the order store: 15 October 2025.",
+                   "New cutover deadline: 5 November 2025.", True),
     "a rule": ("We must never deploy the order store on Friday.",
                "We decided to no longer deploy the order store by hand on Friday.", False),
 }  # fmt: skip
@@ -52,10 +54,10 @@ def test_a_corrected_decision_gives_way_to_a_citation(name: str) -> None:
     ]
     (draft,) = plan_of(logs, settings(cluster=2)).drafts
     line = 1 + new.count("\n")
-    mark = " [replaces memory/2025-03-01.md:1]" if is_taken_back else ""
+    mark = " [replaces 2025-03-01:1]" if is_taken_back else ""
     new = new.rpartition("\n")[2]
-    assert (f"{old} (:1)\n" in draft.body) == (not is_taken_back)
-    assert f"{new}{mark} (:{line})" in draft.body
+    assert (f"{old} (2025-03-01:1)\n" in draft.body) == (not is_taken_back)
+    assert f"{new}{mark} (2025-03-02:{line})" in draft.body
     assert [summary.state for summary in read_back(logs, [draft])] == ["valid"]
 
 
@@ -66,7 +68,7 @@ def test_the_new_summary_says_so_of_a_decision_that_an_earlier_one_tells() -> No
              FILLER]  # fmt: skip
     logs = [make_log(f"2025-03-0{n}", text) for n, text in enumerate(texts, start=1)]
     drafts = plan_of(logs, settings(cluster=2)).drafts
-    line = f"- {NEW} [replaces memory/2025-03-01.md:1] (:1)\n"
+    line = f"- {NEW} [replaces 2025-03-01:1] (2025-03-03:1)\n"
     assert [draft.body.count(OLD) for draft in drafts] == [1, 0, 0]
     assert line in drafts[1].body
     assert [(s.path, s.start_line, s.end_line) for s in drafts[1].lineage.sources] == [
@@ -79,6 +81,16 @@ def test_the_new_summary_says_so_of_a_decision_that_an_earlier_one_tells() -> No
     assert plan_of(logs, settings(cluster=2), read).drafts[0].body == drafts[1].body
 
 
+def test_a_decision_is_recognised_next_to_its_reasons() -> None:
+    old = f"{OLD}\n\nReasons:\n\n- The team runs two clusters of it.\n- It has backups."
+    texts = [f"{old}\n\n{FILLER}", FILLER, f"{NEW}\n\n{FILLER}", FILLER]
+    logs = [make_log(f"2025-03-0{n}", text) for n, text in enumerate(texts, start=1)]
+    first, second = plan_of(logs, settings(cluster=2)).drafts
+    assert f"- {OLD} Reasons: The team runs two clusters of it. It has backups. (" in first.body
+    assert f"- {NEW} [replaces 2025-03-01:1-6] (" in second.body
+    assert {summary.state for summary in read_back(logs, [first, second])} == {"valid"}
+
+
 def test_a_decision_whose_lines_have_moved_is_not_cited_where_it_was() -> None:
     logs = [make_log("2025-03-01", f"{OLD}\n\n{FILLER}"), make_log("2025-03-02", FILLER)]
     (draft,) = plan_of(logs, settings(cluster=2)).drafts
@@ -88,8 +100,8 @@ def test_a_decision_whose_lines_have_moved_is_not_cited_where_it_was() -> None:
     assert before.is_valid
     plan = plan_of(logs, settings(cluster=2), [before])
     told = "".join(new.body for new in plan.drafts)
-    assert f"{NEW} [replaces memory/2025-03-01.md:3]" in told
-    assert "2025-03-01.md:1)" not in told
+    assert f"{NEW} [replaces 2025-03-01:3]" in told
+    assert "2025-03-01:1)" not in told
     assert {summary.state for summary in read_back(logs, plan.drafts)} == {"valid"}
 
 
@@ -112,13 +124,16 @@ def test_search_shows_the_newer_first(
         (passage["path"], passage["snippet"]) for passage in json.loads(out.getvalue())["results"]
     ]
     newest, oldest = ("memory/2025-03-03.md", "memory/2025-03-01.md")
+    cites = {each["citation"] for passage in json.loads(out.getvalue())["results"]
+             for each in passage.get("corrected_by", ())}  # fmt: skip
+    assert cites == {f"{newest}:1"}  # the log, also if a summary quotes it
     assert NEW in found[0][1]
     paths = [path for path, _ in found]
     if view == "active":
         assert not {newest, oldest} & set(paths)
     if view == "raw":
         assert paths.index(newest) < paths.index(oldest)
-    marks = [f"{NEW} [replaces {oldest}:1]" in text for _, text in found]
+    marks = [f"{NEW} [replaces 2025-03-01:1]" in text for _, text in found]
     assert any(marks) == (view != "raw")
 
 

@@ -34,19 +34,11 @@ def test_crlf_lines_are_read() -> None:
 @pytest.mark.parametrize(
     "head",
     [
-        "a: [b",
-        "- a\n- b",
-        "just text",
-        "a: &x [b]\nc: *x",
-        "a: " + "[" * 2000,
-        "- x " * 5000,
-        "? " * 5000,
-        "{[a]: b}",
-        "<<: x",
-        "!!set {a, b}",
+        "a: [b", "- a\n- b", "just text", "a: &x [b]\nc: *x", "a: " + "[" * 2000, "- x " * 5000,
+        "? " * 5000, "{[a]: b}", "<<: x", "!!set {a, b}",
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_is_no_plain_mapping_stays_in_the_body(head: str) -> None:
     parsed = parse(f"---\n{head}\n---\nbody\n")
     assert parsed.front_matter == {}
@@ -58,25 +50,14 @@ def test_what_is_no_plain_mapping_stays_in_the_body(head: str) -> None:
 @pytest.mark.parametrize(
     ("written", "read"),
     [
-        ("!!bool x", "x"),
-        ('!!int ""', ""),
-        ("!!int x", "x"),
-        ("!!timestamp x", "x"),
-        ("!!map x", "x"),
-        ("!!binary é", "é"),
-        ("!own 2025", "2025"),
-        ("2025-13-45", "2025-13-45"),
-        ("9" * 5000, "9" * 5000),
-        ("0b_", "0b_"),
-        ("!!str [b]", ["b"]),
-        ("!!omap [b]", ["b"]),
-        ("!!seq {b: c}", {"b": "c"}),
-        ("!own {b: !own [c]}", {"b": ["c"]}),
-        ("!!python/object/apply:os.system [true]", [True]),
-        ("!!str 12", "12"),
+        ("!!bool x", "x"), ('!!int ""', ""), ("!!int x", "x"), ("!!timestamp x", "x"),
+        ("!!map x", "x"), ("!!binary é", "é"), ("!own 2025", "2025"), ("2025-13-45", "2025-13-45"),
+        ("9" * 5000, "9" * 5000), ("0b_", "0b_"), ("!!str [b]", ["b"]), ("!!omap [b]", ["b"]),
+        ("!!seq {b: c}", {"b": "c"}), ("!own {b: !own [c]}", {"b": ["c"]}),
+        ("!!python/object/apply:os.system [true]", [True]), ("!!str 12", "12"),
     ],
     ids=lambda value: str(value)[:20],
-)
+)  # fmt: skip
 def test_a_tag_that_does_not_fit_its_value_is_passed_over(written: str, read: object) -> None:
     assert metadata(f"---\ntitle: T\na: {written}\n---\nb") == {"title": "T", "a": read}
 
@@ -94,16 +75,9 @@ def test_values_are_plain_json() -> None:
         "when: 2025-01-02 03:04:05\n---\nb"
     )
     assert found == {
-        "nested": {"1": "x", "b": "y"},
-        "2025-01-01": "z",
-        "set": ["a", "b"],
-        "bytes": "b'hi'",
-        "inf": None,
-        "big": None,
-        "half": "? x",
-        "nul": "a\0b",
-        "when": "2025-01-02T03:04:05",
-    }
+        "nested": {"1": "x", "b": "y"}, "2025-01-01": "z", "set": ["a", "b"], "bytes": "b'hi'",
+        "inf": None, "big": None, "half": "? x", "nul": "a\0b", "when": "2025-01-02T03:04:05",
+    }  # fmt: skip
     json.dumps(found, sort_keys=True, allow_nan=False).encode()
 
 
@@ -130,18 +104,12 @@ def test_lines_that_yaml_refuses_are_read_as_they_stand() -> None:
     "head",
     [
         "scope: private  # mine\nglobs: *.ts",  # YAML refuses the second line of each
-        'scope: "private"\nglobs: *.ts',
-        "scope: private\ntags: [a, b",
-        "title: a: b\nscope: private\ntags:\n  - x",
-        "scope: private\nscope: global",
-        "Scope: PRIVATE",
-        "scope: [private]",
-        "scope:\n  - private",
-        "scope: 'private '",
-        "scope: private\nlong: " + "x" * 70_000,
-        "scope: private\nbrackets: '" + "[]" * 1200 + "'",
+        'scope: "private"\nglobs: *.ts', "scope: private\ntags: [a, b",
+        "title: a: b\nscope: private\ntags:\n  - x", "scope: private\nscope: global",
+        "Scope: PRIVATE", "scope: [private]", "scope:\n  - private", "scope: 'private '",
+        "scope: private\nlong: " + "x" * 70_000, "scope: private\nbrackets: '" + "[]" * 1200 + "'",
     ],
-)
+)  # fmt: skip
 def test_what_says_that_it_is_private_is_so_whatever_stands_beside_it(head: str) -> None:
     assert metadata(f"---\n{head}\n---\n# A\n")["scope"] == "private"
 
@@ -154,15 +122,10 @@ def test_what_is_begun_as_front_matter_and_never_ended_may_be_private_too() -> N
 @pytest.mark.parametrize(
     "head",
     [
-        "scope: private-ish",
-        "scope: privately",
-        "scope: user  # not private",
-        "# scope: private",
-        "scope:\n# private",
-        "description: |\n  scope: private",
-        "telescope: private",
+        "scope: private-ish", "scope: privately", "scope: user  # not private", "# scope: private",
+        "scope:\n# private", "description: |\n  scope: private", "telescope: private",
     ],
-)
+)  # fmt: skip
 def test_what_only_looks_as_if_it_were_private_is_not(head: str) -> None:
     assert metadata(f"---\n{head}\n---\n# A\n").get("scope") != "private"
 

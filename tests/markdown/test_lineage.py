@@ -99,9 +99,9 @@ def test_lines_are_found_below_whatever_is_put_above_them(
 
 
 def test_the_last_brackets_of_a_line_are_its_citation() -> None:
-    text = "- a note (memory/x.md:9) of ours (memory/a b.md:3-5)\n- none\n- one (memory/c.md:7)"
+    text = "- a note (memory/x.md:9) of ours (memory/a b.md:3-5)\n- none\n- one (2025-03-03:7)"
     cites = [tuple(cite[1:]) for _, cite in cited_lines(text)]
-    assert cites == [("memory/a b.md", 3, 5), ("memory/c.md", 7, 7)]
+    assert cites == [("memory/a b.md", 3, 5), ("memory/2025-03-03.md", 7, 7)]
 
 
 @pytest.mark.parametrize(

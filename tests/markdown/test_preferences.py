@@ -22,27 +22,16 @@ def found(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "said",
     [
-        "Always use bullet points when I ask about lists.",
-        "Thanks! Please never send me a table.",
-        "From now on, metric units.",
-        "I really prefer trains to planes, can you find me one?",
-        "I'd rather walk.",
-        "My preference is a window seat.",
-        "I hate cilantro.",
-        "I'm allergic to nuts, what should I cook?",
-        "Please call me Ilse.",
-        "I want you to always cite the source.",
-        "Keep in mind that I work mornings only.",
-        "Bitte immer auf Deutsch antworten.",
-        "Ich bevorzuge kurze Antworten.",
-        "Por favor, siempre responde en español.",
-        "Je préfère le train.",
-        "以后请用中文回答。",
-        "我更喜欢坐火车。",
-        "請務必附上出處。",
-        "これからは日本語でお願いします。",
+        "Always use bullet points when I ask about lists.", "Thanks! Please never send me a table.",
+        "From now on, metric units.", "I really prefer trains to planes, can you find me one?",
+        "I'd rather walk.", "My preference is a window seat.", "I hate cilantro.",
+        "I'm allergic to nuts, what should I cook?", "Please call me Ilse.",
+        "I want you to always cite the source.", "Keep in mind that I work mornings only.",
+        "Bitte immer auf Deutsch antworten.", "Ich bevorzuge kurze Antworten.",
+        "Por favor, siempre responde en español.", "Je préfère le train.", "以后请用中文回答。",
+        "我更喜欢坐火车。", "請務必附上出處。", "これからは日本語でお願いします。",
     ],
-)
+)  # fmt: skip
 def test_a_user_says_how_things_are_wanted(said: str) -> None:
     assert found(CHAT.format(said)) == [f"User: {said}"]
 
@@ -50,16 +39,11 @@ def test_a_user_says_how_things_are_wanted(said: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "Always wanted to see the sea.",
-        "Never been there!",
-        "We never met, did we?",
-        "Call me when the train is in.",
-        "What would you prefer?",
-        "The pool always runs dry in May.",
-        "Which one do you like more?",
-        "我昨天去了图书馆。",
+        "Always wanted to see the sea.", "Never been there!", "We never met, did we?",
+        "Call me when the train is in.", "What would you prefer?",
+        "The pool always runs dry in May.", "Which one do you like more?", "我昨天去了图书馆。",
     ],
-)
+)  # fmt: skip
 def test_what_only_looks_like_it(said: str) -> None:
     assert found(CHAT.format(said)) == []
 

@@ -27,13 +27,9 @@ def test_list_items_with_names() -> None:
 - a line that nobody says
 """
     assert told(text) == [
-        (3, 3, "Kate"),
-        (4, 4, "Odette"),
-        (5, 6, "Kate"),
-        (7, 7, "Odette"),
-        (8, 8, "Kate"),
+        (3, 3, "Kate"), (4, 4, "Odette"), (5, 6, "Kate"), (7, 7, "Odette"), (8, 8, "Kate"),
         (9, 9, "Odette"),
-    ]
+    ]  # fmt: skip
 
 
 def test_a_turn_of_an_assistant_keeps_its_own_headings() -> None:
@@ -103,24 +99,14 @@ A note.
 @pytest.mark.parametrize(
     ("line", "speaker"),
     [
-        ("Kate: yes", "Kate"),
-        ("**Kate:** yes", "Kate"),
-        ("**Kate**: yes", "Kate"),
-        ("- __Kate__: yes", "Kate"),
-        ("[10:32] Kate: yes", "Kate"),
-        ("10:32 am - Kate: yes", "Kate"),
-        ("Kate [10:32]: yes", "Kate"),
-        ("Dr. Kate O'Hara-Lee: yes", "Dr. Kate O'Hara-Lee"),
-        ("李雪：你好", "李雪"),
-        ("Kate:yes", ""),
-        ("kate: yes", ""),
-        ("user: yes", "user"),
-        ("https://example.org", ""),
-        ("A long sentence about five words: yes", ""),
-        ("> Kate: yes", ""),
-        ("    Kate: yes", ""),
+        ("Kate: yes", "Kate"), ("**Kate:** yes", "Kate"), ("**Kate**: yes", "Kate"),
+        ("- __Kate__: yes", "Kate"), ("[10:32] Kate: yes", "Kate"),
+        ("10:32 am - Kate: yes", "Kate"), ("Kate [10:32]: yes", "Kate"),
+        ("Dr. Kate O'Hara-Lee: yes", "Dr. Kate O'Hara-Lee"), ("李雪：你好", "李雪"),
+        ("Kate:yes", ""), ("kate: yes", ""), ("user: yes", "user"), ("https://example.org", ""),
+        ("A long sentence about five words: yes", ""), ("> Kate: yes", ""), ("    Kate: yes", ""),
     ],
-)
+)  # fmt: skip
 def test_what_opens_a_turn(line: str, speaker: str) -> None:
     others = "\n\nOdette: no\n\nOdette: no\n\nOdette: no\n\nassistant: hm\n"
     text = f"{line}\n\n{line}\n\n{line}{others}"
@@ -145,16 +131,11 @@ def test_notes_are_no_conversation(text: str) -> None:
 @pytest.mark.parametrize(
     ("speaker", "role"),
     [
-        ("User", "user"),
-        ("human", "user"),
-        ("AI assistant", "assistant"),
-        ("Coding Agent", "assistant"),
-        ("User Interface", ""),
-        ("Kate", ""),
-        ("tool", "tool"),
+        ("User", "user"), ("human", "user"), ("AI assistant", "assistant"),
+        ("Coding Agent", "assistant"), ("User Interface", ""), ("Kate", ""), ("tool", "tool"),
         ("助手", "assistant"),
     ],
-)
+)  # fmt: skip
 def test_roles(speaker: str, role: str) -> None:
     assert role_of(speaker) == role
 

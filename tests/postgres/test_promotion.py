@@ -44,6 +44,7 @@ def catch_up(primary: Server, standby: Server) -> None:
     raise TimeoutError(written)
 
 
+@pytest.mark.nightly
 def test_a_standby_answers_and_takes_over(
     memcli: Memcli, pair: tuple[Server, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

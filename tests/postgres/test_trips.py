@@ -76,10 +76,10 @@ def waits(filled: PostgresStore, asking: Callable[[PostgresStore], object]) -> i
     ("text", "filters"),
     [
         ("why did the pool run dry", Filters()),
-        ('"ran dry" fox', Filters()),
-        ("pool train", Filters(paths=("memory/",))),
-        ("pool", Filters(since="2025-01-05")),
         ("nothing of that is here", Filters()),
+        pytest.param('"ran dry" fox', Filters(), marks=pytest.mark.nightly),
+        pytest.param("pool train", Filters(paths=("memory/",)), marks=pytest.mark.nightly),
+        pytest.param("pool", Filters(since="2025-01-05"), marks=pytest.mark.nightly),
     ],
 )
 def test_a_question_waits_nine_times_at_most(

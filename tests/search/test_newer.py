@@ -8,7 +8,7 @@ import pytest
 
 from memcli.language.change import speaks_of_change
 from memcli.search.corrections import NOISE, Corrections, newer_first, with_corrections
-from memcli.search.mmr import folded
+from memcli.search.mmr import diversify, folded
 from memcli.search.ranked import Quotation, RankedPassage, mark_of, ordered
 from memcli.types import Turn
 from tests.benchmarks.corrections import FIGURES, measured, rows_of
@@ -61,6 +61,15 @@ def test_a_newer_line_is_as_sure_as_the_line_that_it_corrects() -> None:
     assert first.is_moved_newer
     assert not second.is_moved_newer
     assert (first.confidence, second.confidence) == (0.8, 0.8)
+
+
+def test_variety_does_not_put_an_older_line_before_its_correction() -> None:
+    other = passage(3, 0.9, "Orders moved from MySQL to PostgreSQL in spring.", None)
+    ranked = newer_first([other, OLD, NEW], turns={})
+    assert [each.about.chunk_id for each in ranked] == [3, 2, 1]
+    for limit in (2, 3):
+        kept = diversify(ranked, lambda_=0.5, limit=limit)
+        assert [each.about.chunk_id for each in kept] == [3, 2, 1][:limit]
 
 
 def test_only_the_line_that_answers_lets_its_correction_come_first() -> None:
@@ -272,7 +281,7 @@ def test_what_holds_now_is_first_and_what_does_not_is_marked(tmp_path: Path) -> 
     assert found == {
         ("change", 0): (24, 24, 21, 1),
         ("change", 1): (23, 21, 18, 3),
-        ("plain", 0): (23, 21, 22, 0),
+        ("plain", 0): (23, 22, 22, 0),
         ("plain", 1): (24, 24, 24, 0),
     }
 

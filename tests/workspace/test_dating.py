@@ -32,40 +32,23 @@ def day(iso: str | None) -> tuple[str, str] | None:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("memory/2026-02-10.md", "2026-02-10"),
-        ("memory/2026-02-10-standup.md", "2026-02-10"),
-        ("memory/standup-2026-02-10.md", "2026-02-10"),
-        ("memory/20260210.md", "2026-02-10"),
-        ("memory/note_20260210_x.md", "2026-02-10"),
-        ("memory/2026/02/10.md", "2026-02-10"),
-        ("memory/2026/02/10/notes.md", "2026-02-10"),
-        ("2026/02/10-standup.md", "2026-02-10"),
-        ("2025-01-01/2026-02-10.md", "2026-02-10"),
-        ("2025/01/01/2026-02-10.md", "2026-02-10"),
-        ("2025-01-01/notes.md", "2025-01-01"),
-        ("2025-01-01/2026-02-30.md", "2025-01-01"),
-        ("2026-02-10-to-2026-02-12.md", "2026-02-12"),
-        ("2026/02/10-2025-01-01.md", "2025-01-01"),
-        ("2024-02-29.md", "2024-02-29"),
-        ("2023-02-29.md", None),
-        ("0000-01-01.md", None),
-        ("12026-02-10.md", None),
-        ("2026-02-101.md", None),
-        ("202602101.md", None),
-        ("1202602.md", None),
-        ("memory/2026_02_10.md", "2026-02-10"),
+        ("memory/2026-02-10.md", "2026-02-10"), ("memory/2026-02-10-standup.md", "2026-02-10"),
+        ("memory/standup-2026-02-10.md", "2026-02-10"), ("memory/20260210.md", "2026-02-10"),
+        ("memory/note_20260210_x.md", "2026-02-10"), ("memory/2026/02/10.md", "2026-02-10"),
+        ("memory/2026/02/10/notes.md", "2026-02-10"), ("2026/02/10-standup.md", "2026-02-10"),
+        ("2025-01-01/2026-02-10.md", "2026-02-10"), ("2025/01/01/2026-02-10.md", "2026-02-10"),
+        ("2025-01-01/notes.md", "2025-01-01"), ("2025-01-01/2026-02-30.md", "2025-01-01"),
+        ("2026-02-10-to-2026-02-12.md", "2026-02-12"), ("2026/02/10-2025-01-01.md", "2025-01-01"),
+        ("2024-02-29.md", "2024-02-29"), ("2023-02-29.md", None), ("0000-01-01.md", None),
+        ("12026-02-10.md", None), ("2026-02-101.md", None), ("202602101.md", None),
+        ("1202602.md", None), ("memory/2026_02_10.md", "2026-02-10"),
         ("journals/2026_02_10-standup.md", "2026-02-10"),
-        ("daily.journal.2026.02.10.md", "2026-02-10"),
-        ("2026.02.10/notes.md", "2026-02-10"),
-        ("2026_02-10.md", None),
-        ("2026_02.10.md", None),
-        ("2026_2_1.md", None),
-        ("٢٠٢٦-02-10.md", None),
-        ("2024-13-2026-01-05.md", "2026-01-05"),
-        ("MEMORY.md", None),
+        ("daily.journal.2026.02.10.md", "2026-02-10"), ("2026.02.10/notes.md", "2026-02-10"),
+        ("2026_02-10.md", None), ("2026_02.10.md", None), ("2026_2_1.md", None),
+        ("٢٠٢٦-02-10.md", None), ("2024-13-2026-01-05.md", "2026-01-05"), ("MEMORY.md", None),
         ("", None),
     ],
-)
+)  # fmt: skip
 def test_path(path: str, expected: str | None) -> None:
     assert path_days(path) == day(expected)
 
@@ -73,26 +56,17 @@ def test_path(path: str, expected: str | None) -> None:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("memory/2026-02.md", FEBRUARY),
-        ("2026-02-budget.md", FEBRUARY),
-        ("budget_2026-02_v2.md", FEBRUARY),
-        ("budget 2026-02.md", FEBRUARY),
-        ("2026-02/10.md", FEBRUARY),
-        ("2026-02/notes/a.md", FEBRUARY),
-        ("2025/2026-02.md", FEBRUARY),
-        ("2024-02.md", ("2024-02-01", "2024-02-29")),
-        ("2099-12.md", ("2099-12-01", "2099-12-31")),
-        ("memory/2026-W07.md", WEEK_7),
-        ("2026-w07-review.md", WEEK_7),
-        ("2026-W01.md", ("2025-12-29", "2026-01-04")),
-        ("2026-W53.md", ("2026-12-28", "2027-01-03")),
-        ("2026-02/2026-W07.md", WEEK_7),
-        ("2026-W07/2026-02.md", FEBRUARY),
-        ("2026-02/2026-02-10.md", day("2026-02-10")),
-        ("2026-02-10/2026-02.md", FEBRUARY),
-        ("2026-02/2026-13.md", FEBRUARY),
+        ("memory/2026-02.md", FEBRUARY), ("2026-02-budget.md", FEBRUARY),
+        ("budget_2026-02_v2.md", FEBRUARY), ("budget 2026-02.md", FEBRUARY),
+        ("2026-02/10.md", FEBRUARY), ("2026-02/notes/a.md", FEBRUARY),
+        ("2025/2026-02.md", FEBRUARY), ("2024-02.md", ("2024-02-01", "2024-02-29")),
+        ("2099-12.md", ("2099-12-01", "2099-12-31")), ("memory/2026-W07.md", WEEK_7),
+        ("2026-w07-review.md", WEEK_7), ("2026-W01.md", ("2025-12-29", "2026-01-04")),
+        ("2026-W53.md", ("2026-12-28", "2027-01-03")), ("2026-02/2026-W07.md", WEEK_7),
+        ("2026-W07/2026-02.md", FEBRUARY), ("2026-02/2026-02-10.md", day("2026-02-10")),
+        ("2026-02-10/2026-02.md", FEBRUARY), ("2026-02/2026-13.md", FEBRUARY),
     ],
-)
+)  # fmt: skip
 def test_weeks_and_months_in_a_path(path: str, expected: tuple[str, str]) -> None:
     assert path_days(path) == expected
 
@@ -100,25 +74,16 @@ def test_weeks_and_months_in_a_path(path: str, expected: tuple[str, str]) -> Non
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("09.03.2025.md", "2025-03-09"),
-        ("11 March 2025.md", "2025-03-11"),
-        ("journals/Mar 19th, 2025.md", "2025-03-19"),
-        ("18. März 2025.md", "2025-03-18"),
-        ("2025年3月17日.md", "2025-03-17"),
-        ("Call on 3 May 2024 with the bank.md", "2024-05-03"),
-        ("2026-2-1.md", "2026-02-01"),
-        ("2026-11-1.md", "2026-11-01"),
-        ("2026-2-30.md", None),
-        ("2026-2-1-3.md", None),
-        ("2026-2-1.5.md", None),
-        ("202503131542.md", "2025-03-13"),
-        ("20250313154210 friction.md", "2025-03-13"),
-        ("202513131542.md", None),
-        ("Tax 2024.md", None),
-        ("since May 2024.md", None),
+        ("09.03.2025.md", "2025-03-09"), ("11 March 2025.md", "2025-03-11"),
+        ("journals/Mar 19th, 2025.md", "2025-03-19"), ("18. März 2025.md", "2025-03-18"),
+        ("2025年3月17日.md", "2025-03-17"), ("Call on 3 May 2024 with the bank.md", "2024-05-03"),
+        ("2026-2-1.md", "2026-02-01"), ("2026-11-1.md", "2026-11-01"), ("2026-2-30.md", None),
+        ("2026-2-1-3.md", None), ("2026-2-1.5.md", None), ("202503131542.md", "2025-03-13"),
+        ("20250313154210 friction.md", "2025-03-13"), ("202513131542.md", None),
+        ("Tax 2024.md", None), ("since May 2024.md", None),
         ("3 to 7 May 2024.md", None),  # no day, week, month or quarter
     ],
-)
+)  # fmt: skip
 def test_a_name_may_hold_a_date_as_questions_do(path: str, expected: str | None) -> None:
     assert path_days(path) == day(expected)
 
@@ -138,44 +103,16 @@ def test_quarters_and_months_in_words() -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "2026-13.md",
-        "2026-00.md",
-        "2026-W00.md",
-        "2026-W54.md",
+        "2026-13.md", "2026-00.md", "2026-W00.md", "2026-W54.md",
         "2025-W53.md",  # a year of 52 weeks
-        "2026-W7.md",
-        "2026-W07-3.md",
-        "2026-2.md",
-        "2026.md",
-        "2026/notes.md",
-        "2026/02/notes.md",
-        "202602.md",
-        "2026_02.md",
-        "2026.02.md",
-        "2026-02-30.md",
-        "2026-02-1.md",
-        "2026-02-101.md",
-        "2026-02_10.md",
-        "2026-02.1.md",
-        "2026-021.md",
-        "2026-02b.md",
-        "notes2026-02.md",
-        "v2026-02.md",
-        "v2026.02.1.md",
-        "V2026.02.10.md",
-        "1.2026.03.md",
-        "1.2026.02.10.md",
-        "2026.02.10.1.md",
-        "release-1.2026-03.md",
-        "+49-2026-0317.md",
-        "555-2026-02.md",
-        "030-2026-02-1.md",
-        "4711-02.md",
-        "8080-10/a.md",
-        "1234-W10.md",
-        "２０２６-02.md",
+        "2026-W7.md", "2026-W07-3.md", "2026-2.md", "2026.md", "2026/notes.md", "2026/02/notes.md",
+        "202602.md", "2026_02.md", "2026.02.md", "2026-02-30.md", "2026-02-1.md", "2026-02-101.md",
+        "2026-02_10.md", "2026-02.1.md", "2026-021.md", "2026-02b.md", "notes2026-02.md",
+        "v2026-02.md", "v2026.02.1.md", "V2026.02.10.md", "1.2026.03.md", "1.2026.02.10.md",
+        "2026.02.10.1.md", "release-1.2026-03.md", "+49-2026-0317.md", "555-2026-02.md",
+        "030-2026-02-1.md", "4711-02.md", "8080-10/a.md", "1234-W10.md", "２０２６-02.md",
     ],
-)
+)  # fmt: skip
 def test_what_looks_like_a_date_and_is_none(path: str) -> None:
     assert path_days(path) is None
 
@@ -221,25 +158,14 @@ def test_the_file_name_comes_before_its_folders(one: dt.date, two: dt.date) -> N
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("2026-02-10", "2026-02-10"),
-        (" 2026-02-10T09:30:00Z ", "2026-02-10"),
-        ("2026/02/10", "2026-02-10"),
-        ("20260210", "2026-02-10"),
-        (20260210, "2026-02-10"),
+        ("2026-02-10", "2026-02-10"), (" 2026-02-10T09:30:00Z ", "2026-02-10"),
+        ("2026/02/10", "2026-02-10"), ("20260210", "2026-02-10"), (20260210, "2026-02-10"),
         (dt.date(2026, 2, 10), "2026-02-10"),
-        (dt.datetime(2026, 2, 10, 23, 59, tzinfo=dt.UTC), "2026-02-10"),
-        ("2026-02-30", None),
-        ("on 2026-02-10", None),
-        ("yesterday", None),
-        (20261301, None),
-        (10**50, None),
-        (-20260210, None),
-        (True, None),
-        (None, None),
-        (2026.5, None),
-        (["2026-02-10"], None),
+        (dt.datetime(2026, 2, 10, 23, 59, tzinfo=dt.UTC), "2026-02-10"), ("2026-02-30", None),
+        ("on 2026-02-10", None), ("yesterday", None), (20261301, None), (10**50, None),
+        (-20260210, None), (True, None), (None, None), (2026.5, None), (["2026-02-10"], None),
     ],
-)
+)  # fmt: skip
 def test_value(value: object, expected: str | None) -> None:
     assert value_days(value) == day(expected)
 
@@ -247,17 +173,11 @@ def test_value(value: object, expected: str | None) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("2026_02_10", day("2026-02-10")),
-        ("2026.02.10", day("2026-02-10")),
-        ("2026-02", FEBRUARY),
-        ("2026-W07", WEEK_7),
-        ("2026-02-30", None),
-        ("2026.02", None),
-        (2026.02, None),
-        (202602, None),
-        ("about 2026-02", None),
+        ("2026_02_10", day("2026-02-10")), ("2026.02.10", day("2026-02-10")), ("2026-02", FEBRUARY),
+        ("2026-W07", WEEK_7), ("2026-02-30", None), ("2026.02", None), (2026.02, None),
+        (202602, None), ("about 2026-02", None),
     ],
-)
+)  # fmt: skip
 def test_other_forms_of_a_value(value: object, expected: tuple[str, str] | None) -> None:
     assert value_days(value) == expected
 
@@ -295,21 +215,13 @@ def test_a_source_orders_the_keys_otherwise() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("2026-02-10", "2026-02-10"),
-        (" 2026-02-10 Tuesday", "2026-02-10"),
-        ("2026-02-10: stand-up", "2026-02-10"),
-        ("2026-02-10, Tue – review", "2026-02-10"),
-        ("[[2026-02-10]]", "2026-02-10"),
-        ("**2026-02-10** review", "2026-02-10"),
-        ("2026-02-10T09:00", "2026-02-10"),
-        ("Review of 2026-02-10", None),
-        ("2026-02-30", None),
-        ("2026-02-101", None),
-        ("2026-02-10-11", None),
-        ("2026-02-10th", None),
-        ("", None),
+        ("2026-02-10", "2026-02-10"), (" 2026-02-10 Tuesday", "2026-02-10"),
+        ("2026-02-10: stand-up", "2026-02-10"), ("2026-02-10, Tue – review", "2026-02-10"),
+        ("[[2026-02-10]]", "2026-02-10"), ("**2026-02-10** review", "2026-02-10"),
+        ("2026-02-10T09:00", "2026-02-10"), ("Review of 2026-02-10", None), ("2026-02-30", None),
+        ("2026-02-101", None), ("2026-02-10-11", None), ("2026-02-10th", None), ("", None),
     ],
-)
+)  # fmt: skip
 def test_heading(text: str, expected: str | None) -> None:
     assert heading_days(text) == day(expected)
 
@@ -317,21 +229,12 @@ def test_heading(text: str, expected: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("2026-02", FEBRUARY),
-        ("2026-02: budget", FEBRUARY),
-        ("[[2026-W07]]", WEEK_7),
-        ("2026-W07 review", WEEK_7),
-        ("2026-W07.", WEEK_7),
-        ("2026-02.1", None),
-        ("2026-13", None),
-        ("2025-W53", None),
-        ("2026-02b", None),
-        ("2026-02-W07", None),
-        ("2026", None),
-        ("4711-02", None),
-        ("Review of 2026-02", None),
+        ("2026-02", FEBRUARY), ("2026-02: budget", FEBRUARY), ("[[2026-W07]]", WEEK_7),
+        ("2026-W07 review", WEEK_7), ("2026-W07.", WEEK_7), ("2026-02.1", None), ("2026-13", None),
+        ("2025-W53", None), ("2026-02b", None), ("2026-02-W07", None), ("2026", None),
+        ("4711-02", None), ("Review of 2026-02", None),
     ],
-)
+)  # fmt: skip
 def test_a_heading_of_a_week_or_a_month(text: str, expected: tuple[str, str] | None) -> None:
     assert heading_days(text) == expected
 

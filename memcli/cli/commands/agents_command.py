@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from shlex import quote
+from shutil import which
 
+from memcli import __version__
 from memcli.agents import disk, edits, plugin, state
+from memcli.agents.detect import is_here, part_states
 from memcli.agents.places import Machine
 from memcli.agents.plan import InstallPlan, Planner, carry_out
+from memcli.agents.state import load
 from memcli.agents.table import (
     AGENTS,
     BY_NAME,
@@ -24,20 +29,18 @@ from memcli.agents.table import (
 )
 from memcli.agents.texts import Launcher, entries, quoted, started_by
 from memcli.api.workspace import current_folder
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
 from memcli.cli import agents_output
 from memcli.cli import options as rows
+from memcli.cli.agents_output import remarks, table
 from memcli.cli.options import CommandArgument, GroupCommand, Option, Options, check
 from memcli.cli.terminal import Terminal
+from memcli.config.keys import similar
 from memcli.config.settings import user_file
 from memcli.errors import ExitCode, UsageError, install_extra
 from memcli.record import Record
 from memcli.workspace import atomic_write
-from memcli.workspace.locate import is_everything, is_repository, locate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
+from memcli.workspace.locate import Surroundings, is_everything, is_repository, locate
 
 ABOUT = "List the agents found here, and install memcli into them."
 USUAL = "list"
@@ -48,9 +51,6 @@ def run_list(options: Options) -> int:
 
     Examples: memcli agents      memcli agents list --json
     """
-    from memcli.agents.detect import is_here, part_states
-    from memcli.agents.state import load
-
     terminal = Terminal.of_process(options)
     machine, path, started = this_machine(), state_path(), launcher(options.workspace)
     state = load(path)
@@ -72,8 +72,6 @@ def run_list(options: Options) -> int:
     if options.json:
         terminal.write_json(record)
         return ExitCode.OK
-    from memcli.cli.agents_output import remarks, table
-
     terminal.write(table(record, terminal))
     for line in remarks(record):
         terminal.say(line)
@@ -83,7 +81,6 @@ def run_list(options: Options) -> int:
 def _memory(agent: Agent, machine: Machine) -> list[dict[str, Any]]:
     """List the existing memories of an agent."""
     from memcli.workspace.agent_memories import find
-    from memcli.workspace.locate import Surroundings
 
     if not agent.agent_memory:
         return []
@@ -243,8 +240,6 @@ def _print(name: str, text: str) -> None:
 
 
 def _plugin(agent: Agent, started: Launcher) -> dict[str, str]:
-    from memcli import __version__
-
     return plugin.plugin(agent, started, __version__)
 
 
@@ -418,8 +413,6 @@ def state_path() -> str:
 
 def launcher(workspace: Sequence[str] | None = None) -> Launcher:
     """Return the command that starts this memcli from any folder, perhaps for a fixed workspace."""
-    from shutil import which
-
     program = _whole(which(sys.argv[0]) or sys.argv[0])
     argv: tuple[str, ...] = (program,)
     if os.path.basename(program) == MODULE or not os.access(program, os.X_OK):
@@ -465,8 +458,6 @@ AGENT = CommandArgument(
 def named_agent(name: str, action: str) -> Agent:
     """Find an agent; UsageError for an unknown one."""
     if name not in BY_NAME:
-        from memcli.config.keys import similar
-
         near = similar(name.lower(), NAMES)
         raise UsageError(
             f"there is no agent {name!r}; there are {', '.join(NAMES)}",

@@ -11,15 +11,8 @@ from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.errors import ExitCode
-from memcli.history.differences import (
-    ADDED,
-    CHANGED,
-    MOVED,
-    REMOVED,
-    MemoryChange,
-    MemoryPassage,
-    common_start,
-)
+from memcli.history import differences
+from memcli.history.differences import MemoryChange, MemoryPassage
 from memcli.record import Record
 from memcli.render.sanitize import fence_for
 from memcli.types import AGENT, lines_of, shown
@@ -167,13 +160,13 @@ def _sections(changes: Sequence[MemoryChange], most: int) -> list[Section]:
 
 def _lines(change: MemoryChange) -> Iterator[str]:
     old, new = (each and _MARK.sub("", each.key) for each in (change.old, change.new))
-    if change.kind == MOVED and change.old and new:
+    if change.kind == differences.MOVED and change.old and new:
         more = f" (and {change.more} more)" if change.more else ""
         names = shown(*change.old.name), " > ".join(change.old.headings)
         place = ", ".join(filter(None, names))
         yield f"> {_shortened(new, 0)}{more}, moved here from {place}"
         return
-    at = max(0, common_start(old, new) - LEAD) if old and new else 0
+    at = max(0, differences.common_start(old, new) - LEAD) if old and new else 0
     if max(len(old or ""), len(new or "")) <= LONGEST:
         at = 0
     for sign, text in (("-", old), ("+", new)):
@@ -211,7 +204,7 @@ def _day(day: LearnedThatDay) -> dict[str, Any]:
     changes = [_change(each) for each in day.learned.changes]
     counts = {
         kind: sum(each["kind"] == kind for each in changes)
-        for kind in (ADDED, CHANGED, REMOVED, MOVED)
+        for kind in (differences.ADDED, differences.CHANGED, differences.REMOVED, differences.MOVED)
     }
     return {
         "day": day.day,

@@ -275,10 +275,11 @@ def _mode(draft: SummaryDraft) -> str:
 
 def _diff(draft: SummaryDraft) -> list[str]:
     """List what a summary keeps (+) and leaves out (-), in the order of the logs."""
-    from memcli.markdown.lineage import cited_lines
+    from memcli.markdown.lineage import cited_lines, cited_name
 
-    added = [(c.path, c.first, "+", f"{c.text} ({c.path}:{lines_of(c.first, c.last)})")
-             for _, c in cited_lines(draft.body)]  # fmt: skip
+    cites = [(cite, cited_name(cite.path)) for _, cite in cited_lines(draft.body)]
+    added = [(c.path, c.first, "+", f"{c.text} ({name}:{lines_of(c.first, c.last)})")
+             for c, name in cites]  # fmt: skip
     left = [(s.path, s.first, "-", f"{s.shown} ({s.citation})") for s in draft.omitted]
     days = {source.path: at for at, source in enumerate(draft.lineage.sources)}
     rows = sorted((*added, *left), key=lambda row: (days.get(row[0], -1), row[1]))

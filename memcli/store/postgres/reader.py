@@ -22,8 +22,10 @@ from memcli.store.postgres.filters import (
     last_of_any,
     within,
 )
+from memcli.store.postgres.libpq import Connection
 from memcli.store.postgres.postings import ChunkPlaces, Postings, Size
-from memcli.store.postgres.statements import Statement, Values
+from memcli.store.postgres.session import WorkspaceRow
+from memcli.store.postgres.statements import Row, Statement, Values
 from memcli.store.records import (
     ChunkLines,
     Counts,
@@ -35,18 +37,14 @@ from memcli.store.records import (
     Scope,
     Support,
     TermChunks,
+    Totals,
 )
 from memcli.store.tokens import cut
-from memcli.types import Candidate, KnownFile, SegmentScore, Term, TermQuery
+from memcli.types import Candidate, KnownFile, Lines, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.libpq import Connection
-    from memcli.store.postgres.session import WorkspaceRow
-    from memcli.store.postgres.statements import Row
-    from memcli.store.records import Totals
     from memcli.store.run_records import VectorSearch
-    from memcli.types import Lines
 
 _CANDIDATE = f"c.ordinal, c.tokens, c.text, d.authority, d.importance, {NAMED_BY}"
 _WIDTH = len(ABOUT.split(","))

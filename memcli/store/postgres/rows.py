@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.digests import blake2b
 from memcli.markdown.names import headings_of
+from memcli.markdown.properties import properties
 from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.store.postgres.statements import Statement
@@ -15,8 +16,6 @@ from memcli.store.postgres.tsvector import cut_of, stored_words
 from memcli.types import Chunk, Document, FileStat, Segment
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.store.postgres.libpq import Connection
     from memcli.store.records import Key
     from memcli.store.run_records import Stamp
@@ -167,8 +166,6 @@ def _of_chunk(chunk: Chunk) -> tuple[Any, ...]:
 def _properties(number: int, front_matter: str) -> list[tuple[int, str, str]]:
     if front_matter == "{}":
         return []
-    from memcli.markdown.properties import properties
-
     return [(number, key, comparable(v)) for key, v in properties(json.loads(front_matter))]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 import apsw
@@ -23,13 +23,11 @@ from memcli.types import (
     Lineage,
     Segment,
     SourceLines,
+    Turn,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from memcli.store.run_records import Stamp
-    from memcli.types import Turn
 
 
 def meta(connection: apsw.Connection, key: str) -> str | None:

@@ -122,17 +122,13 @@ def test_any_term_every_group_and_none_of_some(store: Store) -> None:
     )
     fox, train, pool, beans, swan = map(term, ("fox", "train", "pool", "beans", "swan"))
     cases = {
-        TermQuery(): "",
-        TermQuery(any=(swan,)): "",
-        TermQuery(none=(fox,)): "",
-        TermQuery(any=(fox, beans)): "abde",
-        TermQuery(any=(fox, beans), none=(pool,)): "ae",
-        TermQuery(all=((fox,), (train,))): "ad",
-        TermQuery(all=((fox,), (train, pool))): "abd",
+        TermQuery(): "", TermQuery(any=(swan,)): "", TermQuery(none=(fox,)): "",
+        TermQuery(any=(fox, beans)): "abde", TermQuery(any=(fox, beans), none=(pool,)): "ae",
+        TermQuery(all=((fox,), (train,))): "ad", TermQuery(all=((fox,), (train, pool))): "abd",
         TermQuery(all=((fox,), (swan,))): "",
         TermQuery(any=(beans,), all=((train,), (pool,))): "cde",
         TermQuery(any=(beans,), all=((train,), (pool,)), none=(fox,)): "ce",
-    }
+    }  # fmt: skip
     with store.snapshot() as snapshot:
         ids = {path: chunk_id for chunk_id, path in every_chunk(snapshot).items()}
         for wanted, names in cases.items():
@@ -175,39 +171,19 @@ WRITTEN = {
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (term("run"), "a"),
-        (term("houses"), "ab"),
-        (term("POOL"), "a"),
-        (term("v0.1"), "a"),
-        (term("v0"), "ab"),
-        (term("deployed v0.1"), "a"),
-        (term("v0.1 deployed"), ""),
+        (term("run"), "a"), (term("houses"), "ab"), (term("POOL"), "a"), (term("v0.1"), "a"),
+        (term("v0"), "ab"), (term("deployed v0.1"), "a"), (term("v0.1 deployed"), ""),
         (term("pool we"), "a"),  # in the text; a phrase does not go on from heading to text
-        (term("deploy", prefix=True), "ab"),
-        (term("generat", prefix=True), "ab"),
-        (term("generator", prefix=True), "ab"),
-        (term("runn", prefix=True), "a"),
-        (term("dev-", prefix=True), "a"),
-        (term("wea", prefix=True), ""),
-        (term("東京"), "c"),
-        (term("京都"), "cd"),
-        (term("東"), "c"),
-        (term("都"), "cd"),
-        (term("東京都"), "c"),
-        (term("京都は"), "d"),
-        (term("検索"), "c"),
-        (term("索"), "c"),
-        (term("strasse"), "e"),
-        (term("naive"), "e"),
-        (term("cafe"), "e"),
-        (term("grüsse"), "e"),
-        (term("shown"), "e"),
-        (term("hidden"), ""),
-        (Term("!!"), ""),
-        (Term('"*) NEAR('), ""),
+        (term("deploy", prefix=True), "ab"), (term("generat", prefix=True), "ab"),
+        (term("generator", prefix=True), "ab"), (term("runn", prefix=True), "a"),
+        (term("dev-", prefix=True), "a"), (term("wea", prefix=True), ""), (term("東京"), "c"),
+        (term("京都"), "cd"), (term("東"), "c"), (term("都"), "cd"), (term("東京都"), "c"),
+        (term("京都は"), "d"), (term("検索"), "c"), (term("索"), "c"), (term("strasse"), "e"),
+        (term("naive"), "e"), (term("cafe"), "e"), (term("grüsse"), "e"), (term("shown"), "e"),
+        (term("hidden"), ""), (Term("!!"), ""), (Term('"*) NEAR('), ""),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_which_chunks_hold_a_term(store: Store, wanted: Term, expected: str) -> None:
     fill(store, WRITTEN)
     paths = {f"{name}.md" for name in expected}
