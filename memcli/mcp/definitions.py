@@ -221,14 +221,14 @@ def read(name: str, arguments: Sequence[Argument], values: Mapping[str, object])
 
 
 def moved(
-    arguments: Sequence[Argument], given: Mapping[str, object], values: Mapping[str, object]
+    arguments: Sequence[Argument], call: Mapping[str, object], values: Mapping[str, object]
 ) -> str:
     """Say which numbers of a call `read` moved to a limit; "" if it moved none."""
-    asked = {ALIASES.get(name, name): _number(value) for name, value in given.items()}
+    numbers = {ALIASES.get(name, name): _number(value) for name, value in call.items()}
     return "".join(
-        f"\n{each.name} {asked[each.name]} is out of range; memcli used {values[each.name]}.\n"
+        f"\n{each.name} {numbers[each.name]} is out of range; memcli used {values[each.name]}.\n"
         for each in arguments
-        if each.kind == "integer" and asked.get(each.name) not in (None, values[each.name])
+        if each.kind == "integer" and numbers.get(each.name) not in (None, values[each.name])
     )
 
 
