@@ -153,7 +153,8 @@ def was_said(line: str, log: str, logs: Lines) -> bool:
     found = re.fullmatch(r"- (.*) \((\S*):(\d+)(?:-(\d+))?\)", line)
     if found is None:
         return False
-    names = [path for path in logs if path == found[2] or (not found[2] and Path(path).stem == log)]
+    named = found[2] or log  # a path, or the name of a log
+    names = [path for path in logs if named in (path, Path(path).stem)]
     if len(names) != 1:
         return False
     said, first, last = found[1], int(found[3]), int(found[4] or found[3])
@@ -165,7 +166,8 @@ def was_said(line: str, log: str, logs: Lines) -> bool:
         everything = bare("".join(text for each in logs.values() for text in each))
         if int(mark[1] or 1) > everything.count(bare(said)) > 0:
             return False
-        if mark[2] is not None and mark[2] in logs and int(mark[3]) > len(logs[mark[2]]):
+        older = [len(logs[path]) for path in logs if mark[2] in (path, Path(path).stem)]
+        if older and int(mark[3]) > older[0]:
             return False
     return all(bare(piece) in cited for piece in re.split(r"(?<=[.!?。！？:;]) ?", said))
 
