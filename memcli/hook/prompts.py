@@ -29,7 +29,7 @@ _OF_ONESELF = ("am i ", "did i ", "have i ", "do i ", "may i ", "was i ")
 _WORD = r"[^\W\d_]+"
 # How impersonal questions begin. "Which release fixed it" and "who signs it" ask about notes.
 _IMPERSONAL = ("how ", "what ", "what's ", "when ", "why ", "does ", "is ", "are ", "can ")
-_PERSONAL = (_OWN - {"was", "were"}) | {"i", "me", "my", "mine"}
+_PERSONAL = _OWN | {"i", "me", "my", "mine"}
 _TOKEN = r"[\w/-]*\w"
 _PRODUCT = re.compile(r"(?=[^\W\d_a-z][^\W_]*[A-Z])[^\W\d_]+|[A-Z]+/[A-Z]+")  # MySQL, WAL
 _LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence
@@ -170,7 +170,9 @@ def asks_about_product(prompt: str) -> bool:
 
     All its names have a capital inside and no digit, and it has no word such as "we", "I" or "did".
     """
-    if not prompt[:10].lower().startswith(_IMPERSONAL) or _words(prompt) & _PERSONAL:
+    if not prompt[:10].lower().startswith(_IMPERSONAL):
+        return False
+    if _words(re.sub(r"(?i)^when was ", "", prompt)) & _PERSONAL:
         return False
     tokens = re.findall(_TOKEN, prompt)[1:]
     names = [token for token in tokens if token != token.lower() or _is_coded(token)]

@@ -108,6 +108,7 @@ def test_a_wish_is_known(prompt: str, *, is_one: bool) -> None:
         ("why does my program leak", False),
         ("What is sorted in PostgreSQL by a ULID?", False),
         ("When was RabbitMQ with ULID released?", False),
+        ("How was the PostgreSQL ULID made?", True),
         ("Which PostgreSQL has the ULID?", True),
         ("How does PostgreSQL sort our ULID?", True),
         ("What does Tomas say of PostgreSQL and ULID?", True),
