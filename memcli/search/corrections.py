@@ -114,14 +114,14 @@ def newer_first(
     def place(passage: RankedPassage, above: frozenset[int], before: RankedPassage | None) -> None:
         if any(_is_same(passage, other) for other in order):
             return
-        chunk, chunks = passage.about.chunk_id, set[int]()
+        chunk, behind = passage.about.chunk_id, set[tuple[int, int]]()
         is_high = bool(above) or len(order) < FIRST
         for correction in newer.above(_passage(passage), least, words) if is_high else ():
             line = shown(correction)
             # A passage may contain its own correction.
             if line is not passage and correction.chunk_id not in above:
                 place(line, above | {chunk}, passage)
-                chunks.add(correction.chunk_id)
+                behind.add((correction.chunk_id, line.start_line))
         if before and top.index(before) < top.index(passage):
             marks = newer.of(_passage(before))
             if any(shown(line) is passage for line in marks):
@@ -129,7 +129,7 @@ def newer_first(
                 sure = max(filter(None, (passage.confidence, before.confidence)), default=None)
                 passage = passage._replace(confidence=sure)
             passage = passage.moved(passage.score, "newer", before=before.citation)
-        order.append(passage._replace(behind=frozenset(chunks)))
+        order.append(passage._replace(behind=frozenset(behind)))
 
     for passage in top:
         place(passage, frozenset(), None)

@@ -97,8 +97,9 @@ def _before(left: Sequence[int], at: int, passages: Sequence[RankedPassage]) -> 
     """Return the place of the passage to choose: the one at a place, or one that corrects it."""
     seen = {at}
     while behind := passages[left[at]].behind:
-        newer = (n for n, i in enumerate(left) if passages[i].about.chunk_id in behind)
-        first = next((n for n in newer if n not in seen), None)
+        rest = ((n, passages[i]) for n, i in enumerate(left) if n not in seen)
+        newer = (n for n, each in rest if (each.about.chunk_id, each.start_line) in behind)
+        first = next(newer, None)
         if first is None:
             break
         seen.add(first)

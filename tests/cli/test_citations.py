@@ -308,7 +308,7 @@ def test_names_that_look_like_more_than_a_path_are_read_back(empty: Path) -> Non
     )  # fmt: skip
     files = {name: f"# Pool\n\nThe pool in file {at}.\n" for at, name in enumerate(names)}
     put(empty, {**files, "memcli.toml": f"[files]\ninclude = ['**/*']\n{TWO}"})
-    named = printed("search", "pool", "-n", "100", "-f", "paths0")[0].split("\0")[:-1]
+    named = printed("search", "pool", "-n", "100", "--more", "-f", "paths0")[0].split("\0")[:-1]
     assert {printed("get", name)[0] for name in named} == set(files.values())
     found = record("search", "pool", "-n", "100", "--full")["results"]
     assert len(found) == len(files)
