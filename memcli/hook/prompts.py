@@ -29,7 +29,8 @@ _OF_ONESELF = ("am i ", "did i ", "have i ", "do i ", "may i ", "was i ")
 _WORD = r"[^\W\d_]+"
 # How impersonal questions begin. "Which release fixed it" and "who signs it" ask about notes.
 _IMPERSONAL = ("how ", "what ", "what's ", "when ", "why ", "does ", "is ", "are ", "can ")
-_PERSONAL = _OWN | {"i", "me", "my", "mine"}
+_OPENING = re.compile(r"(?i)when was |what(?:'s| is| are) the ")
+_PERSONAL = _OWN | {"i", "me", "my", "mine", "the", "this", "that", "these"}
 _TOKEN = r"[\w/-]*\w"
 _PRODUCT = re.compile(r"(?=[^\W\d_a-z][^\W_]*[A-Z])[^\W\d_]+|[A-Z]+/[A-Z]+")  # MySQL, WAL
 _LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence
@@ -168,11 +169,13 @@ def _words(prompt: str) -> set[str]:
 def asks_about_product(prompt: str) -> bool:
     """Return whether a prompt asks about a product in general. Example: how does MySQL sort.
 
-    All its names have a capital inside and no digit, and it has no word such as "we", "I" or "did".
+    All its names have a capital inside and no digit, and it has no word such as "we", "I", "did",
+    or "the", as in "the budget tracker".
     """
     if not prompt[:10].lower().startswith(_IMPERSONAL):
         return False
-    if _words(re.sub(r"(?i)^when was ", "", prompt)) & _PERSONAL:
+    opening = _OPENING.match(prompt)
+    if _words(prompt[opening.end() if opening else 0 :]) & _PERSONAL:
         return False
     tokens = re.findall(_TOKEN, prompt)[1:]
     names = [token for token in tokens if token != token.lower() or _is_coded(token)]
