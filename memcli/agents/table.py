@@ -249,7 +249,7 @@ AGENTS = (
     ),
     Agent(
         "cline", "Cline", "docs.cline.bot/mcp/mcp-overview; cline.bot CLI reference",
-        ("cline",), places.CLINE, "", "plain",
+        ("cline",), places.CLINE, "", "patient",
         (
             PartPlace(MCP, USER, places.CLINE, "data/settings/cline_mcp_settings.json", JSON,
                   _SERVERS, variable="CLINE_MCP_SETTINGS_PATH"),

@@ -13,6 +13,9 @@ from memcli.agents.table import HOOKS, MCP, SKILL, VERSION, Agent, PartPlace
 from memcli.checking import Any
 from memcli.record import Record
 
+# Unless its entry says more, Cline drops a server that does not answer within 3 seconds.
+START_SECONDS = 60
+
 
 class Launcher(Record):
     """How memcli is started."""
@@ -103,6 +106,8 @@ def server(shape: str, argv: tuple[str, ...]) -> dict[str, Any]:
     if shape == "list":
         return {"type": "local", "command": list(argv), "enabled": True}
     plain = {"command": argv[0], "args": list(argv[1:])}
+    if shape == "patient":
+        return {**plain, "timeout": START_SECONDS}
     if shape == "tools":
         return {"type": "local", **plain, "tools": ["*"]}
     return {"type": "stdio", **plain} if shape == "stdio" else plain

@@ -20,7 +20,13 @@ from itertools import dropwhile, takewhile
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context.parts import NO_RULES, ContextPart, opening_line
-from memcli.hook.prompts import asks_for_definition, contained, is_of_the_past, subject
+from memcli.hook.prompts import (
+    asks_about_product,
+    asks_for_definition,
+    contained,
+    is_of_the_past,
+    subject,
+)
 from memcli.hook.session import line_keys
 from memcli.language.tokens import estimate
 from memcli.record import Record
@@ -104,7 +110,7 @@ def _names_what_is_there(passage: RankedPassage, question: Question, answer: Ans
     If it is not only about that day, the passage has to contain a word of it too.
     """
     unmatched = set(answer.unmatched)
-    is_general = asks_for_definition(question.text)
+    is_general = asks_for_definition(question.text) or asks_about_product(question.text)
     names = [t.text for t in question.query.terms if t.kind == "identifier" and not is_general]
     if any(name not in unmatched for name in names):
         return True

@@ -27,6 +27,12 @@ _ASKING = ("what ", "what's ", "which ", "when ", "where ", "who ")
 _ABOUT_ONESELF = (" do i ", " did i ", " am i ", " may i ", " have i ", " was i ", " my ")
 _OF_ONESELF = ("am i ", "did i ", "have i ", "do i ", "may i ", "was i ")
 _WORD = r"[^\W\d_]+"
+# How impersonal questions begin. "Which release fixed it" and "who signs it" ask about notes.
+_IMPERSONAL = ("how ", "what ", "what's ", "when ", "why ", "does ", "is ", "are ", "can ")
+_OPENING = re.compile(r"(?i)when was |what(?:'s| is| are) the ")
+_PERSONAL = _OWN | {"i", "me", "my", "mine", "the", "this", "that", "these"}
+_TOKEN = r"[\w/-]*\w"
+_PRODUCT = re.compile(r"(?=[^\W\d_a-z][^\W_]*[A-Z])[^\W\d_]+|[A-Z]+/[A-Z]+")  # MySQL, WAL
 _LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence
 # How questions for general knowledge begin and end, unless they have one of the words above too.
 _DEFINED = (
@@ -135,7 +141,9 @@ def is_of_the_past(prompt: str, passage: str) -> bool:
     It has a name that the passage has too, or a word for "we" or for the past, or asks what "I"
     do. A name begins with a capital; in German every noun does, so there it proves nothing.
     """
-    words = {match[0].casefold() for match in re.finditer(_WORD, prompt)}
+    if asks_about_product(prompt):
+        return False
+    words = _words(prompt)
     if not words.isdisjoint(_OWN) or any(sign in prompt for sign in _OWN_SIGNS):
         return True
     if _asks_about_oneself(prompt):
@@ -152,6 +160,31 @@ def _asks_about_oneself(prompt: str) -> bool:
     low = f"{prompt[:200].lower().strip(' ?.!')} "
     is_of_person = low.startswith(_ASKING) and any(each in low for each in _ABOUT_ONESELF)
     return is_of_person or low.startswith(_OF_ONESELF)
+
+
+def _words(prompt: str) -> set[str]:
+    return {match[0].casefold() for match in re.finditer(_WORD, prompt)}
+
+
+def asks_about_product(prompt: str) -> bool:
+    """Return whether a prompt asks about a product in general. Example: how does MySQL sort.
+
+    All its names have a capital inside and no digit, and it has no word such as "we", "I", "did",
+    or "the", as in "the budget tracker".
+    """
+    if not prompt[:10].lower().startswith(_IMPERSONAL):
+        return False
+    opening = _OPENING.match(prompt)
+    if _words(prompt[opening.end() if opening else 0 :]) & _PERSONAL:
+        return False
+    tokens = re.findall(_TOKEN, prompt)[1:]
+    names = [token for token in tokens if token != token.lower() or _is_coded(token)]
+    has_product = any(not name.isupper() for name in names)  # "the dashboard API" may be one's own
+    return has_product and all(_PRODUCT.fullmatch(name) for name in names)
+
+
+def _is_coded(token: str) -> bool:
+    return not token.isdecimal() and any(map(str.isdecimal, token))
 
 
 def asks_for_definition(prompt: str) -> bool:

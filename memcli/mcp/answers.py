@@ -44,6 +44,7 @@ _TOOLS = {
 _ARGUMENTS = ("query", "since", "until", "on", "path", "budget", "from", "lines")
 _PLAINLY = {"memory_search": 'memory_search with query "" and path "*", which lists the notes'}
 APART = Reason("apart", "No line has both what the question names and what it asks about it.")
+ONE_LETTER = Reason("one-letter", "One letter occurs in notes on any subject.")
 _NO_ROOM = "No passage fits the budget. Call memory_search with budget 500."
 
 
@@ -172,13 +173,15 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
 def doubting(answer: Answer, question: str) -> Answer:
     """Return an answer as a weak one if no note has a word of the question, or no line has enough.
 
-    A model takes `strong` for the answer.
+    It is weak too if the question is one letter. A model takes `strong` for the answer.
     """
     if answer.match != "strong":
         return answer
     weak = answer._replace(match="weak")
     if text := reasons.absent(weak):
         return weak._replace(match_reason=Reason("absent", text))
+    if len(question.strip()) == 1 and question.isascii():
+        return weak._replace(match_reason=ONE_LETTER)
     from memcli.search.support import is_supported
 
     return answer if is_supported(question, answer) else weak._replace(match_reason=APART)
@@ -192,7 +195,9 @@ def is_unembedded(answer: Answer) -> bool:
 
 def _doubt(answer: Answer) -> list[str]:
     """Report how the passages differ from the question."""
-    text = reasons.doubt(answer) or (APART.text if answer.match_reason == APART else "")
+    text = reasons.doubt(answer)
+    if not text and answer.match_reason in (APART, ONE_LETTER):
+        text = answer.match_reason.text
     if not text and answer.uncalibrated and answer.match == "weak":
         text = _sentence(answer.uncalibrated)
     return [*filter(None, (text, reasons.absent(answer)))]

@@ -14,7 +14,7 @@ from memcli.api.ask import SearchResult, ask
 from memcli.api.listing import catalogue
 from memcli.api.records import search_record
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.errors import NotFoundError
+from memcli.errors import NotFoundError, UsageError
 from memcli.language.tokens import estimate, price
 from memcli.markdown.segments import digest
 from memcli.mcp import answers
@@ -74,13 +74,13 @@ def call_search(
     filters = _filters(memory, arguments, bounds)
     if not arguments["query"].strip() and (dates or arguments["path"] is not None):
         return _list(memory, filters, bounds, arguments["budget"])
-    question = question_after(
-        shared.questions,
-        memory.config,
-        arguments["query"],
-        moment,
-        hint="memory_search with words in query",
-    )
+    hint = "memory_search with words in query"
+    try:
+        question = question_after(
+            shared.questions, memory.config, arguments["query"], moment, hint=hint
+        )
+    except UsageError as error:
+        raise _too_long(error, arguments["query"]) from None
     brief = counts(question.text) if arguments["brief"] is None else arguments["brief"]
     options = options_of(memory.config, filters=filters, budget=arguments["budget"], lists=brief)
 
@@ -115,6 +115,19 @@ def call_search(
         return search_record(page, results, memory.config, now=now, dates=dates)
 
     return ToolResult(text, record)
+
+
+def _too_long(error: UsageError, query: str) -> UsageError:
+    """Return the error of a query without terms; if it has letters, its words are too long."""
+    if not any(map(str.isalnum, query)):
+        return error
+    from memcli.search.query import MAX_TERM_CHARS
+
+    return UsageError(
+        f"each word of the query is longer than {MAX_TERM_CHARS} characters, and memcli does not"
+        " index such words",
+        hint="memory_search with shorter words in query",
+    )
 
 
 def _list(

@@ -220,6 +220,18 @@ def read(name: str, arguments: Sequence[Argument], values: Mapping[str, object])
     return {each.name: _value(name, each, result.get(each.name)) for each in arguments}
 
 
+def moved(
+    arguments: Sequence[Argument], call: Mapping[str, object], values: Mapping[str, object]
+) -> str:
+    """Say which numbers of a call `read` moved to a limit; "" if it moved none."""
+    numbers = {ALIASES.get(name, name): _number(value) for name, value in call.items()}
+    return "".join(
+        f"\n{each.name} {numbers[each.name]} is out of range; memcli used {values[each.name]}.\n"
+        for each in arguments
+        if each.kind == "integer" and numbers.get(each.name) not in (None, values[each.name])
+    )
+
+
 def _value(name: str, argument: Argument, value: object) -> object:
     if value is None or (value == "" and not argument.may_be_empty):
         if argument.required:

@@ -128,7 +128,8 @@ class MemoryServer:
         record = None
         if self._structured:
             record = json.loads(_clean(json.dumps(answer.record(), ensure_ascii=False)))
-        return types.CallToolResult(content=[_text(answer.text)], structured_content=record)
+        text = answer.text + definitions.moved(tool.arguments, params.arguments or {}, values)
+        return types.CallToolResult(content=[_text(text)], structured_content=record)
 
     async def _answer(
         self, call: Callable[..., ToolResult], arguments: Mapping[str, Any], context: Context

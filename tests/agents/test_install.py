@@ -101,6 +101,7 @@ def test_what_is_installed_is_taken_back_to_the_byte(
         ("vscode", "work/project/.vscode/mcp.json", ("servers", "in folder")),
         ("opencode", "config/opencode/opencode.json", ("mcp", "list")),
         ("zed", "work/project/.zed/settings.json", ("context_servers", "plain")),
+        ("cline", ".cline/data/settings/cline_mcp_settings.json", ("mcpServers", "patient")),
     ],
 )
 def test_a_server_is_written_as_the_agent_wants_it(
@@ -112,6 +113,7 @@ def test_a_server_is_written_as_the_agent_wants_it(
     plain = {"command": program, "args": ["mcp"]}
     wanted = {
         "plain": plain,
+        "patient": {**plain, "timeout": 60},
         "stdio": {"type": "stdio", **plain},
         "in folder": {
             "type": "stdio",

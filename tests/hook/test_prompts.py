@@ -106,7 +106,19 @@ def test_a_wish_is_known(prompt: str, *, is_one: bool) -> None:
         ("Am I allergic to anything?", True),
         ("how do I undo a commit", False),
         ("why does my program leak", False),
+        ("What is sorted in PostgreSQL by a ULID?", False),
+        ("When was RabbitMQ with ULID released?", False),
+        ("What is the width of a ULID in PostgreSQL?", False),
+        ("How does the shop store a ULID in PostgreSQL?", True),
+        ("How was PostgreSQL with ULID chosen?", True),
+        ("Which PostgreSQL has the ULID?", True),
+        ("How does PostgreSQL sort our ULID?", True),
+        ("What does Tomas say of PostgreSQL and ULID?", True),
+        ("What does OPS-455 say of PostgreSQL and ULID?", True),
+        ("What is the length of a ULID in the API?", True),
     ],
 )
-def test_a_question_for_a_definition_is_about_the_world(prompt: str, is_own: bool) -> None:
+def test_a_question_about_a_definition_or_a_product_is_about_the_world(
+    prompt: str, is_own: bool
+) -> None:
     assert is_of_the_past(prompt, "Merchant ids stay 26-character ULIDs") is is_own

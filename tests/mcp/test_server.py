@@ -214,8 +214,28 @@ def test_records_are_those_of_json(
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
+        (
+            "memory_search",
+            {"query": "pool", "budget": -4},
+            "budget -4 is out of range; memcli used 100",
+        ),
+        ("memory_search", {"query": "pool", "top_k": 0}, "limit 0 is out of range; memcli used 1"),
+        ("memory_get", {"path": "MEMORY.md", "lines": "9999"}, "lines 9999 is out of range"),
+        ("memory_search", {"query": "x"}, "One letter occurs in notes on any subject."),
+    ],
+)
+def test_answers_name_what_was_changed_or_is_doubtful(
+    served: Served, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    assert said in served.text(tool, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
         ("memory_search", {}, "memory_search needs query. Try: memory_search with query set"),
         ("memory_search", {"query": "?!"}, "the query contains nothing to search for. Try: "),
+        ("memory_search", {"query": "a" * 300}, "each word of the query is longer than 256 char"),
         ("memory_search", {"query": "a", "on": "32 Foo"}, "32 Foo"),
         ("memory_search", {"query": "a", "on": "2025", "since": "2024"}, "on cannot be combined"),
         ("memory_search", {"query": "a", "since": "2026", "until": "2025"}, "ends before it"),
