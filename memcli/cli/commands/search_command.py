@@ -103,12 +103,7 @@ def run(options: Options) -> int:
     wanted_sync = sync_of(options, "search")
     check_as_of(options, {"--open": options.open, "--trace": options.trace})
     command = command_context(options, {"search.repair": False} if options.exact else {})
-    if inside := _options_inside(options.query or ()):
-        is_one = len(inside) == 1
-        text = (
-            f"{', '.join(inside)} inside the question {'is' if is_one else 'are'} searched as text"
-        )
-        command.terminal.say(text)
+    _say_options_inside(options.query or (), command)
     bounds = bounds_of(options, command, "search")
     filters = filters_of(command, options, bounds)._replace(view=command.config("search.view"))
     search_options = options_of(
@@ -260,12 +255,16 @@ def _questions(options: Options) -> list[str]:
     return words if are_questions or len(words) < 2 else [" ".join(words)]
 
 
-def _options_inside(words: Sequence[str]) -> list[str]:
-    """Return the options of a search that stand inside a quoted question."""
-    names = {name for row in OPTIONS for name in row.names.split() if name.startswith("--")}
-    quoted = (word.split() for word in words if " " in word.strip())
-    found = (each.partition("=")[0] for question in quoted for each in question)
-    return list(dict.fromkeys(each for each in found if each in names))
+def _say_options_inside(words: Sequence[str], command: CommandContext) -> None:
+    """Name the options of a search that stand inside a quoted question."""
+    if "--" not in "".join(words):
+        return
+    options = {name for row in OPTIONS for name in row.names.split() if name.startswith("--")}
+    parts = (part.partition("=")[0] for word in words if " " in word.strip()
+             for part in word.split())  # fmt: skip
+    if names := list(dict.fromkeys(part for part in parts if part in options)):
+        verb = "is" if len(names) == 1 else "are"
+        command.terminal.say(f"{', '.join(names)} inside the question {verb} searched as text")
 
 
 def _check_several(options: Options, shape: Shape) -> None:
