@@ -185,6 +185,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
         around=options.context,
         superseded=options.superseded,
         rest=options.rest,
+        folder=options.workspace[0] if len(options.workspace or ()) == 1 else "",
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
     )
 
