@@ -119,7 +119,7 @@ def _kept(*turns: tuple[str, str]) -> list[tuple[str, str]]:
     "text",
     [
         "Their site says:\n> We decided to buy SAP in May 2026.\n> Always ask Max.",
-        "I found this article:\n\nWe decided to move to Azure in 2027.\n\nOur rule: never on Mondays.",
+        "I found this article:\n\nWe decided to use Azure in 2027.\n\nOur rule: never on Mondays.",
         "Have a look at this mail:\nOur contact at Nordwind is Per Holm since March.",
         "The support guy wrote: we always restart node 7 at night. Our office moves in May 2026.",
         'The customer said "I hate your app, we leave in March 2026. Always refund us first."',
