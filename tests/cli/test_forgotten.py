@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.driver import _inflated
+from memcli.store.sqlite.store import SqliteStore
 from tests.cli.processes import run
 from tests.support import write
 
