@@ -38,6 +38,7 @@ class Shape(Record):
     # The lines that earlier ones of several questions printed; they are only cited.
     printed: set[tuple[tuple[str, str], int, str]] | None = None
     is_fitted: bool = False  # only what fits the terminal
+    folder: str = ""  # the one that -w names
 
 
 def shape_of(

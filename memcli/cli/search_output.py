@@ -230,7 +230,11 @@ def described(result: SearchResult, command: CommandContext, shape: Shape) -> li
             record["superseded"] = [{**o._asdict(), "citation": o.citation} for o in older]
     if keys:
         return [{key: each[key] for key in keys if key in each} for each in results]
-    return results if _has_all(command, shape) else [jsonio.few(each) for each in results]
+    if _has_all(command, shape):
+        return results
+    one = "" if command.memory.members else command.config.workspace
+    is_in = bool(shape.folder) and os.path.abspath(shape.folder) == one
+    return [jsonio.few(each, is_in=is_in) for each in results]
 
 
 def _has_all(command: CommandContext, shape: Shape) -> bool:

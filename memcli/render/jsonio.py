@@ -41,9 +41,14 @@ _NOT_OF_RELATED = ("confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
 
-def few(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a `result` without rare keys, defaults and what the path says."""
-    usual = {"source": MEMORY_SOURCE, "trust": "trusted", "file": record["path"]}
+def few(record: Mapping[str, Any], *, is_in: bool = False) -> dict[str, Any]:
+    """Return a `result` without rare keys, defaults and what the path says.
+
+    If the reader named the folder of the workspace, its paths are in it (`is_in`).
+    """
+    is_known = is_in and record["source"] == MEMORY_SOURCE
+    file = record["file"] if is_known else record["path"]
+    usual = {"source": MEMORY_SOURCE, "trust": "trusted", "file": file}
     left = {
         key: value
         for key, value in record.items()

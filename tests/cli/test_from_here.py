@@ -114,6 +114,20 @@ def test_citations_are_read_back_from_where_they_were_printed(
     assert sorted(texts) == TEXTS
 
 
+def test_json_has_no_file_that_is_its_path_below_the_folder_of_w(notes: Path) -> None:
+    search = ("search", "pool", "--more", "--json")
+    for folder in (str(notes), ".."):
+        for each in json.loads(_run(notes / "memory", *search, "-w", folder))["results"]:
+            is_of_memory = "source" not in each
+            assert is_of_memory == ("file" not in each)
+            root = notes if is_of_memory else notes / "docs"
+            assert (root / each["path"]).is_file()
+    every = json.loads(_run(notes / "memory", *search, "-w", "..", "-v"))["results"]
+    assert all("file" in each for each in every)
+    unnamed = json.loads(_run(notes / "memory", *search))["results"]
+    assert all("file" in each for each in unnamed)
+
+
 @pytest.mark.parametrize("here", FOLDERS)
 def test_json_keeps_the_path_in_the_workspace_and_adds_the_one_from_here(
     notes: Path, here: str

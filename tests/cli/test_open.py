@@ -159,6 +159,6 @@ def test_a_name_that_editors_take_for_a_command_is_told_otherwise(
     monkeypatch.chdir(notes / "memory")
     search = ("search", "empty", "--mode", "keyword", "-w", str(notes))
     assert run(*search, "-f", "paths").stdout == "./+!touch owned.md\n"
-    (result,) = json.loads(run(*search, "--json").stdout)["results"]
+    (result,) = json.loads(run(*search, "--json", "-v").stdout)["results"]
     assert result["file"] == "./+!touch owned.md"
     assert run("get", "./+!touch owned.md:3", "-w", str(notes)).stdout == "The pool was empty.\n"

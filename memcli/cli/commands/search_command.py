@@ -174,7 +174,7 @@ def _count_used(refs: Sequence[str], query: list[str] | None, command: CommandCo
 
 def _filled(shape: Shape, options: Options) -> Shape:
     """Return the form of output, changed by the options."""
-    is_sized = options.limit or options.budget
+    is_sized, folders = options.limit or options.budget, options.workspace or []
     return shape._replace(
         full=options.full,
         explain=options.explain,
@@ -186,6 +186,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
         around=options.context,
         superseded=options.superseded,
         rest=options.rest,
+        folder=folders[0] if len(folders) == 1 else "",
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
     )
 
