@@ -539,7 +539,7 @@ def _correction(chunk: Quotation, unit: Claim) -> Correction:
         if unit.first < number <= unit.last + 1:
             return newer._replace(
                 path=cite.path, start_line=cite.first, end_line=cite.last,
-                date=first_day(cite.path) or newer.date,
+                date=first_day(cite.path) or newer.date, text=cite.text,
             )  # fmt: skip
     return newer
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.store.sqlite.driver import _inflated
 from memcli.store.sqlite.store import SqliteStore
 from tests.cli.processes import run
 from tests.support import write
@@ -87,7 +88,7 @@ def stored_texts(store: Path) -> list[bytes]:
     """Read the deflated texts of the chunks that will be deleted."""
     with closing(sqlite3.connect(store)) as connection:
         texts = [text for (text,) in connection.execute("SELECT text FROM chunks")]
-    return [text for text in texts if b"keptword" not in zlib.decompress(text, -15)]
+    return [text for text in texts if b"keptword" not in _inflated(text, -zlib.MAX_WBITS)]
 
 
 def do(notes: Path, store: Path, *arguments: str) -> str:
