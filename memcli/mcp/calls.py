@@ -240,8 +240,8 @@ def _after(cursor: Cursor, answer: Answer, options: SearchOptions) -> Answer:
     rest = answer._replace(passages=tuple(cursor.rest(answer.passages)))
     if cursor.seen:
         near, *_ = fit_budget(answer.passages, budget=WITHOUT_BOUND, free=options.free)
-        kept = {*map(id, near)}
-        passages = tuple(each for each in rest.passages if id(each) in kept)
+        near_ids = {*map(id, near)}
+        passages = tuple(each for each in rest.passages if id(each) in near_ids)
         rest = rest._replace(passages=passages, is_measured=False)
     return rest if options.lists else ended(rest)
 

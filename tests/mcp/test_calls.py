@@ -16,7 +16,7 @@ from memcli.api.memory import Memory
 from memcli.api.workspace import SYSTEM_CLOCK
 from memcli.api.workspaces import Workspaces
 from memcli.embedding.models import Calibration
-from memcli.errors import BudgetError, NotFoundError, Reason, UsageError
+from memcli.errors import BudgetError, Reason, UsageError
 from memcli.language.tokens import estimate
 from memcli.mcp import definitions
 from memcli.mcp.answers import doubting, of_error, passages_text
@@ -196,17 +196,6 @@ def test_a_small_context_leaves_out_the_newest_entries_and_is_right_about_its_bu
         needed = re.search(r'budget "(\d+)"', of_error(caught.value))
         assert needed is not None
         assert "No deploys" in context(held, int(needed[1]))
-
-
-def test_a_deleted_workspace_is_named_and_answers_again_when_it_is_back(clocked: Clocked) -> None:
-    asked = _given(query="pool")
-    before = call_search(clocked.held, asked, _never).text
-    folder = Path(clocked.held.opened().config.workspace)
-    folder.rename(folder.with_name("away"))
-    with pytest.raises(NotFoundError, match=f"no longer exists: {folder}"):
-        call_search(clocked.held, asked, _never)
-    folder.with_name("away").rename(folder)
-    assert call_search(clocked.held, asked, _never).text == before
 
 
 @pytest.mark.parametrize(
