@@ -11,12 +11,18 @@ from datetime import datetime
 from memcli.api.similar_lines import SimilarLines, length, windows
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ConfigError, MemcliError, NotFoundError, Reason, UsageError
-from memcli.language.terms import terms
 from memcli.markdown.links import CORRECTS, corrected_lines
 from memcli.markdown.parse import parse
 from memcli.record import Record
 from memcli.remember import admission, append
-from memcli.remember.admission import AdmissionSettings, Check, Judgement, OlderLine, WasShown
+from memcli.remember.admission import (
+    AdmissionSettings,
+    Check,
+    Judgement,
+    OlderLine,
+    SimilarLine,
+    WasShown,
+)
 from memcli.remember.append import AppendedNote, Make
 from memcli.remember.block import TYPES, Note, PlacedNote, cleaned, place
 from memcli.remember.note_score import GateWeights
@@ -122,8 +128,9 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     similar = SimilarLines(workspace)
     older, unknown = (older, ()) if older else _corrected_by_text(workspace, text)
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
-    settings = settings._replace(is_of_agent=bool(wish.by))
-    judged = admission.judge(text, similar.of(text), settings, heading=note.heading)
+    settings = settings._replace(is_of_agent=bool(wish.by), knows_cosines=similar.knows_cosines)
+    lines = [each for each in similar.of(text) if not (older and _overlaps(each, older))]
+    judged = admission.judge(text, lines, settings, heading=note.heading)
     if older:
         judged = _for_correction(judged, OlderLine(older, older_text, differs=True), text)
     title = os.path.basename(path).rpartition(".")[0]
@@ -193,16 +200,26 @@ def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -
 def _for_correction(judged: Judgement, older: OlderLine, text: str) -> Judgement:
     """Name the line that a note corrects; refuse a note that says the same."""
     known = judged.refusal
-    if (known is None or known.rule in _KNOWN) and _says(older.text, text):
+    if (known is None or known.rule in _KNOWN) and _say_the_same(older.text, text):
         check = Check("known", False, "the line to correct says the same", older.citation)
         judged = judged._replace(checks=(*(c for c in judged.checks if c.passed), check))
     return judged._replace(older=(older,))
 
 
-def _says(line: str, text: str) -> bool:
-    """Return whether a line has the words of a text in their order, or says the same."""
-    is_part = f" {' '.join(terms(text))} " in f" {' '.join(terms(line))} "
-    return is_part or restates(text, line, context=(), owner=())
+def _say_the_same(one: str, other: str) -> bool:
+    """Return whether neither of two texts says more than the other."""
+    pairs = ((one, other), (other, one))
+    return admission.is_same(one, other) or all(
+        restates(a, b, context=(), owner=()) for a, b in pairs
+    )
+
+
+def _overlaps(line: SimilarLine, citation: str) -> bool:
+    """Return whether a line is part of a citation, or contains it."""
+    place, _, numbers = citation.rpartition(":")
+    first, _, last = numbers.partition("-")
+    is_apart = line.end_line < int(first) or int(last or first) < line.start_line
+    return shown(line.source, line.path) == place and not is_apart
 
 
 def _check_marks(text: str, wish: Wish) -> None:

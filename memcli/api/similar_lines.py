@@ -41,6 +41,14 @@ class SimilarLines:
         except MemcliError as error:
             self.notices = (error.reason,)
 
+    @property
+    def knows_cosines(self) -> bool:
+        """Return whether the vectors are of a model whose cosines were calibrated here."""
+        from memcli.embedding.models import known
+
+        fingerprint = self._index.fingerprint if self._index else None
+        return bool(fingerprint and known(fingerprint).calibration)
+
     def of(self, text: str) -> tuple[SimilarLine, ...]:
         """Return the lines, those with the most words of the text first."""
         if self._index is None:

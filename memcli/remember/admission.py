@@ -27,7 +27,14 @@ from memcli.language.word_order import is_moved
 from memcli.record import Record
 from memcli.remember.note_score import GateWeights, NoteScore, score_of
 from memcli.remember.orders import is_order
-from memcli.remember.restated import ends, has_new_value, is_of_owner, owner_names, restates
+from memcli.remember.restated import (
+    LIGHT,
+    ends,
+    has_new_value,
+    is_of_owner,
+    owner_names,
+    restates,
+)
 from memcli.secrets.finding import find_secrets
 from memcli.secrets.stated import stated_secret
 from memcli.types import cite
@@ -109,6 +116,7 @@ class AdmissionSettings(Record):
     was_shown: WasShown | None = None
     # Refuse what a line says in other words, and texts that tell a model what to do.
     is_of_agent: bool = False
+    knows_cosines: bool = False  # the constant for a near line was measured with the same model
 
 
 def judge(
@@ -130,7 +138,7 @@ def judge(
         *([_order(text)] if settings.is_of_agent else []),
         _duplicate(facets, compared),
         _near_duplicate(facets, compared),
-        *([_known(text, facets, compared)] if settings.is_of_agent else []),
+        *([_known(text, compared, settings)] if settings.is_of_agent else []),
         _echo(facets, compared, settings.was_shown),
         _least_score(score, settings.least),
     ):
@@ -204,11 +212,12 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
     return Check("near-duplicate", True, f"{detail}, with {what}" if what else detail)
 
 
-def _known(text: str, facets: Facets, compared: Compared) -> Check:
+def _known(text: str, compared: Compared, settings: AdmissionSettings) -> Check:
+    facets = facets_of(text)
     owner = owner_names([(each.path, each.text) for each, _ in compared])
     for each, _ in compared:
         own = owner if is_of_owner(each.path, each.text) else ()
-        cosine = each.cosine or 0.0
+        cosine = (each.cosine or 0.0) if settings.knows_cosines else 0.0
         if each.is_heading or not restates(
             text, each.text, context=each.headings, owner=own, cosine=cosine
         ):
@@ -226,7 +235,7 @@ def _known(text: str, facets: Facets, compared: Compared) -> Check:
 
 def _states(line: Facets, note: Facets) -> bool:
     """Return whether a line may state a note, among other things."""
-    return note.content <= line.content and (NOT in note.telling) == (NOT in line.telling)
+    return note.content - LIGHT <= line.content and (NOT in note.telling) == (NOT in line.telling)
 
 
 def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Check:
@@ -254,7 +263,7 @@ def _least_score(score: NoteScore, least: float) -> Check:
 def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
     """List the lines that the note may replace: first those that it corrects, then the nearest.
 
-    A line that another line of the memory corrects is not one of them.
+    A line that a newer line of the memory corrects is not one of them.
     """
     older = []
     owner = owner_names([(each.path, each.text) for each, _ in compared])
@@ -300,9 +309,14 @@ def _says_of_another(facets: Facets, other: Facets) -> bool:
 
 
 def _is_replaced(line: SimilarLine, compared: Compared) -> bool:
-    """Return whether another line of the memory has replaced the number in a line."""
+    """Return whether another line, which is clearly the newer, has replaced the number in a line.
+
+    Two lines such as `The rent is 980 euros` with two numbers may each correct the other.
+    """
     return any(
-        has_new_value(each.text, line.text) and corrects(each.text, line.text) > 0
+        has_new_value(each.text, line.text)
+        and corrects(each.text, line.text)
+        and not corrects(line.text, each.text)
         for each, _ in compared
     )
 

@@ -257,10 +257,25 @@ def test_without_the_option_there_is_no_such_tool(notes: Path, tmp_path: Path) -
         served.call("memory_remember", text=FACT)
 
 
+LESS = (
+    ("We never deploy on Fridays after lunch.", "Deploy on Fridays after lunch."),
+    ("Standups are on Tuesdays and Thursdays.", "Standups are on Tuesdays."),
+    ("Billing is owned by Ana and Tom.", "Billing is owned by Ana."),
+)
+
+
 def test_a_correction_that_says_the_same_is_refused(served: Served, notes: Path) -> None:
-    line = "memory/2025-06-13.md:11"
-    said = "db.pool_wait_ms: 250 is live since 11:20 UTC in v2.11.2."
-    refused = served.text("memory_correct", citation=line, text=said)
-    assert refused.startswith("not saved: ")
-    assert "not marked as corrected: memory/2025-06-13.md:11" in refused
+    for said in (
+        "No deploys after 15:00; none on Fridays",
+        "No deploys after 3 pm, none on Fridays.",
+    ):
+        refused = served.text("memory_correct", citation="MEMORY.md:25", text=said)
+        assert refused.startswith("not saved: the line to correct says the same: MEMORY.md:25: ")
+        assert "not marked as corrected: MEMORY.md:25" in refused
     assert not (notes / "memory" / "agent").exists()
+    lines = "\n".join(f"- {line}" for line, _ in LESS)
+    (notes / "memory" / "2026-03-02.md").write_text(f"{lines}\n")
+    for number, (line, said) in enumerate(LESS, start=1):
+        citation = f"memory/2026-03-02.md:{number}"
+        told = served.text("memory_correct", citation=citation, text=said)
+        assert f"marked as corrected: {citation}: {line}" in told

@@ -9,6 +9,7 @@ from memcli.remember.admission import AdmissionSettings, SimilarLine, judge
 from memcli.remember.note_score import GateWeights, kind_of
 
 SETTINGS = AdmissionSettings(GateWeights(0.3, 0.3, 0.4), 0.31, is_of_agent=True)
+NEAR = SETTINGS._replace(knows_cosines=True)  # the model is the one that the limits are for
 USER = ("Name: Runa", "Allergic to hazelnuts; vegetarian at team meals", "Likes short answers")
 TOMAS = "Tomas is the site reliability engineer; owns paging and certificates."
 NO_DEPLOYS = "No deploys after 15:00, none on Fridays."
@@ -19,14 +20,18 @@ TEAMS = "Ilse leads the platform team; Tomas owns paging."
 
 
 def rule(
-    text: str, *older: str, headings: tuple[str, ...] = (), cosine: float | None = None
+    text: str,
+    *older: str,
+    headings: tuple[str, ...] = (),
+    cosine: float | None = None,
+    settings: AdmissionSettings = NEAR,
 ) -> str:
     lines = [
         SimilarLine("memory", "USER.md" if each in USER else "MEMORY.md", at, at, each,
                     cosine=cosine, headings=headings)
         for at, each in enumerate(older, start=1)
     ]  # fmt: skip
-    refusal = judge(text, lines, SETTINGS).refusal
+    refusal = judge(text, lines, settings).refusal
     return refusal.rule if refusal else ""
 
 
@@ -70,10 +75,22 @@ def test_a_known_fact_in_other_words_is_refused(text: str, older: tuple[str, ...
         ("每周六我们给奶奶打电话。", ("我们每周日给奶奶打电话。",)),
         ("每周日奶奶给我们打电话。", ("我们每周日给奶奶打电话。",)),
         ("The alias is bw-03.", ("[ ] Set the alias bw-03",)),
+        ("Ana runs the Berlin office.", ("Ana visited the Berlin office.",)),
+        ("Ana runs the Berlin office.", ("Ana visited Rome and the Berlin office.",)),
+        ("Ana sold the Berlin office.", ("Ana visited the Berlin office.",)),
+        ("Runa runs the large Ulm office.", ("Name: Runa", "I visited the large Ulm office.")),
+        ("Tom works at the Acme bakery.", ("Tom likes the bread of the Acme bakery.",)),
+        ("Tom works at the Acme bakery.", ("Tom robbed the Acme bakery.",)),
+        ("Mia became class speaker.", ("Mia congratulated the class speaker.",)),
+        ("Mia provides the studio keys.", ("Mia lost the studio keys.",)),
+        ("The export makes 3 CSV files a day.", ("The export deletes 3 CSV files a day.",)),
+        ("Dogs are not allowed in the garden.", ("Dogs are not happy in the garden.",)),
+        ("Guests are not permitted in the kitchen.", ("Guests do not eat in the kitchen.",)),
     ],
 )  # fmt: skip
 def test_a_new_fact_with_known_words_is_saved(text: str, older: tuple[str, ...]) -> None:
     assert rule(text, *older) == ""
+    assert rule(text, *older, cosine=0.85) in ("", "low-score")
 
 
 def test_a_line_that_is_near_says_the_same_without_a_plain_word() -> None:
@@ -84,6 +101,8 @@ def test_a_line_that_is_near_says_the_same_without_a_plain_word() -> None:
     assert rule("The sandbox allows 50 requests a second.", limits, cosine=0.85) != "known"
     assert rule("Tomas wants to hear bad news early.", news, cosine=0.85) != "known"
     assert rule("Ilse wants to hear bad news early.", news, cosine=0.6) == ""
+    near = rule("Ilse wants to hear bad news early.", news, cosine=0.85, settings=SETTINGS)
+    assert near == ""  # the cosine is of another model
 
 
 def hints(text: str, *older: str) -> list[str]:
@@ -111,7 +130,10 @@ def test_a_line_whose_number_was_replaced_is_no_hint() -> None:
     user = [SimilarLine("memory", "a.md", at, at, each, cosine=0.75)
             for at, each in enumerate(lines, start=1)]  # fmt: skip
     older = judge("Application logs have a retention of 30 days.", user, SETTINGS).older
-    assert lines[0] not in [each.text for each in older]
+    assert [each.text for each in older] == [LOGS]
+    rents = ["The rent is 980 euros.", "The rent is 1045 euros."]
+    assert sorted(hints("The rent is 1100 euros.", *rents)) == sorted(rents)
+    assert hints("The rent is 1100 euros.", rents[0]) == [rents[0]]
 
 
 def test_the_heading_above_a_line_is_part_of_it() -> None:
