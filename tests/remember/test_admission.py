@@ -173,6 +173,26 @@ def test_a_line_about_the_same_is_named_and_a_private_one_without_its_text() -> 
     assert judged.older == (OlderLine("diary.md:4", "", differs=False),)
 
 
+@pytest.mark.parametrize(
+    ("note", "line", "is_named"),
+    [
+        ("Releases are fine on Sunday evenings from May on.", "No releases on Sundays.", True),
+        ("The log service moves to ClickHouse in June.", "The log service runs on MariaDB.", True),
+        ("Ada switched to Ghostty as her terminal.", "Terminal: kitty, dark theme", True),
+        ("Ada likes tea.", "Terminal: kitty, dark theme", False),
+        ("The terminal of the depot is old.", "Terminal: kitty, dark theme", False),
+        ("Parcels are weighed on Sunday evenings.", "No releases on Sundays.", False),
+    ],
+)  # fmt: skip
+def test_a_line_that_a_note_contradicts_is_named(note: str, line: str, is_named: bool) -> None:
+    lines = [
+        SimilarLine("memory", "USER.md", at, at, text, cosine)
+        for at, (text, cosine) in enumerate([("Name: Ada", 0.4), (line, 0.55)], start=1)
+    ]
+    older = [each.text for each in judge(note, lines, AdmissionSettings(WEIGHTS)).older]
+    assert older == [line] * is_named
+
+
 def test_score_is_what_the_formula_says() -> None:
     """Of six terms Ghent and 9 are specific, 2/6 and doubled; a rule is 1; half is known."""
     text = "never call Ghent before 9 am"
