@@ -10,7 +10,8 @@ A unit is a paragraph of a turn in a conversation. Outside conversations it is a
                       - 1.4 if an assistant says it and the question is about the user
                       - 0.7 if it asks something without a word of the question
                       - 1.5 if it is small talk without a word of the question, and no reply to one
-                      - 3 if an assistant introduces what follows: "Here are some steps:")
+                      - 3 if an assistant introduces what follows: "Here are some steps:"
+                      - 6 if it is a greeting)
     gain   = chance - tokens / MISS
 
 A passage keeps the units with a gain, and a short answer keeps the question before it. If it ends
@@ -35,7 +36,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
 from memcli.record import Record
 from memcli.search.lines import by_line, introduces
-from memcli.types import Turn
+from memcli.types import SegmentScore, Turn
 
 if TYPE_CHECKING:
     from memcli.search.ranked import RankedPassage
@@ -103,7 +104,9 @@ def worthwhile(
     measured. With `is_shared`, a miss costs less. With `apart`, each turn becomes a passage, and no
     passage is left out.
     """
-    every, passages = len(passages), passages if matches else passages[:MOST_WITHOUT_MATCH]
+    every = len(passages)
+    passages = [passage for passage in passages if not _only_greets(passage)] or passages
+    passages = passages if matches else passages[:MOST_WITHOUT_MATCH]
     if is_exact and any(passage.is_literal for passage in passages):
         passages = [
             passage
@@ -137,6 +140,13 @@ def worthwhile(
         result += [_part_of(passage, units, run) for run in sorted(runs, key=lambda run: run.start)]
         read += bool(runs)
     return result if apart else _with_replies(result), every - read
+
+
+def _only_greets(passage: RankedPassage) -> bool:
+    return bool(passage.greetings) and all(
+        number in passage.greetings or not line.strip()
+        for number, line in enumerate(passage.text.split("\n"), start=passage.start_line)
+    )
 
 
 def _with_replies(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -325,6 +335,7 @@ def _chances(
     if len(units) > 1:
         base -= 2.0 * max(each.cosine for each in units) + 2.5 * max(each.share for each in units)
     chances, talk = [], _small_talk(passage, units)
+    segments = by_line(passage.candidate).segments
     for at, unit in enumerate(units):
         z = base - 1.5 * (at in talk)
         if len(units) > 1:
@@ -337,6 +348,7 @@ def _chances(
             z -= 1.4 * (of_writer and is_machine)
             z -= 0.7 * (len(units) > 1 and unit.is_question and not unit.share)
             z -= 3.0 * (is_machine and introduces(unit.text))
+            z -= 6.0 * _is_within(unit, segments, passage.greetings)
         chances.append(1.0 / (1.0 + exp(-z)))
     return chances
 
@@ -350,9 +362,13 @@ def _small_talk(passage: RankedPassage, units: Sequence[ReadingUnit]) -> frozens
         at
         for at, unit in enumerate(units)
         if not unit.share and not (at and units[at - 1].is_question and units[at - 1].share > FITS)
-        if all(
-            part.start_line in passage.small_talk for part in segments[unit.first : unit.last + 1]
-        )
+        if _is_within(unit, segments, passage.small_talk)
+    )
+
+
+def _is_within(unit: ReadingUnit, segments: Sequence[SegmentScore], lines: frozenset[int]) -> bool:
+    return bool(lines) and all(
+        part.start_line in lines for part in segments[unit.first : unit.last + 1]
     )
 
 
