@@ -120,10 +120,10 @@ def _is_greeting(text: str, names: Collection[str]) -> bool:
         return False
     greets = False
     for sentence in _pattern(_SENTENCE_END).split(body):
-        said = [word for word in _pattern(_WORD).findall(sentence) if word.casefold() not in names]
-        if said and (len(said) > COURTESY or not _pattern(_GREETS).match(sentence)):
+        words = [word for word in _pattern(_WORD).findall(sentence) if word.casefold() not in names]
+        if words and (len(words) > COURTESY or not _pattern(_GREETS).match(sentence)):
             return False
-        greets = greets or bool(said)
+        greets = greets or bool(words)
     return greets
 
 

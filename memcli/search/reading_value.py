@@ -36,7 +36,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
 from memcli.record import Record
 from memcli.search.lines import by_line, introduces
-from memcli.types import SegmentScore, Turn
+from memcli.types import Turn
 
 if TYPE_CHECKING:
     from memcli.search.ranked import RankedPassage
@@ -79,11 +79,13 @@ class ReadingUnit(Record):
     turn: Turn | None
     cosine: float
     share: float  # of the question's words
+    is_greeting: bool = False
 
     @property
     def is_question(self) -> bool:
-        """Return whether the turn ends with a question."""
-        return self.turn is not None and self.text.rstrip().endswith(("?", "？"))
+        """Return whether the turn ends with a question, except a greeting."""
+        asks = self.turn is not None and self.text.rstrip().endswith(("?", "？"))
+        return asks and not self.is_greeting
 
 
 def worthwhile(
@@ -302,9 +304,9 @@ def _units(passage: RankedPassage) -> list[ReadingUnit]:
             (t for t in passage.turns if t.start_line <= segment.start_line <= t.end_line), None
         )
         share = shares.get(segment.start_line, 0.0)
-        unit = ReadingUnit(
-            passage.between(segment.start, segment.end), at, at, turn, segment.cosine or 0.0, share
-        )
+        text, cosine = passage.between(segment.start, segment.end), segment.cosine or 0.0
+        greets = segment.start_line in passage.greetings
+        unit = ReadingUnit(text, at, at, turn, cosine, share, greets)
         before = units[-1] if units else None
         if before is not None and before.turn == turn and segment.start_line <= line + 1:
             start = candidate.segments[before.first].start
@@ -313,6 +315,7 @@ def _units(passage: RankedPassage) -> list[ReadingUnit]:
                 last=at,
                 cosine=max(before.cosine, unit.cosine),
                 share=max(before.share, share),
+                is_greeting=before.is_greeting and greets,
             )
         else:
             units.append(unit)
@@ -335,7 +338,6 @@ def _chances(
     if len(units) > 1:
         base -= 2.0 * max(each.cosine for each in units) + 2.5 * max(each.share for each in units)
     chances, talk = [], _small_talk(passage, units)
-    segments = by_line(passage.candidate).segments
     for at, unit in enumerate(units):
         z = base - 1.5 * (at in talk)
         if len(units) > 1:
@@ -348,7 +350,7 @@ def _chances(
             z -= 1.4 * (of_writer and is_machine)
             z -= 0.7 * (len(units) > 1 and unit.is_question and not unit.share)
             z -= 3.0 * (is_machine and introduces(unit.text))
-            z -= 6.0 * _is_within(unit, segments, passage.greetings)
+            z -= 6.0 * unit.is_greeting
         chances.append(1.0 / (1.0 + exp(-z)))
     return chances
 
@@ -362,13 +364,9 @@ def _small_talk(passage: RankedPassage, units: Sequence[ReadingUnit]) -> frozens
         at
         for at, unit in enumerate(units)
         if not unit.share and not (at and units[at - 1].is_question and units[at - 1].share > FITS)
-        if _is_within(unit, segments, passage.small_talk)
-    )
-
-
-def _is_within(unit: ReadingUnit, segments: Sequence[SegmentScore], lines: frozenset[int]) -> bool:
-    return bool(lines) and all(
-        part.start_line in lines for part in segments[unit.first : unit.last + 1]
+        if all(
+            part.start_line in passage.small_talk for part in segments[unit.first : unit.last + 1]
+        )
     )
 
 
