@@ -103,8 +103,8 @@ def worthwhile(
 
     Without a match (`matches`) three passages remain. With `is_exact`, a passage without the
     identifier is left out if another contains it. Passages are narrowed only if their scores are
-    measured. With `is_shared`, a miss costs less. With `apart`, each turn becomes a passage, and only
-    passages of greetings are left out.
+    measured. With `is_shared`, a miss costs less. With `apart`, each turn becomes a passage,
+    and only passages of greetings are left out.
     """
     every = len(passages)
     passages = [passage for passage in passages if not _only_greets(passage)] or passages
