@@ -1,7 +1,7 @@
 """Judge whether a line says what a question asks about, or only contains its words; pure.
 
 `Where does Tomas live?` finds notes with Tomas, and others with `live`. Its answer is a line with
-the subject and what is asked about it, and names a place. So a question counts as supported if its
+the subject and what is tokens about it, and names a place. So a question counts as supported if its
 first passages have a line with most of the IDF of its words, with all its names, and with a value
 of the wanted kind. A word in a heading counts less, and one elsewhere in the passage still less.
 
@@ -128,9 +128,9 @@ def is_supported(question: str, answer: Answer) -> bool:
 
 
 def _words_of(question: str, answer: Answer) -> list[_Word]:
-    asked = set(question.casefold().split())
+    tokens = set(question.casefold().split())
     capitals = [word for word in re.findall(_NAME, question)[1:] if word[:1].isupper()]
-    if asked & GERMAN and not asked & ENGLISH:
+    if tokens & GERMAN and not tokens & ENGLISH:
         capitals = []  # every noun has one
     names = {term for name in capitals for term in terms(re.sub("['’]s?$", "", name))}
     words = []
