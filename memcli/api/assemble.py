@@ -213,13 +213,13 @@ def session_start(
 
 def _with_marks(parts: Iterable[ContextPart]) -> tuple[ContextPart, ...]:
     """Mark parts as untrusted that order a model, except for the rules of the owner."""
-    from memcli.remember.orders import is_order
+    from memcli.remember.orders import is_plain_order
 
     return tuple(
         part._replace(excerpt=part.excerpt._replace(about=about._replace(trust=UNTRUSTED)))
         if (about := part.excerpt.about).trust != UNTRUSTED
         and part.section not in (ALWAYS, SOFT)
-        and is_order(part.text)
+        and is_plain_order(part.text)
         else part
         for part in parts
     )

@@ -35,6 +35,7 @@ from memcli.render.sanitize import broken_up, fence_for
 from memcli.search.budget import fit_budget
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.snippet import make_snippet
+from memcli.types import TRUSTS
 
 if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
@@ -212,12 +213,11 @@ def block(passages: Sequence[RankedPassage]) -> str:
 
 
 def _quoted(passage: RankedPassage) -> str:
-    from memcli.indexing.document import UNTRUSTED
-    from memcli.remember.orders import is_order
+    from memcli.remember.orders import is_plain_order
 
     text = broken_up(make_snippet(passage, words=()).text)
     about = passage.about._replace(start_line=passage.start_line, end_line=passage.end_line)
-    if is_order(passage.text):
-        about = about._replace(trust=UNTRUSTED)
+    if is_plain_order(passage.text):
+        about = about._replace(trust=TRUSTS[1])
     fence = fence_for(text)
     return f"{fence}{opening_line(about, text, mark_of(passage.corrected_by))}\n{text}\n{fence}\n"

@@ -307,6 +307,19 @@ _STYLE = (
 _SENTENCES = r"(?<=[.!?])\s+|(?<=[。！？])|\n+"
 
 
+# Words of most orders; a text without them costs a reader of notes no pattern.
+_SIGNS = (
+    "instruction", "disregard", "you are now", "obey", "the user", "system prompt", "system:",
+    "this note", "<|", "anweisung", "指令", "指示",
+)  # fmt: skip
+
+
+def is_plain_order(text: str) -> bool:
+    """Return whether a text orders a model in the usual words; quick for any other text."""
+    low = text.casefold()
+    return any(sign in low for sign in _SIGNS) and is_order(text)
+
+
 def is_order(text: str) -> bool:
     """Return whether a text orders a model, or imitates the tags of its client."""
     if any(re.search(each, text) for each in (_ORDERS, _ADDRESSED)) or broken_up(text) != text:
