@@ -1,7 +1,7 @@
 """Judge whether a line says what a question asks about, or only contains its words; pure.
 
 `Where does Tomas live?` finds notes with Tomas, and others with `live`. Its answer is a line with
-the subject and what is asked about it, and names a place. So a question counts as supported if its
+the subject and what is tokens about it, and names a place. So a question counts as supported if its
 first passages have a line with most of the IDF of its words, with all its names, and with a value
 of the wanted kind. A word in a heading counts less, and one elsewhere in the passage still less.
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PASSAGES = 3
 IN_HEADING, IN_PASSAGE = 0.75, 0.4  # of a word's weight
 LEAST_SHARE, FULL_SHARE = 0.6, 0.9
-NEAR, NEAR_FOR_NAMES = 0.5, 0.55  # cosines of the bundled model
+NEAR, NEAR_FOR_NAMES = 0.5, 0.55  # cosines, of a model with a calibration
 _ASKING_SHARE = 0.3  # of the weight of a word that only asks for a kind of value
 _ASKING = frozenset(
     """big called charge charges cost costs date day kind long many mean means month much name
@@ -41,14 +41,15 @@ USER = "USER.md"  # its lines are about the person whom it names
 _OWNER = r"(?im)^\W*name\W{0,3}:\W{0,3}(\w[\w .'-]*)"
 _NAME = r"[^\W\d_][\w'’-]*"
 _MONTHS = (
-    "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli"
+    "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|(?-i:May)|mai|june?|juni|july?|juli"
     "|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
 )
 # What a question asks for, and what a line with such a value contains.
 _KINDS = (
     (
         r"(?i)^\W*(?:where|wo|wohin|woher)\b|\b(?:which|what) (?:city|town|country|place)\b",
-        r"(?i)\b(?:in|at|to|from|near|on|into|nach|aus|bei|zu|auf|im)\s+(?!\d|(?:the )?(?:end|start"
+        r"(?i)\b(?:in|at|to|from|near|on|into|under|above|behind|beside|nach|aus|bei|zu|auf|im"
+        r"|unter|über|hinter|neben)\s+(?!\d|(?:the )?(?:end|start"
         rf"|morning|afternoon|evening|night|weekend|holidays?|{_MONTHS})\b)\w",
     ),
     (
@@ -57,7 +58,7 @@ _KINDS = (
         r"(?i)\d[:./-]\d|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b"
         rf"|\b(?:{_MONTHS})\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
         r"|\b(?:mon|diens|donners|frei|sams|sonn)tags?\b|\bmittwochs?\b"
-        r"|\b\d+ ?(?:am|pm|uhr)\b|\b(?:yesterday|today|tomorrow|tonight|last|next|this|every|ago"
+        r"|\b\d+ ?(?:am|pm|uhr)\b|\b(?:yesterday|today|tomorrow|tonight|last|next|every|ago"
         r"|morning|evening|noon|midnight|night|spring|summer|autumn|fall|winter|weekend|weeks?"
         r"|months?|years?|days?|o'clock|gestern|heute|morgen|woche|monat|jahr)\b",
     ),
@@ -118,7 +119,8 @@ def is_supported(question: str, answer: Answer) -> bool:
     about_owner = (each.text for each in answer.passages if each.about.path == USER)
     owner = {term for text in about_owner for name in re.findall(_OWNER, text)
              for term in terms(name)}  # fmt: skip
-    cosine = max((passage.cosine or 0.0 for passage in first), default=0.0)
+    cosines = (passage.cosine or 0.0 for passage in first if answer.constants)
+    cosine = max(cosines, default=0.0)
     if cosine >= NEAR_FOR_NAMES:
         return True
     share, line, names = max(
@@ -166,12 +168,11 @@ def _is_about_another(question: str, passages: Sequence[RankedPassage]) -> bool:
 
 
 def _words_of(question: str, answer: Answer) -> list[_Word]:
-    names = {
-        term
-        for name in re.findall(_NAME, question)[1:]
-        if name[:1].isupper()
-        for term in terms(re.sub("['’]s?$", "", name))
-    }
+    tokens = set(question.casefold().split())
+    capitals = [word for word in re.findall(_NAME, question)[1:] if word[:1].isupper()]
+    if tokens & GERMAN and not tokens & ENGLISH:
+        capitals = []  # every noun has one
+    names = {term for name in capitals for term in terms(re.sub("['’]s?$", "", name))}
     words = []
     for each in answer.terms:
         parts = tuple(terms(each.text))
