@@ -1,7 +1,7 @@
 """Judge whether a line says what a question asks about, or only contains its words; pure.
 
 `Where does Tomas live?` finds notes with Tomas, and others with `live`. Its answer is a line with
-the subject and what is tokens about it, and names a place. So a question counts as supported if its
+the subject and what is asked about it, and names a place. So a question counts as supported if its
 first passages have a line with most of the IDF of its words, with all its names, and with a value
 of the wanted kind. A word in a heading counts less, and one elsewhere in the passage still less.
 
