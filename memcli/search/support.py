@@ -1,17 +1,19 @@
 """Judge whether a line says what a question asks about, or only contains its words; pure.
 
 `Where does Tomas live?` finds notes with Tomas, and others with `live`. Its answer is a line with
-the subject and what is tokens about it, and names a place. So a question counts as supported if its
+the subject and what is asked about it, and names a place. So a question counts as supported if its
 first passages have a line with most of the IDF of its words, with all its names, and with a value
 of the wanted kind. A word in a heading counts less, and one elsewhere in the passage still less.
 
-A passage that is near by its cosine may answer in other words, so no line of it is needed.
+A passage that is near by its cosine may answer in other words, so no line of it is needed. But if
+a question names exit code 12, or the cache of Nordpak, and the first passages only another exit
+code, or the cache of somebody else, they are about another thing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from math import fsum
 
 from memcli.checking import TYPE_CHECKING
@@ -72,11 +74,18 @@ _KINDS = (
         r"|several|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b",
     ),
 )  # fmt: skip
+# exit code 12, p99, OPS-417; Nordpak quote
+_NUMBERED = r"([^\W\d_]+)[ -]?(\d+)(?![\w%€$]|[.:,]\d)"
+_NAMED = (
+    r"(?i:\b(?:the|our|a|of|for|in|der|die|das|dem|den)) "
+    r"([A-ZÄÖÜ][\w-]*?)(?:['’]s?)?\s+([^\W\d_A-Z][\w-]+)"
+)
 _ASKS_WHO = r"(?i)^\W*(?:who|whom|whose|wer|wen|wem)\b"
 _PERSON = (
     r"(?i)\b(?:i|my|we|our|mum|mom|mother|father|dad|sister|brother|friend|wife|husband|son"
     r"|daughter|ich|wir|mutter|vater|schwester|bruder)\b"
 )
+_NO_NOUNS = ENGLISH | GERMAN
 _CAPITALS = r"\b[A-ZÄÖÜ][\w'’-]+"
 
 
@@ -105,6 +114,8 @@ def is_supported(question: str, answer: Answer) -> bool:
     if not words:
         return True
     first = answer.passages[:PASSAGES]
+    if _is_about_another(question, first):
+        return False
     about_owner = (each.text for each in answer.passages if each.about.path == USER)
     owner = {term for text in about_owner for name in re.findall(_OWNER, text)
              for term in terms(name)}  # fmt: skip
@@ -125,6 +136,35 @@ def is_supported(question: str, answer: Answer) -> bool:
     if not all(word.is_in(names) for word in words if word.is_name):
         return False
     return share >= FULL_SHARE or _has_kind(question, line)
+
+
+def _is_about_another(question: str, passages: Sequence[RankedPassage]) -> bool:
+    """Return whether a thing that a question names by a number or a name is not in the passages.
+
+    Another one with the same noun is.
+    """
+    lines = [
+        f"{' '.join(each.about.heading_path)}\n{line}"
+        for each in passages
+        for line in each.text.split("\n")
+    ]
+    # What another thing looks like, and what a line with the named one has.
+    things = [
+        (rf"(?i)\b({noun})[ -]?\d", rf"(?is){noun}.*(?<!\d){number}\b|\b{number}\b.*{noun}")
+        for noun, number in re.findall(_NUMBERED, question)
+        if noun.casefold() not in _NO_NOUNS
+    ] + [
+        (rf"\b([A-ZÄÖÜ][\w'’-]+)\s+{noun}\b", rf"(?is){name}.*{noun}|{noun}.*{name}")
+        for name, noun in re.findall(_NAMED, question)
+        if noun not in _NO_NOUNS
+    ]
+    return any(
+        any(
+            word.casefold() not in _NO_NOUNS for line in lines for word in re.findall(another, line)
+        )
+        and not any(re.search(same, line) for line in lines)
+        for another, same in things
+    )
 
 
 def _words_of(question: str, answer: Answer) -> list[_Word]:
