@@ -129,8 +129,8 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
     older, unknown = (older, ()) if older else _corrected_by_text(workspace, text)
     settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
     settings = settings._replace(is_of_agent=bool(wish.by), knows_cosines=similar.knows_cosines)
-    lines = [each for each in similar.of(text) if not (older and _overlaps(each, older))]
-    judged = admission.judge(text, lines, settings, heading=note.heading)
+    others = [each for each in similar.of(text) if not (older and _overlaps(each, older))]
+    judged = admission.judge(text, others, settings, heading=note.heading)
     if older:
         judged = _for_correction(judged, OlderLine(older, older_text, differs=True), text)
     title = os.path.basename(path).rpartition(".")[0]
