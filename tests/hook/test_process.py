@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -30,11 +31,19 @@ def _by_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
 
 
+@pytest.fixture(scope="module")
+def indexed(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that holds an index of the notes."""
+    cache = tmp_path_factory.mktemp("indexed")
+    environ = {"XDG_CACHE_HOME": str(cache), "MEMCLI_EMBEDDING_ENCODER": "none"}
+    processes.run("index", "-q", "-w", str(workspaces / "engineer"), **environ)
+    return cache
+
+
 @pytest.fixture
-def notes(workspaces: Path) -> str:
-    folder = str(workspaces / "engineer")
-    processes.run("index", "-q", "-w", folder)
-    return folder
+def notes(workspaces: Path, indexed: Path) -> str:
+    shutil.copytree(indexed, os.environ["XDG_CACHE_HOME"])
+    return str(workspaces / "engineer")
 
 
 def told(**record: Any) -> bytes:
