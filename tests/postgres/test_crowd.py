@@ -192,6 +192,12 @@ def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
         block = memcli(f"context {asked} --tenant team", stored).out
         assert "team/dev:memory/2025-01-02.md" in block
         assert "mine" not in block
+    with Memory.open(tenant="team") as tenant:
+        alone = tenant.only("team/ops")  # one of them
+        results = alone.search("pool").results
+        assert {each.workspace for each in results} == {"team/ops"}
+        assert "memory/own.md" not in {each.path for each in results}
+        assert alone.get("team/ops:MEMORY.md:3").text == "The pool has 20 connections."
 
 
 def test_changes_and_neighbours_of_a_tenant(memcli: Memcli, stored: Path) -> None:
@@ -219,15 +225,6 @@ def test_changes_and_neighbours_of_a_tenant(memcli: Memcli, stored: Path) -> Non
     # A citation of such an answer is also read by the name of its workspace.
     cited_line = memcli("get team/ops:MEMORY.md:3 --workspace-name team/ops", stored)
     assert cited_line.out == "The pool has 20 connections.\n"
-
-
-def test_one_workspace_of_a_tenant_is_asked_alone(memcli: Memcli, stored: Path) -> None:
-    with Memory.open(tenant="team") as tenant:
-        alone = tenant.only("team/ops")
-        found = alone.search("pool")
-        assert {each.workspace for each in found.results} == {"team/ops"}
-        assert "memory/own.md" not in {each.path for each in found.results}
-        assert alone.get("team/ops:MEMORY.md:3").text == "The pool has 20 connections."
 
 
 def test_everywhere_is_every_tenant_and_what_has_a_name_here(
@@ -270,19 +267,14 @@ def test_where_the_server_is_away_this_machine_answers(
     assert memcli("search pool --tenant team", stored).code == 4
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        ("search pool --tenant nosuch", 4),
-        ("search pool --tenant a/b", 2),
-        ("search pool --tenant team --sync", 2),
-        ("search pool --tenant team -w .", 2),
+def test_what_is_refused(memcli: Memcli, stored: Path) -> None:
+    for line, code in (
+        ("search pool --tenant nosuch", 4), ("search pool --tenant a/b", 2),
+        ("search pool --tenant team --sync", 2), ("search pool --tenant team -w .", 2),
         ("search pool --tenant team --everywhere", 2),
         ("search pool --tenant team --workspace-name team/ops", 2),
         ("get nosuch:MEMORY.md --tenant team", 3),
-    ],
-)
-def test_what_is_refused(memcli: Memcli, stored: Path, line: str, code: int) -> None:
-    told = memcli(line, stored)
-    assert (told.code, told.out) == (code, "")
-    assert "Try: " in told.err
+    ):  # fmt: skip
+        told = memcli(line, stored)
+        assert (told.code, told.out) == (code, ""), line
+        assert "Try: " in told.err, line
