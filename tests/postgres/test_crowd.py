@@ -258,7 +258,9 @@ def test_where_the_server_is_away_this_machine_answers(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(config))
     write(stored.parent / "here", "MEMORY.md", "# Here\n\nThe pool of this machine.\n")
     write(config / "memcli", "config.toml", f'[workspaces]\nhere = "{stored.parent / "here"}"\n')
-    monkeypatch.setenv("MEMCLI_STORE_URL", "postgresql://owner@127.0.0.1:1/nothing")
+    monkeypatch.setenv(
+        "MEMCLI_STORE_URL", "postgresql://owner@127.0.0.1:1/nothing?connect_timeout=0"
+    )
     told = memcli("search pool --everywhere", stored)
     assert told.code == 0
     assert told.out.startswith("here:MEMORY.md\n1: # Here\n")
