@@ -102,6 +102,11 @@ class BudgetError(MemcliError):
 
     code = "budget"
 
+    def __init__(self, message: str, *, hint: str = "", needed: int = 0) -> None:
+        """Record how many tokens the parts take."""
+        super().__init__(message, hint=hint)
+        self.needed = needed
+
 
 class NotFoundError(MemcliError):
     """No such workspace, document or record."""

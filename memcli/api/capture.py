@@ -9,6 +9,7 @@ from memcli.api.remember import TODAY, RememberResult, Wish, forget, remember, r
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 from memcli.markdown.parse import parse
+from memcli.markdown.transcript import USER
 from memcli.record import Record
 from memcli.remember.append import read
 from memcli.types import AGENT, MEMORY_SOURCE, PRIVATE, cite
@@ -57,7 +58,10 @@ def capture(
     for each in facts:
         if room <= 0:
             return
-        wish = Wish(to=to, gate=True, by=AGENT, source=f"{name}:{each.line}", scope=scope)
+        source = f"{name}:{each.line}"
+        if each.role != USER:
+            source = f"said by the assistant, {source}"
+        wish = Wish(to=to, gate=True, by=AGENT, source=source, scope=scope)
         noted = remember(workspace, each.text, wish, now)
         room -= noted.stored
         yield CapturedFact(fact_key(each), noted)

@@ -272,11 +272,13 @@ def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> Budget
             f"{'the rules and ' if rules else ''}the newest entries take {needed} tokens,"
             f" {over} more than the budget of {budget}; a tail of 0 leaves them out",
             hint=hint,
+            needed=needed,
         )
     return BudgetError(
         f"the files marked always take {rules} tokens, {rules - budget} more than the budget of"
         f" {budget}; they are never cut",
         hint=hint,
+        needed=rules,
     )
 
 

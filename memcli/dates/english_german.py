@@ -22,6 +22,7 @@ from memcli.dates.words import (
     BEFORE_WORDS,
     EXCEPT_WORDS,
     MONTHS,
+    SEASONS,
     SINCE_WORDS,
     UNITS,
     UNTIL_WORDS,
@@ -35,6 +36,7 @@ from memcli.dates.words import (
     as_year,
     before,
 )
+from memcli.language.stopwords import ENGLISH, GERMAN
 
 # A word with the characters attached to it, so that a path, a version or an id is one word; or a
 # dash that joins two dates.
@@ -270,6 +272,8 @@ def bounded(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] |
     number, unit = as_number(low[1]), UNITS.get(low[2], WEEKEND)
     if low[0] == "seit" and number is not None and unit != WEEKEND:
         return 3, Reading(before(unit, number, seen.today), None)
+    if low[1] in ARTICLES and _is_event(low[2:]):
+        return None
     match = named(raw[1:], low[1:], seen, bare=True)
     if match is None:
         return None
@@ -277,6 +281,16 @@ def bounded(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] |
     day = timedelta(1)
     bounds = ((first, None), (None, last), (None, first - day), (last + day, None))
     return skip + count, Reading(*bounds[which])
+
+
+def _is_event(low: Sequence[str]) -> bool:
+    """Return whether a month, weekday or year only names a thing, as in `after the June outage`.
+
+    Notes on it may be of any day.
+    """
+    is_period = low[0] in MONTHS or low[0] in WEEKDAYS or as_year(low[0]) is not None
+    is_noun = low[1].isalpha() and low[1] not in ENGLISH and low[1] not in GERMAN
+    return is_period and is_noun and low[1] not in UNITS and low[1] not in SEASONS
 
 
 def excepted(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | None:

@@ -62,6 +62,8 @@ _INFLECTIONS = """
 """
 INFLECTIONS = frozenset(("", *_INFLECTIONS.split()))
 PLAIN_INFLECTIONS = frozenset(("", "s", "es", "ed", "ing"))  # a typing mistake does not drop these
+# With these a word becomes a related one: entrepreneurial is no misspelling of entrepreneur.
+DERIVATIONS = frozenset(("al", "ial", "ful", "ic", "less", "ly", "ment", "ness", "ship"))
 SHORTEST_ROOT = 4  # letters that two forms of a word share
 
 SHORTEST_COMPOUND, SHORTEST_FIRST, SHORTEST_SECOND = 8, 3, 4  # letters
@@ -141,10 +143,13 @@ def endings(one: str, other: str) -> tuple[str, str]:
 def are_forms(one: str, other: str) -> bool:
     """Return whether two words differ only in their endings. Example: describen and describes.
 
-    A word without its last letters is a mistake, unless they are a common English ending.
+    A word without its last letters is a mistake, unless they are a common English ending. The first
+    may also be derived from the other: entrepreneurial.
     """
     ends = endings(one, other)
     known = INFLECTIONS if all(ends) else PLAIN_INFLECTIONS
+    if not ends[1] and ends[0] in DERIVATIONS:
+        return True
     return len(one) - len(ends[0]) >= SHORTEST_ROOT and known.issuperset(ends)
 
 

@@ -19,6 +19,7 @@ from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
+from memcli.search.confidence import LOW
 from memcli.search.pipeline import Answer
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
@@ -142,7 +143,8 @@ def _remarks(
     remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.passages:
         remarks.append(_NOTHING)
-        remarks += [_sentence(result.empty_reason)] if result.empty_reason else []
+        why = result.empty_reason or answer.match_reason
+        remarks += [_sentence(why)] if why and why != LOW and why.text else []
     elif not passages:
         remarks.append(_NO_ROOM)
     else:
@@ -173,8 +175,11 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
 def doubting(answer: Answer, question: str) -> Answer:
     """Return an answer as a weak one if no note has a word of the question, or no line has enough.
 
-    It is weak too if the question is one letter. A model takes `strong` for the answer.
+    It is weak too if the question is one letter. A model takes `strong` for the answer. If no note
+    has any of its words, and no passage is near by its cosine, there is no match.
     """
+    if is_off_topic(answer):
+        return without_match(answer)
     if answer.match != "strong":
         return answer
     weak = answer._replace(match="weak")
@@ -185,6 +190,24 @@ def doubting(answer: Answer, question: str) -> Answer:
     from memcli.search.support import is_supported
 
     return answer if is_supported(question, answer) else weak._replace(match_reason=APART)
+
+
+def without_match(answer: Answer) -> Answer:
+    """Leave out all passages, and name the words that no note contains."""
+    absent = Reason("absent", reasons.absent(answer))
+    return answer._replace(passages=(), match="none", match_reason=absent)
+
+
+def is_off_topic(answer: Answer) -> bool:
+    """Return whether no note has a word of the question, and no passage is near in meaning."""
+    near = answer.constants.near if answer.constants else 0.0
+    absent = {*answer.unmatched}
+    return (
+        bool(answer.terms and answer.passages)
+        and not (answer.repaired or answer.dates)
+        and all(term.text in absent for term in answer.terms)
+        and all((passage.cosine or 0.0) < near for passage in answer.passages)
+    )
 
 
 def is_unembedded(answer: Answer) -> bool:

@@ -14,7 +14,7 @@ from memcli.api.ask import SearchResult, ask
 from memcli.api.listing import catalogue
 from memcli.api.records import search_record
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import BudgetError, NotFoundError, UsageError
 from memcli.language.tokens import estimate, price
 from memcli.markdown.segments import digest
 from memcli.mcp import answers
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
     from memcli.dates.find import DateSpan
     from memcli.mcp.shared_memory import SharedMemory
+    from memcli.search.pipeline import Answer
 
 MOST_TOKENS = 8000  # per call
+WITHOUT_BOUND = 10**9  # tokens
 HEADLINE_TOKENS = 14  # of the first line of a context
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
@@ -191,45 +193,57 @@ def _page(
 ) -> tuple[str, SearchResult]:
     """Write as many passages as fit the budget, with their notices.
 
-    Without a sure passage the page has three, and no later page is offered. Also returns the answer
-    with only these passages; its match is that of the page.
+    Without a sure passage the first page has three, and no later one is offered. Also returns the
+    answer with only these passages; its match is that of the page.
     """
     budget = room = options.budget or 0
-    passages = result.answer.passages
+    answer, passages = result.answer, result.answer.passages
     line = cache(answers.passage_line)
-    page = result.answer._replace(passages=tuple(cursor.rest(passages)))
-    if cursor.seen:
-        is_measured = page.uncalibrated is None
-        if page.match == "strong":
-            match, reason = match_of(page.passages, is_measured=is_measured)
-            page = page._replace(match=match, match_reason=reason)
-        page = page._replace(is_measured=False)  # a client that turns the page wants more
-    page = page if options.lists else ended(page)
-    result, rest, weaker = result._replace(answer=page), page.passages, page.weaker
-    free = max(0, options.free - (len(passages) - len(rest)))
+    page = _after(cursor, answer, options)
+    if cursor.seen and page.match == "strong":
+        match, reason = match_of(page.passages, is_measured=page.uncalibrated is None)
+        page = page._replace(match=match, match_reason=reason)
+    result, rest, more = result._replace(answer=page), page.passages, 0
+    free = len(rest) if cursor.seen else max(0, options.free - (len(passages) - len(rest)))
+    has_more = bool(cursor.seen) or not result.is_unsure
     while True:
         fitting, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
-        if far == len(rest):  # none is near, whatever the budget
-            result = result._replace(answer=page._replace(passages=()))
+        if rest and far == len(rest):  # none is near, whatever the budget
+            result = result._replace(answer=answers.without_match(page))
         lines = answers.of_search(result, fitting, bounds, embeds=embeds)
         if whole := shortened(fitting):
             lines.append(f"shown only in part: {whole}")
-        if (dropped or weaker) and fitting and not result.is_unsure:
-            after = cursor.behind(passages, fitting).text
-            more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker passages"
-            lines.append(f'{more}; for them: cursor "{after}"')
+        if fitting and has_more:
+            after = cursor.behind(passages, fitting)
+            if more := len(_after(after, answer, options).passages):
+                what = "more did not fit" if dropped else "weaker passages"
+                lines.append(f'{more} {what}; for them: cursor "{after.text}"')
         body = map(line, fitting) if options.lists else [answers.passages_text(fitting)]
         text = "\n".join([*lines, "", *body])
         over = estimate(text) - budget
         if over <= 0 or not fitting:
-            answer = result.answer._replace(
+            made = result.answer._replace(
                 passages=tuple(fitting),
                 omitted_over_budget=dropped,
                 omitted_low_confidence=far,
-                weaker=weaker,
+                weaker=max(0, more - dropped),
             )
-            return text, result._replace(answer=answer)
+            return text, result._replace(answer=made)
         room -= max(1, over // 3)  # a passage less takes its notices with it
+
+
+def _after(cursor: Cursor, answer: Answer, options: SearchOptions) -> Answer:
+    """Return an answer with the passages after a cursor.
+
+    A client that turns the page gets all that are near, also those that are not worth reading.
+    """
+    rest = answer._replace(passages=tuple(cursor.rest(answer.passages)))
+    if cursor.seen:
+        near, *_ = fit_budget(answer.passages, budget=WITHOUT_BOUND, free=options.free)
+        near_ids = {*map(id, near)}
+        passages = tuple(each for each in rest.passages if id(each) in near_ids)
+        rest = rest._replace(passages=passages, is_measured=False)
+    return rest if options.lists else ended(rest)
 
 
 def call_get(
@@ -320,15 +334,32 @@ def call_context(
         raise StoppedError("warm")
     text, observe = arguments["query"] or "", _while_awaited(is_stopped)
     room = sharing._replace(budget=max(1, sharing.budget - HEADLINE_TOKENS))
-    assembly = context_of(memory, text, moment, room, observe=observe)
+    without: list[str] = []
+    try:
+        assembly = context_of(memory, text, moment, room, observe=observe)
+    except BudgetError as error:
+        try:
+            assembly = context_of(memory, text, moment, room._replace(tail=0), observe=observe)
+        except BudgetError as still:
+            raise _of_rules(still.needed, sharing.budget) from None
+        needed = error.needed + HEADLINE_TOKENS
+        without = [f"The newest entries do not fit; they need a budget of {needed}."]
     embeds = shared.embeds(is_outdated=assembly.freshness.pending > 0, has_vectors=True)
-    lines = answers.of_context(assembly, embeds=embeds)
+    lines = [*answers.of_context(assembly, embeds=embeds), *without]
     for part in assembly.assembled.parts:
         shared.seen.add(*part.excerpt.about.document, part.text)
     body = markdown(assembly.assembled.parts, notice=assembly.assembled.notice)
     now = moment.isoformat(timespec="seconds")
     record = partial(context_record, assembly, config, budget=sharing.budget, now=now)
     return ToolResult("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
+
+
+def _of_rules(needed: int, budget: int) -> BudgetError:
+    return BudgetError(
+        f"the files marked always take {needed} tokens, and the budget is {budget}; they are never"
+        " cut",
+        hint=f"memcli context --budget {needed + HEADLINE_TOKENS}",
+    )
 
 
 def call_remember(

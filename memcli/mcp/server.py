@@ -125,6 +125,9 @@ class MemoryServer:
             answer = await self._answer(calls.CALLS[tool.name], values, context)
         except MemcliError as error:
             return types.CallToolResult(content=[_text(answers.of_error(error))], is_error=True)
+        except OSError as error:
+            what = f"{error.filename or tool.name}: {error.strerror or error}"
+            return types.CallToolResult(content=[_text(what)], is_error=True)
         record = None
         if self._structured:
             record = json.loads(_clean(json.dumps(answer.record(), ensure_ascii=False)))

@@ -105,6 +105,8 @@ class SharedMemory:
                     self._replaced.append(self._memory)
                 self._memory, self._left_out = opened, _unopened(opened)
                 self._alone.clear()
+            if missing := _missing(self._memory):
+                raise missing
             return self._memory if workspace is None else self._only(self._memory, workspace)
 
     def _only(self, memory: Workspaces, workspace: str) -> Workspaces:
@@ -144,6 +146,8 @@ class SharedMemory:
         if workspace is None:
             reason = why_not or Reason("not-found", "it cannot be opened")
             raise NotFoundError(f"{name} ({folder}): {reason.text}", hint=reason.hint)
+        if not os.path.isdir(folder):
+            raise NotFoundError(f"the folder of the workspace no longer exists: {folder}")
         return workspace
 
     def prepare(self) -> Preparation:
@@ -228,6 +232,19 @@ def _changed_ns(path: str) -> int | None:
         return os.stat(path).st_mtime_ns
     except OSError:
         return None
+
+
+def _missing(memory: Workspaces) -> NotFoundError | None:
+    """Return the error for a workspace that was deleted since it was opened; of several, all."""
+    names = [memory.config.workspace]
+    if memory.members:
+        names = [each.folder for each in memory.members]
+    if any(map(os.path.isdir, names)):
+        return None
+    return NotFoundError(
+        f"the folder of the workspace no longer exists: {', '.join(names)}",
+        hint="put it back, then the same call",
+    )
 
 
 MOST_LINES = 20_000  # only so many of the newest lines are remembered

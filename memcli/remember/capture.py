@@ -2,25 +2,85 @@
 
 A line is chosen if it says something lasting and can be understood by itself: a wish or a rule, a
 decision, a promise with a date, or a fact about the people and things of the user. Questions, tasks
-of the moment, code and the assistant's own work are left out. The rules of `remember` then decide
-whether it is new.
+of the moment, code and the assistant's own work are left out, and so is what the user quotes or
+pastes. What the assistant says counts only if the user agrees to it in the next turn. The rules of
+`remember` then decide whether it is new.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from memcli.language.facts import facets_of
 from memcli.language.preferences import is_preference
 from memcli.markdown.transcript import USER, TranscriptTurn
 from memcli.record import Record
 from memcli.remember.note_score import kind_of
+from memcli.remember.orders import is_order
 
 SHORTEST, LONGEST = 18, 320  # characters
 # People also begin sentences in lower case; a short word before a full stop may be an abbreviation.
 _SENTENCES = r"(?<=[.!?…])\s+(?=[\"'(A-ZÄÖÜ])|(?<=[!?…])\s+|(?<=[^\W\d_]{4}\.)\s+|(?<=[。！？])|\n+"
 _FENCED = r"(?ms)^\s*(```|~~~).*?(?:^\s*\1\s*$|\Z)"
+# Text that the user passes on: elements, citations, code, logs and long quotations.
+_TAGGED = r"(?s)<([A-Za-z][\w-]*)\b[^>]*>.*?</\1\s*>"
+_PASTED = (
+    r"^\s*>|^(?: {4}|\t)\s*(?![-*+•]\s|\d+[.)])\S"
+    r"|^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:"
+    r"|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b[\]:| ]|\$ "
+    r"|[\w.-]+@[\w.-]+:\S*[$#] "
+    r"|at [\w.$<>]+\(|File \"|Traceback |diff --git|@@ |(?:\+\+\+|---) [ab]/|[{\[]\")"
+)
+_QUOTATIONS = (
+    r"“[^”]{1,2000}”|„[^“”]{1,2000}[“”]|«[^»]{1,2000}»|「[^」]{1,2000}」|『[^』]{1,2000}』"
+    r"|(?<!\w)\"[^\"]{1,2000}\"|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){1,2000}'(?!\w)"
+)
+_LONG_QUOTATION = 4  # words, or 8 signs of Chinese or Japanese
+_GAP = "\0"  # in the place of a quotation
+# "The page says:": what follows on the line and in its paragraph, or if the line ends there, in the
+# whole turn, is not the user's. "We said:" and "rules for e-mails:" are.
+_SAYS = (
+    r"(?i)(?<!\bi )(?<!\bwe )\b(?:says?|said|wrote|writes|reads?|replied|answered|states?"
+    r"|stated|told (?:me|us)"
+    r"|claims?|schreibt|schrieb|sagte?|meinte|antwortete|steht|dice|dijo|escribió|dit|a écrit|écrit"
+    r"|scrive|ha scritto|pisze|napisał\w*)\b[^:：]{0,40}[:：]"
+    r"|(?<!我)(?<!我们)(?:说|說|写道|寫道|写着|回复|回覆)[:：]|(?:と書い|と言っ|によると).{0,12}[:：]"
+)
+_ORIGINS = (
+    r"(?i)\b(?:web)?(?:pages?|sites?|articles?|blog|posts?|docs?|documentation|readme|wiki"
+    r"|logs?|output"
+    r"|errors?|stack ?trace|traceback|e-?mails?|mails?|messages?|tickets?|issues?|comments?"
+    r"|threads?|chats?"
+    r"|transcripts?|reports?|specs?|manual|letters?|answers?|responses?|repl(?:y|ies)"
+    r"|quot(?:e|ation)s?"
+    r"|snippets?|clipboard|pasted?|copied|excerpts?|(?:web)?seite|artikel|doku\w*|protokoll|ausgabe"
+    r"|fehler\w*|nachricht|kommentar|zitat|auszug|página|artículo|correo|mensaje|registro|courriel"
+    r"|journal|messaggio|pagina|strona|wiadomość)\b|网页|網頁|文章|邮件|郵件|日志|日誌|报错|输出|原文|引用"
+    r"|ページ|メール|ログ|記事"
+)
+_OWN_LIST = (
+    r"(?i)\b(?:rules?|preferences?|decisions?|decided|conventions?|agreed|remember|facts"
+    r"|policy|regeln"
+    r"|entscheidungen|beschlossen|reglas|règles|decisiones)\b|规则|規則|决定|決定|约定|ルール"
+)
+_FORWARDED = (
+    r"(?i)^\W*(?:-{2,} ?(?:original|forwarded|weitergeleitete|ursprüngliche)|begin forwarded)\b"
+)
+_AGREES = (
+    r"(?i)^\W*(?:yes|yeah|yep|ok|okay|sure|right|agreed?|exactly|correct|great|nice|good"
+    r"|perfect|fine|cool"
+    r"|true|thanks|thank you|sounds|go ahead|do (?:it|that)|lgtm|makes sense|confirmed|ja|jep"
+    r"|genau|gut"
+    r"|passt|einverstanden|stimmt|danke|super|perfekt|s[íi]|vale|de acuerdo|oui|d['’]accord"
+    r"|va bene)\b"
+    r"|^\W*(?:好|对|對|是的|可以|同意|没错|沒錯|行|はい|了解|いいね)"
+)
+_REFUSES = (
+    r"(?i)\b(?:but|however|no|not|wrong|n['’]t|aber|nein|nicht|falsch|pero|mais|non|ma)\b|n['’]t\b"
+    r"|不|但|别|でも|違"
+)
 _MARK = r"^\s*(?:[-*+>#|]+|\d+[.)])\s+"
 # Tasks of the moment. A line that begins so is left out, unless it says how things are always done.
 _TASK = (
@@ -82,23 +142,67 @@ class SessionFact(Record):
     line: int  # of the transcript, from 1
     text: str
     score: float  # 0 to 1
+    role: str  # USER or ASSISTANT
 
 
-def facts_of(turns: Iterable[TranscriptTurn]) -> list[SessionFact]:
+def facts_of(turns: Sequence[TranscriptTurn]) -> list[SessionFact]:
     """Choose lines, the most valuable first; ties go to the earlier line."""
     facts: dict[str, SessionFact] = {}
-    for turn in turns:
-        for text in _sentences(turn.text):
+    answer = ""  # of the user to the turn
+    for turn in reversed(turns):
+        if turn.role == USER:
+            answer = turn.text
+        elif not _agrees(answer):
+            continue
+        for text in _sentences(_own_words(turn.text)):
             score = _score(text, turn.role)
-            if score:
-                facts.setdefault(text.casefold(), SessionFact(turn.line, text, score))
-    return sorted(facts.values(), key=lambda each: -each.score)
+            if score and not is_order(text):
+                facts[text.casefold()] = SessionFact(turn.line, text, score, turn.role)
+    return sorted(facts.values(), key=lambda each: (-each.score, each.line))
+
+
+def read_lines(turns: Sequence[TranscriptTurn], lines: int) -> int:
+    """Return how many lines of a transcript need not be read again: all but the last answer."""
+    waiting = [*takewhile(lambda turn: turn.role != USER, reversed(turns))]
+    return min([lines, *(turn.line - 1 for turn in waiting)])
+
+
+def _agrees(answer: str) -> bool:
+    """Return whether a user accepts what the assistant has said, and objects to nothing."""
+    first = re.split(_SENTENCES, answer.strip())[0]
+    return re.search(_AGREES, first) is not None and not re.search(_REFUSES, first)
+
+
+def _own_words(text: str) -> str:
+    """Leave out what somebody only passes on."""
+    text = re.sub(_TAGGED, f"\n{_GAP}\n", re.sub(_FENCED, f"\n{_GAP}\n", text))
+    text = re.sub(_QUOTATIONS, lambda match: _GAP if _is_long(match[0]) else match[0], text)
+    lines = text.split("\n")
+    own, is_foreign = [], False
+    for at, line in enumerate(lines):
+        if re.search(_FORWARDED, line):
+            break
+        says = re.search(_SAYS, line)
+        is_origin = re.search(_ORIGINS, line) and not re.search(_OWN_LIST, line)
+        if (says or is_origin) and line.rstrip().endswith((":", "：")):
+            below = next(filter(str.strip, lines[at + 1 :]), "")
+            if not (re.search(_PASTED, below) or below == _GAP):
+                break  # the end of what it passes on is unknown
+            continue
+        is_foreign = bool(line.strip()) and (is_foreign or says is not None)
+        if not is_foreign and not re.search(_PASTED, line):
+            own.append(line)
+    return "\n".join(own)
+
+
+def _is_long(quotation: str) -> bool:
+    return len(quotation.split()) >= _LONG_QUOTATION or _width(quotation) >= len(quotation) + 16
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for line in re.split(_SENTENCES, re.sub(_FENCED, "\n", text)):
+    for line in re.split(_SENTENCES, text):
         plain = " ".join(re.sub(_MARK, "", line).split()).replace("**", "")
-        if _width(plain) >= SHORTEST and len(plain) <= LONGEST:
+        if _width(plain) >= SHORTEST and len(plain) <= LONGEST and _GAP not in plain:
             yield plain
 
 

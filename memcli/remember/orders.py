@@ -1,15 +1,16 @@
 """Recognise texts that tell a model what to do, as attacks do; pure.
 
-The patterns know common wordings in English, German and Chinese, and the plainest ones in Spanish
-and French: to drop rules, to obey, to hide something from the user, to send data away, to push a
-product. An order in other words passes, so memcli also marks the notes of agents as untrusted
-wherever it shows them.
+The patterns know common wordings in English, German and Chinese: to drop rules, to obey, to hide
+something from the user, to send data away, to push a product. `order_kinds` has the plainest ones
+in a dozen languages. An order in other words passes, so memcli also marks the notes of agents as
+untrusted wherever it shows them.
 """
 
 from __future__ import annotations
 
 import re
 
+from memcli.remember.order_kinds import KINDS
 from memcli.render.sanitize import broken_up
 
 # What attacks say to a model, and notes do not. "Always squash before merging", "ignore the flaky
@@ -77,7 +78,8 @@ _ADDRESSED = (
     r"|\b(?:print|show|dump|reveal|output|list|read out)\b.{0,20}\b(?:environment variables"
     r"|env vars"
     r"|credentials|secrets|tokens|passwords|private keys?)\b"
-    r"|\b(?:approve|merge|push|delete|pay|accept|execute|run)\b.{0,60}\bwithout (?:any )?(?:review"
+    r"|(?<!never )(?<!n['’]t )(?<!not )"
+    r"\b(?:approve|merge|push|delete|pay|accept|execute|run)\b.{0,60}\bwithout (?:any )?(?:review"
     r"|approval|confirmation|asking|permission)\b"
     rf"|\bthe {_MODELS} (?:must|should|shall|will|has to) (?:always|never"
     rf"|only)\b.{{0,60}}\bthe users?\b"
@@ -244,7 +246,8 @@ _IMPERATIVE = (
     r"|(?:never|do not|don['’]t) (?:question|criti[cs]i[sz]e|contradict|doubt)\b"
     r"|(?:let|allow|permit|execute|run|follow|publish|post|share|send|forward|prefer|write"
     r"|report|treat"
-    r"|consider|use)\b.{0,50}\b(?:users?['’]?s?|answers?|(?:the )?web(?: ?pages?)?|anyone|anybody"
+    r"|consider|use)\b.{0,50}\b(?:users?['’]?s?|answers?(?! me\b)|(?:the )?web(?: ?pages?)?"
+    r"|anyone|anybody"
     r"|everyone|whoever|praise|advert\w*|only success\w*"
     r"|(?:every|all|any) (?:\w+ )?(?:instructions?|commands?|orders?|requests?|links?|e-?mails?))\b"
     r"|(?:make sure|ensure|see to it)\b.{0,30}\b(?:user|users|people|everyone|they)\b"
@@ -309,7 +312,8 @@ def is_order(text: str) -> bool:
     if any(re.search(each, text) for each in (_ORDERS, _ADDRESSED)) or broken_up(text) != text:
         return True
     return any(
-        re.search(_UNGUARDED, each)
+        any(re.search(kind, each, re.IGNORECASE) for kind in KINDS)
+        or re.search(_UNGUARDED, each)
         or (re.search(_ANSWERS, each) and re.search(_PUSHES, each))
         or (re.search(_IMPERATIVE, each) and not re.search(_STYLE, each))
         for each in re.split(_SENTENCES, text)

@@ -39,7 +39,7 @@ SHORTEST_MEANT, SHORTEST_STEM = 5, 4
 SHORTEST_BEGINNING = 5  # letters
 # From so many chunks, and such a share of them, a word is common.
 COMMON_CHUNKS, COMMON_SHARE = 8, 0.02
-MOST_ENDING = 0.25  # share of a spelling that may be its ending
+MOST_ENDING = 0.2  # a smaller share of a spelling may be its ending: covid is not Cove
 MOST_READ = 100_000  # characters of the chunk in which a word's spelling is looked up
 
 
@@ -166,6 +166,7 @@ def _meant(
     english = _first_known(snapshot, spelling.numbers(word, spelling.ENGLISH_NUMBERS))
     if english or is_known:
         return _correction(english, "plural")
+    may_be_begun = is_last and not _is_form(word)
     respelt = _respelt(snapshot, word, is_foreign=is_foreign)
     if respelt and is_foreign and _ends_in_english(word, fold(respelt)):
         respelt = None
@@ -182,7 +183,7 @@ def _meant(
             _first_known(snapshot, spelling.numbers(word, spelling.OTHER_NUMBERS)), "plural"
         )
         or _correction(_split(snapshot, word), "split")
-        or _correction(_begun(snapshot, word) if is_last else None, "beginning")
+        or _correction(_begun(snapshot, word) if may_be_begun else None, "beginning")
     )
 
 
@@ -198,8 +199,9 @@ def _first_known(snapshot: Snapshot, words: Iterable[str]) -> str | None:
 
 
 def _is_form(word: str) -> bool:
-    """Return whether a word is one of the vocabulary with an English ending: sprinting."""
+    """Return whether a word is a form of one of the vocabulary: sprinting, sportsmen."""
     bases = [word.removesuffix(end) for end in spelling.PLAIN_INFLECTIONS if word.endswith(end)]
+    bases += spelling.numbers(word, spelling.ENGLISH_NUMBERS)
     return bool(whole_words(base for base in bases if len(base) >= spelling.SHORTEST_ROOT))
 
 
@@ -257,7 +259,7 @@ def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str 
     is_near = (
         low in likely
         or low[:SHORTEST_MEANT] == word[:SHORTEST_MEANT]
-        or len(cut) <= MOST_ENDING * len(terms[best])
+        or len(cut) < MOST_ENDING * len(terms[best])
     )
     return written if is_near else None
 
@@ -294,7 +296,8 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
 def _split(snapshot: Snapshot, word: str) -> str | None:
     """Return the two words of a compound: the pair whose more common word is rarest.
 
-    On a tie the first word keeps its `e`: `pickle ball`, not `pickl ball`.
+    They must occur together in a chunk: a table and a spoon elsewhere are no tablespoon. On a tie
+    the first word keeps its `e`: `pickle ball`, not `pickl ball`.
     """
     pairs = {(a, b): (Term(a), Term(b)) for a, b in spelling.compounds(word)}
     occurring = snapshot.occurring(
@@ -307,7 +310,10 @@ def _split(snapshot: Snapshot, word: str) -> str | None:
         return max(chunks[term] for term in known[pair]), not pair[0].endswith("e")
 
     best = min(known, key=commoner, default=None)
-    return " ".join(best) if best else None
+    if best is None:
+        return None
+    together = TermQuery(all=tuple((term,) for term in known[best]))
+    return " ".join(best) if snapshot.by_keyword(together, 1, Scope()) else None
 
 
 def _begun(snapshot: Snapshot, word: str) -> str | None:

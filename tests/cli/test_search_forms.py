@@ -264,8 +264,14 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert printed(*one, "--budget", *needed)[0] == alone
     twice, _ = printed("search", "who owns billing", "whose billing is it", "--mode", "keyword")
     assert "\n# whose billing is it\nmemory/2026-03-01.md\n1, 3: printed above\n" in twice
-    # Words without a space are one query, whatever quotes the others have.
-    assert printed("search", "billing", "owns it") == printed("search", "billing owns it")
+    # A word among questions is one too; a phrase among words is a part of one question.
+    out, err = printed("search", "who owns billing", "when did it run dry", "pool")
+    assert [line for line in out.splitlines() if line.startswith("# ")][2].startswith("# pool")
+    assert "arguments" not in err
+    out, err = printed("search", "billing", "owns it")
+    assert out == printed("search", "billing owns it")[0]
+    assert "2 arguments are one question, because most are single words" in err.splitlines()
+    assert "arguments" not in printed("search", "billing", "owns")[1]
     assert "takes one question, not 2" in printed(*both, "--trace", "x.json", code=2)[1]
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 

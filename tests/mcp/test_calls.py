@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -14,14 +15,17 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.api.workspace import SYSTEM_CLOCK
 from memcli.api.workspaces import Workspaces
-from memcli.errors import UsageError
+from memcli.embedding.models import Calibration
+from memcli.errors import BudgetError, Reason, UsageError
 from memcli.language.tokens import estimate
 from memcli.mcp import definitions
-from memcli.mcp.answers import of_error, passages_text
+from memcli.mcp.answers import doubting, of_error, passages_text
 from memcli.mcp.calls import StoppedError, call_context, call_get, call_search
-from memcli.mcp.definitions import GET, SEARCH
+from memcli.mcp.definitions import CONTEXT, GET, SEARCH
 from memcli.mcp.paging import Cursor
 from memcli.mcp.shared_memory import SharedMemory
+from memcli.search.focus import WeightedTerm
+from memcli.search.pipeline import NOTHING
 from tests.search.makers import candidate, fused
 
 EVENING = datetime(2025, 6, 12, 23, 59, tzinfo=UTC)
@@ -150,6 +154,74 @@ def test_an_answer_that_is_not_sure_is_short_and_has_no_more_pages(clocked: Cloc
     assert text.startswith("match: weak; ")
     assert 0 < text.count(".md:") <= 3
     assert "cursor" not in text
+
+
+@pytest.mark.parametrize(
+    "query", ["label-worker paper sizes", "meeting with Odette", "incident", "Priya"]
+)
+@pytest.mark.parametrize("budget", [300, 1500])
+def test_the_pages_after_a_cursor_bring_what_it_promises(
+    clocked: Clocked, query: str, budget: int
+) -> None:
+    shown, given = 0, _given(query=query, budget=budget)
+    text = call_search(clocked.held, given, _never).text
+    promised = told = re.search(r'^(\d+) .*: cursor "(.*)"$', text, re.MULTILINE)
+    assert promised is not None
+    while told is not None:
+        page = call_search(clocked.held, given | {"cursor": told[2]}, _never)
+        shown += len(page.record()["results"])
+        told = re.search(r'^(\d+) .*: cursor "(.*)"$', page.text, re.MULTILINE)
+    assert shown == int(promised[1]) > 0
+
+
+def test_a_small_context_leaves_out_the_newest_entries_and_is_right_about_its_budget(
+    clocked: Clocked, tmp_path: Path
+) -> None:
+    def context(held: SharedMemory, budget: int) -> str:
+        given = definitions.read(CONTEXT.name, CONTEXT.arguments, {"budget": budget})
+        return call_context(held, given, _never).text
+
+    text = context(clocked.held, definitions.LEAST_BUDGET)
+    enough = re.search(r"The newest entries do not fit; they need a budget of (\d+)\.", text)
+    assert enough is not None
+    assert "## Recent" not in text
+    assert "## Recent" in context(clocked.held, int(enough[1]))
+    (tmp_path / "rules").mkdir()
+    rule = "---\nalways: true\n---\n" + "- No deploys on Fridays, and none after three.\n" * 30
+    (tmp_path / "rules" / "MEMORY.md").write_text(rule)
+    held = SharedMemory(lambda _: Memory.open(tmp_path / "rules").workspaces)
+    with closing(held.opened()):
+        with pytest.raises(BudgetError, match="the files marked always take") as caught:
+            context(held, definitions.LEAST_BUDGET)
+        needed = re.search(r'budget "(\d+)"', of_error(caught.value))
+        assert needed is not None
+        assert "No deploys" in context(held, int(needed[1]))
+
+
+@pytest.mark.parametrize(
+    ("cosine", "unmatched", "match"),
+    [
+        (0.29, ("tall", "Everest"), "none"),
+        (0.31, ("tall", "Everest"), "weak"),  # it may answer in other words
+        (0.29, ("Everest",), "weak"),  # a note has one of the words
+    ],
+)
+def test_words_of_no_note_have_no_match_unless_a_passage_is_near(
+    cosine: float, unmatched: tuple[str, ...], match: str
+) -> None:
+    terms = tuple(WeightedTerm((text.lower(),), 1.0, text=text) for text in ("tall", "Everest"))
+    answer = NOTHING._replace(
+        passages=tuple(fused(candidate(1, cosines=(cosine,)))),
+        match="weak",
+        terms=terms,
+        unmatched=unmatched,
+        constants=Calibration(bias=-5.0, cosine=5.0, coverage=12.0, lead=0.05, near=0.3),
+    )
+    told = doubting(answer, "How tall is Everest?")
+    assert told.match == match
+    if match == "none":
+        assert told.match_reason == Reason("absent", "No note contains: tall, Everest.")
+        assert told.passages == ()
 
 
 def test_notes_are_listed_by_their_dates(clocked: Clocked) -> None:

@@ -376,12 +376,12 @@ def test_a_workspace_that_vanishes_is_answered_again_when_it_returns(
     away = folder.with_name("away")
     folder.rename(away)
     try:
-        found = served.text("memory_search", query=POOL)
+        found = served.error("memory_search", query=POOL)
         read = served.error("memory_get", path="MEMORY.md")
     finally:
         away.rename(folder)
-    assert ". cannot be listed: No such file or directory; what is indexed of it stays" in found
-    assert read.startswith("MEMORY.md was not found, and . cannot be listed: ")
+    assert found.startswith(f"the folder of the workspace no longer exists: {folder}. Try: ")
+    assert read == found
     assert served.text("memory_search", query=POOL).startswith("match: strong; index: up to date\n")
     assert served.text("memory_get", path="MEMORY.md").startswith("MEMORY.md:1-39")
 

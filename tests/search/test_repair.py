@@ -24,6 +24,8 @@ NOTES = {
     "memory/2025-06-20.md": "# Log\n\nGrey skies from noon on, a rating of two.\n",
     "memory/2025-06-21.md": "# Log\n\nInstall the printer.\n",
     "memory/2025-06-22.md": "# Log\n\nA jar of pickles; the ball at the castle.\n",
+    "memory/2025-06-23.md": "# Log\n\nA spoon for the entrepreneur at the Cove.\n",
+    "memory/2025-06-24.md": "# Log\n\nA table, and sportsmenlike play.\n",
 }
 Ask = Callable[..., dict[str, Any]]
 
@@ -131,6 +133,9 @@ def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> 
         "where is `educaton` set",
         "call educaton() now",
         "who goes rafting",  # of the vocabulary, but for its ending
+        "a tablespoon of oil",  # a table and a spoon in two notes
+        "who had covid",  # the Cove has two other letters
+        "the sportsmen",  # a plural is a whole word
     ],
 )
 def test_a_word_that_may_be_right_as_it_is_gives_way_to_no_other(ask: Ask, query: str) -> None:
@@ -142,6 +147,7 @@ def test_a_word_that_may_be_right_as_it_is_gives_way_to_no_other(ask: Ask, query
     [
         ("certificated", "certificate", False),
         ("wolves", "wolf", False),
+        ("entrepreneurial", "entrepreneur", False),
         ("certifcate", "certificate", True),
         ("certificat", "certificate", True),
     ],

@@ -32,7 +32,7 @@ ARGUMENTS = (
 OPTIONS = (
     Option("--from", "First line to print.", "LINE", int, shown_default="1", attribute="first"),
     Option("--lines", "Maximum number of lines.", "COUNT", int, shown_default="all"),
-    Option("-C --context", "Number the lines, and print N around.", "N", int, default=0, least=0),
+    Option("-C --context", "Number the lines, and print N around.", "N", int, least=0),
     Option("--hash", "Exit 1 if the lines have another hash now.", "HASH"),
     Option("--expand", "Print the source lines of a summary."),
     Option("--history", "Print all versions of the lines, newest first."),
@@ -75,7 +75,7 @@ def _history(options: Options, command: CommandContext) -> int:
         "--hash": options.hash,
         "--expand": options.expand or None,
         "--as-of": options.as_of,
-        "--context": options.context or None,
+        "--context": options.context,
     }
     others_set = [option for option, value in others.items() if value is not None]
     targets = options.targets
@@ -147,7 +147,7 @@ def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines
             target,
             first=options.first,
             count=options.lines,
-            around=options.context,
+            around=options.context or 0,
             expand=options.expand,
             here=command.here,
         )
@@ -223,7 +223,7 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
         command.terminal.write_json(record)
     elif options.expand:
         _write_behind(lines.expanded, command)
-    elif text := _numbered(lines) if options.context else lines.text:
+    elif text := _numbered(lines) if options.context is not None else lines.text:
         command.terminal.write(command.terminal.safe(text) + "\n")
     for newer in () if options.json else lines.corrected_by:
         older = command.name(lines.source, lines.path)

@@ -282,7 +282,7 @@ def _captured(
     """Save facts from the new lines of the transcript; return where they are."""
     from memcli.api.capture import MOST_PER_SESSION, capture, fact_key
     from memcli.markdown.transcript import read_transcript
-    from memcli.remember.capture import facts_of
+    from memcli.remember.capture import facts_of, read_lines
 
     claimed = session.claimed()
     if claimed is None:
@@ -298,7 +298,7 @@ def _captured(
     where = "memcli changes --by agent"
     if command.config("capture") == "inbox":
         where = "memcli inbox"
-    turns = read_transcript(text, after=max(read, default=0))
+    turns = [*read_transcript(text, after=max(read, default=0))]
     facts = [each for each in facts_of(turns) if f"{CHECKED}{fact_key(each)}" not in claimed]
 
     def message(rest: str) -> str:
@@ -316,7 +316,7 @@ def _captured(
             saved += 1
         session.claim(keys)
         REPLY.otherwise(reply(line.agent, event, message(_unchecked(left))))
-    session.claim([f"{READ}{text.count(chr(10))}"])
+    session.claim([f"{READ}{read_lines(turns, text.count(chr(10)))}"])
     limit = f"a session saves at most {MOST_PER_SESSION} notes"
     if saved == before:
         is_full = bool(facts) and room <= 0

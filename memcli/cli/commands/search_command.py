@@ -103,6 +103,7 @@ def run(options: Options) -> int:
     wanted_sync = sync_of(options, "search")
     check_as_of(options, {"--open": options.open, "--trace": options.trace})
     command = command_context(options, {"search.repair": False} if options.exact else {})
+    _say_joined(options, questions, command)
     _say_options_inside(options.query or (), command)
     bounds = bounds_of(options, command, "search")
     filters = filters_of(command, options, bounds)._replace(view=command.config("search.view"))
@@ -250,10 +251,23 @@ def _check_shape(options: Options, shape: Shape) -> None:
 
 
 def _questions(options: Options) -> list[str]:
-    """Return the questions of a line: arguments that all contain a space are one each."""
+    """Return the questions of a line: if most arguments contain a space, each is one."""
     words = options.query or []
-    are_questions = all(" " in word.strip() for word in words)
+    are_questions = 2 * sum(map(_has_space, words)) > len(words)
     return words if are_questions or len(words) < 2 else [" ".join(words)]
+
+
+def _has_space(argument: str) -> bool:
+    return " " in argument.strip()
+
+
+def _say_joined(options: Options, questions: Sequence[str], command: CommandContext) -> None:
+    """Say that arguments were read as one question, if one of them looks like a question."""
+    words = options.query or []
+    if len(words) > len(questions) == 1 and any(map(_has_space, words)):
+        command.terminal.say(
+            f"{len(words)} arguments are one question, because most are single words"
+        )
 
 
 def _say_options_inside(words: Sequence[str], command: CommandContext) -> None:
@@ -261,7 +275,7 @@ def _say_options_inside(words: Sequence[str], command: CommandContext) -> None:
     if "--" not in "".join(words):
         return
     options = {name for row in OPTIONS for name in row.names.split() if name.startswith("--")}
-    parts = (part.partition("=")[0] for word in words if " " in word.strip()
+    parts = (part.partition("=")[0] for word in words if _has_space(word)
              for part in word.split())  # fmt: skip
     if names := list(dict.fromkeys(part for part in parts if part in options)):
         verb = "is" if len(names) == 1 else "are"

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+
+from memcli.secrets.stated import stated_secret
+
+PASSWORDS = """
+password: hunter2xyz
+the wifi password is Tr0ub4dor&3
+Das Kennwort für den Tresor lautet Eule1987
+The Netflix password was changed to Blue-Heron-77.
+root password on db1 is CorrectHorse99
+user admin password Qwerty12345
+api key = abcd1234efgh
+密码是abc12345
+Sign-in for kestrel: root / Mok7!vaq9
+Credentials for the wiki are ines:Gr4$topaz
+Creds: deploy/Zwick77!x
+Zugangsdaten für Jira: kim / Vogel#2291
+Log in to the NAS with password 'pelican'.
+Use the passphrase "quietmoose" on the label printer.
+The passphrase of the backup disk: purple otter walks slowly home
+The Wi-Fi key of the Linz office is roter-fuchs-12.
+Le mot de passe du serveur grive est Bk7!lune9.
+La contraseña de la impresora es gato2024!
+La password della stampante è Lupo!2291
+Hasło do drukarki to Kot#9922x.
+A senha do roteador é Sol!2024x
+Het wachtwoord van de printer is Fiets!2291
+打印机的密码是 Yh7$kk20
+プリンタのパスワードは「Yuki#2291」です。
+프린터 비밀번호는 Nabi!2291 입니다.
+Пароль от принтера: Kot!2291x
+"""
+CODES = """
+My PIN is 4711
+The door code is 5512#
+The alarm code of the office is 9931.
+The safe combination is 12-44-07
+The gate code of the yard is 4471#
+Le code d'accès est 8812.
+Recovery code: 8F3K-22LQ
+"""
+# The keys are joined here, so that scanners do not report this file as a leak.
+KEYS = f"""
+CI uses the AWS secret {"b7QxT2mVz7KdLw4H"}{"s9Bn3YfGc6Jp5Rt1Ea+Uv0Ok"}.
+Our Anthropic key is sk-ant-{"api03-q8ZrT2mVx7KdLw4H"}{"s9Bn3YfGc6"}.
+"""
+CARDS = """
+The company card is 5555 5555 5555 4444, valid to 11/28.
+Mastercard 5105105105105100 pays the hosting bill.
+Amex 3782 822463 10005 is for travel.
+"""
+IBANS = """
+Pay to IBAN DE89 3704 0044 0532 0130 00 please.
+Our account: GB82WEST12345698765432
+IBAN de Lea: FR14 2004 1010 0505 0001 3M02 606
+"""
+HARMLESS = """
+the password for staging is in 1Password
+We reset the password of Dana on Friday
+The password is required.
+The password is ${DB_PASSWORD}.
+password: <your password>
+password = request.json["password"]
+Password policy: rotate every 90 days
+The token expires after 3600 seconds.
+The token budget is 2000.
+The access token is a JWT signed with RS256.
+The error code is 1234.
+The pin is connected to GPIO17.
+The secret of the recipe is 3 eggs.
+密码需要每90天更换
+The passphrase must have at least four words.
+Le mot de passe est dans le coffre.
+La contraseña caduca en 90 días.
+Hasło jest w sejfie.
+パスワードは90日ごとに変更します。
+the "password" reset link is broken
+The field 'password' is required.
+Login: web and mobile share sessions.
+Credentials are checked by auth-service v2.
+Commit 9f3c07ab6de2418b5c70da96e1f42b8370cd5e1a fixed the key.
+ssh key SHA256:Zk3hJ8sLq2Wm9XvB4nT7pR1yU6cE0aFgDiOjKlMnPqQ is Jun's.
+Use key MEMCLI_CACHE_FOLDER_FOR_TESTS_2026 in CI.
+See https://docs.example.com/keys/AbC123xYz987LmN456opQ for tokens.
+Card 5555 5555 5555 4445 has a wrong digit.
+Invoice 2026-0000-1234-5678 is paid.
+IBAN DE89 3704 0044 0532 0130 01 has a wrong digit.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (text, kind)
+        for kind, texts in (
+            ("password", PASSWORDS),
+            ("code", CODES),
+            ("key", KEYS),
+            ("card-number", CARDS),
+            ("iban", IBANS),
+            ("", HARMLESS),
+        )
+        for text in texts.strip().split("\n")
+    ],
+)
+def test_a_stated_value_is_a_secret(text: str, kind: str) -> None:
+    assert stated_secret(text) == kind
