@@ -72,7 +72,8 @@ def test_documents_and_context(memcli: Memcli, stored: Path) -> None:
     assert "as stored at revision" in told.err
 
 
-def test_what_is_refused(memcli: Memcli, stored: Path) -> None:
+def test_what_is_refused_or_read_writes_nothing(memcli: Memcli, url: str, stored: Path) -> None:
+    before = sql(url, "select revision, epoch, changed_at from memcli.workspaces")
     for line, code in (
         (f"search pool --sync {NAME}", 2), (f"search pool -w . {NAME}", 2),
         (f"search pool --everywhere {NAME}", 2), ("search pool --workspace-name ../notes", 2),
@@ -82,10 +83,6 @@ def test_what_is_refused(memcli: Memcli, stored: Path) -> None:
         told = memcli(line, stored)
         assert (told.code, told.out) == (code, ""), line
         assert "Try: " in told.err, line
-
-
-def test_nothing_is_written_from_elsewhere(memcli: Memcli, url: str, stored: Path) -> None:
-    before = sql(url, "select revision, epoch, changed_at from memcli.workspaces")
     for line in ("search pool", "context", "get MEMORY.md", "ls"):
         assert memcli(f"{line} {NAME}", stored).code == 0
     assert sql(url, "select revision, epoch, changed_at from memcli.workspaces") == before
