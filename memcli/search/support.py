@@ -16,6 +16,7 @@ from math import fsum
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import has_form, has_han, has_synonym, terms
+from memcli.language.words import MONTHS
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -37,22 +38,18 @@ _ASKING = frozenset(
 USER = "USER.md"  # its lines are about the person whom it names
 _OWNER = r"(?im)^\W*name\W{0,3}:\W{0,3}(\w[\w .'-]*)"
 _NAME = r"[^\W\d_][\w'’-]*"
-_MONTHS = (
-    "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli"
-    "|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
-)
 # What a question asks for, and what a line with such a value contains.
 _KINDS = (
     (
         r"(?i)^\W*(?:where|wo|wohin|woher)\b|\b(?:which|what) (?:city|town|country|place)\b",
         r"(?i)\b(?:in|at|to|from|near|on|into|nach|aus|bei|zu|auf|im)\s+(?!\d|(?:the )?(?:end|start"
-        rf"|morning|afternoon|evening|night|weekend|holidays?|{_MONTHS})\b)\w",
+        rf"|morning|afternoon|evening|night|weekend|holidays?|{MONTHS})\b)\w",
     ),
     (
         r"(?i)^\W*(?:when|wann|(?:since|until|till|by) when)\b"
         r"|\bwhat (?:time|date|day|year|month)\b",
         r"(?i)\d[:./-]\d|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b"
-        rf"|\b(?:{_MONTHS})\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+        rf"|\b(?:{MONTHS})\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
         r"|\b(?:mon|diens|donners|frei|sams|sonn)tags?\b|\bmittwochs?\b"
         r"|\b\d+ ?(?:am|pm|uhr)\b|\b(?:yesterday|today|tomorrow|tonight|last|next|this|every|ago"
         r"|morning|evening|noon|midnight|night|spring|summer|autumn|fall|winter|weekend|weeks?"
