@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from math import ceil
 from typing import Any
@@ -13,10 +13,10 @@ from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.context.assemble import AssembledContext, RetrievedPassages, Sharing, assemble
 from memcli.context.hops import Following
-from memcli.context.parts import ContextPart
+from memcli.context.parts import ALWAYS, SOFT, ContextPart
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.errors import Reason
-from memcli.indexing.document import USER_FILES
+from memcli.indexing.document import UNTRUSTED, USER_FILES
 from memcli.indexing.freshness import Freshness
 from memcli.indexing.notices import unmatched
 from memcli.record import Record
@@ -202,12 +202,27 @@ def session_start(
     if since_ns is not None:
         changed = {key for key in newest if known[key].mtime_ns > since_ns}
         parts = packed_in_order(fixed.parts, changed_parts(order, changed), budget=sharing.budget)
-        assembled = AssembledContext(parts, (), fixed.warning)
+        assembled = AssembledContext(_with_marks(parts), (), fixed.warning)
         return Assembly(None, freshness, None, assembled, 0, filters, revision, missing)
     chosen = [part for part in chosen if is_open(part.excerpt.about)]
     assembled = assemble(fixed, RetrievedPassages(chosen), sharing)
+    assembled = assembled._replace(parts=_with_marks(assembled.parts))
     more = max(0, rest - len(chosen))
     return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
+
+
+def _with_marks(parts: Iterable[ContextPart]) -> tuple[ContextPart, ...]:
+    """Mark parts as untrusted that order a model, except for the rules of the owner."""
+    from memcli.remember.orders import is_plain_order
+
+    return tuple(
+        part._replace(excerpt=part.excerpt._replace(about=about._replace(trust=UNTRUSTED)))
+        if (about := part.excerpt.about).trust != UNTRUSTED
+        and part.section not in (ALWAYS, SOFT)
+        and is_plain_order(part.text)
+        else part
+        for part in parts
+    )
 
 
 def _openness(snapshot: Snapshot) -> Callable[[About], bool]:

@@ -314,10 +314,45 @@ MOST_TASK_TOKENS = 60
 _TASK = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])[ \t]+\[ \][ \t]+\S[^\n]*")
 
 
-def tasks_of(chunks: Iterable[Excerpt]) -> list[ContextPart]:
-    """Return the first open tasks of some chunks."""
-    tasks = (make_part(TASKS, each, window=at.span()) for each in chunks for at in _tasks(each))
+# A line that reports a task as done, and words with which it does not.
+_DONE = re.compile(
+    r"(?i)\[x\]|\b(?:live|shipped|merged|deployed|released|finished|done|on since|in place"
+    r"|in production|erledigt|fertig|umgesetzt|aktiv seit)\b"
+)
+_NOT_DONE = re.compile(
+    r"(?i)\[ \]|\?\s*$|\b(?:not|never|until|before|unless|if|once|when|will|should|must|todo|to be"
+    r"|nicht|nie|noch|bis|bevor|wenn|wird|soll|muss)\b|n['’]t\b"
+)
+# What identifies the thing that a task is about: code, an id, a number.
+_THING = re.compile(r"`([^`\n]+)`|\b(\w+(?:[._-]\w+)*\d[\w.-]*\w|\d+)\b")
+
+
+def tasks_of(chunks: Sequence[Excerpt]) -> list[ContextPart]:
+    """Return the first open tasks of some chunks, without those that a later note says are done."""
+    tasks = (
+        make_part(TASKS, each, window=at.span())
+        for each in chunks
+        for at in _tasks(each)
+        if not _is_done(at[0], each.about.date or "9999", chunks)
+    )
     return [*islice(tasks, MOST_TASKS)]
+
+
+def _is_done(task: str, day: str, chunks: Iterable[Excerpt]) -> bool:
+    """Return whether a line of a later day has all that identifies a task, and says it is done."""
+    things = [code or name for code, name in _THING.findall(task)]
+    if not any(map(_is_name, things)):
+        things = [task.partition("]")[2].strip()]
+    return any(
+        all(thing in line for thing in things) and _DONE.search(line) and not _NOT_DONE.search(line)
+        for chunk in chunks
+        if day < (chunk.about.date or "") and all(thing in chunk.text for thing in things)
+        for line in chunk.text.split("\n")
+    )
+
+
+def _is_name(thing: str) -> bool:
+    return not thing.isdecimal()
 
 
 def changed_parts(

@@ -35,6 +35,7 @@ from memcli.render.sanitize import broken_up, fence_for
 from memcli.search.budget import fit_budget
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.snippet import make_snippet
+from memcli.types import TRUSTS
 
 if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
@@ -92,12 +93,31 @@ def _may_answer(answer: Answer) -> bool:
 
 
 def deserved(question: Question, answer: Answer) -> Sequence[RankedPassage]:
-    """Return the passages that a prompt may get unasked; none without a sure answer."""
+    """Return the passages that a prompt may get unasked; none without a sure answer.
+
+    If the prompt has an identifier of the notes, only passages with it.
+    """
     if why_nothing(question, answer):
         return ()
+    if named := _with_names(question, answer):
+        return named[:PASSAGES]
     first = answer.passages[:PASSAGES]
     good = dropwhile(lambda passage: not _is_worth_it(passage), first)
     return [*takewhile(_is_worth_it, good)] or first[:1]
+
+
+def _with_names(question: Question, answer: Answer) -> list[RankedPassage]:
+    """Return the passages that contain an identifier of the prompt, the best first."""
+    names = [name.casefold() for name in _identifiers(question)]
+    every = (*answer.passages, *answer.left) if names else ()
+    return [each for each in every if any(name in each.text.casefold() for name in names)]
+
+
+def _identifiers(question: Question) -> list[str]:
+    """List the identifiers of a prompt, unless it asks what a thing is in general."""
+    if asks_for_definition(question.text) or asks_about_product(question.text):
+        return []
+    return [term.text for term in question.query.terms if term.kind == "identifier"]
 
 
 def _is_worth_it(passage: RankedPassage) -> bool:
@@ -110,9 +130,7 @@ def _names_what_is_there(passage: RankedPassage, question: Question, answer: Ans
     If it is not only about that day, the passage has to contain a word of it too.
     """
     unmatched = set(answer.unmatched)
-    is_general = asks_for_definition(question.text) or asks_about_product(question.text)
-    names = [t.text for t in question.query.terms if t.kind == "identifier" and not is_general]
-    if any(name not in unmatched for name in names):
+    if any(name not in unmatched for name in _identifiers(question)):
         return True
     names_day = any(date.start or date.end for date in answer.dates)
     words, there = _words(passage, question)
@@ -195,7 +213,11 @@ def block(passages: Sequence[RankedPassage]) -> str:
 
 
 def _quoted(passage: RankedPassage) -> str:
+    from memcli.remember.orders import is_plain_order
+
     text = broken_up(make_snippet(passage, words=()).text)
     about = passage.about._replace(start_line=passage.start_line, end_line=passage.end_line)
+    if is_plain_order(passage.text):
+        about = about._replace(trust=TRUSTS[1])
     fence = fence_for(text)
     return f"{fence}{opening_line(about, text, mark_of(passage.corrected_by))}\n{text}\n{fence}\n"

@@ -30,7 +30,10 @@ _WORD = r"[^\W\d_]+"
 # How impersonal questions begin. "Which release fixed it" and "who signs it" ask about notes.
 _IMPERSONAL = ("how ", "what ", "what's ", "when ", "why ", "does ", "is ", "are ", "can ")
 _OPENING = re.compile(r"(?i)when was |what(?:'s| is| are) the ")
-_PERSONAL = _OWN | {"i", "me", "my", "mine", "the", "this", "that", "these"}
+_PERSONAL = _OWN | {
+    "i", "me", "my", "mine", "the", "this", "that", "these", "last", "yesterday", "today",
+    "deployed", "changed", "broke", "broken", "down", "production", "staging",
+}  # fmt: skip
 _TOKEN = r"[\w/-]*\w"
 _PRODUCT = re.compile(r"(?=[^\W\d_a-z][^\W_]*[A-Z])[^\W\d_]+|[A-Z]+/[A-Z]+")  # MySQL, WAL
 _LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence

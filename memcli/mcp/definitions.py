@@ -224,7 +224,9 @@ def moved(
     arguments: Sequence[Argument], call: Mapping[str, object], values: Mapping[str, object]
 ) -> str:
     """Say which numbers of a call `read` moved to a limit; "" if it moved none."""
-    numbers = {ALIASES.get(name, name): _number(value) for name, value in call.items()}
+    numbers = dict[str, object]()
+    for name, value in call.items():
+        numbers.setdefault(ALIASES.get(name, name), _number(value))
     return "".join(
         f"\n{each.name} {numbers[each.name]} is out of range; memcli used {values[each.name]}.\n"
         for each in arguments

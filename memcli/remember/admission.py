@@ -8,7 +8,7 @@ one of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from memcli.language.correction import corrects
 from memcli.language.facts import (
@@ -263,13 +263,20 @@ def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
             continue
         own = owner if is_of_owner(each.path, each.text) else frozenset()
         is_ended = ends(text, each.text, owner=own)
-        if not (is_ended or _is_near(each, facets, other)) or _is_replaced(each, compared):
+        is_labelled = _has_label(each, facets, own)
+        strength = 1.0 * is_ended
+        if len(facets.content & other.content) >= SHARED_WORDS:
+            strength = max(corrects(text, each.text), strength)
+        least = NEAR_BY_WORDS if each.cosine is None else NEAR
+        is_denied = _denies(facets, other) and _likeness(facets, other, each) >= least
+        is_near = strength or is_labelled or is_denied or _is_near(each, facets, other)
+        if not is_near or _is_replaced(each, compared):
             continue
-        strength = max(corrects(text, each.text), 1.0 * is_ended)
         is_other_value = bool(facets.numbers - other.numbers and other.numbers - facets.numbers)
         likeness = _likeness(facets, other, each)
         least = LIKE_BY_WORDS if each.cosine is None else LIKE
-        if strength or likeness >= least or _says_of_another(facets, other):
+        is_related = likeness >= least or _says_of_another(facets, other)
+        if strength or is_related or is_labelled or is_denied:
             has_changed = strength > 0 or (is_other_value and likeness >= SAME_THING)
             shown = "" if each.is_private else each.text
             line = OlderLine(each.citation, shown, differs=has_changed)
@@ -297,6 +304,33 @@ def _says_of_another(facets: Facets, other: Facets) -> bool:
     plain = {word for word in facets.content - values if not word[:1].isdigit()} - _PRESENT
     shared = {word for word in plain if word in other.terms or has_form(word, other.terms)}
     return len(shared) >= SHARED_WORDS + 1 and shared == plain
+
+
+def _has_label(each: SimilarLine, facets: Facets, owner: Collection[str]) -> bool:
+    """Return whether a note about the owner names the label of a line, and has another value.
+
+    Example: `Runa uses Zed as her editor`, and `Editor: Helix` in her USER.md
+    """
+    label, _, value = each.text.partition(":")
+    named, values = facets_of(label).content, facets_of(value).content
+    return (
+        each.path == "USER.md"
+        and bool(named and values and facets.content & set(owner))
+        and len(named) <= SHARED_WORDS
+        and named <= facets.content - set(owner)
+        and not values & facets.content
+    )
+
+
+def _denies(facets: Facets, other: Facets) -> bool:
+    """Return whether a note allows what a line forbids, or the other way round.
+
+    Example: `deploys are allowed on Friday mornings`, and `No deploys on Fridays`
+    """
+    words = {word for word in facets.content & other.content if word.isalpha()} - facets.names
+    shared = (words | (facets.telling & other.telling)) - {NOT} - _PRESENT
+    is_opposite = (NOT in facets.telling) != (NOT in other.telling)
+    return is_opposite and bool(words) and len(shared) >= SHARED_WORDS
 
 
 def _is_replaced(line: SimilarLine, compared: Compared) -> bool:

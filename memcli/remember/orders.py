@@ -1,15 +1,16 @@
 """Recognise texts that tell a model what to do, as attacks do; pure.
 
-The patterns know common wordings in English, German and Chinese, and the plainest ones in Spanish
-and French: to drop rules, to obey, to hide something from the user, to send data away, to push a
-product. An order in other words passes, so memcli also marks the notes of agents as untrusted
-wherever it shows them.
+The patterns know common wordings in English, German and Chinese: to drop rules, to obey, to hide
+something from the user, to send data away, to push a product. `order_kinds` has the plainest ones
+in a dozen languages. An order in other words passes, so memcli also marks the notes of agents as
+untrusted wherever it shows them.
 """
 
 from __future__ import annotations
 
 import re
 
+from memcli.remember.order_kinds import KINDS
 from memcli.render.sanitize import broken_up
 
 # What attacks say to a model, and notes do not. "Always squash before merging", "ignore the flaky
@@ -77,7 +78,8 @@ _ADDRESSED = (
     r"|\b(?:print|show|dump|reveal|output|list|read out)\b.{0,20}\b(?:environment variables"
     r"|env vars"
     r"|credentials|secrets|tokens|passwords|private keys?)\b"
-    r"|\b(?:approve|merge|push|delete|pay|accept|execute|run)\b.{0,60}\bwithout (?:any )?(?:review"
+    r"|(?<!never )(?<!n['’]t )(?<!not )"
+    r"\b(?:approve|merge|push|delete|pay|accept|execute|run)\b.{0,60}\bwithout (?:any )?(?:review"
     r"|approval|confirmation|asking|permission)\b"
     rf"|\bthe {_MODELS} (?:must|should|shall|will|has to) (?:always|never"
     rf"|only)\b.{{0,60}}\bthe users?\b"
@@ -108,8 +110,8 @@ _ADDRESSED = (
     r"\b(?:conversation|chat|history|memory|notes?|passwords?|secrets?)\b)"
     r"|\b(?:do not|don't|never)\b.{0,20}\b(?:tell|reveal|disclose|inform|mention|show"
     r"|admit)\b.{0,20}"
-    r"\b(?:users?|anyone|anybody)\b.{0,30}\b(?:this|that you|the) ?(?:note|file|memory|instruction"
-    r"|message|prompt|read)?\b"
+    r"\b(?:users?|anyone|anybody)\b.{0,30}\b(?:this|that you|the) (?:note|file|memory|instruction"
+    r"|message|prompt|read)\b"
     r"|\b(?:keep|hide)\b.{0,30}\b(?:hidden |secret )?from (?:the )?users?\b"
     r"|\b(?:send|forward|upload|post|mail|leak)\b.{0,40}\b(?:conversations?|memory|memories|chats?"
     r"|chat history|transcripts?|credentials|passwords?|secrets?|api keys?)\b.{0,40}(?:\S+@\S"
@@ -182,11 +184,10 @@ _UNGUARDED = (
     r"|treat\b.{0,40}\bas (?:coming |if (?:\w+ ){1,2})?(?:from )?(?:the |an? )?"
     r"(?:admin\w*|system|owner|developer|operator|trusted)\b"
     r"|(?:hide|conceal|withhold)\b.{0,60}\bfrom (?:the )?users?\b"
-    r"|(?:don['’]t|do not|never) (?:warn|alert|notify|tell|inform) (?:the )?(?:users?|owner"
-    r"|anyone)\b"
+    r"|(?:don['’]t|do not|never) (?:warn|alert|notify|tell|inform) (?:the )?(?:users?|owner)\b"
     r"|(?:send|upload|forward|post|mail|copy|paste|leak)\b.{0,40}\b(?:notes?|memory|memories"
     r"|(?:MEMORY|USER)\.md|conversations?|chats?|transcripts?|credentials|passwords?|secrets?)\b"
-    r".{0,60}(?:https?:|\S+@\S|\bevery\b|\beach\b)"
+    r".{0,60}(?:https?:|\S+@\S)"
     r"|(?:run|execute|download|install|fetch)\b.{0,60}https?://.{0,80}\b(?:each|every|session)\b)"
     r"|\b(?:each|every|before|start of)\b.{0,20}\b(?:session|prompt|answer)s?\b.{0,10}"
     r"\b(?:run|execute|download|install|fetch)\b.{0,60}https?:"
@@ -216,92 +217,20 @@ _UNGUARDED = (
     r"|^\W*(?:envoie|transfère|copie)\b.{0,20}\b(?:notes|mémoire|conversations|mots de passe)\b"
     r".{0,40}(?:https?:|\S+@\S)"
 )
-# Imperatives by their verb: to say something, to trust or obey somebody, to give away or to keep
-# silent. Those of daily work (run, deploy, use, ask) are rules of a team. `_STYLE` says how to say.
-_IMPERATIVE = (
-    r"(?i)(?:^\W*|\bfrom now on,? |\byou (?:must|should|shall|have to|are (?:allowed|free|expected)"
-    r" to) |[,;:] (?=please|always|never))(?:(?:please|always|never|only|just|simply),? )*"
-    r"(?:(?:say(?! no\b)|answer|reply|respond|insist|pretend|assure|deny)\b(?! to\b)|claim (?:to"
-    r"|that)\b"
-    r"|(?:tell|inform|convince|persuade|advise|assure|remind) (?:everyone|everybody|anyone"
-    r"|anybody|people"
-    r"|them|(?:the |all |any )?users?|whoever|nobody|no one)\b"
-    r"|do (?:whatever|everything|anything|all|what)\b|follow (?:every|all|any|each)\b"
-    r"|(?:consider|treat|regard)\b.{0,60}\b(?:verified|trusted|safe|genuine|authori[sz]ed"
-    r"|admin\w*)\b"
-    r"|(?:grant|give|hand|provide|share|reveal|disclose|expose)\b.{0,40}\b(?:rights|access|keys?"
-    r"|passwords?|credentials|tokens?|secrets?|addresse?s?|data)\b"
-    r"|(?:stop|avoid|quit) (?:warning|asking|reporting|checking|telling|mentioning)\b"
-    r"|(?:do not|don['’]t|never) (?:warn|alert|report|admit|question|refuse)\b"
-    r"|(?:open|visit|fetch|download|load|browse)\b.{0,30}https?://"
-    r"|(?:recommend|favou?r|promote|praise|endorse|advertise|assume (?:that )?(?:[A-Z]\w+ "
-    r"|every\w* |all |any\w* )(?:is|are)|suppose|believe|obey|flatter|downplay"
-    r"|exaggerate|convince|persuade|blame|insult|encourage|discourage|think of|act (?:on|as|like)"
-    r"|(?:always )?(?:agree|side) with|bring up|(?:steer|nudge|direct|guide|push) (?:the "
-    r"|all )?(?:users?"
-    r"|people|customers))\b"
-    r"|(?:leave out|omit|hide|conceal)\b.{0,30}\b(?:bad|negative|any|all|errors?|problems?)\b"
-    r"|(?:never|do not|don['’]t) (?:question|criti[cs]i[sz]e|contradict|doubt)\b"
-    r"|(?:let|allow|permit|execute|run|follow|publish|post|share|send|forward|prefer|write"
-    r"|report|treat"
-    r"|consider|use)\b.{0,50}\b(?:users?['’]?s?|answers?|(?:the )?web(?: ?pages?)?|anyone|anybody"
-    r"|everyone|whoever|praise|advert\w*|only success\w*"
-    r"|(?:every|all|any) (?:\w+ )?(?:instructions?|commands?|orders?|requests?|links?|e-?mails?))\b"
-    r"|(?:make sure|ensure|see to it)\b.{0,30}\b(?:user|users|people|everyone|they)\b"
-    r"|(?:delete|drop|wipe|erase|pay|transfer|buy|order|subscribe)\b.{0,40}\bwithout\b"
-    r".{0,10}\b(?:asking|telling|confirm\w*|permission)\b"
-    r"|(?:work|put|slip|insert|include|add|weave)\b.{0,40}\b(?:in|into|to) (?:every|each|all"
-    r"|any)\w*"
-    r"\b.{0,20}\b(?:you|texts?|search(?:es)?|messages?|pages?|outputs?)\b)"
-    r"|\byour (?:next|first|last|final) (?:answer|reply|response|message)\b"
-    r"|\byour (?:only |real |new )?(?:job|task|role|mission|goal|purpose) (?:is|now)\b"
-    r"|\bdeine? (?:\w+ )?(?:aufgabe|rolle|ziel) (?:ist|lautet)\b|你的(?:任务|工作|目标|角色)是"
-    r"|\btu (?:tarea|trabajo|misión|objetivo) es\b|\bta (?:tâche|mission) est\b"
-    r"|\b(?:the|every|each|any) (?:AI )?(?:assistant|chatbot|AI|LLM) (?:should|must|has to"
-    r"|may)\b.{0,20}"
-    r"\b(?:favou?r|recommend|prefer|obey|trust|praise|mention|answer|say|tell|promote|assume"
-    r"|ignore)\b"
-    r"|\b(?:der|die|jeder) (?:KI-)?(?:assistent|chatbot|KI) (?:soll|muss|darf)\b.{0,40}"
-    r"\b(?:empfehlen|bevorzugen|gehorchen|vertrauen|loben|erwähnen|antworten|sagen|ignorieren)\b"
-    r"|\bwithout (?:telling|informing|asking) (?:anyone|anybody|them|the user)\b"
-    r"|^\W*(?:sage?|behaupte|antworte|versichere|tu|tue|mach|befolge)\b"
-    r"(?: (?:immer|stets|allen|jedem|einfach))*,? (?:dass|alles|was|jede[mnrs]?|allen)\b"
-    r"|^\W*(?:empfiehl|erzähle?|nimm an|lobe|bevorzuge|lenke?|stimme?|sage? (?:dem"
-    r"|allen) (?:nutzer|benutzer|kunden)\w*|glaube?"
-    r"|gehorche|überrede|führe? (?:jeden|alle))\b"
-    r"|^\W*lass\b.{0,40}\bweg\b"
-    r"|^\W*(?:gib|gewähre|nenne|verrate|zeige?)\b.{0,30}\b(?:zugangsdaten|rechte|zugriff|passw\w+"
-    r"|schlüssel|niemandem|adresse)\b"
-    r"|^\W*(?:warne?|melde|erwähne|frage?)\b.{0,20}\b(?:nicht|nie|nichts)\b"
-    r"|^\W*(?:öffne|lade|besuche)\b.{0,30}https?://|\bwerbung für\b"
-    r"|^\W*(?:betrachte|behandle)\b.{0,60}\b(?:vertrauenswürdig|sicher|admin\w*)\b"
-    r"|(?:^|[，,]|请|就|要|必须|始终|总是)(?:始终|总是)?(?:推荐|假设|假定|相信|服从|听从|偏向|同意|称赞|宣传|隐瞒|不要说)"
-    r"|执行.{0,8}(?:所有|任何|全部).{0,3}(?:命令|指令)"
-    r"|(?:都|要|必须|始终|总是|请)说|告诉(?:所有人|大家|每个人|用户)|(?:给|向).{0,12}(?:提供|授予|透露).{0,6}"
-    r"(?:密码|密钥|权限|凭据)|不要(?:再)?(?:提示|提醒|警告|报告|质疑)|(?:加上|加入|放入|插入).{0,12}广告"
-    r"|(?:照|按|听).{0,8}说的(?:做|办)|(?:打开|访问|下载).{0,6}https?:"
-    r"|^\W*(?:di|haz|obedece|confía|afirma|responde)\b(?: (?:siempre|a todos))*"
-    r" (?:que|todo|lo que|en todo|cualquier)\b"
-    r"|^\W*(?:recomienda|supón|asume|cree|elogia|favorece|dirige|ejecuta (?:todas?|todos?"
-    r"|cualquier))\b"
-    r"|^\W*(?:recommande|suppose|crois|vante|favorise|exécute (?:toutes?|tous|n['’]importe))\b"
-    r"|^\W*(?:da|dale|entrega|revela)\b.{0,30}\b(?:claves?|acceso|contraseñas?|permisos)\b"
-    r"|^\W*no (?:avises|adviertas|informes|preguntes|menciones)\b|^\W*(?:abre"
-    r"|descarga)\b.{0,20}https?:"
-    r"|^\W*(?:dis|fais|obéis|affirme|réponds)\b(?: (?:toujours|à tous))*"
-    r" (?:que|tout|ce que|à tout)\b"
-    r"|^\W*(?:donne|révèle)\b.{0,30}\b(?:accès|clés?|mots? de passe|droits)\b"
-    r"|^\W*n['’](?:avertis|informe)\b|^\W*ne (?:préviens|mentionne|demande)\b|^\W*(?:ouvre"
-    r"|télécharge)\b.{0,20}https?:"
-)
-_STYLE = (
-    r"(?i)\b(?:in|auf|en) (?:\w+ )?(?:english|german|french|spanish|chinese|englisch|deutsch"
-    r"|français"
-    r"|español|markdown|prose|bullets?|(?:one|two|a few|short|full) \w+)\b|\b(?:short|shortly"
-    r"|briefly"
-    r"|concise\w*|emojis?|kurz|knapp|breve|brièvement)\b"
-)
 _SENTENCES = r"(?<=[.!?])\s+|(?<=[。！？])|\n+"
+
+
+# Words of most orders; a text without them costs a reader of notes no pattern.
+_SIGNS = (
+    "instruction", "disregard", "you are now", "obey", "the user", "system prompt", "system:",
+    "this note", "<|", "anweisung", "指令", "指示",
+)  # fmt: skip
+
+
+def is_plain_order(text: str) -> bool:
+    """Return whether a text orders a model in the usual words; quick for any other text."""
+    low = text.casefold()
+    return any(sign in low for sign in _SIGNS) and is_order(text)
 
 
 def is_order(text: str) -> bool:
@@ -309,8 +238,8 @@ def is_order(text: str) -> bool:
     if any(re.search(each, text) for each in (_ORDERS, _ADDRESSED)) or broken_up(text) != text:
         return True
     return any(
-        re.search(_UNGUARDED, each)
+        any(re.search(kind, each, re.IGNORECASE) for kind in KINDS)
+        or re.search(_UNGUARDED, each)
         or (re.search(_ANSWERS, each) and re.search(_PUSHES, each))
-        or (re.search(_IMPERATIVE, each) and not re.search(_STYLE, each))
         for each in re.split(_SENTENCES, text)
     )

@@ -452,19 +452,34 @@ class Corrections:
         return [*named, *self._correcting(about, line.text)]
 
     def _naming(self, older: About, unit: Claim) -> list[Correction]:
-        """List the lines that cite a line as the one they correct."""
+        """List the lines that cite a line as the one they correct, or later correct the same."""
         if not self._explicit:
             return []
         first, last = older.start_line + unit.first, older.start_line + unit.last
         name = shown(older.source, older.path)
+        of_same = self._corrected_by(older, first)
         return [
             _correction(chunk, newer)
-            for (path, start, end), chunk, newer in self._explicit
-            if start <= last and first <= end and (name == path or name.endswith(f":{path}"))
+            for lines, chunk, newer in self._explicit
+            for path, start, end in (lines,)
+            if (start <= last and first <= end and (name == path or name.endswith(f":{path}")))
+            or (lines == of_same and _order(chunk, newer) > (older.date or "", older.path, first))
             if (chunk.about.date or "") >= (older.date or older.document_date or "")
             if (chunk.about.document, chunk.about.start_line + newer.first)
             != (older.document, first)
         ]
+
+    def _corrected_by(self, about: About, line: int) -> tuple[str, int, int] | None:
+        """Return the lines that a line cites as the ones it corrects."""
+        return next(
+            (
+                lines
+                for lines, chunk, unit in self._explicit
+                if (chunk.about.document, chunk.about.start_line + unit.first)
+                == (about.document, line)
+            ),
+            None,
+        )
 
     def _revoking(self, passage: Quotation) -> tuple[int, list[Correction]]:
         """Return the line that a link takes back, 0 for all, and the line with the link, if any."""
@@ -528,6 +543,11 @@ def _numbers(words: frozenset[str]) -> frozenset[str]:
 
 def _newest(line: Correction) -> tuple[str, int]:
     return line.date, line.start_line
+
+
+def _order(chunk: Quotation, unit: Claim) -> tuple[str, str, int]:
+    """Return what orders lines by age: the date, and in a file the line."""
+    return chunk.about.date or "", chunk.about.path, chunk.about.start_line + unit.first
 
 
 def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:

@@ -95,6 +95,7 @@ class RankedPassage(Record):
     moment: str = ""  # when its document was written, if ages count and a time is known
     gaps: tuple[tuple[int, int], ...] = ()  # spans of its chunk's text that an ellipsis replaces
     small_talk: frozenset[int] = frozenset()  # lines of a conversation that tell nothing
+    greetings: frozenset[int] = frozenset()  # such lines that are only courtesies
 
     @property
     def about(self) -> About:

@@ -10,7 +10,8 @@ A unit is a paragraph of a turn in a conversation. Outside conversations it is a
                       - 1.4 if an assistant says it and the question is about the user
                       - 0.7 if it asks something without a word of the question
                       - 1.5 if it is small talk without a word of the question, and no reply to one
-                      - 3 if an assistant introduces what follows: "Here are some steps:")
+                      - 3 if an assistant introduces what follows: "Here are some steps:"
+                      - 6 if it is a greeting)
     gain   = chance - tokens / MISS
 
 A passage keeps the units with a gain, and a short answer keeps the question before it. If it ends
@@ -78,11 +79,13 @@ class ReadingUnit(Record):
     turn: Turn | None
     cosine: float
     share: float  # of the question's words
+    is_greeting: bool = False
 
     @property
     def is_question(self) -> bool:
-        """Return whether the turn ends with a question."""
-        return self.turn is not None and self.text.rstrip().endswith(("?", "？"))
+        """Return whether the turn ends with a question, except a greeting."""
+        asks = self.turn is not None and self.text.rstrip().endswith(("?", "？"))
+        return asks and not self.is_greeting
 
 
 def worthwhile(
@@ -100,10 +103,12 @@ def worthwhile(
 
     Without a match (`matches`) three passages remain. With `is_exact`, a passage without the
     identifier is left out if another contains it. Passages are narrowed only if their scores are
-    measured. With `is_shared`, a miss costs less. With `apart`, each turn becomes a passage, and no
-    passage is left out.
+    measured. With `is_shared`, a miss costs less. With `apart`, each turn becomes a passage,
+    and only passages of greetings are left out.
     """
-    every, passages = len(passages), passages if matches else passages[:MOST_WITHOUT_MATCH]
+    every = len(passages)
+    passages = [passage for passage in passages if not _only_greets(passage)] or passages
+    passages = passages if matches else passages[:MOST_WITHOUT_MATCH]
     if is_exact and any(passage.is_literal for passage in passages):
         passages = [
             passage
@@ -137,6 +142,13 @@ def worthwhile(
         result += [_part_of(passage, units, run) for run in sorted(runs, key=lambda run: run.start)]
         read += bool(runs)
     return result if apart else _with_replies(result), every - read
+
+
+def _only_greets(passage: RankedPassage) -> bool:
+    return bool(passage.greetings) and all(
+        number in passage.greetings or not line.strip()
+        for number, line in enumerate(passage.text.split("\n"), start=passage.start_line)
+    )
 
 
 def _with_replies(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -292,9 +304,9 @@ def _units(passage: RankedPassage) -> list[ReadingUnit]:
             (t for t in passage.turns if t.start_line <= segment.start_line <= t.end_line), None
         )
         share = shares.get(segment.start_line, 0.0)
-        unit = ReadingUnit(
-            passage.between(segment.start, segment.end), at, at, turn, segment.cosine or 0.0, share
-        )
+        text, cosine = passage.between(segment.start, segment.end), segment.cosine or 0.0
+        greets = segment.start_line in passage.greetings
+        unit = ReadingUnit(text, at, at, turn, cosine, share, greets)
         before = units[-1] if units else None
         if before is not None and before.turn == turn and segment.start_line <= line + 1:
             start = candidate.segments[before.first].start
@@ -303,6 +315,7 @@ def _units(passage: RankedPassage) -> list[ReadingUnit]:
                 last=at,
                 cosine=max(before.cosine, unit.cosine),
                 share=max(before.share, share),
+                is_greeting=before.is_greeting and greets,
             )
         else:
             units.append(unit)
@@ -337,6 +350,7 @@ def _chances(
             z -= 1.4 * (of_writer and is_machine)
             z -= 0.7 * (len(units) > 1 and unit.is_question and not unit.share)
             z -= 3.0 * (is_machine and introduces(unit.text))
+            z -= 6.0 * unit.is_greeting
         chances.append(1.0 / (1.0 + exp(-z)))
     return chances
 

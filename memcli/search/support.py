@@ -5,16 +5,19 @@ the subject and what is asked about it, and names a place. So a question counts 
 first passages have a line with most of the IDF of its words, with all its names, and with a value
 of the wanted kind. A word in a heading counts less, and one elsewhere in the passage still less.
 
-A passage that is near by its cosine may answer in other words, so no line of it is needed.
+A passage that is near by its cosine may answer in other words, so no line of it is needed. But if
+a question names exit code 12, or the cache of Nordpak, and the first passages only another exit
+code, or the cache of somebody else, they are about another thing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from math import fsum
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.terms import has_form, has_han, has_synonym, terms
 from memcli.language.words import MONTHS
 from memcli.record import Record
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 PASSAGES = 3
 IN_HEADING, IN_PASSAGE = 0.75, 0.4  # of a word's weight
 LEAST_SHARE, FULL_SHARE = 0.6, 0.9
-NEAR, NEAR_FOR_NAMES = 0.5, 0.55  # cosines of the bundled model
+NEAR, NEAR_FOR_NAMES = 0.5, 0.55  # cosines, of a model with a calibration
 _ASKING_SHARE = 0.3  # of the weight of a word that only asks for a kind of value
 _ASKING = frozenset(
     """big called charge charges cost costs date day kind long many mean means month much name
@@ -38,20 +41,22 @@ _ASKING = frozenset(
 USER = "USER.md"  # its lines are about the person whom it names
 _OWNER = r"(?im)^\W*name\W{0,3}:\W{0,3}(\w[\w .'-]*)"
 _NAME = r"[^\W\d_][\w'’-]*"
+_MONTHS = MONTHS.replace("|may|", "|(?-i:May)|")  # the verb `may` is no month
 # What a question asks for, and what a line with such a value contains.
 _KINDS = (
     (
         r"(?i)^\W*(?:where|wo|wohin|woher)\b|\b(?:which|what) (?:city|town|country|place)\b",
-        r"(?i)\b(?:in|at|to|from|near|on|into|nach|aus|bei|zu|auf|im)\s+(?!\d|(?:the )?(?:end|start"
-        rf"|morning|afternoon|evening|night|weekend|holidays?|{MONTHS})\b)\w",
+        r"(?i)\b(?:in|at|to|from|near|on|into|under|above|behind|beside|nach|aus|bei|zu|auf|im"
+        r"|unter|über|hinter|neben)\s+(?!\d|(?:the )?(?:end|start"
+        rf"|morning|afternoon|evening|night|weekend|holidays?|{_MONTHS})\b)\w",
     ),
     (
         r"(?i)^\W*(?:when|wann|(?:since|until|till|by) when)\b"
         r"|\bwhat (?:time|date|day|year|month)\b",
         r"(?i)\d[:./-]\d|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b"
-        rf"|\b(?:{MONTHS})\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+        rf"|\b(?:{_MONTHS})\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
         r"|\b(?:mon|diens|donners|frei|sams|sonn)tags?\b|\bmittwochs?\b"
-        r"|\b\d+ ?(?:am|pm|uhr)\b|\b(?:yesterday|today|tomorrow|tonight|last|next|this|every|ago"
+        r"|\b\d+ ?(?:am|pm|uhr)\b|\b(?:yesterday|today|tomorrow|tonight|last|next|every|ago"
         r"|morning|evening|noon|midnight|night|spring|summer|autumn|fall|winter|weekend|weeks?"
         r"|months?|years?|days?|o'clock|gestern|heute|morgen|woche|monat|jahr)\b",
     ),
@@ -67,11 +72,18 @@ _KINDS = (
         r"|several|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b",
     ),
 )  # fmt: skip
+# exit code 12, p99, OPS-417; Nordpak quote
+_NUMBERED = r"([^\W\d_]+)[ -]?(\d+)(?![\w%€$]|[.:,]\d)"
+_NAMED = (
+    r"(?i:\b(?:the|our|a|of|for|in|der|die|das|dem|den)) "
+    r"([A-ZÄÖÜ][\w-]*?)(?:['’]s?)?\s+([^\W\d_A-Z][\w-]+)"
+)
 _ASKS_WHO = r"(?i)^\W*(?:who|whom|whose|wer|wen|wem)\b"
 _PERSON = (
     r"(?i)\b(?:i|my|we|our|mum|mom|mother|father|dad|sister|brother|friend|wife|husband|son"
     r"|daughter|ich|wir|mutter|vater|schwester|bruder)\b"
 )
+_NO_NOUNS = ENGLISH | GERMAN
 _CAPITALS = r"\b[A-ZÄÖÜ][\w'’-]+"
 
 
@@ -100,10 +112,13 @@ def is_supported(question: str, answer: Answer) -> bool:
     if not words:
         return True
     first = answer.passages[:PASSAGES]
+    if _is_about_another(question, first):
+        return False
     about_owner = (each.text for each in answer.passages if each.about.path == USER)
     owner = {term for text in about_owner for name in re.findall(_OWNER, text)
              for term in terms(name)}  # fmt: skip
-    cosine = max((passage.cosine or 0.0 for passage in first), default=0.0)
+    cosines = (passage.cosine or 0.0 for passage in first if answer.constants)
+    cosine = max(cosines, default=0.0)
     if cosine >= NEAR_FOR_NAMES:
         return True
     share, line, names = max(
@@ -121,13 +136,41 @@ def is_supported(question: str, answer: Answer) -> bool:
     return share >= FULL_SHARE or _has_kind(question, line)
 
 
+def _is_about_another(question: str, passages: Sequence[RankedPassage]) -> bool:
+    """Return whether a thing that a question names by a number or a name is not in the passages.
+
+    Another one with the same noun is.
+    """
+    lines = [
+        f"{' '.join(each.about.heading_path)}\n{line}"
+        for each in passages
+        for line in each.text.split("\n")
+    ]
+    # What another thing looks like, and what a line with the named one has.
+    things = [
+        (rf"(?i)\b({noun})[ -]?\d", rf"(?is){noun}.*(?<!\d){number}\b|\b{number}\b.*{noun}")
+        for noun, number in re.findall(_NUMBERED, question)
+        if noun.casefold() not in _NO_NOUNS
+    ] + [
+        (rf"\b([A-ZÄÖÜ][\w'’-]+)\s+{noun}\b", rf"(?is){name}.*{noun}|{noun}.*{name}")
+        for name, noun in re.findall(_NAMED, question)
+        if noun not in _NO_NOUNS
+    ]
+    return any(
+        any(
+            word.casefold() not in _NO_NOUNS for line in lines for word in re.findall(another, line)
+        )
+        and not any(re.search(same, line) for line in lines)
+        for another, same in things
+    )
+
+
 def _words_of(question: str, answer: Answer) -> list[_Word]:
-    names = {
-        term
-        for name in re.findall(_NAME, question)[1:]
-        if name[:1].isupper()
-        for term in terms(re.sub("['’]s?$", "", name))
-    }
+    tokens = set(question.casefold().split())
+    capitals = [word for word in re.findall(_NAME, question)[1:] if word[:1].isupper()]
+    if tokens & GERMAN and not tokens & ENGLISH:
+        capitals = []  # every noun has one
+    names = {term for name in capitals for term in terms(re.sub("['’]s?$", "", name))}
     words = []
     for each in answer.terms:
         parts = tuple(terms(each.text))

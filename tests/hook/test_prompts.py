@@ -112,6 +112,8 @@ def test_a_wish_is_known(prompt: str, *, is_one: bool) -> None:
         ("How does the shop store a ULID in PostgreSQL?", True),
         ("How was PostgreSQL with ULID chosen?", True),
         ("Which PostgreSQL has the ULID?", True),
+        ("When was PostgreSQL with ULID deployed to production?", True),
+        ("What broke PostgreSQL with ULID last week?", True),
         ("How does PostgreSQL sort our ULID?", True),
         ("What does Tomas say of PostgreSQL and ULID?", True),
         ("What does OPS-455 say of PostgreSQL and ULID?", True),

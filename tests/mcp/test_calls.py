@@ -336,6 +336,10 @@ def test_an_error_does_not_repeat_all_it_was_given(clocked: Clocked, name: str) 
         ("What is Runa allergic to?", "strong"),  # USER.md is about her
         ("When does Nordpak retire the SOAP endpoint?", "strong"),
         ("How much does the monitoring vendor cost?", "strong"),  # a row of a table
+        ("What does exit code 74 mean?", "strong"),
+        ("When did the Grauhof quote cache go live?", "strong"),
+        ("What does exit code 12 of label-worker mean?", "weak"),  # there is a code 74
+        ("When did the Nordpak quote cache go live?", "weak"),  # that of Grauhof did
         ("Where does Priya move?", "weak"),  # a deadline moved, and she informed all merchants
         ("When does Odette work?", "weak"),
         ("Why did Odette reject the offsite?", "weak"),

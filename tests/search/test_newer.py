@@ -258,6 +258,22 @@ def test_a_row_of_a_table_is_corrected_by_a_line_that_cites_it() -> None:
     assert mark_of(found.corrected_by) == "3 corrected by 2.md:1 (2025-08-18)"
 
 
+def test_of_two_corrections_of_a_line_the_older_is_corrected_too() -> None:
+    older = passage(1, 0.8, "The Linz office opens at 8:00.", "2025-03-03")
+    lines = "\n".join(f"- Opening is at 7:{at}. (corrects 1.md:1)" for at in (30, 10))
+    newer = passage(2, 0.7, lines, "2025-08-18")
+    latest = passage(3, 0.6, "Nine it is. (corrects 1.md:1)", "2025-09-01")
+    for quoted, marks in (
+        ([newer], ["corrected by 2.md:2 (2025-08-18)", "1 corrected by 2.md:2 (2025-08-18)"]),
+        (
+            [newer, latest],
+            ["corrected by 3.md:1 (2025-09-01)", "1 corrected by 3.md:1 (2025-09-01)"],
+        ),
+    ):
+        found = with_corrections([older, newer], Corrections([*map(_quoted, quoted)], {}))
+        assert [mark_of(each.corrected_by) for each in found] == marks
+
+
 def test_a_mark_names_the_corrected_line_of_several() -> None:
     marks = []
     for text in ("Orders are kept in MySQL.", "# Orders\n\nOrders are kept in MySQL."):

@@ -139,6 +139,32 @@ def test_small_talk_without_a_word_of_the_question_is_left_out_unless_it_replies
     assert lines == [talk.text.split("\n")[at] for at in (0, 1, 2, 5)]
 
 
+def test_an_ellipsis_never_stands_for_what_somebody_says_of_himself() -> None:
+    opening = "For sure, Bo! We can keep doing great things for all of the people in our town here."
+    answer = NOTHING._replace(match="strong", words=("pool",))
+    for said in (
+        "Well, I'm off to have dinner with some friends from the gym.",
+        "They're tough kids.",
+        "And, I bought a cross necklace.",
+    ):
+        talk = _talk(("Ann", f"{opening} {said} I'm so happy for you! We can do it!", 0.0))
+        (read,) = ended(answer._replace(passages=(talk,))).passages
+        assert read.shown == f"- **Ann**: {opening} {said} …"
+
+
+def test_a_greeting_is_left_out_if_anything_else_is_found() -> None:
+    fact = "The two of us both enjoy a long walk by the sea."
+    hello = _talk(("Ann", "Hey Bo! How've you been?", 0.0))
+    talk = _talk(("Bo", "Hello Ann. How are you?", 0.5), ("Ann", fact, 0.5), ("Bo", "Bye!", 0.5))
+    answer = NOTHING._replace(
+        match="strong", is_measured=True, passages=(hello, talk), words=("enjoy",)
+    )
+    (read,) = ended(answer).passages
+    assert read.text == f"- **Ann**: {fact}"
+    (read,) = ended(answer._replace(passages=(hello,))).passages
+    assert read.text == hello.text
+
+
 def _citations(passage: RankedPassage, *, of_writer: bool = False) -> list[str]:
     answer = NOTHING._replace(
         passages=(passage, *[_passage(2, 0.01, 0.0, CHATTER)] * 9), match="strong"
