@@ -146,7 +146,7 @@ class SharedMemory:
         if workspace is None:
             reason = why_not or Reason("not-found", "it cannot be opened")
             raise NotFoundError(f"{name} ({folder}): {reason.text}", hint=reason.hint)
-        if not os.path.isdir(folder):
+        if workspace.has_files and not os.path.isdir(folder):
             raise NotFoundError(f"the folder of the workspace no longer exists: {folder}")
         return workspace
 
@@ -239,7 +239,8 @@ def _missing(memory: Workspaces) -> NotFoundError | None:
     names = [memory.config.workspace]
     if memory.members:
         names = [each.folder for each in memory.members]
-    if any(map(os.path.isdir, names)):
+    are_stored = (not each.has_files for each in memory.opened)  # in a shared index
+    if any(map(os.path.isdir, names)) or any(are_stored):
         return None
     return NotFoundError(
         f"the folder of the workspace no longer exists: {', '.join(names)}",

@@ -66,15 +66,28 @@ class Bench:
         (self.notes / "memory" / "2025-06-13.md").unlink()
 
 
+@pytest.fixture(scope="module")
+def indexed(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of notes and the folder of its index."""
+    made = tmp_path_factory.mktemp("indexed")
+    shutil.copytree(workspaces / "engineer", made / "notes")
+    with pytest.MonkeyPatch.context() as environ:
+        environ.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+        environ.setenv("MEMCLI_STORE", str(made / "store" / "index.sqlite"))
+        printed("index", "-q", "-w", str(made / "notes"))
+    return made
+
+
 @pytest.fixture
-def bench(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+def bench(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "store" / "index.sqlite"))
-    shutil.copytree(workspaces / "engineer", tmp_path / "notes")
+    shutil.copytree(indexed, tmp_path, dirs_exist_ok=True)
     return Bench(tmp_path)
 
 
 def test_quality_brings_the_index_in_step_and_says_what_that_took(bench: Bench) -> None:
+    shutil.rmtree(bench.folder / "store")
     out, err = bench("quality", str(bench.questions))
     assert "Updated the index: 33 added, " in err
     assert out.splitlines()[3].split()[:2] == ["all", "3"]

@@ -134,8 +134,8 @@ def test_a_dead_endpoint_leaves_a_search_by_words(desk: Desk, server: Loopback) 
     assert "pool.md" in out
     assert "wants a key (status 401)" in err
     server.behave = server.silent
-    desk.use(server, seconds=0.5)
-    assert "no answer within 0.5 s" in desk.by_vector()["reason"]
+    desk.use(server, seconds=0.2)
+    assert "no answer within 0.2 s" in desk.by_vector()["reason"]
     desk.note("new", "A fox.")
     out, err = desk.run("search", "fox")
     assert "new.md" in out
@@ -217,10 +217,10 @@ def test_a_frozen_server_holds_nobody_up_and_is_asked_again_once_it_goes_on(
         assert frozen.stdout.readline() == b"serving\n"
         assert desk.by_vector()["ran"] is True
         frozen.send_signal(signal.SIGSTOP)
-        desk.use(server, seconds=0.5)
-        assert "no answer within 0.5 s" in desk.by_vector()["reason"]
+        desk.use(server, seconds=0.2)
+        assert "no answer within 0.2 s" in desk.by_vector()["reason"]
         desk.note("new", "A fox.")
-        assert "no answer within 0.5 s; searches use keywords only" in desk.run("index")[1]
+        assert "no answer within 0.2 s; searches use keywords only" in desk.run("index")[1]
         assert "new.md" in desk.run("search", "fox")[0]
         frozen.send_signal(signal.SIGCONT)
         desk.use(server)
@@ -238,14 +238,14 @@ def test_a_server_that_drips_holds_up_neither_index_nor_search(
     desk.use(server)
     desk.index()
     server.close()
-    desk.use(server, seconds=0.5)
+    desk.use(server, seconds=0.2)
     desk.note("new", "A fox.")
     with dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n", port=server.port):
-        assert "no answer within 0.5 s" in desk.by_vector()["reason"]
+        assert "no answer within 0.2 s" in desk.by_vector()["reason"]
         desk.note("newer", "A wolf.")
         _, err = desk.run("index")
-        assert "no answer within 0.5 s; searches use keywords only" in err
-        desk.use(server, embedding='fallback = ["hashing"]', seconds=0.5)
+        assert "no answer within 0.2 s; searches use keywords only" in err
+        desk.use(server, embedding='fallback = ["hashing"]', seconds=0.2)
         assert "memcli uses hashing instead" in desk.run("index")[1]
 
 

@@ -18,7 +18,7 @@ from memcli.errors import Reason
 from memcli.render.reasons import sentence
 from memcli.store.lock import writer_lock
 from tests.commands import say
-from tests.support import write
+from tests.support import by_night, write
 
 PACKAGE = Path(memcli.__file__).parent
 QUESTION = '{"query": "pool", "relevant": "memory/2025-05-06.md"}\n'
@@ -31,17 +31,30 @@ def _run(*arguments: str) -> tuple[str, str]:
     return say(*arguments)[1:]
 
 
-@pytest.fixture
-def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
-    folder = Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
-    monkeypatch.setenv("MEMCLI_WORKSPACE", str(folder))
+def _here(base: Path, environ: pytest.MonkeyPatch) -> None:
+    environ.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    environ.setenv("MEMCLI_STORE", str(base / "index.sqlite"))
+    environ.setenv("MEMCLI_WORKSPACE", str(base / "notes"))
+
+
+@pytest.fixture(scope="module")
+def indexed(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Notes with a question, their index, and the receipt of a search."""
+    base = tmp_path_factory.mktemp("indexed")
+    folder = Path(shutil.copytree(workspaces / "engineer", base / "notes"))
     (folder / ".memcli").mkdir()
     (folder / ".memcli" / "questions.jsonl").write_text(QUESTION)
-    _run("search", "pool", "--trace", str(tmp_path / "receipt.json"))
-    _run("index")
-    return folder
+    with pytest.MonkeyPatch.context() as environ:
+        _here(base, environ)
+        _run("search", "pool", "--trace", str(base / "receipt.json"))
+        _run("index")
+    return base
+
+
+@pytest.fixture
+def notes(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    _here(tmp_path, monkeypatch)
+    return Path(shutil.copytree(indexed, tmp_path, dirs_exist_ok=True)) / "notes"
 
 
 @pytest.fixture
@@ -49,7 +62,9 @@ def receipt(notes: Path, tmp_path: Path) -> str:
     return str(tmp_path / "receipt.json")
 
 
-@pytest.fixture(params=["settings", "files", "both", "not embedded", "model", "encoder", "lock"])
+@pytest.fixture(
+    params=["settings", "files", "not embedded", "model", "encoder", "lock", *by_night("both")]
+)
 def trouble(
     request: pytest.FixtureRequest, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[str]:

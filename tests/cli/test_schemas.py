@@ -15,6 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.commands import SCHEMAS, checked, printed, say
+from tests.support import by_night
 
 NAMES = sorted(file.name.removesuffix(".1.json") for file in SCHEMAS.glob("*.json"))
 ROUNDED = ("score", "confidence")
@@ -58,7 +59,7 @@ def test_every_property_is_described(name: str) -> None:
     assert _undescribed(_schema(name), "") == []
 
 
-@pytest.fixture(params=["engineer", "hostile", "cjk", "empty"])
+@pytest.fixture(params=["engineer", "empty", *by_night("hostile", "cjk")])
 def notes(
     request: pytest.FixtureRequest,
     workspaces: Path,

@@ -430,7 +430,7 @@ def _but_run(path: Path) -> list[str]:
     return [line for line in lines if not line.startswith(("run: ", "seal: "))]
 
 
-@pytest.mark.parametrize("at", [2, 10, *by_night(1, 5)])
+@pytest.mark.parametrize("at", [10, *by_night(1, 2, 5)])
 def test_a_killed_apply_verifies_and_is_finished_by_the_next(
     notes: Path, compacted: Path, at: int
 ) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -30,11 +31,19 @@ def _by_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
 
 
+@pytest.fixture(scope="module")
+def indexed(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that holds an index of the notes."""
+    cache = tmp_path_factory.mktemp("indexed")
+    environ = {"XDG_CACHE_HOME": str(cache), "MEMCLI_EMBEDDING_ENCODER": "none"}
+    processes.run("index", "-q", "-w", str(workspaces / "engineer"), **environ)
+    return cache
+
+
 @pytest.fixture
-def notes(workspaces: Path) -> str:
-    folder = str(workspaces / "engineer")
-    processes.run("index", "-q", "-w", folder)
-    return folder
+def notes(workspaces: Path, indexed: Path) -> str:
+    shutil.copytree(indexed, os.environ["XDG_CACHE_HOME"])
+    return str(workspaces / "engineer")
 
 
 def told(**record: Any) -> bytes:
@@ -148,14 +157,6 @@ def test_another_event_is_said_and_not_answered() -> None:
     assert record == {}
     assert "is not what claude-code runs prompt at" in err
     assert (len(err) < 200, "\x1b" in err) == (True, False)
-
-
-def test_a_hook_that_is_sent_nothing_or_half_an_object_ends_by_its_own_limit(notes: str) -> None:
-    nothing, half = (start("prompt", "-w", notes, command=processes.COMMAND) for _ in range(2))
-    assert half.stdin
-    half.stdin.write(b'{"prompt": "why did')
-    half.stdin.flush()
-    assert ended(nothing) == ended(half) == ({}, CUT_OFF)
 
 
 def test_an_endless_input_ends(notes: str) -> None:
@@ -381,7 +382,10 @@ def test_a_damaged_setting_silences(notes: str, tmp_path: Path) -> None:
 def test_what_hangs_is_cut_off_and_what_a_library_writes_stays_off_stdout(
     workspaces: Path, tmp_path: Path
 ) -> None:
-    """The encoder of the server's tests writes to descriptor 1, and waits at a FIFO."""
+    """The encoder of the server's tests writes to descriptor 1, and waits at a FIFO.
+
+    Beside it, a hook is sent nothing, and another one half an object.
+    """
     folder = str(workspaces / "engineer")
     gate = tmp_path / "gate"
     os.mkfifo(gate)
@@ -389,10 +393,15 @@ def test_what_hangs_is_cut_off_and_what_a_library_writes_stays_off_stdout(
                "MEMCLI_STORE": str(tmp_path / "index")}  # fmt: skip
     processes.run("index", "-q", "-w", folder, **environ)
     command = (sys.executable, str(Path(__file__).parents[1] / "mcp" / "serving.py"))
+    nothing, half = (start("prompt", "-w", folder, command=processes.COMMAND) for _ in range(2))
+    assert half.stdin
+    half.stdin.write(b'{"prompt": "why did')
+    half.stdin.flush()
     waits = told(cwd=folder, prompt="what is behind the gate")
     record, err = run(waits, "prompt", command=command, **environ)
     assert record == {}
     assert err.endswith(CUT_OFF)
+    assert ended(nothing) == ended(half) == ({}, CUT_OFF)
     speaks = told(cwd=folder, prompt="ERR_POOL_EXHAUSTED once more")
     record, err = run(speaks, "prompt", command=command, **environ)
     assert record

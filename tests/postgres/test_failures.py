@@ -140,7 +140,9 @@ def test_a_server_elsewhere_has_to_prove_who_it_is() -> None:
 def test_a_server_that_is_away(
     memcli: Memcli, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMCLI_STORE_URL", "postgresql://me:hunter2@127.0.0.1:1/memory")
+    monkeypatch.setenv(
+        "MEMCLI_STORE_URL", "postgresql://me:hunter2@127.0.0.1:1/memory?connect_timeout=0"
+    )
     told = memcli("store status", notes)
     assert told.code == 4
     assert "cannot be reached" in told.err

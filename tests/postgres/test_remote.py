@@ -72,26 +72,17 @@ def test_documents_and_context(memcli: Memcli, stored: Path) -> None:
     assert "as stored at revision" in told.err
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        (f"search pool --sync {NAME}", 2),
-        (f"search pool -w . {NAME}", 2),
-        (f"search pool --everywhere {NAME}", 2),
-        ("search pool --workspace-name ../notes", 2),
-        ("search pool --workspace-name team/nosuch", 4),
-        ("search pool --workspace-name ops", 4),
-        (f"search pool --source nosuch {NAME}", 2),
-    ],
-)
-def test_what_is_refused(memcli: Memcli, stored: Path, line: str, code: int) -> None:
-    told = memcli(line, stored)
-    assert (told.code, told.out) == (code, "")
-    assert "Try: " in told.err
-
-
-def test_nothing_is_written_from_elsewhere(memcli: Memcli, url: str, stored: Path) -> None:
+def test_what_is_refused_or_read_writes_nothing(memcli: Memcli, url: str, stored: Path) -> None:
     before = sql(url, "select revision, epoch, changed_at from memcli.workspaces")
+    for line, code in (
+        (f"search pool --sync {NAME}", 2), (f"search pool -w . {NAME}", 2),
+        (f"search pool --everywhere {NAME}", 2), ("search pool --workspace-name ../notes", 2),
+        ("search pool --workspace-name team/nosuch", 4), ("search pool --workspace-name ops", 4),
+        (f"search pool --source nosuch {NAME}", 2),
+    ):  # fmt: skip
+        told = memcli(line, stored)
+        assert (told.code, told.out) == (code, ""), line
+        assert "Try: " in told.err, line
     for line in ("search pool", "context", "get MEMORY.md", "ls"):
         assert memcli(f"{line} {NAME}", stored).code == 0
     assert sql(url, "select revision, epoch, changed_at from memcli.workspaces") == before

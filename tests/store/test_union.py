@@ -32,7 +32,7 @@ from memcli.store.union import Member, Union
 from memcli.threads import side_by_side
 from memcli.types import Document, FileText, Filters, Term, TermQuery
 from memcli.workspace.dating import age_days
-from tests.store.contract.conftest import STORES
+from tests.store.contract.conftest import MOST_STORES, STORES
 from tests.store.contract.makers import EVERYTHING, Clock, changing, term
 from tests.store.contract.test_same_answers import (
     PATHS,
@@ -135,7 +135,7 @@ def opened(
         shutil.rmtree(base)
 
 
-@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("kind", MOST_STORES)
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -218,7 +218,7 @@ def test_vectors_of_two_models_are_parted_and_words_weighed_by_all(
         assert [(each.chunks, each.embedded) for each in counted] == [(4, 2), (4, 1)]
 
 
-@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("kind", MOST_STORES)
 @pytest.mark.parametrize("limit", [1, 8, *by_night(3, 20, 100)])
 def test_of_many_stores_one_may_hold_all_of_the_nearest(
     kind: str, limit: int, tmp_path: Path

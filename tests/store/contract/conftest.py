@@ -12,6 +12,7 @@ from memcli.store.port import Store
 from tests.postgres.server import is_available
 from tests.store.contract.makers import Clock
 from tests.store.contract.memory_store import MemoryStore
+from tests.support import by_night
 
 MakeStore = Callable[[Path, Clock], Store]
 
@@ -23,6 +24,8 @@ if is_available():
     from tests.postgres.stores import make_store as make_shared_store
 
     STORES["postgres"] = make_shared_store
+# For what is slow with a server.
+MOST_STORES = [*list(STORES)[:2], *by_night(*list(STORES)[2:])]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from memcli.search.ranked import RankedPassage
 from memcli.store.port import Store
 from memcli.store.records import Scope
 from memcli.types import Candidate, Excerpt, Filters
-from tests.store.contract.conftest import STORES
+from tests.store.contract.conftest import MOST_STORES, STORES
 from tests.store.contract.makers import Clock
 from tests.store.contract.test_same_answers import (
     EXAMPLES,
@@ -84,7 +84,7 @@ def nameless(found: Named) -> Named:
 
 
 @pytest.mark.timeout(400)  # on a busy machine, where a store is a server beside it
-@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("kind", MOST_STORES)
 @settings(
     max_examples=EXAMPLES,
     deadline=None,

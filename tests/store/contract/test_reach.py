@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from memcli.store.documents import with_chunks
-from memcli.store.port import Store
+from memcli.store.port import Snapshot, Store
 from memcli.store.records import Scope
 from memcli.types import Filters, SourceLines, Where
 from tests.store.contract.conftest import STORES
@@ -204,22 +204,26 @@ REACHES = {Scope(filters): names for filters, names in FILTERS.items()} | {
 }
 
 
-@pytest.mark.parametrize(("scope", "names"), REACHES.items(), ids=str)
-def test_whoever_asks_finds_what_is_within_reach(filled: Store, scope: Scope, names: str) -> None:
+def test_whoever_asks_finds_what_is_within_reach(filled: Store) -> None:
+    with filled.snapshot() as snapshot:
+        for scope, names in REACHES.items():
+            _check(snapshot, scope, names)
+
+
+def _check(snapshot: Snapshot, scope: Scope, names: str) -> None:
     expected = {PATHS[name] for name in names.split()}
     dated = {PATHS[name] for name in names.split() if name in ("one", "two", "days")}
-    with filled.snapshot() as snapshot:
-        assert set(found(snapshot, any_of("fox"), scope=scope)) == expected
-        assert set(near(snapshot, "fox", scope=scope)) == expected
-        assert {document.path for document in with_chunks(snapshot.documents(scope))} == expected
-        assert [document.path for document in snapshot.documents(scope)] == sorted(
-            expected, key=lambda path: (path == PATHS["other"], path)
-        )
-        every = list(snapshot.known())
-        assert {e.about.path for e in snapshot.excerpts_of(every, scope)} == expected
-        assert set(places(snapshot, snapshot.dated(ALWAYS, 99, scope))) == dated
-        newest = {excerpt.about.path for excerpt in snapshot.newest(scope)}
-        assert newest == dated - {PATHS["days"]}  # whose chunks have a day, and it has none
+    assert set(found(snapshot, any_of("fox"), scope=scope)) == expected
+    assert set(near(snapshot, "fox", scope=scope)) == expected
+    assert {document.path for document in with_chunks(snapshot.documents(scope))} == expected
+    assert [document.path for document in snapshot.documents(scope)] == sorted(
+        expected, key=lambda path: (path == PATHS["other"], path)
+    )
+    every = list(snapshot.known())
+    assert {e.about.path for e in snapshot.excerpts_of(every, scope)} == expected
+    assert set(places(snapshot, snapshot.dated(ALWAYS, 99, scope))) == dated
+    newest = {excerpt.about.path for excerpt in snapshot.newest(scope)}
+    assert newest == dated - {PATHS["days"]}  # whose chunks have a day, and it has none
 
 
 @pytest.mark.parametrize(
@@ -258,15 +262,11 @@ def test_reach_is_applied_before_the_nearest_are_chosen(filled: Store) -> None:
         assert places(snapshot, snapshot.dated(spans, 1, scope)) == [PATHS["one"]]
 
 
-@pytest.mark.parametrize(
-    "filters",
-    [
+def test_nothing_is_within_reach_of_what_is_no_text(filled: Store) -> None:
+    """A byte of the command line that is no UTF-8, for one; nothing is wrong with the store."""
+    for filters in (
         Filters(headings=(NO_TEXT,)), Filters(paths=(f"x{NO_TEXT}",)), Filters(tags=(NO_TEXT,)),
         Filters(by=(NO_TEXT,)), Filters(where=(Where(NO_TEXT, NO_TEXT),)), Filters(since=NO_TEXT),
-    ],
-    ids=["heading", "path", "tag", "speaker", "where", "since"],
-)  # fmt: skip
-def test_nothing_is_within_reach_of_what_is_no_text(filled: Store, filters: Filters) -> None:
-    """A byte of the command line that is no UTF-8, for one; nothing is wrong with the store."""
-    with filled.snapshot() as snapshot:
-        assert not found(snapshot, any_of("fox"), scope=Scope(filters))
+    ):  # fmt: skip
+        with filled.snapshot() as snapshot:
+            assert not found(snapshot, any_of("fox"), scope=Scope(filters)), filters
