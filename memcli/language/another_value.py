@@ -27,6 +27,7 @@ from memcli.record import Record
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
 BEFORE_A_HAN_NUMBER = 3  # characters
 LONGEST_VALUE = 8  # tokens
+_SHORTEST_TITLE = 9  # letters, with the German ending for women; `Termin` is no title
 LONGEST_HAN_VALUE = 12  # characters
 LONGEST_PHRASE = 4  # tokens; a longer text that begins with a verb is not a value
 _HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
@@ -157,7 +158,7 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
 
 def _masculine(title: str) -> str:
     """Remove the German ending for women: `Kassenwart` of `Kassenwartin`."""
-    return title.removesuffix("in") if len(title) > LONGEST_VALUE else title
+    return title.removesuffix("in") if len(title) >= _SHORTEST_TITLE else title
 
 
 def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:

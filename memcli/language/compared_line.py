@@ -108,7 +108,7 @@ _NO_PARTICIPLES = table(
 )
 _NO_PAST = table("need feed speed embed seed breed shed bed red")
 # After one of these words a verb of the past is a participle, which describes a state.
-_COPULAS = table("is are be been am get gets not the a an our my your his her its their")
+_BEFORE_PARTICIPLES = table("is are be been am get gets not the a an our my your his her its their")
 # Verbs of states that last until they change, and that have one value at a time.
 STATES = table(
     """is are am be works work lives live runs run listens opens closes costs cost takes take needs
@@ -302,7 +302,7 @@ def _is_participle(word: str) -> bool:
 def is_past(word: str, before: str) -> bool:
     """Return whether a word is a past-tense verb, by its ending and the word before it."""
     is_past = (word.endswith("ed") and word not in _NO_PAST) or word in _PAST
-    return is_past and before not in _COPULAS
+    return is_past and before not in _BEFORE_PARTICIPLES
 
 
 def label_of(text: str) -> str:

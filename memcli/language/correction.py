@@ -151,10 +151,13 @@ def _is_of_other_days(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _letters(line: ComparedLine) -> Iterator[tuple[str, str]]:
+    """Yield the single letters of a line, each with the word before it; no article and no `I`."""
     if any(len(term) == 1 and term.isalpha() for term in line.sequence):
-        for one, other in pairwise(line.text.split()):
-            if len(letter := other.strip(".,;:()")) == 1 and letter.isalpha() and letter.isascii():
-                yield one.casefold(), letter
+        for before, after in pairwise(line.text.casefold().split()):
+            letter = after.strip(".,;:()")
+            is_letter = len(letter) == 1 and letter.isalpha() and letter.isascii()
+            if is_letter and (letter not in ("a", "i") or is_thing(before)):
+                yield before, letter
 
 
 def _is_once(new: ComparedLine, old: ComparedLine) -> bool:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from memcli.language.words import MONTHS
+
 RULE, DECISION, PROMISE, FACT = "rule", "decision", "promise", "fact"
 BECAUSE = "because"  # a reason or a condition of a decision
 HARD = (RULE, DECISION, PROMISE, BECAUSE)  # these must survive
@@ -32,13 +34,9 @@ _WORDS = {
     r"|december)\w*)\b"
     r"|承诺|承諾|保证|保證|答应|答應|约定|約定|截止|约束|約束|締切",
 }
-_MONTHS = (
-    "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli"
-    "|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|oktober|nov(?:ember)?|dec(?:ember)?|dezember"
-)
 _FACTS = (
     r"\d{4}[-/.年]\d{1,2}(?:[-/.月]\d{1,2}日?)?|\d{1,2}月\d{1,2}[日号號]?",
-    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:{_MONTHS})\b|\b(?:{_MONTHS})\.? \d{{1,2}}\b",
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:{MONTHS})\b|\b(?:{MONTHS})\.? \d{{1,2}}\b",
     r"\b(?:root cause|cause:|caused by|because of)|原因|\b\d{1,2}[:h]\d{2}\b|\b\w+ o[’']clock\b",
     r"[$€£¥]\s?\d|\d\s?[%€£¥$]|\d+(?:[.,]\d+)+|\d{2,}",
     r"\b\d\s?(?:k|m|bn|eur|usd|gb|mb|kb|tb|ms|kg|g|km|cm|mm|l|s|min|h|hours?|days?|weeks?"

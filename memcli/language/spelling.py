@@ -143,14 +143,15 @@ def endings(one: str, other: str) -> tuple[str, str]:
 def are_forms(one: str, other: str) -> bool:
     """Return whether two words differ only in their endings. Example: describen and describes.
 
-    A word without its last letters is a mistake, unless they are a common English ending. The first
-    may also be derived from the other: entrepreneurial.
+    They share SHORTEST_ROOT letters. A word without its last letters is a mistake, unless these are
+    a common English ending. The first may also be derived from the other: entrepreneurial.
     """
     ends = endings(one, other)
-    known = INFLECTIONS if all(ends) else PLAIN_INFLECTIONS
+    if len(one) - len(ends[0]) < SHORTEST_ROOT:
+        return False
     if not ends[1] and ends[0] in DERIVATIONS:
         return True
-    return len(one) - len(ends[0]) >= SHORTEST_ROOT and known.issuperset(ends)
+    return (INFLECTIONS if all(ends) else PLAIN_INFLECTIONS).issuperset(ends)
 
 
 def compounds(word: str) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,12 @@ from itertools import pairwise
 
 from memcli.types import Term
 
+# The names of months in English and German and their short forms, for patterns.
+MONTHS = (
+    "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli"
+    "|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
+)
+
 # Han, kana, bopomofo, hangul: one character is one unit.
 _WIDE = (
     "\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"

@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from memcli.language.correction import MOST_CHARACTERS
 from memcli.language.facts import facets_of
+from memcli.language.words import MONTHS
 from memcli.lint.document import LintDocument, NoteStatement
 from memcli.lint.findings import (
     CONTRADICTION,
@@ -32,16 +33,12 @@ MEMORY_NAME = "MEMORY.md"
 MOST_LINES, MOST_BYTES = 200, 25_000
 _TIMES = 3  # a document with so many lines that begin with a time of day is a log
 _TIME = re.compile(r"(?:#{1,6}[ \t]+|[-*+][ \t]+)(?:\*\*)?[0-2]?\d:[0-5]\d(?!\d)")
-_MONTHS = (
-    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni"
-    r"|july?|juli|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|oktober|nov(?:ember)?"
-    r"|dec(?:ember)?|dezember)"
-)
 # Ambiguous or impossible dates in file names: 02-16-2026, 16.2.2026, feb-16, 2026-02-31.
 _WRITTEN = re.compile(
     r"(?<![0-9.])[0-3]?[0-9](?P<sign>[-_.])[0-3]?[0-9](?P=sign)(?:19|20)[0-9]{2}(?![0-9])"
     r"|(?<![0-9])(?:00|19|20)[0-9]{2}(?P<other>[-_])[0-9]{2}(?P=other)[0-9]{2}(?![0-9])"
-    rf"|(?<![a-z]){_MONTHS}[-_ ][0-3]?[0-9](?![0-9])|(?<![0-9])[0-3]?[0-9][-_ ]{_MONTHS}(?![a-z])",
+    rf"|(?<![a-z])(?:{MONTHS})[-_ ][0-3]?[0-9](?![0-9])"
+    rf"|(?<![0-9])[0-3]?[0-9][-_ ](?:{MONTHS})(?![a-z])",
     re.IGNORECASE,
 )
 

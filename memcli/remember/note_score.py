@@ -16,6 +16,7 @@ from functools import cache
 
 from memcli.language.facts import Facets
 from memcli.language.preferences import is_preference
+from memcli.language.words import MONTHS
 from memcli.record import Record
 
 # A label, such as the speaker or the subject; and where a sentence ends.
@@ -118,9 +119,7 @@ _NO_PROGRESS = (
     r"|must|should|before|unless|until|prefers?|wants?|from now on|no longer|as of|since|every|each"
     r"|production|weil|wegen|damit|ursache|immer|nie|nur|ab jetzt|statt|muss|soll)\b"
     r"|因为|由于|原因|必须|决定|总是|从不|每"
-    r"|\b(?:19|20)\d\d\b|\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|august|sept?"
-    r"(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli"
-    r"|oktober|dezember)\b"
+    rf"|\b(?:19|20)\d\d\b|\b(?:{MONTHS})\b"
 )
 _FACT_VALUE, _REMARK = 0.7, 0.3
 # The value of each kind; the first that fits counts. A remark has none.

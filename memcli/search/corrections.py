@@ -5,7 +5,8 @@ passages (only `near` reads the store). Filters by date limit both, so they show
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
 passage that names an older document and contains a word of change corrects the whole document. So
 does a passage whose front matter names the document under `supersedes`. If it names a part, as in
-`the decision of [[2025-03-03]]`, it corrects only lines and sections that share a word with it.
+`the decision of [[2025-03-03]]`, it corrects only lines and sections that share a word with it, or
+with the lines around it; if none does, the whole document.
 
 Lines are compared when you ask a question, and only those near the answer. A stored table of pairs
 would need rows that each changed file makes invalid, because the rarest words of a line decide what
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memcli.store.port import Snapshot
-    from memcli.store.records import Scope
+    from memcli.store.records import Key, Scope
     from memcli.types import Turn
 
     Turns = Mapping[int, Sequence[Turn]]  # by chunk id
@@ -221,12 +222,34 @@ def corrections_of(
 
 
 def corrections(
-    snapshot: Snapshot, pool: Sequence[Quotation], passages: Iterable[Quotation]
+    snapshot: Snapshot, pool: Sequence[Quotation], passages: Sequence[Quotation]
 ) -> Corrections:
-    """Read the speakers of some chunks, and prepare their lines as corrections of passages."""
+    """Prepare the lines of some chunks as corrections of passages.
+
+    Read the speakers, and all chunks of the documents that a link may replace in part.
+    """
     ids = dict.fromkeys(each.about.chunk_id for each in chain(pool, passages))
     lines = snapshot.lines_of(list(ids)) if snapshot.speakers() else {}
-    return Corrections(pool, {chunk: own.turns for chunk, own in lines.items() if own.turns})
+    linking = "\n".join(each.text for each in pool if _is_linking(each.text))
+    linked = {each.about.document for each in passages if _name(each.about)[1] in linking}
+    documents: defaultdict[Key, list[Quotation]] = defaultdict(list)
+    if linked:
+        from memcli.store.records import Scope  # few questions need it
+
+        for chunk in snapshot.excerpts_of(sorted(linked), Scope()):
+            documents[chunk.about.document].append(Quotation(chunk.about, chunk.text))
+    turns = {chunk: own.turns for chunk, own in lines.items() if own.turns}
+    return Corrections(pool, turns, documents)
+
+
+def _is_linking(text: str) -> bool:
+    return "[[" in text or "](" in text
+
+
+def _name(about: About) -> tuple[str, str]:
+    """Return the file name of a document, with and without its ending."""
+    name = about.path.rpartition("/")[2]
+    return name, name.removesuffix(".md")
 
 
 def _chunk(passage: RankedPassage) -> Quotation:
@@ -284,12 +307,20 @@ class Claims:
 class Corrections:
     """The lines of some chunks that correct passages."""
 
-    def __init__(self, pool: Iterable[Quotation], turns: Turns) -> None:
-        """Read the chunks whose lines may correct others; undated ones correct nothing."""
-        self.turns = turns
+    def __init__(
+        self,
+        pool: Iterable[Quotation],
+        turns: Turns,
+        documents: Mapping[Key, Sequence[Quotation]] | None = None,
+    ) -> None:
+        """Read the chunks whose lines may correct others; undated ones correct nothing.
+
+        `documents` are the chunks of older documents, of which a link may replace a part.
+        """
+        self.turns, self._documents = turns, documents or {}
         dated = [each for each in pool if each.about.date]
         self._chunks = {each.about.chunk_id: each for each in dated}
-        self._linking = [c for c in dated if c.supersedes or "[[" in c.text or "](" in c.text]
+        self._linking = [c for c in dated if c.supersedes or _is_linking(c.text)]
         self._units = [
             (chunk, unit)
             for chunk in self._chunks.values()
@@ -455,8 +486,7 @@ class Corrections:
         from memcli.language.change import revokes
 
         older = passage.about
-        name = older.path.rpartition("/")[2]
-        stem = name.removesuffix(".md")
+        name, stem = _name(older)
         for chunk in self._linking:
             is_named = stem.casefold() in chunk.supersedes
             if not (is_named or stem in chunk.text) or chunk.about.document == older.document:
@@ -465,34 +495,45 @@ class Corrections:
             if at is not None and is_newer(chunk, older):
                 number, is_part = at
                 unit = Claim(number, number, chunk.text.split("\n")[number], frozenset())
-                line = self._about_part(passage, chunk, unit.text) if is_part else 0
+                line = self._about_part(passage, chunk, number) if is_part else 0
                 if line is not None:
                     return line, [_correction(chunk, unit)]
         return 0, []
 
-    def _about_part(self, passage: Quotation, newer: Quotation, text: str) -> int | None:
-        """Return the first line about what a text replaces, 0 if all lines are, None if none is."""
+    def _about_part(self, passage: Quotation, newer: Quotation, number: int) -> int | None:
+        """Return the first line about what a line of a newer text replaces, 0 if all are.
+
+        None means that only other chunks of the document are about it. If none is about it or
+        about the lines around it, the whole document is replaced: 0.
+        """
+        lines = newer.text.split("\n")
+        first = next((at + 1 for at in range(number, -1, -1) if not lines[at].strip()), 0)
+        last = next((at for at in range(number, len(lines)) if not lines[at].strip()), len(lines))
+        document = (passage, *self._documents.get(passage.about.document, ()))
+        for texts in ((lines[number], *newer.about.heading_path), lines[first:last]):
+            if any(any(self._about(each, texts).values()) for each in document):
+                matches = self._about(passage, texts)
+                stated = next((line for line, match in matches.items() if match), None)
+                return 0 if matches and all(matches.values()) else stated
+        return 0
+
+    def _about(self, older: Quotation, texts: Sequence[str]) -> dict[int, bool]:
+        """Return for each line whether it or the heading above shares a word with some texts."""
         from memcli.language.compared_line import is_thing, read_line
 
-        words = [
-            term
-            for each in (text, *newer.about.heading_path)
-            for term in read_line(each).content
-            if is_thing(term)
-        ]
+        words = [term for each in texts for term in read_line(each).content if is_thing(term)]
 
         def is_about(text: str) -> bool:
             return any(map(read_line(text).has, words))
 
-        is_below = is_about("".join(passage.about.heading_path[-1:]))
+        is_below = is_about("".join(older.about.heading_path[-1:]))
         matches = dict[int, bool]()
-        for unit in self._lines(passage):
+        for unit in self._lines(older):
             if unit.is_heading:
                 is_below = is_about(unit.text)
             else:
-                matches[passage.about.start_line + unit.first] = is_below or is_about(unit.text)
-        first = next((line for line, match in matches.items() if match), None)
-        return 0 if matches and all(matches.values()) else first
+                matches[older.about.start_line + unit.first] = is_below or is_about(unit.text)
+        return matches
 
 
 def _numbers(words: frozenset[str]) -> frozenset[str]:

@@ -19,6 +19,7 @@ from math import fsum
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.terms import has_form, has_han, has_synonym, terms
+from memcli.language.words import MONTHS
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -40,10 +41,7 @@ _ASKING = frozenset(
 USER = "USER.md"  # its lines are about the person whom it names
 _OWNER = r"(?im)^\W*name\W{0,3}:\W{0,3}(\w[\w .'-]*)"
 _NAME = r"[^\W\d_][\w'’-]*"
-_MONTHS = (
-    "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|(?-i:May)|mai|june?|juni|july?|juli"
-    "|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
-)
+_MONTHS = MONTHS.replace("|may|", "|(?-i:May)|")  # the verb `may` is no month
 # What a question asks for, and what a line with such a value contains.
 _KINDS = (
     (

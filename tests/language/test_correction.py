@@ -69,6 +69,9 @@ def test_what_states_nothing_and_what_only_greets_is_not_corrected() -> None:
         ("The choir rehearses in the parish hall.", "The choir rehearses in the school gym."),
         ("I take the tram.", "I no longer take the tram, let's cycle instead."),
         ("Guests pay 12 euros.", "We had to raise it: guests pay 15 euros instead of 12 now."),
+        ("Vitamin d: 1000 units daily", "Vitamin D: 2000 units daily"),
+        ("We meet in room b at 8", "We meet in room B at 9"),
+        ("plan a costs 10 euros", "Plan A costs 12 euros now"),
     ],
 )
 def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str) -> None:
@@ -112,6 +115,7 @@ def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str
         ("The ferry to Arran leaves at 9:45.", "The ferry from Arran was cancelled."),
         ("It closes at 18:00 on weekdays.", "It closes at 20:00 on Saturdays now."),
         ("cluster a has 40 nodes", "cluster b has 64 nodes now"),
+        ("plan b costs 10 euros", "Plan A costs 12 euros now"),
         ("Weekly sync: Mondays.", "Assistant: I moved the weekly sync to Tuesdays."),
     ],
 )

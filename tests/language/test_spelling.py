@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memcli.language.spelling import (
     ENGLISH_NUMBERS,
     OTHER_NUMBERS,
+    are_forms,
     compounds,
     grouped,
     numbers,
@@ -62,6 +63,13 @@ def test_singulars_and_plurals_that_the_stemmer_leaves_apart() -> None:
         assert plural in numbers(singular, ENGLISH_NUMBERS)
     assert "sitzung" in numbers("sitzungen", OTHER_NUMBERS)
     assert list(numbers("men", ENGLISH_NUMBERS)) == []  # too short to tell
+
+
+def test_two_words_are_forms_only_if_they_share_a_root() -> None:
+    assert are_forms("entrepreneurial", "entrepreneur")
+    assert are_forms("describen", "describes")
+    for one, other in (("topic", "top"), ("metal", "met"), ("only", "on"), ("music", "mus")):
+        assert not are_forms(one, other)
 
 
 def test_a_compound_is_cut_with_and_without_what_links_it() -> None:

@@ -303,20 +303,27 @@ def test_what_holds_now_is_first_and_what_does_not_is_marked(tmp_path: Path) -> 
 
 
 def test_a_note_that_replaces_a_part_of_another_marks_only_what_it_is_about() -> None:
-    naming = passage(
-        2,
-        0.3,
-        "We switch the order store to PostgreSQL. This replaces the decision of [[1]].",
-        "2025-08-18",
+    """Lines around the link count if its own does not; if no line is about them, all are meant."""
+    of_line = "We switch the order store to PostgreSQL. This replaces the decision of [[1]]."
+    of_block = (
+        "- The paint is blue.\n\n- NATS carries our events.\n- This replaces the decision of [[1]]."
     )
-    for lines, heading, marked in (
-        (("We take MySQL for the order store.",), "", [0]),
-        (("Tracked in OPS-301.",), "Decision: MySQL", [0]),
-        (("- Laptop replaced; the old one goes back to IT.",), "Also", []),
-        (("- Laptop replaced.", "- The order store gets MySQL."), "Also", [2]),
+    elsewhere = candidate(3, lines=("The order store gets MySQL; events use Kafka.",))
+    laptop = "- Laptop replaced; the old one goes back to IT."
+    for text, lines, heading, rest, marked in (
+        (of_line, ("We take MySQL for the order store.",), "", [], [0]),
+        (of_line, ("Tracked in OPS-301.",), "Decision: MySQL", [], [0]),
+        (of_line, (laptop,), "Also", [elsewhere], []),
+        (of_line, (laptop,), "Also", [], [0]),
+        (of_line, ("- Laptop replaced.", "- The order store gets MySQL."), "Also", [], [2]),
+        (of_block, ("- We chose Kafka.",), "", [], [0]),
+        (of_block, ("- Lunch is at 13.", "- Kafka for events."), "", [], [2]),
+        (of_block, ("- Lunch is at 13.",), "", [elsewhere], []),
     ):
+        naming = _quoted(passage(2, 0.3, text, "2025-08-18"))
         made = candidate(1, lines=lines, cosines=(None,) * len(lines), date="2025-03-03",
                          heading_path=(heading,))  # fmt: skip
         older = OLD._replace(candidate=made, last=len(made.segments) - 1)
-        (kept,) = with_corrections([older], Corrections([_quoted(naming)], {}))
-        assert [each.line for each in kept.corrected_by] == marked
+        others = {older.about.document: [Quotation(each.about, each.text) for each in rest]}
+        (kept,) = with_corrections([older], Corrections([naming], {}, others))
+        assert [each.line for each in kept.corrected_by] == marked, lines

@@ -266,7 +266,7 @@ def _say_joined(options: Options, questions: Sequence[str], command: CommandCont
     words = options.query or []
     if len(words) > len(questions) == 1 and any(map(_has_space, words)):
         command.terminal.say(
-            f"{len(words)} arguments are one question, because most are single words"
+            f"{len(words)} arguments are one question, because no more than half contain a space"
         )
 
 
