@@ -147,7 +147,8 @@ class SharedMemory:
             reason = why_not or Reason("not-found", "it cannot be opened")
             raise NotFoundError(f"{name} ({folder}): {reason.text}", hint=reason.hint)
         if workspace.has_files and not os.path.isdir(folder):
-            raise NotFoundError(f"the folder of the workspace no longer exists: {folder}")
+            text = f"the folder of the workspace no longer exists: {folder}"
+            raise NotFoundError(text, hint="put it back, then the same call")
         return workspace
 
     def prepare(self) -> Preparation:

@@ -12,6 +12,9 @@ The Netflix password was changed to Blue-Heron-77.
 root password on db1 is CorrectHorse99
 user admin password Qwerty12345
 api key = abcd1234efgh
+FORECAST_API_KEY=Q7hbWitsITvN2sUHb
+MAILER_KEY=abc123def456
+STAGE_TOKEN=tk_aB3dE5gH7
 密码是abc12345
 Sign-in for kestrel: root / Mok7!vaq9
 Credentials for the wiki are ines:Gr4$topaz
@@ -83,6 +86,8 @@ Credentials are checked by auth-service v2.
 Commit 9f3c07ab6de2418b5c70da96e1f42b8370cd5e1a fixed the key.
 ssh key SHA256:Zk3hJ8sLq2Wm9XvB4nT7pR1yU6cE0aFgDiOjKlMnPqQ is Jun's.
 Use key MEMCLI_CACHE_FOLDER_FOR_TESTS_2026 in CI.
+Set FORECAST_API_KEY=$KEY, then PRIMARY_KEY=id.
+foreign_key=user_id, cache_key=v2:users
 See https://docs.example.com/keys/AbC123xYz987LmN456opQ for tokens.
 Card 5555 5555 5555 4445 has a wrong digit.
 Invoice 2026-0000-1234-5678 is paid.
