@@ -43,7 +43,8 @@ _IS = (
 )
 _VALUE = r"[\"'`“„«]?(?P<value>[^\s\"'`“”„«»,;]{3,128})"
 # Also the end of a variable's name: MAILGUN_KEY, HF_TOKEN.
-_STATED = rf"(?i)(?:\b(?P<code>{_CODE})|(?:\b|(?<=_))(?:{_WORD})|(?-i:(?<=[A-Z\d]_)KEY)){_OF}{_IS}{_VALUE}"
+_NAME = rf"\b(?P<code>{_CODE})|(?:\b|(?<=_))(?:{_WORD})|(?-i:(?<=[A-Z\d]_)KEY)"
+_STATED = rf"(?i)(?:{_NAME}){_OF}{_IS}{_VALUE}"
 _BARE = r"(?i)\b(?:password|passwort|passwd|pwd|pw) [\"'`]?(?P<value>[^\s\"'`,;]{6,128})"
 _IN_SCRIPTS = "密码|密碼|口令|暗証番号|パスワード|비밀번호|암호"
 _HAN = (
