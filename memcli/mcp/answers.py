@@ -175,7 +175,8 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
 def doubting(answer: Answer, question: str) -> Answer:
     """Return an answer as a weak one if no note has a word of the question, or no line has enough.
 
-    It is weak too if the question is one letter. A model takes `strong` for the answer. If no note
+    It is weak too if its passages are of another speaker or another time, or if the question is one
+    letter. A model takes `strong` for the answer. If no note
     has any of its words, and no passage is near by its cosine, there is no match.
     """
     if is_off_topic(answer):
@@ -185,6 +186,8 @@ def doubting(answer: Answer, question: str) -> Answer:
     weak = answer._replace(match="weak")
     if text := reasons.absent(weak):
         return weak._replace(match_reason=Reason("absent", text))
+    if text := reasons.doubt(answer):
+        return weak._replace(match_reason=APART._replace(text=text))
     if len(question.strip()) == 1 and question.isascii():
         return weak._replace(match_reason=ONE_LETTER)
     from memcli.search.support import is_supported

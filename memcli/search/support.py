@@ -117,6 +117,9 @@ def is_supported(question: str, answer: Answer) -> bool:
     about_owner = (each.text for each in answer.passages if each.about.path == USER)
     owner = {term for text in about_owner for name in re.findall(_OWNER, text)
              for term in terms(name)}  # fmt: skip
+    here = {*owner, *(term for passage in first[:1] for term in terms(_text_of(passage)))}
+    if not all(word.is_in(here) for word in words if word.is_name):
+        return False
     cosines = (passage.cosine or 0.0 for passage in first if answer.constants)
     cosine = max(cosines, default=0.0)
     if cosine >= NEAR_FOR_NAMES:
@@ -163,6 +166,11 @@ def _is_about_another(question: str, passages: Sequence[RankedPassage]) -> bool:
         and not any(re.search(same, line) for line in lines)
         for another, same in things
     )
+
+
+def _text_of(passage: RankedPassage) -> str:
+    about = passage.about
+    return " ".join((passage.text, about.title, about.path, *about.heading_path))
 
 
 def _words_of(question: str, answer: Answer) -> list[_Word]:

@@ -57,3 +57,4 @@ def test_a_near_passage_may_answer_in_other_words_if_the_cosines_are_measured() 
     question, line = "Where does Tomas live?", "- Tomas says the cache is live."
     assert supported(question, line, cosine=NEAR)
     assert not supported(question, line, cosine=NEAR, calibration=None)
+    assert not supported("Where does Levente live?", line, cosine=NEAR)
