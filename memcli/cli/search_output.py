@@ -164,7 +164,7 @@ def _write_text(result: SearchResult, command: CommandContext, shape: Shape) -> 
 def _heading(result: SearchResult, command: CommandContext, place: int) -> str:
     """Write one of several questions above its answer.
 
-    How well the passages match, and how its dates were read, stand beside it.
+    The heading also says how well the passages match, and how dates were read.
     """
     from memcli.render.dates import line
 

@@ -365,7 +365,7 @@ _NOT_IN_TIME_TEXT = """
     folie blatt zelle bus zug halt
 """
 _NOT_IN_TIME = frozenset(_NOT_IN_TIME_TEXT.split())
-# If one of these words follows `first` or `last`, it is no ordinal: at first, last until spring.
+# Before one of these words, `first` and `last` do not count: at first, last until spring.
 _NO_THINGS_TEXT = """
     to of and but for or then than that the a an this these those it i we you he she they is are was
     were be been did do does has have had by in on at with from as so not all another more long

@@ -62,7 +62,7 @@ _INFLECTIONS = """
 """
 INFLECTIONS = frozenset(("", *_INFLECTIONS.split()))
 PLAIN_INFLECTIONS = frozenset(("", "s", "es", "ed", "ing"))  # a typing mistake does not drop these
-# With these a word becomes a related one: entrepreneurial is no misspelling of entrepreneur.
+# Endings of related words: entrepreneurial is searched as entrepreneur without a message.
 DERIVATIONS = frozenset(("al", "ial", "ful", "ic", "less", "ly", "ment", "ness", "ship"))
 SHORTEST_ROOT = 4  # letters that two forms of a word share
 

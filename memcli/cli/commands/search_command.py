@@ -271,7 +271,7 @@ def _say_joined(options: Options, questions: Sequence[str], command: CommandCont
 
 
 def _say_options_inside(words: Sequence[str], command: CommandContext) -> None:
-    """Name the options of a search that stand inside a quoted question."""
+    """Name the search options that are inside a quoted question."""
     if "--" not in "".join(words):
         return
     options = {name for row in OPTIONS for name in row.names.split() if name.startswith("--")}
