@@ -296,8 +296,8 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
 def _split(snapshot: Snapshot, word: str) -> str | None:
     """Return the two words of a compound: the pair whose more common word is rarest.
 
-    They must occur together in a chunk: a table and a spoon in two notes are not a tablespoon. On a tie
-    the first word keeps its `e`: `pickle ball`, not `pickl ball`.
+    They must occur together in a chunk: a table and a spoon in two notes are not a tablespoon. On a
+    tie the first word keeps its `e`: `pickle ball`, not `pickl ball`.
     """
     pairs = {(a, b): (Term(a), Term(b)) for a, b in spelling.compounds(word)}
     occurring = snapshot.occurring(
