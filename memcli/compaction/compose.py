@@ -37,8 +37,8 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
     """Write the text to read and search: a section per log, with the entries' headings.
 
     The heading of a section begins with the name of its log, and its lines cite line numbers only.
-    If every log has one line and no title, there are no headings, and each line cites the name. If
-    nobody reads the text but a program or a model, each sentence cites the path of its log. A log
+    If every log has one line and no title, memcli writes no headings, and each line cites the name.
+    If only a program or a model reads the text, each sentence cites the path of its log. A log
     without a quoted line gets a line that only cites it.
     """
     sections: list[list[str]] = []

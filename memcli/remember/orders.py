@@ -145,7 +145,7 @@ _ADDRESSED = (
 
 
 # A sentence about the answers that a model gives, or about the questions that it gets, that also
-# has a verb of the second pattern. How answers should look (short, in German) is no order.
+# has a verb of the second pattern. A wish for short answers, or for German ones, is allowed.
 _ANSWERS = (
     r"(?i)\byour (?:\w+ )?(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|output)\b"
     r"|\b(?:when(?:ever)?|if|(?:each|every) time|before|after) you (?:\w+ )?(?:answer|reply|respond"

@@ -149,7 +149,7 @@ def choose(
     limit: int,
     sort: str = "score",
 ) -> list[RankedPassage]:
-    """Choose the passages that `focus` cuts; if `alone`, only those with a date of the query."""
+    """Choose the passages that `focus` cuts: if `alone`, those with a date of the query."""
     if not alone and sort != "score":
         return in_time(matching(passages), newest=sort == "newest")[:limit]
     if not alone:
