@@ -19,7 +19,15 @@ from functools import cached_property
 
 from memcli.language.salience import RULE, is_supported, keep_reason, sentences_of
 from memcli.markdown.frontmatter import split
-from memcli.markdown.lineage import CitedLine, cited, cited_lines, locate, log_name, seal_of
+from memcli.markdown.lineage import (
+    CitedLine,
+    cited,
+    cited_lines,
+    locate,
+    log_name,
+    month_and_day,
+    seal_of,
+)
 from memcli.markdown.parse import Block, parse
 from memcli.markdown.units import Unit, units, without_data
 from memcli.record import Record
@@ -218,6 +226,7 @@ def _invented(
     titles = {heading for file in files.values() for heading in file.headings}
     headings = {heading for title in titles for heading in (title, _undated(title))}
     names, cites = {log_name(source.path) for source, _ in places}, dict(cited_lines(text))
+    names |= {month_and_day(name)[0] for name in names}
     for number, line in list(enumerate(lines, start=1))[split(lines)[1] :]:
         if not line.strip():
             continue
