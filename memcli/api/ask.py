@@ -11,7 +11,7 @@ from memcli.config.keys import nearest
 from memcli.embedding.encoders import IndexModel
 from memcli.embedding.models import is_readable, readable
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
-from memcli.indexing.freshness import Bounds, Freshness, freshen, look
+from memcli.indexing.freshness import WAIT_SECONDS, Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 MOST_SPEAKERS = 8  # the code of an error
 WITHOUT_BOUND = 10**9
 INDEX = "memcli index"
-SYNC_WAIT_SECONDS = 60.0
 
 
 class SearchResult(Record):
@@ -449,7 +448,7 @@ def _freshened(
         seconds=inf if sync else config("sync.seconds"),
         segments=(WITHOUT_BOUND if sync else config("sync.segments")) if embeds else 0,
         first=WITHOUT_BOUND if sync else config("sync.first"),
-        wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
+        wait_seconds=WAIT_SECONDS if sync else 0.0,
         monotonic=workspace.clock.monotonic,
     )
     return freshen(

@@ -13,6 +13,7 @@ from memcli.compaction.external_summarizer import Wording, program
 from memcli.compaction.similarity import embedder
 from memcli.compaction.summaries import Problem, Summary, last_run
 from memcli.errors import ConfigError, MemcliError, Reason, RetrieverError, UsageError
+from memcli.indexing.freshness import WAIT_SECONDS
 from memcli.markdown.evidence import BY_MODEL
 from memcli.record import Record
 from memcli.store.records import Key, RetrieverResults
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.store.port import Snapshot
 
-LOCK_SECONDS = 60.0
 VIEWS = ("raw", "active")
 EXTRACTIVE = "extractive"  # sentences copied from the logs
 
@@ -143,7 +143,7 @@ def apply_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRAC
     holdings = _holdings(workspace)
     while True:
         made = _planned(workspace, holdings, now=now, summarizer=summarizer)
-        with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
+        with workspace.store.locked(wait_seconds=WAIT_SECONDS, sleep=workspace.clock.sleep):
             planned, holdings = holdings, _holdings(workspace)
             if holdings.summaries == planned.summaries:
                 _refuse_unread(holdings)
@@ -215,7 +215,7 @@ def undo_compaction(workspace: Workspace) -> UndoneRun:
 
     It keeps files that a person edited, and files that cannot be read.
     """
-    with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
+    with workspace.store.locked(wait_seconds=WAIT_SECONDS, sleep=workspace.clock.sleep):
         holdings = _holdings(workspace)
         written = last_run(holdings.summaries)
         removed = tuple(summary for summary in written if not summary.is_edited)

@@ -282,7 +282,7 @@ class Workspaces:
 
     def without_failed(self, freshness: Freshness) -> Workspaces:
         """Leave out the workspaces that could not be updated: memcli does not wait again."""
-        failed = {s.name: s.reason for s in freshness.stores if s.state == FAILED and s.reason}
+        failed = {s.name: s.reason for s in freshness.workspaces if s.state == FAILED and s.reason}
         return (self._without(failed) if failed else None) or self
 
     def _with_local(self, names: Sequence[str], error: StoreError) -> Workspaces | None:

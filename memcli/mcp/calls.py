@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
-from memcli.api.ask import SearchResult, ask
+from memcli.api.ask import WITHOUT_BOUND, SearchResult, ask
 from memcli.api.listing import catalogue
 from memcli.api.records import search_record
 from memcli.checking import TYPE_CHECKING, Any
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
 
 MOST_TOKENS = 8000  # per call
-WITHOUT_BOUND = 10**9  # tokens
 HEADLINE_TOKENS = 14  # of the first line of a context
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
