@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 
+from memcli.api.workspaces import answered
 from memcli.checking import TYPE_CHECKING
 from memcli.config.keys import nearest
 from memcli.embedding.encoders import IndexModel
@@ -55,6 +56,7 @@ class SearchResult(Record):
         return bool(self.answer.passages) and not self.answer.is_doubtful
 
 
+@answered
 def ask(
     memory: Workspaces,
     question: Question,
@@ -68,21 +70,6 @@ def ask(
 
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
-    return memory.answering(
-        lambda each: _ask(each, question, options, expand=expand, sync=sync, observe=observe),
-        mends=sync is not False,
-    )
-
-
-def _ask(
-    memory: Workspaces,
-    question: Question,
-    options: SearchOptions,
-    *,
-    expand: bool,
-    sync: bool | None,
-    observe: Observer,
-) -> SearchResult:
     index = memory.remembered()
     options = equipped(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)

@@ -56,20 +56,22 @@ class UndoneRun(Record):
     unread: tuple[Problem, ...]  # kept, because they cannot be read
 
 
-def plan_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRACTIVE) -> Compaction:
+def plan_compaction(
+    workspace: Workspace,
+    *,
+    now: str,
+    summarizer: str = EXTRACTIVE,
+    holdings: folder.Holdings | None = None,
+) -> Compaction:
     """Plan the summaries of a run; `now` is its ISO time.
 
-    `summarizer` is EXTRACTIVE or one of `evidence.WORDED`. UsageError if a summary cannot be read:
-    its lines would be summarised again.
+    `summarizer` is EXTRACTIVE or one of `evidence.WORDED`, and `holdings` are logs and summaries if
+    they are read already. UsageError if a summary cannot be read: its lines would be summarised
+    again.
     """
-    return _planned(workspace, _holdings(workspace), now=now, summarizer=summarizer)
-
-
-def _planned(
-    workspace: Workspace, holdings: folder.Holdings, *, now: str, summarizer: str
-) -> Compaction:
     from memcli.compaction.plan import make_plan
 
+    holdings = holdings or _holdings(workspace)
     _refuse_unread(holdings)
     config = workspace.config
     settings = CompactionSettings(
@@ -142,7 +144,7 @@ def apply_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRAC
     """
     holdings = _holdings(workspace)
     while True:
-        made = _planned(workspace, holdings, now=now, summarizer=summarizer)
+        made = plan_compaction(workspace, now=now, summarizer=summarizer, holdings=holdings)
         with workspace.store.locked(wait_seconds=WAIT_SECONDS, sleep=workspace.clock.sleep):
             planned, holdings = holdings, _holdings(workspace)
             if holdings.summaries == planned.summaries:

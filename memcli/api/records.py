@@ -120,27 +120,18 @@ def results_of(result: SearchResult, *, now: str, dates: Sequence[DateSpan] = ()
     """Make the record of a search; `dates` are those of its filters."""
     from memcli.search.passages import passages_of
 
-    answer = result.answer
-    return SearchResults(
-        query=result.question.text,
-        dates=(*answer.dates, *dates),
-        now=now,
-        match=answer.match,
-        freshness=result.freshness,
-        retrievers=RetrieverStatus(answer.keyword, answer.semantic),
-        results=passages_of(answer.passages),
-        omitted_over_budget=answer.omitted_over_budget,
-        omitted_low_confidence=answer.omitted_low_confidence,
-        weaker=answer.weaker,
-        missing_phrases=answer.missing_phrases,
-        named_speakers=answer.named_speakers,
-        split_phrases=answer.split_phrases,
-        repairs=answer.repaired,
-        reranked=answer.reranked,
-        empty_reason=result.empty_reason,
-        match_reason=answer.match_reason,
-        uncalibrated=answer.uncalibrated,
-    )
+    answer = result.answer._asdict()
+    fields = {name: answer[name] for name in SearchResults._fields if name in answer} | {
+        "query": result.question.text,
+        "dates": (*result.answer.dates, *dates),
+        "now": now,
+        "freshness": result.freshness,
+        "retrievers": RetrieverStatus(answer["keyword"], answer["semantic"]),
+        "results": passages_of(result.answer.passages),
+        "repairs": answer["repaired"],
+        "empty_reason": result.empty_reason,
+    }
+    return SearchResults(**fields)
 
 
 def search_record(
