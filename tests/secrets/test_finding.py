@@ -11,28 +11,24 @@ from hypothesis import strategies as st
 from memcli.secrets.finding import find_secrets, redacted
 from memcli.secrets.rules import RULES, Rule
 from tests.benchmarks.secrets import UNKNOWN, lines
+from tests.secrets.examples import EXAMPLES, HARMLESS, IDS
 
-NAMES = [f"{rule.name}-{at}" for at, rule in enumerate(RULES)]
 KEY = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
 
 
-@pytest.mark.parametrize("rule", RULES, ids=NAMES)
-def test_a_rule_knows_its_example_and_passes_what_is_harmless(rule: Rule) -> None:
-    assert [secret.kind for secret in find_secrets(rule.example)] == [rule.name]
-    assert find_secrets(rule.harmless) == []
-    assert any(literal in rule.example for literal in rule.literals)
-    assert f"[secret: {rule.name}]" in redacted(rule.example)
-
-
-@pytest.mark.parametrize("rule", RULES, ids=NAMES)
-def test_every_literal_is_one_that_its_pattern_begins_with(rule: Rule) -> None:
-    at = next(rule.example.find(each) for each in rule.literals if each in rule.example)
-    assert find_secrets(rule.example[at:]), "the pattern begins before the literal"
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=IDS)
+def test_a_rule_knows_its_example_from_its_literal_on(rule: Rule, example: str) -> None:
+    assert [secret.kind for secret in find_secrets(example)] == [rule.name]
+    assert f"[secret: {rule.name}]" in redacted(example)
+    at = next(example.find(each) for each in rule.literals if each in example)
+    assert find_secrets(example[at:]), "the pattern begins before the literal"
 
 
 @pytest.mark.parametrize(
     "text",
     [
+        *HARMLESS,
+        "-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY-----",
         "AKIAIOSFODNN7EXAMPLE",
         "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
         "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
