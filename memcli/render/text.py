@@ -98,9 +98,14 @@ def brief(
     return f"{cited}: {marked(text, style, safe).strip()}{mark}\n"
 
 
+def counted(number: int, noun: str, several: str = "") -> str:
+    """Count things. Example: `1 file`, `2 files`, and with `several`, `3 summaries`."""
+    return f"1 {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
+
+
 def count(shown: int, every: int) -> str:
     """Write the number of lines of a list, and how many are shown."""
-    lines = "1 line" if every == 1 else f"{every} lines"
+    lines = counted(every, "line")
     return f"{shown} of {lines}; for more: --rest\n" if shown < every else f"{lines}\n"
 
 
