@@ -30,6 +30,7 @@ class EntrySummary(Record):
     first: int
     last: int
     sentences: tuple[Sentence, ...]
+    is_line: bool = False  # it is a line of an older summary
 
 
 def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:

@@ -225,7 +225,8 @@ def _invented(
     files = {place.path: file for _, place in places if (file := read(place.path))}
     titles = {heading for file in files.values() for heading in file.headings}
     headings = {heading for title in titles for heading in (title, _undated(title))}
-    names, cites = {log_name(source.path) for source, _ in places}, dict(cited_lines(text))
+    cites = dict(cited_lines(text))
+    names = {log_name(cite.path) for cite in cites.values()}
     names |= {month_and_day(name)[0] for name in names}
     for number, line in list(enumerate(lines, start=1))[split(lines)[1] :]:
         if not line.strip():
@@ -283,8 +284,9 @@ def _cited(
         file = files[place.path]
         if source.path in lineage.parents:
             units += [
-                Unit(each.text, "", (0,), (number,))
+                Unit(text, "", (0,), (number,))
                 for number, each in file.cited_lines
+                for text in dict.fromkeys((each.text, unmarked(each.text)[0]))
                 if place.start_line <= number <= place.end_line
                 and each.path == cite.path
                 and cite.first <= each.first <= each.last <= cite.last

@@ -217,7 +217,7 @@ def _tell(
         terminal.write_line(
             f"{'wrote' if options.apply else 'would write'}  {terminal.safe_line(draft.path)}"
             f"  {lineage.source_tokens} -> {lineage.summary_tokens} tokens,"
-            f" {_counted(draft.items, 'entry')}"
+            f" {_counted(draft.items, 'entry' if lineage.level == 1 else 'summary')}"
             f"{_how(draft)}"
             f"{f'; {draft.unused}' if draft.unused else ''}"
             f"{f'; {draft.invented} invented lines dropped' if draft.invented else ''}"
