@@ -86,7 +86,8 @@ def make_plan(
         drafter.summarise(group)
     last = max((log.date for log in logs), default="")
     old = first_day(last, OLD * settings.tail_days) if last and settings.tail_days else ""
-    made = [(s.path, s.text, s.lineage) for s in (*valid, *drafter.drafts)]
+    made = [(summary.path, summary.text, summary.lineage) for summary in valid]
+    made += [(draft.path, draft.text, draft.lineage) for draft in drafter.drafts]
     for group in cluster(_old(made, old), settings.cluster)[0]:
         drafter.summarise(group)
     waits = open_[len(open_) - len(waiting) :] if waiting else []

@@ -190,13 +190,12 @@ def entries_of(text: str) -> list[EntrySummary]:
 
     A line loses the citation of what it corrects, which is not in a summary.
     """
-    titles, title = list[str](), ""
-    for line in text.split("\n"):
-        title = line.removeprefix("## ") if line.startswith("## ") else title
-        titles.append(title)
+    titles = [""]
+    for row in text.split("\n"):
+        titles.append(row.removeprefix("## ") if row.startswith("## ") else titles[-1])
     entries = []
     for (number, _), line in zip(cited_lines(text), citing_lines(text), strict=True):
-        name, title = log_name(line.path), titles[number - 1]
+        name, title = log_name(line.path), titles[number]
         is_named = name and title.split(" ")[0] in (name, month_and_day(name)[0])
         title = title.partition(" ")[2] if is_named else title
         if line.text != NOTHING:
