@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import count
@@ -114,6 +116,15 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
 def touch(file: Path) -> None:
     tick = next(_ticks)
     os.utime(file, ns=(tick, tick))
+
+
+def loaded_by(code: str, **environ: str) -> set[str]:
+    """Run Python code in a process of its own; give the modules that it has loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\nprint('', *sys.modules, sep='\\n')"],
+        env={**os.environ, **environ}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return set(done.stdout.split("\n"))
 
 
 def by_night(*values: object) -> list[ParameterSet]:

@@ -100,10 +100,11 @@ def test_too_little_memory_for_the_model_leaves_the_words(notes: Path, memory: i
     assert required.returncode == ExitCode.NO_RETRIEVER
 
 
-@pytest.mark.parametrize("files", [5, 10, *by_night(6, 8)])
+@pytest.mark.parametrize("files", [5, 10, *by_night(4, 6, 7, 8, 12)])
 def test_too_few_open_files_are_named(notes: Path, files: int) -> None:
     run_here(["index", "-q"])
-    for command in ("index --full", "search pool", "get memory/a.md", "context"):
+    commands = "index --full", "search pool", "get memory/a.md", "context", "status", "compact"
+    for command in commands:
         done = start(LIMITED, "4096", str(files), *command.split())
         told = done.stderr
         assert "Traceback" not in told, (command, told)
