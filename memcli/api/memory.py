@@ -71,8 +71,12 @@ class Memory:
         from memcli.api.workspaces import Selection
 
         folders = tuple(os.fspath(each) for each in workspaces)
-        selected = Selection(folders, everywhere, as_of=as_of, shared=shared, tenant=tenant)
-        return cls(open_workspaces(selected, settings=settings, environ=environ, clock=clock))
+        environ = os.environ if environ is None else environ
+        selected = Selection(
+            folders, everywhere, as_of=as_of, shared=shared, tenant=tenant,
+            settings=settings or {}, environ=environ, clock=clock,
+        )  # fmt: skip
+        return cls(open_workspaces(selected))
 
     def __enter__(self) -> Self:
         return self

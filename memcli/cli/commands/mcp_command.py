@@ -78,9 +78,10 @@ def shared_memory(options: Options) -> SharedMemory:
         if is_stored or not are_several or not folders:
             return command_context(options, here=here).memory
         selected = Selection(
-            tuple(folders), everywhere, with_shared=False, here=here, may_miss=True
-        )
-        return open_workspaces(selected, settings=options.settings)
+            tuple(folders), everywhere, with_shared=False, here=here, may_miss=True,
+            settings=options.settings,
+        )  # fmt: skip
+        return open_workspaces(selected)
 
     def of_folder(folder: str) -> Workspaces:
         return command_context(options.having(workspace=None, everywhere=False), here=folder).memory
