@@ -54,14 +54,15 @@ def run(options: Options) -> int:
             "--write adds notes to files, and those of a shared index are elsewhere",
             hint="memcli mcp --write -w FOLDER",
         )
-    pipes = take_pipes()
+    incoming, outgoing = take_pipes()
     server = _server()
     from threading import Thread
 
-    Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
+    Thread(target=_end_behind, args=(incoming.ended,), daemon=True).start()
     _end_at_once(signal.SIGINT)
     memory = shared_memory(options)
-    server.serve(memory, pipes, structured=options.structured, writes=options.write)
+    named = {"structured": options.structured, "writes": options.write}
+    server.serve(memory, incoming, outgoing, **named)
     return ExitCode.OK
 
 
