@@ -127,10 +127,8 @@ def _ends(text: str, most: int) -> str:
 
 def has_subject(question: Question) -> bool:
     """Return whether a question has a word that could be its subject, or asks for a date."""
-    query = question.query
-    if question.dates and query.asks_for_dates_alone:
-        return True
-    return bool(subject(query))
+    is_date = bool(question.dates) and question.query.asks_for_dates_alone
+    return is_date or bool(subject(question.query))
 
 
 def subject(query: ParsedQuery) -> list[QueryTerm]:
