@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from hashlib import sha256
+from struct import unpack
 from typing import Any
 
 from memcli.indexing.document import build_document
@@ -99,6 +100,12 @@ def embed(change: Change, encoder: Encoder = ENCODER) -> int:
 
 def search_by(change: Change, encoder: Encoder = ENCODER, *, none_waits: bool = False) -> None:
     change.search_by(encoder.fingerprint, encoder.dimension, none_waits=none_waits)
+
+
+def cosine(a: bytes, b: bytes) -> float:
+    """Return the cosine as every store does: by the distance, as if both had unit length."""
+    one, other = (unpack(f"<{len(blob) // 4}f", blob) for blob in (a, b))
+    return 1.0 - float(sum((x - y) ** 2 for x, y in zip(one, other, strict=True))) / 2.0
 
 
 def lines_of(path: str, text: str, first: int, last: int) -> SourceLines:

@@ -1,4 +1,4 @@
-"""Whatever the files, every store gives a search the passages that the one in memory gives it."""
+"""Whatever the files, a shared index gives a search the passages that a local one gives it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ from memcli.store.port import Store
 from memcli.store.quantize import rounded
 from memcli.types import Filters, Source, SourceLines
 from memcli.workspace.dating import age_days
-from tests.store.contract.conftest import STORES, MakeStore
-from tests.store.contract.makers import Clock, changing, lines_of, summary
-from tests.store.contract.memory_store import cosine
+from tests.store.contract.conftest import STORES
+from tests.store.contract.makers import Clock, changing, cosine, lines_of, summary
 from tests.support import make_settings, write
 
 TODAY = date(2025, 7, 1)
@@ -206,7 +205,7 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(
     first=files,
@@ -217,7 +216,6 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
     asked=st.lists(questions, min_size=3, max_size=6),
 )
 def test_two_stores_of_the_same_files_give_the_same_passages(
-    make_store: MakeStore,
     first: dict[str, str],
     more: dict[str, str],
     gone: set[str],
@@ -227,7 +225,8 @@ def test_two_stores_of_the_same_files_give_the_same_passages(
 ) -> None:
     base, clock = Path(tempfile.mkdtemp()), Clock()
     (base / "ws" / "book").mkdir(parents=True)
-    one, other = STORES["memory"](base / "one", clock), make_store(base / "other", clock)
+    local, *shared = STORES.values()
+    one, other = local(base / "one", clock), (shared or [local])[0](base / "other", clock)
     try:
         write_files(base / "ws", first, summaries)
         bring_in(base / "ws", (one, other), most)
@@ -248,6 +247,7 @@ def test_two_stores_of_the_same_files_give_the_same_passages(
                 assert found.said == expected.said
                 assert found.numbers == pytest.approx(expected.numbers, rel=1e-9, abs=1e-9)
     finally:
+        one.close()
         other.close()
         shutil.rmtree(base)
 
