@@ -205,11 +205,7 @@ class Reader(Rows):
             return vectors.nearest(connection, table, of_it, has_vec=not self.vec_problem)
 
         aside = None
-        if table is None:
-            pass
-        elif not self._has_many():
-            query = query._replace(nearest=self._cache.nearest if self._cache else None)
-        else:
+        if table is not None and self._has_many():
             from memcli.store.sqlite.background import BackgroundQuery, often
 
             revision = str(facts.revision)
@@ -318,7 +314,8 @@ class Reader(Rows):
         match = expression(retrievers.query) if missing else None
         if match:
             score = self._score(match, retrievers.totals)
-            scores |= keywords.scores(self._connection, match, missing, score)
+            among = excerpts.marks(missing), missing
+            scores |= keywords.scores(self._connection, match, among, score)
         return scores
 
     def _score(self, match: str, totals: Totals | None) -> str:
