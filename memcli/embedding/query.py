@@ -139,7 +139,6 @@ class _Way:
             self._quick.close()
 
     def _open(self, name: str) -> None:
-        self._is_open = True
         check = not registry.is_verified(name, self._choice, self._index)
         try:
             self._quick = registry.open_quick(name, self._choice, self._index, check=check)
@@ -148,6 +147,7 @@ class _Way:
         else:
             if self._quick is None:
                 self._open_package(None, check=check)
+        self._is_open = True
 
     def _open_package(self, reason: Reason | None, *, check: bool = False) -> None:
         opened = registry.open_encoder(self._choice, check=check, remembered=self._index)
