@@ -142,7 +142,7 @@ _BUT = " AND name IN (SELECT s.name FROM speakers s, documents d ON d.id = s.doc
 _BUT += " WHERE d.scope <> ?)"
 
 
-class Rows:
+class StoredRows:
     """The methods of a `port.Snapshot` that read chunks and documents."""
 
     def __init__(self, path: str, connection: apsw.Connection) -> None:

@@ -35,7 +35,7 @@ from memcli.store.sqlite import (
     vectors,
 )
 from memcli.store.sqlite.driver import Column
-from memcli.store.sqlite.excerpts import ChunkRow, Rows
+from memcli.store.sqlite.excerpts import ChunkRow, StoredRows
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
 from memcli.types import Candidate, KnownFile, SegmentScore, Term, TermQuery
@@ -53,7 +53,7 @@ MANY_VECTORS = 32_768
 CACHE_KIB = 32_000
 
 
-class Reader(Rows):
+class Reader(StoredRows):
     """An open index, read-only; a `port.Snapshot` inside `snapshot`."""
 
     def __init__(self, path: str, tiers: Sequence[Tier] = ()) -> None:
