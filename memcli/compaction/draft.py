@@ -110,17 +110,17 @@ class Drafter:
             if summary.is_valid and summary.lineage.level == 1:
                 self._remember(summary.path, summary.lineage.latest, summary.text)
 
-    def summarise(self, items: Sequence[Item]) -> None:
-        """Draft the summary of a cluster, or decline it."""
+    def summarise(self, items: Sequence[Item]) -> bool:
+        """Draft the summary of a cluster, or decline it; return whether there is a draft."""
         sources, total = merged([i.source for i in items], self.logs), sum(i.tokens for i in items)
         level = max((item.level for item in items), default=0)
         if len(items) < 2:
-            return
+            return False
         if total > MOST_TOKENS and not level:
             reason = f"{total} tokens are too many for one summary, {MOST_TOKENS} are the most"
             self.declined.append(Declined(sources, total, reason))
         if total > MOST_TOKENS:
-            return
+            return False
         first, last = min(item.earliest for item in items), max(item.latest for item in items)
         entries = [entry for item in items for entry in item.entries]
         older: dict[int, Sentence] = {}
@@ -148,7 +148,7 @@ class Drafter:
         if isinstance(draft, str):
             if not level:  # older summaries stay in use
                 self.declined.append(Declined(sources, total, draft))
-            return
+            return False
         lineage = draft.lineage._replace(summary_tokens=measure(draft.body))
         if lineage.method not in WORDED:
             lineage = lineage._replace(sources=(*map(self._lines_of, older.values()), *sources))
@@ -156,6 +156,7 @@ class Drafter:
         self.drafts.append(draft._replace(path=path, text=text, lineage=lineage))
         if not level:
             self._remember(path, last, text)
+        return True
 
     def _worded(
         self, draft: SummaryDraft, entries: Sequence[EntrySummary], groups: Sequence[range]
@@ -305,13 +306,13 @@ def _chosen(entries: Sequence[EntrySummary], chosen: frozenset[int]) -> list[Ent
     times = Counter[int]()
     for first, sentence in zip(recurring(flat), flat, strict=True):
         times[first] += sentence.times
-    numbered, kept = enumerate(flat), list[EntrySummary]()
+    numbered, chosen_entries = enumerate(flat), list[EntrySummary]()
     for entry in entries:
         own = [(at, sentence) for at, sentence in islice(numbered, len(entry.sentences))]
         shown = tuple(each._replace(times=times[at]) for at, each in own if at in chosen)
         if shown or not entry.is_line:
-            kept.append(entry._replace(sentences=shown))
-    return kept
+            chosen_entries.append(entry._replace(sentences=shown))
+    return chosen_entries
 
 
 def merged(

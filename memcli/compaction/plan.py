@@ -88,8 +88,15 @@ def make_plan(
     old = first_day(last, OLD * settings.tail_days) if last and settings.tail_days else ""
     made = [(summary.path, summary.text, summary.lineage) for summary in valid]
     made += [(draft.path, draft.text, draft.lineage) for draft in drafter.drafts]
-    for group in cluster(_old(made, old), settings.cluster)[0]:
-        drafter.summarise(group)
+    rest, size = _old(made, old), settings.cluster
+    at = 0
+    while at + size <= len(rest):
+        # If some of them are too full of decisions, the first waits and the others are tried.
+        if drafter.summarise(rest[at : at + size]):
+            del rest[at : at + size]
+            at = 0
+        else:
+            at += 1
     waits = open_[len(open_) - len(waiting) :] if waiting else []
     return CompactionPlan(
         entries=tuple(entries),
