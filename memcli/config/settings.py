@@ -142,12 +142,10 @@ def load(
     passed: tuple[Reason, ...] = ()
     names, origin = values["files.agent_memories"]
     if blocks or names or not by:
-        from memcli.config.agent_memories import AgentMemorySelection, gather
+        from memcli.config.agent_memories import gather
 
-        selection = AgentMemorySelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
-        sources, passed = gather(
-            *own_sources, blocks, selection, Surroundings(workspace, home, environ)
-        )
+        around = Surroundings(workspace, home, environ)
+        sources, passed = gather(*own_sources, blocks, names, around, origin=origin, every=not by)
     return Config(workspace, values, sources, by, passed)
 
 

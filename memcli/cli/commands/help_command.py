@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memcli.cli.options import TOPICS, CommandArgument, Option, Options
-from memcli.cli.program import COMMANDS, codes, page, terminal, topic_list, topics, write_page
+from memcli.cli.program import COMMANDS, codes, page, terminal, topics, write_page, write_topic
 from memcli.errors import UsageError
 
 ARGUMENTS = (
@@ -22,13 +22,13 @@ def run(options: Options) -> int:
     topic = options.topic
     if options.man:
         _print_manual()
-    elif topic is None:
-        sys.stdout.write(topic_list())
-    elif topic in COMMANDS and topic not in topics():
+    elif write_topic(topic or ""):
+        pass
+    elif topic in COMMANDS:
         from memcli.cli.command_help import command_help
 
         sys.stdout.write(command_help([topic], terminal().width) + "\n")
-    elif topic in topics() or topic in codes():
+    elif topic in codes():
         write_page(page(topic))
     else:
         from difflib import get_close_matches
