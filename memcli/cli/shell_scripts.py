@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memcli.cli import options as rows
-from memcli.cli.command_help import Command, kind_of, words_of
+from memcli.cli.command_help import Command, command_tree, kind_of, words_of
 from memcli.cli.options import CommandArgument, Option
 from memcli.cli.program import COMMANDS, topics
 
@@ -36,9 +36,9 @@ def quoted(text: str) -> str:
     return text.replace("'", "’").replace("`", "").replace(":", ";")
 
 
-def completion_scripts(commands: Sequence[Command]) -> dict[str, str]:
+def completion_scripts() -> dict[str, str]:
     """Write the script of every shell, by its name."""
-    words = sorted((*topics(), *COMMANDS))
+    words, commands = sorted((*topics(), *COMMANDS)), command_tree()
     writers = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
     return {shell: writers[shell](commands, words) for shell in rows.SHELLS}
 

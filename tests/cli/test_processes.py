@@ -100,15 +100,6 @@ def test_a_second_writer_waits_its_turn(notes: Path) -> None:
     assert "33 unchanged" in err
 
 
-def test_a_search_never_waits_for_a_writer(notes: Path) -> None:
-    store = _store_of(notes)
-    (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
-    with writer_lock(store, wait_seconds=0, sleep=_never):
-        done = run("search", "zebrafish", "--mode", "keyword", "-w", str(notes))
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "1 new file (memory/2026-02-18.md) is not in this answer" in done.stderr
-
-
 def test_a_terminal_receives_no_escape_but_our_colours(workspaces: Path) -> None:
     folder = str(workspaces / "hostile")
     assert run("index", "-w", folder).returncode == 0  # which would show a bar here

@@ -21,7 +21,10 @@ def run(options: Options) -> int:
     """
     topic = options.topic
     if options.man:
-        _print_manual()
+        from memcli.cli.command_help import manual
+        from memcli.cli.help_text import laid_out
+
+        sys.stdout.write(manual([(name, laid_out(page(name), 78)) for name in topics()]))
     elif write_topic(topic or ""):
         pass
     elif topic in COMMANDS:
@@ -38,11 +41,3 @@ def run(options: Options) -> int:
             f"there is no topic {topic!r}", hint=f"memcli help {near[0]}" if near else "memcli help"
         )
     return 0
-
-
-def _print_manual() -> None:
-    from memcli.cli.command_help import command_tree, manual
-    from memcli.cli.help_text import laid_out
-
-    pages = [(name, laid_out(page(name), 78)) for name in topics()]
-    sys.stdout.write(manual(command_tree(), pages))
