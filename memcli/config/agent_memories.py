@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from memcli.checking import Any
-from memcli.config.keys import nearest
-from memcli.config.settings import FLAG_ORIGIN
+from memcli.config.keys import FLAG_ORIGIN, nearest
 from memcli.config.sources import BUILT_IN_KINDS, HINT, shortened, source_of
 from memcli.errors import ConfigError, NotFoundError, Reason
 from memcli.types import Source
