@@ -159,8 +159,9 @@ def command_context(
         here=here,
         anywhere=anywhere,
         now=now,
+        settings=settings,
     )
-    memory = open_workspaces(selected, settings=settings)
+    memory = open_workspaces(selected)
     command = CommandContext(memory, terminal, now or memory.moment(), here or current_folder())
     for reason in memory.config.passed:
         terminal.advise(reason)

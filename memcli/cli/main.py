@@ -132,7 +132,8 @@ def _unexpected(error: Exception) -> Report | None:
         text = f"the system reports: {what}{error.strerror}"
         return Reason("system", text, _next_step(error)), ExitCode.USAGE
     if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
-        hint = f"{MORE_MEMORY}; or install memcli again"
+        lacks_files = os.strerror(errno.EMFILE) in str(error)
+        hint = MORE_FILES if lacks_files else f"{MORE_MEMORY}; or install memcli again"
         return Reason("system", f"the system reports: {error}", hint), ExitCode.USAGE
     from memcli import system
 

@@ -54,16 +54,17 @@ def run(options: Options) -> int:
             "--write adds notes to files, and those of a shared index are elsewhere",
             hint="memcli mcp --write -w FOLDER",
         )
-    pipes = take_pipes()
+    incoming, outgoing = take_pipes()
     server = _server()
     from threading import Thread
 
-    Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
+    Thread(target=_end_behind, args=(incoming.ended,), daemon=True).start()
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         # Ctrl-C ends the process; otherwise it would wait for the next line of its client.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     memory = shared_memory(options)
-    server.serve(memory, pipes, structured=options.structured, writes=options.write)
+    named = {"structured": options.structured, "writes": options.write}
+    server.serve(memory, incoming, outgoing, **named)
     return ExitCode.OK
 
 
@@ -80,9 +81,10 @@ def shared_memory(options: Options) -> SharedMemory:
         if is_stored or not are_several or not folders:
             return command_context(options, here=here).memory
         selected = Selection(
-            tuple(folders), everywhere, with_shared=False, here=here, may_miss=True
-        )
-        return open_workspaces(selected, settings=options.settings)
+            tuple(folders), everywhere, with_shared=False, here=here, may_miss=True,
+            settings=options.settings,
+        )  # fmt: skip
+        return open_workspaces(selected)
 
     def of_folder(folder: str) -> Workspaces:
         return command_context(options.having(workspace=None, everywhere=False), here=folder).memory
