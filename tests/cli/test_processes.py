@@ -79,20 +79,15 @@ def _store_of(notes: Path) -> str:
     return str(json.loads(run("index", "--json", "-w", str(notes)).stdout)["store"])
 
 
-def test_a_second_writer_is_told_at_once_when_it_will_not_wait(notes: Path) -> None:
-    store = _store_of(notes)
-    with writer_lock(store, wait_seconds=0, sleep=_never):
-        done = run("index", "--wait", "0", "--json", "-w", str(notes))
-    assert (done.returncode, done.stdout) == (5, "")
-    error = json.loads(done.stderr)
-    assert error["code"] == "busy"
-    assert f"(pid {os.getpid()}, since 20" in error["message"]
-
-
-def test_a_second_writer_waits_its_turn(notes: Path) -> None:
+def test_a_second_writer_waits_its_turn_or_is_told_at_once(notes: Path) -> None:
     store = _store_of(notes)
     with writer_lock(store, wait_seconds=0, sleep=_never):
         second = start("index", "-w", str(notes))
+        done = run("index", "--wait", "0", "--json", "-w", str(notes))
+        assert (done.returncode, done.stdout) == (5, "")
+        error = json.loads(done.stderr)
+        assert error["code"] == "busy"
+        assert f"(pid {os.getpid()}, since 20" in error["message"]
         with pytest.raises(subprocess.TimeoutExpired):
             second.wait(1.0)
     _, err = second.communicate()
