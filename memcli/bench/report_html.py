@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from memcli.bench.metrics import NAMES
 from memcli.bench.quality_text import HEADS
-from memcli.bench.report import ReportContents, Series, cell
+from memcli.bench.report import ReportContents, Series, ablation_rows
 from memcli.bench.runs import HEADLINE
 from memcli.errors import UsageError, install_extra
 from memcli.render.sanitize import visible_line
@@ -185,8 +185,7 @@ def _worst(report: ReportContents) -> str:
 def _ablation(report: ReportContents) -> str:
     if not report.ablation:
         return ""
-    columns = list(dict.fromkeys(name for row in report.ablation for name in row))
-    rows = [[cell(row.get(name)) for name in columns] for row in report.ablation]
+    columns, *rows = ablation_rows(report)
     return _table("Ablation", columns, rows, set(range(1, len(columns))))
 
 

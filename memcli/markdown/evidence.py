@@ -15,7 +15,7 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from memcli.language.salience import RULE, is_supported, keep_reason, sentences_of
 from memcli.markdown.frontmatter import split
@@ -116,7 +116,7 @@ def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evi
 
     `others` are files that a missing log may have been renamed to, the likeliest first.
     """
-    read = _remembering(read)
+    read = cache(read)
     places: dict[SourceLines, SourceLines | None] = {}
     by_path: dict[str, list[SourceLines]] = {}
     for source in lineage.sources:
@@ -176,17 +176,6 @@ def contains_text(cited: CitedLine, lines: Sequence[str]) -> bool:
     )
 
 
-def _remembering(read: Open) -> Open:
-    known: dict[str, CitedFile | None] = {}
-
-    def remembered(path: str) -> CitedFile | None:
-        if path not in known:
-            known[path] = read(path)
-        return known[path]
-
-    return remembered
-
-
 def _places_of(
     path: str, sources: Sequence[SourceLines], read: Open, others: Sequence[str]
 ) -> list[SourceLines | None]:
@@ -227,15 +216,9 @@ def _invented(
             cite = cites.get(number)
             here = _cited(cite, lineage, places, files) if cite else None
             is_supported = bool(cite and here and _is_supported(cite, here, lineage, places, files))
-            if (
-                cite
-                and here
-                and not is_supported
-                and reworded is not None
-                and _is_close(cite, here)
-            ):
-                reworded.append(line)
-                is_supported = True
+            if cite and here and not is_supported and reworded is not None:
+                is_supported = _is_close(cite, here)
+                reworded += [line] * is_supported
         if not is_supported:
             yield line
 

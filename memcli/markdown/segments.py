@@ -20,8 +20,12 @@ from memcli.markdown.comments import comments, visible
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from memcli.markdown.parse import Block, ParsedMarkdown
     from memcli.types import Limits
+
+    Thing = TypeVar("Thing")
 
 PART_LINES = 2
 PART_TOKENS = 100
@@ -184,14 +188,21 @@ def _prefix(block: Block, parsed: ParsedMarkdown) -> str:
 
 def _runs(blocks: list[Block]) -> Iterator[list[Block]]:
     """Group neighbouring list items; every other block is its own group."""
-    run: list[Block] = []
-    for block in blocks:
-        if run and not (block.kind == run[-1].kind == "item"):
-            yield run
-            run = []
-        run.append(block)
-    if run:
-        yield run
+    return divided(blocks, lambda run, block: not block.kind == run[-1].kind == "item")
+
+
+def divided(
+    things: Iterable[Thing], begins: Callable[[list[Thing], Thing], bool]
+) -> Iterator[list[Thing]]:
+    """Divide things into groups; `begins` returns whether one does not belong to the group."""
+    group: list[Thing] = []
+    for thing in things:
+        if group and begins(group, thing):
+            yield group
+            group = []
+        group.append(thing)
+    if group:
+        yield group
 
 
 def _units(block: Block, parsed: ParsedMarkdown, starts: list[int]) -> Iterator[tuple[int, int]]:
@@ -247,14 +258,7 @@ def _stretches(
 
 def _stanzas(units: list[tuple[int, int]], text: str) -> Iterator[list[tuple[int, int]]]:
     """Divide the lines of a block where a line is blank."""
-    stanza: list[tuple[int, int]] = []
-    for unit in units:
-        if stanza and text.count("\n", stanza[-1][1], unit[0]) > 1:
-            yield stanza
-            stanza = []
-        stanza.append(unit)
-    if stanza:
-        yield stanza
+    return divided(units, lambda stanza, unit: text.count("\n", stanza[-1][1], unit[0]) > 1)
 
 
 def _is_wrapped(units: list[tuple[int, int]]) -> bool:
@@ -270,18 +274,15 @@ def _groups(
     units: list[tuple[int, int]], text: str, *, paired: bool, items: bool
 ) -> Iterator[list[tuple[int, int]]]:
     """Divide lines into those of one segment each."""
-    group: list[tuple[int, int]] = []
-    for start, end in units:
-        if group and (
+
+    def begins(group: list[tuple[int, int]], unit: tuple[int, int]) -> bool:
+        return (
             (paired and len(group) >= PART_LINES)
-            or (paired and items and digest(text[start:end])[0] % RESTART_ODDS == 0)
-            or quotient(text[group[0][0] : end]) > PART_TOKENS
-        ):
-            yield group
-            group = []
-        group.append((start, end))
-    if group:
-        yield group
+            or (paired and items and digest(text[slice(*unit)])[0] % RESTART_ODDS == 0)
+            or quotient(text[group[0][0] : unit[1]]) > PART_TOKENS
+        )
+
+    return divided(units, begins)
 
 
 def _fit(
@@ -325,7 +326,7 @@ def _tokens(text: str, count: Count, room: int) -> int:
 def _pieces(text: str, count: Count, room: int) -> Iterator[tuple[int, int]]:
     """Cut a text at sentences, then words, then characters, into pieces of at most `room`."""
     at = begin = 0
-    for stop in _boundaries(text):
+    for stop in (*(match.end() for match in re.finditer(_SENTENCE, text)), len(text)):
         if begin < at and (
             quotient(text[begin:stop]) > PART_TOKENS
             or _tokens(text[begin:stop], count, room) > room
@@ -340,12 +341,6 @@ def _pieces(text: str, count: Count, room: int) -> Iterator[tuple[int, int]]:
         at = stop
     if begin < at:
         yield begin, at
-
-
-def _boundaries(text: str) -> Iterator[int]:
-    for match in re.finditer(_SENTENCE, text):
-        yield match.end()
-    yield len(text)
 
 
 def _hard_pieces(

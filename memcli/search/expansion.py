@@ -100,14 +100,5 @@ def _unseen(
     passages: Sequence[RankedPassage], shown: Sequence[RankedPassage]
 ) -> list[RankedPassage]:
     """Leave out passages that share a line with a passage that is shown."""
-    places = [(h.about.source, h.about.path, h.start_line, h.end_line) for h in shown]
-    return [
-        passage
-        for passage in passages
-        if not any(
-            (passage.about.source, passage.about.path) == (source, path)
-            and passage.start_line <= last
-            and first <= passage.end_line
-            for source, path, first, last in places
-        )
-    ]
+    places = [(each.about.document, each.start_line, each.end_line) for each in shown]
+    return [each for each in passages if not any(each.touches(*place) for place in places)]

@@ -91,8 +91,15 @@ def gather(
     wants_keyword = options.mode != "semantic"
     facts, counts = snapshot.facts, snapshot.counts()
     semantic, vector = retrievers.semantic_retriever(snapshot, query, options, embed_query, counts)
-    bounds = _bounds(snapshot, spans, options)
-    bounds = bounds._replace(keywords_choose=vector is not None and retrievers.is_partial(counts))
+    bounds = RecallBounds(
+        options.universe if options.sort == "score" else MOST_OUTSIDE,
+        scope_within(snapshot, options.filters),
+        spans,
+        options.inner.outside,
+        options.inner.demands_phrases,
+        options.profile.by_limit,
+        keywords_choose=vector is not None and retrievers.is_partial(counts),
+    )
     read = partial(recall, snapshot, query, total=counts.chunks, keyword=wants_keyword)
     recalled = read(vector=vector.blob if vector else None, bounds=bounds)
     if bounds.keywords_choose:
@@ -104,7 +111,10 @@ def gather(
     weights = retrievers.retriever_weights(options, vector, keyword=wants_keyword)
     believed = text_share(recalled.coverage) if options.has("fuse.coverage") else 1.0
     prior = retrievers.length_prior(options, vector, documents)
-    fused = _with_repairs(_fused(recalled, options.fusion, weights, believed, prior), repaired)
+    fused = _fused(recalled, options.fusion, weights, believed, prior)
+    if repaired:
+        text = ", ".join(f"{each.searched} for {each.typed}" for each in repaired)
+        fused = [passage.noted("repaired", text) for passage in fused]
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
     fused = speakers.leaned(fused) if speakers else fused
@@ -143,18 +153,12 @@ def gather(
     )
 
 
-def in_years_of(
-    snapshot: Snapshot, dates: Sequence[DateSpan], scope: Scope
-) -> tuple[DateSpan, ...]:
+def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[DateSpan]:
     """Read a date without a year in the years of the notes if the last such day is after them.
 
     It may then be of any of these years, but a date with an open end is of the last. A date that
     counts from today, as `last week`, is none if the notes ended long before it.
     """
-    return tuple(read for span in dates for read in _in_years(snapshot, span, scope))
-
-
-def _in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[DateSpan]:
     from memcli.dates.find import names_no_year, names_year, read_again
 
     begins = span.start or span.end
@@ -193,27 +197,6 @@ def _fused(
         tiers = ", ".join(map(str, recalled.tiers))
         fused = [passage.noted("tier", tiers) for passage in fused]
     return fused
-
-
-def _with_repairs(
-    fused: Sequence[RankedPassage], repaired: tuple[Repair, ...]
-) -> Sequence[RankedPassage]:
-    if not repaired:
-        return fused
-    from memcli.search.repair import traced
-
-    return traced(fused, repaired)
-
-
-def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
-    return RecallBounds(
-        options.universe if options.sort == "score" else MOST_OUTSIDE,
-        scope_within(snapshot, options.filters),
-        spans,
-        options.inner.outside,
-        options.inner.demands_phrases,
-        options.profile.by_limit,
-    )
 
 
 def _without_days(recalled: RecallResult, dates: Sequence[DateSpan]) -> RecallResult:

@@ -12,7 +12,7 @@ from memcli.record import Record
 from memcli.search.focus import WIDTH, Width
 from memcli.search.fusion import Weights
 from memcli.search.ranked import RankedPassage
-from memcli.search.stages import SWITCHES, switch_of
+from memcli.search.stages import SWITCH_OF, SWITCHES
 from memcli.types import Filters
 
 if TYPE_CHECKING:
@@ -90,11 +90,9 @@ class SearchOptions(Record):
 
     def has(self, name: str) -> bool:
         """Return whether a stage of `stages.TABLE`, or a part of one, is on."""
-        switch = switch_of(name)
-        if not switch:
-            return True
+        switch = SWITCH_OF[name]
         is_on = switch in self.profile.stages or switch in self.inner.also
-        return is_on and switch not in self.inner.without
+        return not switch or (is_on and switch not in self.inner.without)
 
 
 def options_of(
@@ -154,15 +152,11 @@ def options_of(
 
 
 def _formula(profile: Profile, config: Config) -> Formula | None:
-    if profile.formula == "convex":
-        from memcli.search.published_profiles import Convex
+    if not profile.formula:
+        return None
+    from memcli.search.published_profiles import Convex, TwoPass
 
-        return Convex.read(config)
-    if profile.formula:
-        from memcli.search.published_profiles import TwoPass
-
-        return TwoPass.read(config)
-    return None
+    return Convex.read(config) if profile.formula == "convex" else TwoPass.read(config)
 
 
 def _weights(vector: float, text: float) -> Weights:
@@ -180,9 +174,7 @@ class Profile(Record):
 
     settings: Mapping[str, float | int | str]  # used if the user has not set them
     stages: frozenset[str]  # of `stages.SWITCHES`
-    by_limit: (
-        bool  # candidates a retriever: limit * search.candidate_multiplier, not search.universe
-    )
+    by_limit: bool  # its candidates are limit * search.candidate_multiplier per retriever
     threshold_on_score: bool  # search.min_score judges the fused score, not the confidence
     formula: str = ""  # of stage `score`: convex | two-pass
 

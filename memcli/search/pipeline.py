@@ -32,7 +32,7 @@ from memcli.search.confidence import (
 )
 from memcli.search.corrections import corrections_of, newer_first, with_corrections
 from memcli.search.focus import Adjustments, WeightedTerm, focus
-from memcli.search.gathering import GatherResult, gather, in_years_of
+from memcli.search.gathering import GatherResult, gather, in_years
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
 from memcli.search.options import run_stages, unobserved
@@ -82,9 +82,7 @@ class Answer(Record):
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     left: tuple[RankedPassage, ...] = ()  # passages over the budget, then those not worth reading
-    fused: tuple[
-        RankedPassage, ...
-    ] = ()  # every candidate, whole, in the order of the fused retrievers
+    fused: tuple[RankedPassage, ...] = ()  # every candidate, whole, in the fused order
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # misspelled words and their corrections
     reranked: RerankResult | None = None  # if a reranker is configured
@@ -127,8 +125,11 @@ def search(
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer a query from one state of the index; `observe` gets the passages after each stage."""
+    from memcli.search.reading_value import asks_for_several
+
     scope = scope_within(snapshot, options.filters)
-    dates = in_years_of(snapshot, dates, scope) if options.has("date") else ()
+    spans = dates if options.has("date") else ()
+    dates = tuple(read for span in spans for read in in_years(snapshot, span, scope))
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
@@ -137,7 +138,7 @@ def search(
         words=_words_of(query, answer.repaired),
         dates=dates,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
-        of_several=_asks_for_several(gathered.question),
+        of_several=asks_for_several(gathered.question),
     )
     answer = answer._replace(passages=_with_ends(snapshot, gathered, answer))
     if options.ends:
@@ -218,15 +219,20 @@ def _rank(
     is_sorted = options.sort != "score"
     is_timed = gathered.dates_alone or is_sorted
     steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered)
+    cut = (lambda whole: whole) if options.whole else beginning
+    steps += [("join", joined), ("cut", cut)]
     ranked = run_stages(steps, judged, options, observe)
     if gathered.dates_alone and not is_sorted:
-        ranked = _named_first(gathered.named, ranked)
+        # The document of a period, such as `2025-Q2.md`, comes before its days.
+        ranked = sorted(ranked, key=lambda passage: passage.about.chunk_id not in gathered.named)
     top = ranked[: options.limit]
     packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda passage: -passage.score)
-    match, reason = _level(gathered, best_first, is_measured=bool(constants))
+    match, reason = match_of(best_first, is_measured=bool(constants))
+    if gathered.asks_nothing and best_first:  # found by stop words
+        match, reason = "weak", LOW
     lead, is_doubtful, others_lead = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     if match == "strong" and is_doubtful:
@@ -237,7 +243,8 @@ def _rank(
         # A reranker's additions to scores are not on the scale of the lead.
         is_read = reranked is not None and reranked.ran
         led = run_stages(scoring, unread, options, unobserved) if is_read else scored
-        reason = _doubt(gathered, options, led)
+        if _is_measured(gathered, options) and not stands_out(led, gathered.fused, constants):
+            reason = Reason("close", "the tenth passage matches nearly as well as the first")
     return Answer(
         passages=tuple(shown),
         match="weak" if reason else match,
@@ -271,26 +278,6 @@ def _rank(
     )
 
 
-def _asks_for_several(question: str) -> bool:
-    from memcli.search.reading_value import asks_for_several
-
-    return asks_for_several(question)
-
-
-def _level(
-    gathered: GatherResult, passages: Sequence[RankedPassage], *, is_measured: bool
-) -> tuple[str, Reason | None]:
-    """Judge passages; those found by stop words always have low confidence."""
-    if gathered.asks_nothing and passages:
-        return "weak", LOW
-    return match_of(passages, is_measured=is_measured)
-
-
-def _named_first(named: frozenset[int], passages: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Put the document of a period, such as `2025-Q2.md`, before its days."""
-    return sorted(passages, key=lambda passage: passage.about.chunk_id not in named)
-
-
 def _lead(
     gathered: GatherResult, shown: Sequence[RankedPassage]
 ) -> tuple[float | None, bool, bool]:
@@ -309,24 +296,11 @@ def _lead(
     return lead, is_doubtful, is_doubtful and first is not None and first < DOUBTFUL_LEAD
 
 
-def _doubt(
-    gathered: GatherResult, options: SearchOptions, passages: Sequence[RankedPassage]
-) -> Reason | None:
-    """Explain why the first passage may be no better than others; None if it is better.
-
-    A lead means something only for the default formula, and not if the query has only identifiers,
-    phrases or a date.
-    """
-    if not _is_measured(gathered, options):
-        return None
-    constants = calibration(gathered.fingerprint, options.calibrations)
-    if stands_out(passages, gathered.fused, constants):
-        return None
-    return Reason("close", "the tenth passage matches nearly as well as the first")
-
-
 def _is_measured(gathered: GatherResult, options: SearchOptions) -> bool:
-    """Return whether a lead in scores means something."""
+    """Return whether a lead in scores means something: only for the default formula.
+
+    It means nothing if the query has only identifiers, phrases or a date.
+    """
     is_scaled = options.fusion == "scaled" and not options.profile.formula
     return is_scaled and not _is_exact(gathered) and not gathered.dates_alone
 
@@ -381,25 +355,21 @@ def _scoring(
     gathered: GatherResult, options: SearchOptions, age_days: Callable[[str], float]
 ) -> list[StageStep]:
     """List the stages that score passages."""
-    raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
-    valued = partial(
-        apply_quality, confidences=gathered.recalled.qualities, weight=options.quality_weight
-    )
-    faded = partial(
-        apply_decay,
-        age_days=age_days,
-        half_life_days=options.half_life_days,
-        floor=options.decay_floor,
-    )
-    scored: list[StageStep] = []
+    recalled, steps = gathered.recalled, list[StageStep]()
+    if gathered.voices:
+        steps.append(("speaker", gathered.voices.trimmed))
     if options.formula is not None:
-        again = partial(options.formula.score, matched=gathered.recalled.matched, age_days=age_days)
-        scored.append(("score", again))
+        again = partial(options.formula.score, matched=recalled.matched, age_days=age_days)
+        steps.append(("score", again))
+    raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
+    weight, half_life = options.quality_weight, options.half_life_days
+    faded = partial(
+        apply_decay, age_days=age_days, half_life_days=half_life, floor=options.decay_floor
+    )
     return [
-        *([("speaker", gathered.voices.trimmed)] if gathered.voices else []),
-        *scored,
+        *steps,
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
-        ("quality", valued),
+        ("quality", partial(apply_quality, confidences=recalled.qualities, weight=weight)),
         *([] if gathered.dates_alone else [("decay", faded)]),
     ]
 
@@ -411,15 +381,6 @@ def _ordering(options: SearchOptions, gathered: GatherResult) -> list[StageStep]
         ("language", partial(_translated, gathered.question)),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
-        *_cutting(options),
-    ]
-
-
-def _cutting(options: SearchOptions) -> list[StageStep]:
-    """List the stages that join passages and cut them."""
-    return [
-        ("join", joined),
-        ("cut", lambda passages: passages if options.whole else beginning(passages)),
     ]
 
 
@@ -443,7 +404,7 @@ def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
     def fold(passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
         return folded(without_repeats(passages[:MMR_POOL])) if options.has("mmr.fold") else passages
 
-    return [("mmr", fold), ("spread", spread), *_cutting(options)]
+    return [("mmr", fold), ("spread", spread)]
 
 
 def _above_threshold(

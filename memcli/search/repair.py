@@ -27,7 +27,6 @@ from memcli.store.records import Scope
 from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
-    from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 
 # Words of a query that the notes lack, and of these such as are not English, each of which takes
@@ -131,12 +130,6 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
                 terms.append(made_term)
                 stems.add(stem)
     return query._replace(text=text, terms=(*terms, *also))
-
-
-def traced(passages: Sequence[RankedPassage], made: Sequence[Repair]) -> list[RankedPassage]:
-    """Add the searched words to the last step of each trace."""
-    text = ", ".join(f"{each.searched} for {each.typed}" for each in made)
-    return [passage.noted("repaired", text) for passage in passages]
 
 
 def _terms(made: Repair) -> list[QueryTerm]:

@@ -18,7 +18,7 @@ from operator import itemgetter
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import ENGLISH
 from memcli.language.words import prepare
-from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
+from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, speaker_at
 from memcli.record import Record
 from memcli.search.focus import WeightedTerm, occurrences
 from memcli.search.lines import by_line
@@ -212,7 +212,7 @@ def with_shares(
     if not names:
         return tuple(made)
     spoken = [
-        (passage, line, share, _speaker(passage, line))
+        (passage, line, share, speaker_at(passage.turns, line))
         for passage in made
         for line, share in passage.shares
     ]
@@ -227,15 +227,10 @@ def with_shares(
     return tuple(passage._replace(claims=tuple(claims.get(id(passage), ()))) for passage in made)
 
 
-def _speaker(passage: RankedPassage, line: int) -> str:
-    speakers = (t.speaker for t in passage.turns if t.start_line <= line <= t.end_line)
-    return next(speakers, "")
-
-
 def _line(passage: RankedPassage, line: int) -> str:
     """Return the words of a line behind the name of its speaker."""
     text = passage.text.split("\n")[line - passage.start_line]
-    return text.partition(f"{_speaker(passage, line)}**")[2] or text
+    return text.partition(f"{speaker_at(passage.turns, line)}**")[2] or text
 
 
 def _is_claim(sentence: str, names: Sequence[str]) -> bool:
@@ -342,10 +337,7 @@ class Voices(Record):
         shares, turns = self.shares[passage.about.chunk_id], self.turns[passage.about.chunk_id]
         runs: list[list[int]] = []
         for at in inside:
-            line = candidate.segments[at].start_line
-            if not any(
-                t.start_line <= line <= t.end_line and t.speaker in self.names for t in turns
-            ):
+            if speaker_at(turns, candidate.segments[at].start_line) not in self.names:
                 continue
             if runs and runs[-1][-1] == at - 1:
                 runs[-1].append(at)
@@ -407,5 +399,4 @@ class Voices(Record):
         return candidate, inside, best
 
     def _is_of_others(self, chunk: int, line: int) -> bool:
-        turns = (t for t in self.turns[chunk] if t.start_line <= line <= t.end_line)
-        return any(turn.speaker not in self.names for turn in turns)
+        return speaker_at(self.turns[chunk], line) not in ("", *self.names)

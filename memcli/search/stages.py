@@ -158,13 +158,4 @@ TABLE = (
 STAGES = tuple(row.name for row in TABLE if "." not in row.name)
 SWITCHES = tuple(row.name for row in TABLE if row.switch == row.name)
 LOST = {row.name: row.lost for row in TABLE}
-
-_SWITCH_OF = {row.name: row.switch for row in TABLE}
-
-
-def switch_of(name: str) -> str:
-    """Return the name that switches a stage or a part of one; "" if it always runs.
-
-    KeyError for an unknown name.
-    """
-    return _SWITCH_OF[name]
+SWITCH_OF = {row.name: row.switch for row in TABLE}

@@ -37,18 +37,15 @@ def apply_quality(
     """Multiply the score of every summary by its quality."""
     if not confidences:
         return list(passages)
-    return ordered([_weighted(passage, confidences, weight) for passage in passages])
-
-
-def _weighted(
-    passage: RankedPassage, confidences: Mapping[str, float], weight: float
-) -> RankedPassage:
-    about = passage.about
-    confidence = confidences.get(path_of(about)) if about.is_summary else None
-    if confidence is None:
-        return passage
-    factor = 1 - weight * (1 - confidence)
-    return passage.moved(passage.score * factor, "quality", confidence=confidence, factor=factor)
+    weighted = []
+    for passage in passages:
+        known = confidences.get(path_of(passage.about)) if passage.about.is_summary else None
+        if known is not None:
+            factor = 1 - weight * (1 - known)
+            score = passage.score * factor
+            passage = passage.moved(score, "quality", confidence=known, factor=factor)
+        weighted.append(passage)
+    return ordered(weighted)
 
 
 def spread(passages: Sequence[RankedPassage]) -> list[RankedPassage]:

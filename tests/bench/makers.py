@@ -80,7 +80,8 @@ def receipt(
         "schema": "memcli.bench-check/1", "now": now, "accepted": accepted, "sync": {},
         "quality": quality, "speed": None, "failures": [], "reference": None, "regressions": [],
     }  # fmt: skip
-    return decode(CheckTrace, record)
+    trace: CheckTrace = decode(CheckTrace, record)
+    return trace
 
 
 def with_quality(trace: CheckTrace, **changes: Any) -> CheckTrace:
