@@ -11,9 +11,8 @@ from memcli.bench.traces import decode
 from memcli.config.keys import BY_NAME
 from memcli.errors import UsageError
 from memcli.record import Record
+from memcli.search.trace import CONTEXT_SCHEMA as CONTEXT_SCHEMA
 from memcli.search.trace import SCHEMA, filters_of
-
-CONTEXT_SCHEMA = "memcli.context-trace/1"
 
 # Beginnings of the settings for which search or context has an option.
 _FLAGS = ("search.", "context.")

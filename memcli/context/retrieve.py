@@ -27,7 +27,6 @@ from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
 from memcli.search.validity import scope_of
 from memcli.store.documents import (
-    AlwaysDocument,
     IndexedDocument,
     Linking,
     TitledDocument,
@@ -80,7 +79,11 @@ def fixed_of(
     """
 
     def rules(*, soft: bool) -> list[list[Excerpt]]:
-        documents = _rules_first(snapshot.marked(soft=soft))
+        # The documents of highest authority come first; the others keep their order.
+        documents = sorted(
+            snapshot.marked(soft=soft),
+            key=lambda d: -(UNSAID_AUTHORITY if d.authority is None else d.authority),
+        )
         return [[each for each in one.excerpts if may_show(each.about)] for one in documents]
 
     always = [document for document in rules(soft=False) if document]
@@ -109,13 +112,6 @@ def _newest(snapshot: Snapshot) -> Iterator[TailEntry]:
     from memcli.context.tail import entries
 
     yield from entries(snapshot.newest(LOGS))
-
-
-def _rules_first(documents: Sequence[AlwaysDocument]) -> list[AlwaysDocument]:
-    """Put the documents of highest authority first; the others keep their order."""
-    return sorted(
-        documents, key=lambda d: -(UNSAID_AUTHORITY if d.authority is None else d.authority)
-    )
 
 
 def find(
@@ -423,7 +419,7 @@ def _targets(
     loose = [hops.name(link) for link, place in chosen.items() if place is None]
     named = _named(titles, loose)
     places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
-    chunks: dict[hops.DocumentName, list[Excerpt]] = {}
+    chunks: dict[Key, list[Excerpt]] = {}
     for excerpt in snapshot.excerpts_of(sorted({p for p in places.values() if p}), Scope()):
         chunks.setdefault(excerpt.about.document, []).append(excerpt)
 

@@ -70,11 +70,9 @@ def _has_body(chunk: Excerpt) -> bool:
     """Return whether there are lines below the first headings, and that none may be a heading."""
     lines = (line.strip() for line in chunk.text.split("\n"))
     body = list(dropwhile(lambda line: not line or line.startswith("#"), lines))
-    return body != [] and not any(map(_may_be_heading, body))
-
-
-def _may_be_heading(line: str) -> bool:
-    return line.startswith("#") or (line != "" and not line.strip("=-"))
+    return body != [] and not any(
+        line.startswith("#") or (line and not line.strip("=-")) for line in body
+    )
 
 
 def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:

@@ -59,10 +59,8 @@ def _bare(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     if year and year <= seen.today.year + 1:
         return 1, words.year_days(year)
     if low[0] in ("h1", "h2"):
-        this_year = words.half_days(seen.today.year, int(low[0][1]))
-        if this_year[0] <= seen.today:
-            return 1, this_year
-        return 1, words.half_days(seen.today.year - 1, int(low[0][1]))
+        half = int(low[0][1])
+        return 1, words.begun(lambda year: words.half_days(year, half), seen.today)
     weekday = words.as_weekday(raw[0])
     if weekday is not None:
         return 1, words.one_day(words.recent(weekday, seen.today))
@@ -227,23 +225,18 @@ def weekday(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
 
 def month(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last May`, `this March`, `next June`; a lower-case `may` is a verb."""
-    number, this_month = words.MONTHS.get(low[1]), seen.today.month
+    number, shift = words.MONTHS.get(low[1]), words.shift_of(low[0])
     if number is None or raw[1] in words.AMBIGUOUS_MONTHS or absolute.month(raw[1:], low[1:], seen):
         return None
-    if low[0] in words.THIS_WORDS:
-        return 2, words.month_days(seen.today.year, number)
-    if low[0] in words.LAST_WORDS:
-        return 2, words.month_days(seen.today.year - (number >= this_month), number)
-    if low[0] in words.NEXT_WORDS:
-        return 2, words.month_days(seen.today.year + (number <= this_month), number)
-    return None
+    if shift is None:
+        return None
+    is_over = (number - seen.today.month) * shift >= 0  # this year it has not been, or is over
+    return 2, words.month_days(seen.today.year - shift * is_over, number)
 
 
 def season(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last winter`, `this summer`, `letzten Sommer`."""
-    near = (words.THIS_WORDS, words.LAST_WORDS, words.NEXT_WORDS)
-    shift = next((by for table, by in zip(near, (0, 1, -1), strict=True) if low[0] in table), None)
-    name = words.SEASONS.get(low[1])
-    return (
-        None if shift is None or name is None else (2, words.near_season(name, shift, seen.today))
-    )
+    shift, name = words.shift_of(low[0]), words.SEASONS.get(low[1])
+    if shift is None or name is None:
+        return None
+    return 2, words.near_season(name, shift, seen.today)

@@ -173,10 +173,21 @@ def quarter_days(year: int, quarter: int) -> Days:
     return month_days(year, 3 * quarter - 2)[0], month_days(year, 3 * quarter)[1]
 
 
+def begun(days_of: Callable[[int], Days], today: date) -> Days:
+    """Return the days of this year if they have begun, else those of the year before."""
+    days = days_of(today.year)
+    return days if days[0] <= today else days_of(today.year - 1)
+
+
 def latest_quarter(quarter: int, today: date) -> Days:
     """Return the last such quarter that has begun."""
-    days = quarter_days(today.year, quarter)
-    return days if days[0] <= today else quarter_days(today.year - 1, quarter)
+    return begun(lambda year: quarter_days(year, quarter), today)
+
+
+def shift_of(word: str) -> int | None:
+    """Return how far back a period is: 0 for this, 1 for last and -1 for next."""
+    near = (THIS_WORDS, LAST_WORDS, NEXT_WORDS)
+    return next((by for words, by in zip(near, (0, 1, -1), strict=True) if word in words), None)
 
 
 def half_days(year: int, half: int) -> Days:
@@ -192,13 +203,15 @@ def season_days(year: int, season: int) -> Days:
 
 def near_season(season: int, back_by: int, today: date) -> Days:
     """Return this season (0), the last one that is over (1) or the next one (-1)."""
-    years = range(today.year - 2, today.year + 3)
-    seasons = [season_days(year, season) for year in years]
+    return near(lambda year: season_days(year, season), back_by, today)
+
+
+def near(days_of: Callable[[int], Days], back_by: int, today: date) -> Days:
+    """Return what comes every year and is not over (0), the last that is (1), or the next (-1)."""
+    every = [days_of(year) for year in range(today.year - 2, today.year + 3)]
     if back_by > 0:
-        return [days for days in seasons if days[1] < today][-1]
-    if back_by < 0:
-        return next(days for days in seasons if days[0] > today)
-    return next(days for days in seasons if today <= days[1])
+        return [days for days in every if days[1] < today][-1]
+    return next(days for days in every if (days[0] > today if back_by else today <= days[1]))
 
 
 def third(days: Days, number: int) -> Days:

@@ -165,16 +165,17 @@ def in_turns(
 
 def _leading(answers: Sequence[Answer], passages: Sequence[RankedPassage]) -> Answer:
     """Choose the answer whose match applies to all `passages`."""
-    owners = [answer for passage in passages for answer in answers if _holds(answer, passage)]
+    owners = [
+        answer
+        for passage in passages
+        for answer in answers
+        if any(each is passage for each in answer.passages)
+    ]
     first = (*owners, *answers)[0]
     if first.uncalibrated is None or first.match == "strong":
         return first
     known = next((answer for answer in owners if answer.uncalibrated is None), first)
     return first if known.is_doubtful else known
-
-
-def _holds(answer: Answer, passage: RankedPassage) -> bool:
-    return any(each is passage for each in answer.passages)
 
 
 def _merged(lists: Sequence[tuple[Answer, Sequence[RankedPassage]]]) -> list[RankedPassage]:

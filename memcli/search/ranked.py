@@ -71,9 +71,9 @@ class RankedPassage(Record):
     score: float
     cosine: float | None  # of the best segment, clamped to [0, 1]; None without a vector
     coverage: float  # share of the query's IDF that the chunk matches, 0 to 1
-    confidence: float | None
-    duplicates: tuple[str, ...]  # citations with the same content
-    trace: tuple[Step, ...]
+    confidence: float | None = None
+    duplicates: tuple[str, ...] = ()  # citations with the same content
+    trace: tuple[Step, ...] = ()
     # Of the passage only, if it is less than its chunk; None: as above.
     own_cosine: float | None = None
     own_coverage: float | None = None

@@ -208,8 +208,5 @@ def _passage(
         score=score + (LINKED * (1.0 - score) if chunk in linked else 0.0),
         cosine=cosine,
         coverage=share,
-        confidence=None,
-        duplicates=(),
-        trace=(),
         best=max(range(len(segments)), key=lambda at: segments[at].cosine or 0.0, default=0),
     )

@@ -161,13 +161,10 @@ def _meant(
         return _correction(english, "plural")
     may_be_begun = is_last and not _is_form(word)
     respelt = _respelt(snapshot, word, is_foreign=is_foreign)
-    if respelt and is_foreign and _ends_in_english(word, fold(respelt)):
-        respelt = None
-    if (
-        respelt
-        and not is_foreign
-        and _is_form(word)
-        and not spelling.are_forms(word, fold(respelt))
+    if respelt and (
+        _ends_in_english(word, fold(respelt))
+        if is_foreign
+        else _is_form(word) and not spelling.are_forms(word, fold(respelt))
     ):
         respelt = None
     return (

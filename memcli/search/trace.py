@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memcli.search.rerank import RerankResult
     from memcli.search.summaries import ExpandedLines
 
-SCHEMA = "memcli.search-trace/1"
+SCHEMA, CONTEXT_SCHEMA = "memcli.search-trace/1", "memcli.context-trace/1"
 TEXT_CHARS = 700  # as much as a snippet shows
 LEG_TOP = 50  # of each retriever; the fused list has every candidate
 

@@ -33,7 +33,7 @@ def passage(
         trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1,
         semantic_rank=None, literal=False, segments=(SegmentScore(start, end, 0, 9, None),),
     )  # fmt: skip
-    made = RankedPassage(candidate, 0, 0, 0.0, None, 1.0, None, (), ())
+    made = RankedPassage(candidate, 0, 0, 0.0, None, 1.0)
     return made.moved(score, "fuse", method="scaled", bm25=1.0, keyword_rank=1)
 
 

@@ -466,6 +466,11 @@ def test_a_denial_that_asks_of_the_day_denies_nothing(text: str, words: str) -> 
         ("was kostete die letzte Lieferung", "letzte", "newest"),
         ("how long will the last delivery last", "last", "newest"),
         ("The oven stopped. Last fault?", "Last", "newest"),
+        (
+            "When did we meet? Last car broke.",
+            "Last",
+            "newest",
+        ),  # nothing before it in its sentence
         ("最近一次会议", "最近一次", "newest"),
         ("最后一批货", "最后一批", "newest"),
         ("第一批货", "第一批", "oldest"),

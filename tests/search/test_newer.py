@@ -25,7 +25,7 @@ def passage(
     heading: str = "",
 ) -> RankedPassage:
     made = candidate(chunk_id, lines=(text,), date=date, heading_path=(heading,) if heading else ())
-    return RankedPassage(made, 0, 0, score, None, coverage, None, (), ())
+    return RankedPassage(made, 0, 0, score, None, coverage)
 
 
 OLD = passage(1, 0.7, "Orders are kept in MySQL.", "2025-03-03")
