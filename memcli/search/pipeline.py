@@ -355,7 +355,8 @@ def _scoring(
     gathered: GatherResult, options: SearchOptions, age_days: Callable[[str], float]
 ) -> list[StageStep]:
     """List the stages that score passages."""
-    recalled, steps = gathered.recalled, list[StageStep]()
+    recalled = gathered.recalled
+    steps: list[StageStep] = []
     if gathered.voices:
         steps.append(("speaker", gathered.voices.trimmed))
     if options.formula is not None:
