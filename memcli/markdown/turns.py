@@ -6,7 +6,7 @@ ends at the next turn, at a heading that is not below its own, or with its list 
 
 Notes also contain such lines (`Owner: ...`). So a document is a conversation only if its speakers
 are a user and an assistant, or if at least two names with at least MIN_TURNS lines each start half
-of its paragraphs and items.
+of its paragraphs and items. One line is enough if it has a time or an id: `Kate (D1:3): ...`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _TIME = r"[\[(]?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?"
 _ASIDE = r"[(\[][^()\[\]\n]{0,40}[)\]]"  # an id or a time after the name
 _OPENS = re.compile(
     r" {0,3}(?:[-*+] +|\d{1,3}[.)] +)?"
-    rf"(?:{_TIME}[ ,-]*)?"
+    rf"(?P<time>{_TIME}[ ,-]*)?"
     r"(?:\*\*|__)?"
     rf"(?P<name>[^\W\d_][\w .'’&-]{{0,{NAME_CHARS - 1}}}?)"
-    rf"(?:\*\*|__)?(?: ?{_ASIDE})?(?:\*\*|__)?"
+    rf"(?:\*\*|__)?(?P<aside> ?{_ASIDE})?(?:\*\*|__)?"
     r"(?:[:：](?:\*\*|__)(?:\s|$)|:(?:\s|$)|：)",
     re.IGNORECASE,
 )
@@ -59,7 +59,9 @@ _HEADING = re.compile(rf"\W*(?P<name>[^\W\d_][\w .'-]{{0,{NAME_CHARS - 1}}}?)(?:
 def turns_of(parsed: ParsedMarkdown) -> tuple[Turn, ...]:
     """Return the turns of a conversation in order; () for any other document."""
     openings = list(_openings(parsed))
-    counts = Counter(opening.speaker.casefold() for opening in openings)
+    counts: Counter[str] = Counter()
+    for opening in openings:
+        counts[opening.speaker.casefold()] += opening.weight
     speakers = {name for name in counts if role_of(name)}
     if not {USER, ASSISTANT} <= {role_of(name) for name in speakers}:
         speakers |= {name for name, times in counts.items() if times >= MIN_TURNS}
@@ -80,11 +82,12 @@ def role_of(speaker: str) -> str:
 
 
 class _Opening(Record):
-    """The start of a turn: a line and a block, from 0."""
+    """The start of a turn: a line and a block, from 0, and how many plain turns it counts as."""
 
     line: int
     block: int
     speaker: str
+    weight: int = 1
 
 
 def _openings(parsed: ParsedMarkdown) -> Iterator[_Opening]:
@@ -95,15 +98,17 @@ def _openings(parsed: ParsedMarkdown) -> Iterator[_Opening]:
         elif block.kind in ("item", "paragraph"):
             end = block.end if block.kind == "paragraph" else block.start + 1
             for line in range(block.start, end):
-                if name := _named(parsed.lines[line]):
-                    yield _Opening(line, index, name)
+                text = parsed.lines[line]
+                match = _OPENS.match(text) if ":" in text or "：" in text else None
+                if match and (name := _name(match)):
+                    weight = MIN_TURNS if match["time"] or match["aside"] else 1
+                    yield _Opening(line, index, name, weight)
 
 
-def _named(line: str) -> str:
-    """Return the name at the start of a line, or ""."""
-    match = _OPENS.match(line) if ":" in line or "：" in line else None
-    name = " ".join(match["name"].split()) if match else ""
-    looks_like_one = name and (not name[0].islower() or bool(role_of(name)))
+def _name(match: re.Match[str]) -> str:
+    """Return the name that starts a line, or "" if it does not look like one."""
+    name = " ".join(match["name"].split())
+    looks_like_one = not name[0].islower() or bool(role_of(name))
     return name if looks_like_one and len(name.split()) <= NAME_WORDS else ""
 
 

@@ -140,7 +140,9 @@ def search(
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=asks_for_several(gathered.question),
     )
-    answer = answer._replace(passages=_with_ends(snapshot, gathered, answer))
+    answer = answer._replace(
+        passages=_with_ends(snapshot, gathered, answer, every_line=options.lists)
+    )
     if options.ends:
         answer = ended(
             answer, apart=options.apart, is_shared=options.is_shared, budget=options.budget
@@ -187,20 +189,24 @@ def _words_of(query: ParsedQuery, repaired: Iterable[Repair]) -> tuple[str, ...]
 
 
 def _with_ends(
-    snapshot: Snapshot, gathered: GatherResult, answer: Answer
+    snapshot: Snapshot, gathered: GatherResult, answer: Answer, *, every_line: bool
 ) -> tuple[RankedPassage, ...]:
-    """Look up which passages begin or end within a line, and who speaks in them."""
+    """Look up which passages begin or end within a line, and who speaks in them.
+
+    With `every_line` lines without a speaker get their share of the question too.
+    """
     ids = [passage.about.chunk_id for passage in answer.passages]
     lines = snapshot.lines_of(ids)
     passages = tuple(
         passage._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
         for passage, chunk in zip(answer.passages, ids, strict=True)
     )
-    if not any(passage.turns for passage in passages):
+    if not (every_line or any(passage.turns for passage in passages)):
         return passages
     from memcli.search.speakers import with_shares
 
-    return with_shares(snapshot, passages, gathered.recalled.terms, answer.named_speakers)
+    terms, names = gathered.recalled.terms, answer.named_speakers
+    return with_shares(snapshot, passages, terms, names, every_line=every_line)
 
 
 def _rank(

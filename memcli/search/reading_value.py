@@ -227,8 +227,8 @@ def best_lines(
 ) -> tuple[RankedPassage, ...]:
     """Narrow each passage that matches to its best line; without a match, the first three.
 
-    Of a conversation, also each line that contains all words of the question. After the first
-    lines, or in a search `by_keyword`, one of a conversation must contain a word of the question.
+    Each line that contains all words of the question is kept too. After the first lines, or in a
+    search `by_keyword`, a line must contain a word of the question.
     """
     near = [passage for passage in passages if _may_answer(passage)] or passages[
         :MOST_WITHOUT_MATCH

@@ -188,8 +188,10 @@ def with_shares(
     passages: Sequence[RankedPassage],
     terms: Iterable[WeightedTerm],
     names: Sequence[str],
+    *,
+    every_line: bool,
 ) -> tuple[RankedPassage, ...]:
-    """Compute how much of the question each line of a conversation contains.
+    """Compute how much of the question each line of a conversation, or `every_line`, contains.
 
     `names` are the speakers whom the question names. Lines in which another speaker claims what is
     asked about them become the `claims` of their passage.
@@ -201,10 +203,8 @@ def with_shares(
 
     made = []
     for passage in passages:
-        text, segments = (
-            passage.candidate.text,
-            by_line(passage.candidate).segments if passage.turns else (),
-        )
+        text = passage.candidate.text
+        segments = by_line(passage.candidate).segments if every_line or passage.turns else ()
         lines = [p for p in segments if passage.start_line <= p.start_line <= passage.end_line]
         shares = shares_of([text[line.start : line.end] for line in lines])
         numbered = zip((line.start_line for line in lines), shares, strict=True)

@@ -201,6 +201,11 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
         (f"{day}  Day", f"3: - Pool filter {x}.") for day, x in zip(days, said, strict=True)
     ]
     assert count == "6 lines"
+    put(
+        notes, {"memory/several/1.md": "# Day\n\nA pool filter.\nNo filter.\n\n- pool, filter: 4\n"}
+    )
+    both = printed("search", "pool filter", "--list", "--path", "memory/several/*")[0]
+    assert both.splitlines()[1:] == ["3: A pool filter.", "6: - pool, filter: 4", "2 lines"]
     *few, count = printed(*query, "--budget", "50")[0].splitlines()
     assert few == lines[: len(few)] != []
     assert estimate("\n".join([*few, count])) <= 50

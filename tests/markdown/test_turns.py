@@ -32,6 +32,13 @@ def test_list_items_with_names() -> None:
     ]  # fmt: skip
 
 
+def test_one_turn_of_each_is_enough_with_an_id_or_a_time() -> None:
+    text = "# 2026-02-05\n\n- **Kate** (D1:1): Hello!\n- **Odette** (D1:2): Hi, how was the pool?\n"
+    assert told(text) == [(3, 3, "Kate"), (4, 4, "Odette")]
+    assert told("10:32 Kate: Hello!\n\n10:33 Odette: Hi.\n") == [(1, 1, "Kate"), (3, 3, "Odette")]
+    assert told("- **Kate**: Hello!\n- **Odette**: Hi.\n") == []
+
+
 def test_a_turn_of_an_assistant_keeps_its_own_headings() -> None:
     text = """\
 ## Exchange 1
