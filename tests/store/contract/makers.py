@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from hashlib import sha256
+from struct import unpack
 from typing import Any
 
 from memcli.indexing.document import build_document
@@ -164,6 +165,12 @@ def near(snapshot: Snapshot, text: str, limit: int = 100, scope: Scope = EVERYTH
     """Name what is found by a vector, best first."""
     texts = snapshot.by_vector(ENCODER.encode_query(text), limit, scope)()
     return places(snapshot, dict.fromkeys(c for text in texts for c in text.chunk_ids))
+
+
+def cosine(a: bytes, b: bytes) -> Any:
+    """Give the cosine as every store does: by the distance, as if both were of unit length."""
+    one, other = (unpack(f"<{len(each) // 4}f", each) for each in (a, b))
+    return 1.0 - sum((x - y) ** 2 for x, y in zip(one, other, strict=True)) / 2.0
 
 
 def keys(*paths: str, source: str = MEMORY_SOURCE) -> Sequence[Key]:

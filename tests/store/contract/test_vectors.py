@@ -17,6 +17,7 @@ from tests.store.contract.makers import (
     EVERYTHING,
     Clock,
     changing,
+    cosine,
     embed,
     every_chunk,
     fill,
@@ -26,7 +27,6 @@ from tests.store.contract.makers import (
     search_by,
     stamp_of,
 )
-from tests.store.contract.memory_store import cosine
 
 OTHER = HashingEncoder(dimension=32)
 NOTES = {
