@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from math import ceil
+from operator import not_
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context import hops
@@ -132,10 +134,7 @@ def find(
     # In a prompt, quotation marks do not demand an exact phrase.
     inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
-    query = question.query
-    answers = search_each(
-        groups, query, question.dates, wide, age_days=question.age_days, observe=observe
-    )
+    answers = search_each(groups, question, wide, observe=observe)
     worth, idle = split_by_worth([_without_soft_rules(each, fixed) for each in answers])
     passages, low = (
         merge_answers(worth, options=wide).passages,
@@ -146,7 +145,7 @@ def find(
     linked = _hops(snapshot, parts[:PARENTS], fixed, following)
     answer = merge_answers(answers, options=wide)
     offered = raw_first(with_hops(parts, linked))
-    nearest = _preferences(groups, answers, query, fixed)
+    nearest = _preferences(groups, answers, question.query, fixed)
     shown = _quoted([*nearest, *offered[:COMPARED]])
     pool = near(snapshot, shown, scope_within(snapshot, options.filters))
     pool += [Quotation(passage.about, passage.candidate.text) for passage in answer.fused[:POOL]]
@@ -204,25 +203,16 @@ def split_by_worth(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer
     worthy: list[Answer] = []
     below: list[Answer] = []
     for answer, own in zip(answers, sure, strict=True):
-        is_known = answer.uncalibrated is None
-        worth, idle = (
-            ((), answer.passages) if is_known and own < least else _by_worth(answer.passages)
-        )
+        is_far = answer.uncalibrated is None and own < least
+        floor = FLOOR_SHARE * max((passage.score for passage in answer.passages), default=0.0)
+        are_idle = [
+            is_far or passage.score <= 0 or (rank >= FREE and passage.score < floor)
+            for rank, passage in enumerate(answer.passages)
+        ]
+        worth = compress(answer.passages, map(not_, are_idle))
         worthy.append(answer._replace(passages=tuple(worth)))
-        below.append(answer._replace(passages=tuple(idle)))
+        below.append(answer._replace(passages=tuple(compress(answer.passages, are_idle))))
     return worthy, below
-
-
-def _by_worth(
-    passages: Sequence[RankedPassage],
-) -> tuple[Sequence[RankedPassage], Sequence[RankedPassage]]:
-    best = max((passage.score for passage in passages), default=0.0)
-    worth: list[RankedPassage] = []
-    idle: list[RankedPassage] = []
-    for rank, passage in enumerate(passages):
-        is_worth = passage.score > 0 and (rank < FREE or passage.score >= FLOOR_SHARE * best)
-        (worth if is_worth else idle).append(passage)
-    return worth, idle
 
 
 def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
@@ -230,12 +220,10 @@ def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
     cites = [(part, cited(part)) for part in parts]
     raw = [part for part, lines in cites if not lines]
 
-    def is_shown(lines: Sequence[CitedLine]) -> bool:
-        return any(touches(part, each) for each in lines for part in raw)
+    def is_shown(each: tuple[ContextPart, Sequence[CitedLine]]) -> bool:
+        return any(touches(part, line) for line in each[1] for part in raw)
 
-    again = [is_shown(lines) for _, lines in cites]
-    order = sorted(range(len(parts)), key=again.__getitem__)
-    return [parts[at] for at in order]
+    return [part for part, _ in sorted(cites, key=is_shown)]
 
 
 def with_hops(parts: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:

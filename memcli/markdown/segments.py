@@ -111,8 +111,7 @@ def embedded_again(
     """
     title, heading_path, date, description = context
     lines = (
-        *contexts(title, heading_path, date, description),
-        *contexts(title, heading_path, None, description),
+        each for day in (date, None) for each in contexts(title, heading_path, day, description)
     )
     forms = (embedded_text(line, prefix, text) for line in lines)
     return next(

@@ -16,26 +16,13 @@ from memcli.search.stages import SWITCH_OF, SWITCHES
 from memcli.types import Filters
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from memcli.embedding.models import Calibration
+    from memcli.search.published_profiles import Convex, TwoPass
     from memcli.search.rerank import Reranker
 
     Observer = Callable[[str, Sequence[RankedPassage]], None]  # gets a stage and its passages
     # A stage, and the function that turns passages into passages.
     StageStep = tuple[str, Callable[[Sequence[RankedPassage]], Sequence[RankedPassage]]]
-
-    class Formula(Protocol):
-        """Scores passages by another formula."""
-
-        def score(
-            self,
-            passages: Sequence[RankedPassage],
-            matched: Mapping[int, float],
-            *,
-            age_days: Callable[[str], float],
-        ) -> list[RankedPassage]:
-            """Return the passages with their new scores; `matched` is that of `RecallResult`."""
 
 
 # With a budget, the tokens are the limit; as many passages as focus examines.
@@ -79,7 +66,7 @@ class SearchOptions(Record):
     apart: bool = False  # with `ends`, each turn of a conversation is a separate passage
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
-    formula: Formula | None = None  # of the profile, with its constants
+    formula: Convex | TwoPass | None = None  # of the profile, with its constants
     quality_weight: float = 0.5  # see `summaries`
     inner: Inner = Inner()
 
@@ -151,7 +138,7 @@ def options_of(
     )
 
 
-def _formula(profile: Profile, config: Config) -> Formula | None:
+def _formula(profile: Profile, config: Config) -> Convex | TwoPass | None:
     if not profile.formula:
         return None
     from memcli.search.published_profiles import Convex, TwoPass

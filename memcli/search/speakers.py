@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from math import fsum
 from operator import itemgetter
 
@@ -137,20 +138,14 @@ class ConversationSpeakers(Record):
 
     def leaned(self, passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
         """Lower chunks in which only machines speak, if the question is about its writer."""
-        return (
-            ordered([self._leaned(passage) for passage in passages])
-            if self.focus.of_writer
-            else passages
-        )
-
-    def _leaned(self, passage: RankedPassage) -> RankedPassage:
-        about = passage.about
-        weight = weight_of(self.turns.get(about.chunk_id, ()), about.start_line, about.end_line)
-        return (
-            passage
-            if weight == 1.0
-            else passage.moved(passage.score * weight, "speaker", weight=weight)
-        )
+        if not self.focus.of_writer:
+            return passages
+        leaned = []
+        for passage in passages:
+            about = passage.about
+            weight = weight_of(self.turns.get(about.chunk_id, ()), about.start_line, about.end_line)
+            leaned.append(passage if weight == 1.0 else _lowered(passage, weight))
+        return ordered(leaned)
 
     def weights(self, chunks: Iterable[Candidate]) -> dict[int, list[float]]:
         """Return how much each segment counts in chunks with speakers, by chunk id."""
@@ -290,14 +285,12 @@ def lead_of(passages: Iterable[RankedPassage]) -> float | None:
     It is the mean over the first passages of the share of IDF in the best line, from -1 to 1; None
     if the question names nobody who speaks.
     """
-    leads = [passage.speaker_match for passage in passages if passage.speaker_match is not None][
-        :MOST_JUDGED
-    ]
+    matches = (each.speaker_match for each in passages)
+    leads = [*islice((match for match in matches if match is not None), MOST_JUDGED)]
     return fsum(leads) / len(leads) if leads else None
 
 
-def _lowered(passage: RankedPassage) -> RankedPassage:
-    weight = 1.0 - OTHERS_SHARE
+def _lowered(passage: RankedPassage, weight: float = 1.0 - OTHERS_SHARE) -> RankedPassage:
     return passage.moved(passage.score * weight, "speaker", weight=weight)
 
 
@@ -316,16 +309,12 @@ class Voices(Record):
 
         With `only`, leave out every line of others.
         """
-        moved = []
+        moved: list[RankedPassage] = []
         for passage in passages:
             if passage.about.chunk_id not in self.lines:
                 moved.append(passage)
-                continue
-            if self.only:
-                moved += self._theirs(passage)
-                continue
-            cut, is_theirs = self._cut(passage)
-            moved.append(cut if is_theirs else _lowered(cut))
+            else:
+                moved += self._theirs(passage) if self.only else [self._cut(passage)]
         return ordered(moved)
 
     def _theirs(self, passage: RankedPassage) -> list[RankedPassage]:
@@ -365,8 +354,8 @@ class Voices(Record):
             made.append(cut if run is first else _lowered(cut))
         return made
 
-    def _cut(self, passage: RankedPassage) -> tuple[RankedPassage, bool]:
-        """Return a passage without the idle lines at its ends, and whether one is not of others."""
+    def _cut(self, passage: RankedPassage) -> RankedPassage:
+        """Return a passage without the idle lines at its ends; lower one of others only."""
         chunk, shares = passage.about.chunk_id, self.shares[passage.about.chunk_id]
         candidate, inside, best = self._inside(passage)
         others = {
@@ -386,7 +375,7 @@ class Voices(Record):
             named_speakers=self.names,
             speaker_match=lead,
         )
-        return cut, any(at not in others for at in inside)
+        return cut if any(at not in others for at in inside) else _lowered(cut)
 
     def _inside(self, passage: RankedPassage) -> tuple[Candidate, list[int], int]:
         """Return the chunk cut into lines, the lines of a passage, and the best of these."""
