@@ -91,30 +91,19 @@ def gather(
     wants_keyword = options.mode != "semantic"
     facts, counts = snapshot.facts, snapshot.counts()
     semantic, vector = retrievers.semantic_retriever(snapshot, query, options, embed_query, counts)
-    bounds = RecallBounds(
-        options.universe if options.sort == "score" else MOST_OUTSIDE,
-        scope_within(snapshot, options.filters),
-        spans,
-        options.inner.outside,
-        options.inner.demands_phrases,
-        options.profile.by_limit,
-        keywords_choose=vector is not None and retrievers.is_partial(counts),
-    )
+    bounds = _bounds(snapshot, spans, options)
+    bounds = bounds._replace(keywords_choose=vector is not None and retrievers.is_partial(counts))
     read = partial(recall, snapshot, query, total=counts.chunks, keyword=wants_keyword)
     recalled = read(vector=vector.blob if vector else None, bounds=bounds)
     if bounds.keywords_choose:
         semantic = retrievers.of_matches(semantic, counts, recalled.candidates)
         if not semantic.ran:
             vector, recalled = None, read(vector=None, bounds=bounds)
-    keyword = _keyword_use(recalled.common, counts.chunks, runs=wants_keyword)
     turns, speakers, documents = _heard(snapshot, query.text, options, recalled.candidates)
     weights = retrievers.retriever_weights(options, vector, keyword=wants_keyword)
     believed = text_share(recalled.coverage) if options.has("fuse.coverage") else 1.0
     prior = retrievers.length_prior(options, vector, documents)
-    fused = _fused(recalled, options.fusion, weights, believed, prior)
-    if repaired:
-        text = ", ".join(f"{each.searched} for {each.typed}" for each in repaired)
-        fused = [passage.noted("repaired", text) for passage in fused]
+    fused = _fused(recalled, repaired, options.fusion, weights, prior, believed=believed)
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
     fused = speakers.leaned(fused) if speakers else fused
@@ -146,7 +135,7 @@ def gather(
         dates_alone=dates_alone,
         weights=weights,
         text_share=believed,
-        keyword=keyword,
+        keyword=_keyword_use(recalled.common, counts.chunks, runs=wants_keyword),
         semantic=semantic,
         revision=str(facts.revision),
         fingerprint=(facts.fingerprint or "") if semantic.ran else "",
@@ -183,20 +172,37 @@ def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[DateS
 
 
 def _fused(
-    recalled: RecallResult, fusion: str, weights: Weights, believed: float, prior: LengthPrior
+    recalled: RecallResult,
+    repaired: Sequence[Repair],
+    method: str,
+    weights: Weights,
+    prior: LengthPrior,
+    *,
+    believed: float,
 ) -> Sequence[RankedPassage]:
+    """Fuse candidates; their traces name the components that answered, and corrected words."""
     fused = fuse(
-        recalled.candidates,
-        recalled.coverage,
-        method=fusion,
-        weights=weights,
-        text_share=believed,
-        prior=prior,
-    )
+        recalled.candidates, recalled.coverage, method=method, weights=weights,
+        text_share=believed, prior=prior,
+    )  # fmt: skip
     if recalled.tiers:
-        tiers = ", ".join(map(str, recalled.tiers))
-        fused = [passage.noted("tier", tiers) for passage in fused]
+        text = ", ".join(map(str, recalled.tiers))
+        fused = [passage.noted("tier", text) for passage in fused]
+    if repaired:
+        text = ", ".join(f"{each.searched} for {each.typed}" for each in repaired)
+        fused = [passage.noted("repaired", text) for passage in fused]
     return fused
+
+
+def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
+    return RecallBounds(
+        options.universe if options.sort == "score" else MOST_OUTSIDE,
+        scope_within(snapshot, options.filters),
+        spans,
+        options.inner.outside,
+        options.inner.demands_phrases,
+        options.profile.by_limit,
+    )
 
 
 def _without_days(recalled: RecallResult, dates: Sequence[DateSpan]) -> RecallResult:

@@ -221,17 +221,8 @@ def _rank(
     scored = run_stages(scoring, passages, options, observe)
     threshold = partial(_above_threshold, gathered, options)
     judged = run_stages([("threshold", threshold)], scored, options, observe)
-    options = _timed(options) if gathered.order else options
     is_sorted = options.sort != "score"
-    is_timed = gathered.dates_alone or is_sorted
-    steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered)
-    cut = (lambda whole: whole) if options.whole else beginning
-    steps += [("join", joined), ("cut", cut)]
-    ranked = run_stages(steps, judged, options, observe)
-    if gathered.dates_alone and not is_sorted:
-        # The document of a period, such as `2025-Q2.md`, comes before its days.
-        ranked = sorted(ranked, key=lambda passage: passage.about.chunk_id not in gathered.named)
-    top = ranked[: options.limit]
+    top = _in_order(gathered, options, judged, observe)[: options.limit]
     packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
@@ -381,14 +372,31 @@ def _scoring(
     ]
 
 
-def _ordering(options: SearchOptions, gathered: GatherResult) -> list[StageStep]:
-    """List the stages that set the order of passages, after their confidence."""
-    return [
-        ("newer", partial(newer_first, turns=gathered.turns, question=gathered.question)),
-        ("language", partial(_translated, gathered.question)),
-        ("spread", spread),
-        ("mmr", partial(_diversified, options)),
-    ]
+def _in_order(
+    gathered: GatherResult,
+    options: SearchOptions,
+    passages: Sequence[RankedPassage],
+    observe: Observer,
+) -> Sequence[RankedPassage]:
+    """Set the order of passages, fold duplicates, join neighbours and cut them."""
+    if gathered.order:  # MMR and corrections would change the order of time
+        without = options.inner.without | {"newer"}
+        options = options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
+    is_sorted = options.sort != "score"
+    steps: list[StageStep] = [("mmr", partial(_folded, options)), ("spread", spread)]
+    if not (gathered.dates_alone or is_sorted):
+        steps = [
+            ("newer", partial(newer_first, turns=gathered.turns, question=gathered.question)),
+            ("language", partial(_translated, gathered.question)),
+            ("spread", spread),
+            ("mmr", partial(_diversified, options)),
+        ]
+    cut = (lambda whole: whole) if options.whole else beginning
+    ranked = run_stages([*steps, ("join", joined), ("cut", cut)], passages, options, observe)
+    if gathered.dates_alone and not is_sorted:
+        # The document of a period, such as `2025-Q2.md`, comes before its days.
+        return sorted(ranked, key=lambda passage: passage.about.chunk_id not in gathered.named)
+    return ranked
 
 
 def _translated(question: str, passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
@@ -397,21 +405,6 @@ def _translated(question: str, passages: Sequence[RankedPassage]) -> Sequence[Ra
     from memcli.search.translations import own_language_first
 
     return own_language_first(passages, question)
-
-
-def _timed(options: SearchOptions) -> SearchOptions:
-    """Turn off the stages that would change the order of time: MMR and corrections."""
-    without = options.inner.without | {"newer"}
-    return options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
-
-
-def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
-    """List the stages that keep the order of time, and fold duplicates."""
-
-    def fold(passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
-        return folded(without_repeats(passages[:MMR_POOL])) if options.has("mmr.fold") else passages
-
-    return [("mmr", fold), ("spread", spread)]
 
 
 def _above_threshold(
@@ -433,6 +426,10 @@ def _above_threshold(
     if options.sort == "score" or gathered.dates_alone:
         return above
     return in_time(matching(above), newest=options.sort == "newest")
+
+
+def _folded(options: SearchOptions, passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
+    return folded(without_repeats(passages[:MMR_POOL])) if options.has("mmr.fold") else passages
 
 
 def _diversified(options: SearchOptions, passages: Sequence[RankedPassage]) -> list[RankedPassage]:

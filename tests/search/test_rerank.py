@@ -17,6 +17,7 @@ from memcli.errors import Reason, RetrieverError
 from memcli.search.federation import ModelGroup, search_each
 from memcli.search.focus import Adjustments, Width, focus
 from memcli.search.options import options_of
+from memcli.search.question import Question
 from memcli.search.ranked import RankedPassage
 from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, RerankResult, rerank
 from memcli.search.retrievers import Vector
