@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 
 from memcli.indexing.document import made_or_skip
 from memcli.indexing.planning import Settings, plan, read
@@ -78,11 +78,9 @@ def draft(documents: Mapping[str, ParsedMarkdown], count: int) -> list[QuestionD
         ]
         for path, parsed in sorted(documents.items())
     ]
-    lists = [drafts for drafts in per_document if drafts]
     chosen: list[QuestionDraft] = []
-    for depth in range(max(map(len, lists), default=0)):
-        layer = [drafts[depth] for drafts in lists if len(drafts) > depth]
-        chosen += _spread(layer, count - len(chosen))
+    for layer in zip_longest(*per_document):
+        chosen += _spread([each for each in layer if each], count - len(chosen))
     return sorted(chosen, key=lambda d: (d.path, d.start_line))
 
 

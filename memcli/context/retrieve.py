@@ -313,7 +313,7 @@ def with_corrections(
     for part in parts:
         marked = _marked(part, newer)
         for line in marked.corrected_by:
-            if not any(_shows(other, line) for other in (*parts, *ranked)):
+            if not any(_has(other.excerpt.about, line) for other in (*parts, *ranked)):
                 ranked += _lines_of(snapshot, line, part)
         if not all(map(newer.is_past, _quoted([part]))):
             ranked.append(marked)
@@ -333,20 +333,16 @@ def _quoted(parts: Iterable[ContextPart]) -> list[Quotation]:
     return [Quotation(span.excerpt.about, visible(span.excerpt.text)) for span in spans]
 
 
-def _shows(part: ContextPart, line: Correction) -> bool:
-    about = part.excerpt.about
+def _has(about: About, line: Correction) -> bool:
     is_in = about.start_line <= line.start_line <= about.end_line
-    return is_in and about.document == (line.source, line.path)
+    return is_in and about.document == line.document
 
 
 def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Iterator[ContextPart]:
     chunk = snapshot.excerpts([line.chunk_id]).get(line.chunk_id)
     if chunk and chunk.about.is_summary:  # the line is that of the log which it quotes
         own = snapshot.excerpts_of([line.document], Scope())
-        spans = (range(each.about.start_line, each.about.end_line + 1) for each in own)
-        chunk = next(
-            (c for c, span in zip(own, spans, strict=True) if line.start_line in span), None
-        )
+        chunk = next((each for each in own if _has(each.about, line)), None)
     if chunk is not None:
         yield part_of_lines(older.section, chunk, (line.start_line, line.end_line), older.score)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 
 from memcli.dates import absolute, holidays, words
@@ -19,18 +20,19 @@ _MONTH_LENGTH = 28  # days; a longer range has a beginning, a middle and an end
 
 def one(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read one date, with the words that name a part or a neighbour of it."""
-    rules: tuple[Rule, ...] = (day, _before_or_after, _part, _at)
-    return next((match for rule in rules if (match := rule(raw, low, seen))), None) or _plain(
-        raw, low, seen
-    )
+    return _first((day, _before_or_after, _part, _at, _plain), raw, low, seen)
+
+
+def _first(rules: Iterable[Rule], raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
+    return next((match for rule in rules if (match := rule(raw, low, seen))), None)
 
 
 def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> DateMatch | None:
     """Read a date after a word such as `in`, where a bare month or year is a date too."""
     skip = 1 if low[0] in ARTICLES else 0
     raw, low = raw[skip:], low[skip:]
-    match = day(raw, low, seen) or _before_or_after(raw, low, seen) or _part(raw, low, seen)
-    match = match or _plain(raw, low, seen) or (_bare(raw, low, seen) if bare else None)
+    rules: tuple[Rule, ...] = (day, _before_or_after, _part, _plain)
+    match = _first(rules, raw, low, seen) or (_bare(raw, low, seen) if bare else None)
     return match and (skip + match[0], match[1])
 
 
@@ -42,12 +44,12 @@ def alone(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
 
 def _plain(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read a date that needs no other word."""
-    rules: tuple[Rule, ...] = (
+    rules = (
         absolute.numeric, absolute.month, month, ago,
         absolute.year, absolute.quarter, absolute.season, season,
         holidays.dated, _of_date, period, weekday,
     )  # fmt: skip
-    return next((match for rule in rules if (match := rule(raw, low, seen))), None)
+    return _first(rules, raw, low, seen)
 
 
 def _bare(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
@@ -139,9 +141,9 @@ def _part(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
         return None
     days = match[1]
     if number is not None:
-        return at + match[0], words.third(days, number)
+        return at + match[0], words.share(days, number, 3)
     if is_half:
-        return at + match[0], words.half(days, ordinal or 1)
+        return at + match[0], words.share(days, (ordinal or 1) - 1, 2)
     last = timedelta(6)
     if ordinal is None:
         return at + match[0], (days[1] - last, days[1])

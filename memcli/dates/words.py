@@ -214,17 +214,11 @@ def near(days_of: Callable[[int], Days], back_by: int, today: date) -> Days:
     return next(days for days in every if (days[0] > today if back_by else today <= days[1]))
 
 
-def third(days: Days, number: int) -> Days:
-    """Return the beginning (0), the middle (1) or the end (2) of a range."""
+def share(days: Days, number: int, of: int) -> Days:
+    """Return one of so many equal shares of a range, from 0: the middle third is 1 of 3."""
     length = (days[1] - days[0]).days + 1
-    first, following = (days[0] + timedelta(length * n // 3) for n in (number, number + 1))
-    return first, following - timedelta(1)
-
-
-def half(days: Days, number: int) -> Days:
-    """Return the first (1) or the second (2) half of a range."""
-    middle = days[0] + timedelta(((days[1] - days[0]).days + 1) // 2)
-    return (days[0], middle - timedelta(1)) if number == 1 else (middle, days[1])
+    first, last = (days[0] + timedelta(length * n // of) for n in (number, number + 1))
+    return first, last - timedelta(1)
 
 
 def back(unit: int, number: int, today: date) -> Days:

@@ -8,7 +8,7 @@ left.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
@@ -133,9 +133,10 @@ def search(
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
+    typed = [term.text for term in query.counted_terms]
     answer = answer._replace(
         passages=tuple(with_corrections(answer.passages, newer)),
-        words=_words_of(query, answer.repaired),
+        words=tuple(dict.fromkeys([*typed, *(each.searched for each in answer.repaired)])),
         dates=dates,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=asks_for_several(gathered.question),
@@ -181,11 +182,6 @@ def ended(
     return answer._replace(
         passages=tuple(fitting), left=left, weaker=weaker, omitted_over_budget=dropped
     )
-
-
-def _words_of(query: ParsedQuery, repaired: Iterable[Repair]) -> tuple[str, ...]:
-    typed = (term.text for term in query.counted_terms)
-    return tuple(dict.fromkeys([*typed, *(each.searched for each in repaired)]))
 
 
 def _with_ends(

@@ -151,11 +151,7 @@ def attach(
     leaves: Mapping[str, Sequence[SourceLines]],
 ) -> list[ExpandedLines]:
     """Return each raw passage with the best of the summaries found that cover it."""
-    paths = [path_of(passage.about) for passage in summaries]
-    scope = [
-        (path, behind(passage, leaves[path]))
-        for path, passage in zip(paths, summaries, strict=True)
-    ]
+    scope = [(path := path_of(each.about), behind(each, leaves[path])) for each in summaries]
     scope += [(path, list(leaves[path])) for path in sorted(leaves)]
     return [
         ExpandedLines(passage, next(path for path, lines in scope if _is_in(passage, lines)))
