@@ -102,13 +102,12 @@ UNITS = _table(
     first=DAY,
 )
 # Meteorological seasons of the northern hemisphere.
-SPRING, SUMMER, AUTUMN, WINTER = range(4)
 SEASONS = _table(
     "spring frühling frühjahr 春",
     "summer sommer 夏",
     "autumn fall herbst 秋",
     "winter 冬",
-    first=SPRING,
+    first=0,
 )
 ORDINALS = _table(
     "first 1st ersten erste erstes",

@@ -152,7 +152,8 @@ def cut_segments(
     spans: list[Span] = []
     room = limits.part_max - limits.count(context)
     lead: Span | None = None  # the paragraph before, if it is short
-    for run in _runs(blocks):
+    # Neighbouring list items are one run; every other block is its own.
+    for run in divided(blocks, lambda run, block: not block.kind == run[-1].kind == "item"):
         kind = run[0].kind
         begin = len(spans)
         prefix = _prefix(run[0], parsed)
@@ -168,12 +169,9 @@ def cut_segments(
             if quotient(whole) <= PART_TOKENS and _tokens(whole, limits.count, room) <= room:
                 spans[begin - 1 : begin + 1] = [Span(lead.start, spans[begin].end, "")]
         is_lead = kind == "paragraph" and made == 1
-        lead = spans[-1] if is_lead and _size(spans[-1], text) <= LEAD_TOKENS else None
+        is_lead = is_lead and quotient(text[spans[-1].start : spans[-1].end]) <= LEAD_TOKENS
+        lead = spans[-1] if is_lead else None
     return spans
-
-
-def _size(span: Span, text: str) -> float:
-    return quotient(text[span.start : span.end])
 
 
 def _prefix(block: Block, parsed: ParsedMarkdown) -> str:
@@ -183,11 +181,6 @@ def _prefix(block: Block, parsed: ParsedMarkdown) -> str:
         return ""
     lines = parsed.lines[block.start : block.start + header]
     return visible("\n".join(line.strip() for line in lines))[:PREFIX_CHARS]
-
-
-def _runs(blocks: list[Block]) -> Iterator[list[Block]]:
-    """Group neighbouring list items; every other block is its own group."""
-    return divided(blocks, lambda run, block: not block.kind == run[-1].kind == "item")
 
 
 def divided(
@@ -241,7 +234,8 @@ def _stretches(
         if block.kind not in _BY_LINES or len(units) <= PART_LINES:
             stretch += units
             continue
-        for stanza in _stanzas(units, text):
+        # A blank line ends a stanza.
+        for stanza in divided(units, lambda s, unit: text.count("\n", s[-1][1], unit[0]) > 1):
             if not _is_wrapped(stanza):
                 stretch += stanza
                 continue
@@ -253,11 +247,6 @@ def _stretches(
             stretch = []
     if stretch:
         yield stretch, False
-
-
-def _stanzas(units: list[tuple[int, int]], text: str) -> Iterator[list[tuple[int, int]]]:
-    """Divide the lines of a block where a line is blank."""
-    return divided(units, lambda stanza, unit: text.count("\n", stanza[-1][1], unit[0]) > 1)
 
 
 def _is_wrapped(units: list[tuple[int, int]]) -> bool:

@@ -7,7 +7,6 @@ from datetime import date
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search import retrievers
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
@@ -135,7 +134,7 @@ def gather(
         dates_alone=dates_alone,
         weights=weights,
         text_share=believed,
-        keyword=_keyword_use(recalled.common, counts.chunks, runs=wants_keyword),
+        keyword=retrievers.keyword_use(recalled.common, counts.chunks, runs=wants_keyword),
         semantic=semantic,
         revision=str(facts.revision),
         fingerprint=(facts.fingerprint or "") if semantic.ran else "",
@@ -210,15 +209,6 @@ def _without_days(recalled: RecallResult, dates: Sequence[DateSpan]) -> RecallRe
     days = [day.text for day in dates]
     missing = (word for word in recalled.unmatched if not any(word in day for day in days))
     return recalled._replace(unmatched=tuple(missing)) if days and recalled.unmatched else recalled
-
-
-def _keyword_use(common: Sequence[str], chunks: int, *, runs: bool) -> RetrieverUse:
-    """Describe the use of keyword search, with the words that were too common to search for."""
-    reason = None if runs else retrievers.MODE_IS_SEMANTIC
-    if runs and common:
-        text = f"too many chunks contain these words to search for them: {', '.join(common)}"
-        reason = Reason("common", text)
-    return RetrieverUse(runs, reason, 0, chunks)
 
 
 def _as_meant(

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 # With a budget, the tokens are the limit; as many passages as focus examines.
 BUDGET_LIMIT = 100
+# Settings whose names are those of their options.
+NAMED_SETTINGS = (
+    "mode", "fusion", "half_life_days", "decay_floor", "mmr_lambda", "mmr_min", "min_score",
+    "quality_weight",
+)  # fmt: skip
 
 
 class Inner(Record):
@@ -115,17 +120,10 @@ def options_of(
     return SearchOptions(
         limit=limit,
         free=free,
-        mode=config("search.mode"),
         profile=profile,
         encoder=config("embedding.encoder"),
-        fusion=setting("search.fusion"),
         weights=_weights(setting("search.semantic_weight"), setting("search.keyword_weight")),
         universe=universe,
-        half_life_days=setting("search.half_life_days"),
-        decay_floor=setting("search.decay_floor"),
-        mmr_lambda=setting("search.mmr_lambda"),
-        mmr_min=setting("search.mmr_min"),
-        min_score=setting("search.min_score"),
         budget=budget,
         whole=whole,
         filters=filters,
@@ -134,7 +132,7 @@ def options_of(
         ends=ends,
         lists=lists,
         formula=_formula(profile, config),
-        quality_weight=config("search.quality_weight"),
+        **{name: setting(f"search.{name}") for name in NAMED_SETTINGS},
     )
 
 
