@@ -27,6 +27,7 @@ BEFORE_A_NUMBER = 2  # content words that name the thing with the number
 BEFORE_A_HAN_NUMBER = 3  # characters
 LONGEST_VALUE = 8  # tokens
 LONGEST_HAN_VALUE = 12  # characters
+LONGEST_PHRASE = 4  # tokens; a longer text that begins with a verb is not a value
 _HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
                ":", "：")  # fmt: skip
 # After these words a thing may have several values, unless the value is a number.
@@ -118,7 +119,7 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     elif label and " ".join(a).startswith(f"{label} ") and len(a) > (at := len(label.split())):
         a = [*a[:at], *a[at + (a[at] in _COPULAS) :]]  # `The fee is 12` and `The fee: 15`
     there = _difference(a, b)
-    if not _is_value(there):
+    if not _is_value(there, has_label=has_label):
         return False
     names = _names_chinese if there.is_han else _names
     return names(there, has_label=has_label)
@@ -133,12 +134,16 @@ def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
     return _Difference(tuple(clause), tuple(old), tuple(new), tuple(a[len(a) - last :]))
 
 
-def _is_value(there: _Difference) -> bool:
+def _is_value(there: _Difference, *, has_label: bool) -> bool:
     """Return whether two lines differ in one short value."""
     old, new = there.old, there.new
     longest = LONGEST_HAN_VALUE if there.is_han else LONGEST_VALUE
     if not (old and new) or max(len(old), len(new)) > longest or new[0] in _NEGATIONS:
         return False
+    if has_label and any(
+        len(each) > LONGEST_PHRASE and each[0].endswith("s") for each in (old, new)
+    ):
+        return False  # a description: `renders and prints shipping labels`
     past = [is_past(each[0], "") for each in (old, new)]
     if all(past) or (any(past) and not there.verbs):
         return False  # two events, or two participles
@@ -153,10 +158,8 @@ def _names(there: _Difference, *, has_label: bool) -> bool:
         name += [token for token in there.behind if is_thing(token)]
     if verbs := there.verbs:
         return there.are_numbers or verbs[-1] not in _SEVERAL
-    if has_label:
-        return True
     is_short = there.are_numbers and max(len(there.old), len(there.new)) <= 2
-    return len(name) >= BEFORE_A_NUMBER and is_short
+    return has_label or (is_short and len(name) >= BEFORE_A_NUMBER)
 
 
 def _names_chinese(there: _Difference, *, has_label: bool) -> bool:

@@ -165,12 +165,14 @@ def _contents(text: str) -> tuple[tuple[str, ...], ...]:
 def weight(new: ComparedLine, old: ComparedLine) -> float:
     """Add up the evidence for a correction; a sum above 0 means that it is one.
 
-    It is none without a word of change or a new value. Shared words alone may only change an order.
+    It is none without a word of change or a new value, or if it rests on two weekdays: many lines
+    have some. Such evidence may only change an order.
     """
     pieces = evidence(new, old)
     total = BIAS + sum(WEIGHTS[name] * value for name, value in pieces.items())
     is_change = pieces["change"] or pieces["value"] or pieces["new home"]
-    return total if is_change else min(total, 0.0)
+    by_days = WEIGHTS["same type"] * (new.value_types & old.value_types == {"day"})
+    return total if is_change and total > by_days else min(total, 0.0)
 
 
 def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
