@@ -17,7 +17,6 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.api.sync import Job, RunResult, Vectors, sync
 from memcli.api.workspace import SYSTEM_CLOCK
-from memcli.config.keys import KEYS
 from memcli.errors import BusyError
 from memcli.store.port import Store
 from memcli.store.sqlite import vectors
@@ -461,27 +460,6 @@ def test_none_goes_by_words(desk: Desk) -> None:
     desk.configure('[embedding]\nencoder = "none"\n')
     assert desk.index()["embedded"] == 0
     assert desk.by_vector()["ran"] is False
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(f"[{name.split('.')[0]}]\n{name.split('.')[1]} = {json.dumps(value)}"
-          for name, value in ((key.name, key.default) for key in KEYS)
-          if name.startswith(("onnx.", "openai.", "embedding.fallback"))),
-        '[embedding]\nencoder = "openai"',
-        '[embedding]\nencoder = "onnx"',
-    ],
-)  # fmt: skip
-def test_the_file_of_a_workspace_names_no_endpoint_and_no_folder(
-    desk: Desk, server: Loopback, text: str
-) -> None:
-    desk.use(server)
-    (desk.root / "memcli.toml").write_text(text)
-    for command in (("index",), ("search", "pool"), ("status",)):
-        _, err = desk.run(*command, code=2)
-        assert "is allowed only in your own configuration" in err
-    assert server.batches == []
 
 
 def test_the_file_of_a_workspace_may_turn_vectors_off(desk: Desk, server: Loopback) -> None:
