@@ -27,7 +27,6 @@ from tests.embedding.loopback import (
     Behave,
     Loopback,
     Reply,
-    dripping,
     embedded,
     loopback,
 )
@@ -228,38 +227,6 @@ def test_a_frozen_server_holds_nobody_up_and_is_asked_again_once_it_goes_on(
     finally:
         frozen.send_signal(signal.SIGCONT)
         frozen.communicate(timeout=60)
-
-
-@pytest.mark.timeout(60)
-def test_a_server_that_drips_holds_up_neither_index_nor_search(
-    desk: Desk, server: Loopback
-) -> None:
-    desk.use(server)
-    desk.index()
-    server.close()
-    desk.use(server, seconds=0.2)
-    desk.note("new", "A fox.")
-    with dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n", port=server.port):
-        assert "no answer within 0.2 s" in desk.by_vector()["reason"]
-        desk.note("newer", "A wolf.")
-        _, err = desk.run("index")
-        assert "no answer within 0.2 s; searches use keywords only" in err
-        desk.use(server, embedding='fallback = ["hashing"]', seconds=0.2)
-        assert "memcli uses hashing instead" in desk.run("index")[1]
-
-
-def test_numbers_beyond_any_float_are_a_broken_answer(desk: Desk, server: Loopback) -> None:
-    desk.use(server)
-    desk.index()
-    rows = [{"index": 0, "embedding": [10**400] * DIMENSION}]
-    server.behave = lambda *_: Reply(body={"data": rows})
-    desk.note("new", "A fox.")
-    out, err = desk.run("search", "fox")
-    assert "new.md" in out
-    assert "without a direction" in err
-    assert "Traceback" not in err
-    _, err = desk.run("index")
-    assert "without a direction; searches use keywords only" in err
 
 
 class Waiter:

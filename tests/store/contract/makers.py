@@ -98,6 +98,14 @@ def fill(store: Store, documents: dict[str, str]) -> None:
             put(change, path, text)
 
 
+def fill_embedded(store: Store, documents: dict[str, str]) -> None:
+    """Store documents with their vectors, and search by these."""
+    fill(store, documents)
+    with changing(store) as change:
+        embed(change)
+        search_by(change)
+
+
 def embed(change: Change, encoder: Encoder = ENCODER) -> int:
     """Give every text that waits its vector, without switching; say how many there were."""
     waiting = change.pending(encoder.fingerprint, 1000)
