@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.store.documents import turns_of
+from memcli.store.documents import turns_as_json, turns_of
 from memcli.store.port import Store
 from memcli.store.records import Scope
-from memcli.store.sqlite.documents import as_json
 from memcli.types import Filters, Turn
 from tests.store.contract.makers import any_of, changing, every_chunk, fill, found, put
 
@@ -33,7 +32,7 @@ def test_who_speaks_in_documents_of_one_scope_alone_can_be_left_out(store: Store
 def test_turns_of_other_types_are_none(text: str) -> None:
     with pytest.raises(ValueError, match="holds something else"):
         turns_of(text)
-    assert turns_of(as_json([Turn(1, 2, "Kate")])) == (Turn(1, 2, "Kate"),)
+    assert turns_of(turns_as_json([Turn(1, 2, "Kate")])) == (Turn(1, 2, "Kate"),)
 
 
 def test_speakers_are_listed_once_and_turns_read_with_their_chunks(store: Store) -> None:
