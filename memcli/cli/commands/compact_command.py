@@ -216,8 +216,7 @@ def _tell(
         terminal.write_line(
             f"{'wrote' if options.apply else 'would write'}  {terminal.safe_line(draft.path)}"
             f"  {lineage.source_tokens} -> {lineage.summary_tokens} tokens,"
-            f" {counted(draft.items, *items)}"
-            f"{how}"
+            f" {counted(draft.items, *items)}{how}"
             f"{f'; {draft.unused}' if draft.unused else ''}"
             f"{f'; {draft.invented} invented lines dropped' if draft.invented else ''}"
         )
