@@ -93,8 +93,6 @@ class Answer(Record):
     others_lead: bool = False  # others say what matches best, see `_lead`
     match_reason: Reason | None = None  # why the match is weak
     is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
-    of_several: bool = False  # the query asks for several things
-    of_writer: bool = False  # the query is about its writer, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `RecallResult`
     constants: Calibration | None = None  # to judge the model's cosines
     uncalibrated: Reason | None = None  # what replaces confidences, if there are none
@@ -137,25 +135,22 @@ def search(
         words=_words_of(query, answer.repaired),
         dates=dates,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
-        of_several=_asks_for_several(gathered.question),
     )
     answer = answer._replace(
         passages=_with_ends(snapshot, gathered, answer, every_line=options.lists)
     )
     if options.ends:
-        answer = ended(
-            answer, apart=options.apart, is_shared=options.is_shared, budget=options.budget
-        )
+        answer = ended(answer, apart=options.apart, miss=options.miss, budget=options.budget)
     observe("budget", answer.passages)
     return answer
 
 
 def ended(
-    answer: Answer, *, apart: bool = False, is_shared: bool = False, budget: int | None = None
+    answer: Answer, *, apart: bool = False, miss: int | None = None, budget: int | None = None
 ) -> Answer:
     """Keep only the passages worth reading, and of these what fits the budget.
 
-    `apart` and `is_shared` are those of `worthwhile`.
+    `apart` and `miss` are those of `worthwhile`.
     """
     from memcli.search.reading_value import worthwhile
 
@@ -169,9 +164,7 @@ def ended(
         matches=not answer.is_doubtful,
         is_measured=answer.is_measured,
         is_exact=answer.is_exact,
-        of_writer=answer.of_writer,
-        of_several=answer.of_several,
-        is_shared=is_shared,
+        miss=miss,
         apart=apart,
     )
     idle = (passage for passage in every if not any(map(passage.contains, passages)))
@@ -267,7 +260,6 @@ def _rank(
         speaker_match=lead,
         others_lead=others_lead,
         match_reason=reason,
-        of_writer=bool(gathered.believed),
         rarity=gathered.recalled.rarity,
         terms=gathered.recalled.terms,
         constants=constants,
@@ -275,12 +267,6 @@ def _rank(
         if constants
         else uncalibrated(gathered.fingerprint, has_words=gathered.keyword.ran),
     )
-
-
-def _asks_for_several(question: str) -> bool:
-    from memcli.search.reading_value import asks_for_several
-
-    return asks_for_several(question)
 
 
 def _level(
