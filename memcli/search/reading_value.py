@@ -4,7 +4,7 @@ A unit is a paragraph of a turn in a conversation. Outside conversations it is a
 
     chance = logistic(-1.75 + .8 score / best score + 1.4 confidence
                       - .8 ln(rank of the passage)
-                      + 2.1 (its cosine - the best cosine)
+                      + 2.1 (its cosine - the best), or without any 2 (score / best score - 1)
                       + 1.15 (its share of the question's words - the best share)
                       - .45 ln(1 + units with a greater share)
                       - 3 if the question names other speakers
@@ -296,7 +296,8 @@ def _chances(
         named, talk = passage.named_speakers, _small_talk(passage, units)
         chances = []
         for at, unit in enumerate(units):
-            z = base + 2.1 * (unit.cosine - cosine) + 1.15 * (unit.share - shares[0])
+            z = base + (2.1 * (unit.cosine - cosine) if cosine else 2.0 * (ratio - 1.0))
+            z += 1.15 * (unit.share - shares[0])
             z -= 0.45 * log(1 + shares.index(unit.share)) + 1.3 * (at in talk)
             if unit.turn is not None:
                 is_machine = _is_machine(unit.turn)

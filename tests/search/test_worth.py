@@ -22,7 +22,11 @@ def _passage(at: int, score: float, confidence: float | None, *lines: str) -> Ra
 
 
 def _ended(
-    passages: list[RankedPassage], *, match_reason: Reason | None = None, is_measured: bool = True
+    passages: list[RankedPassage],
+    *,
+    match_reason: Reason | None = None,
+    is_measured: bool = True,
+    miss: int | None = None,
 ) -> tuple[list[RankedPassage], int]:
     answer = NOTHING._replace(
         passages=tuple(passages),
@@ -30,13 +34,13 @@ def _ended(
         match_reason=match_reason,
         is_measured=is_measured,
     )
-    read = ended(answer)
+    read = ended(answer, miss=miss)
     return list(read.passages), read.weaker
 
 
 def test_an_answer_ends_where_what_follows_is_far_less_likely() -> None:
     scores = ((1.0, 0.99), (0.97, 0.99), (0.3, 0.06), (0.25, 0.05))
-    passages = [_passage(at, *each, *[WORDS] * 6) for at, each in enumerate(scores, 1)]
+    passages = [_passage(at, *each, *[WORDS] * 20) for at, each in enumerate(scores, 1)]
     kept, weaker = _ended(passages)
     assert (kept, weaker) == (passages[:2], 2)
 
@@ -68,7 +72,7 @@ def test_the_first_passage_is_shown_at_any_length_and_no_answer_is_none() -> Non
 
 def test_the_rest_of_an_answer_is_what_it_left_out() -> None:
     passages = [
-        _passage(at, *each, *[WORDS] * 6) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)
+        _passage(at, *each, *[WORDS] * 20) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)
     ]
     answer = NOTHING._replace(passages=tuple(passages), match="strong", is_measured=True)
     assert ended(answer).passages == (passages[0],)
@@ -134,7 +138,7 @@ def test_small_talk_without_a_word_of_the_question_is_left_out_unless_it_replies
     )
     passages = (talk, *[_passage(2, 0.01, 0.0, CHATTER)] * 9)
     answer = NOTHING._replace(match="strong", is_measured=True, passages=passages, words=("pool",))
-    shown = ended(answer, miss=900).passages
+    shown = ended(answer, miss=300).passages
     lines = [line for part in shown for line in part.text.split("\n")]
     assert lines == [talk.text.split("\n")[at] for at in (0, 1, 2, 5)]
 
@@ -169,7 +173,7 @@ def _citations(passage: RankedPassage) -> list[str]:
     answer = NOTHING._replace(
         passages=(passage, *[_passage(2, 0.01, 0.0, CHATTER)] * 9), match="strong"
     )
-    read = ended(answer._replace(is_measured=True))
+    read = ended(answer._replace(is_measured=True), miss=500)
     assert (read.weaker, {each.score for each in read.passages}) == (9, {passage.score})
     return [each.citation for each in read.passages]
 
@@ -196,7 +200,9 @@ def test_turns_that_answer_apart_from_each_other_are_passages_of_their_own() -> 
     fact = "the pool ran dry at noon, long before anybody had looked at it or refilled it again"
     passage = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.0), ("Kate", fact, 0.9))
     assert _citations(passage) == ["1.md:1", "1.md:3"]
-    assert [each.citation for each in _ended([passage])[0]] == ["1.md:1"]  # no more than there were
+    assert [each.citation for each in _ended([passage], miss=500)[0]] == [
+        "1.md:1"
+    ]  # no more than there were
 
 
 def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
@@ -208,7 +214,7 @@ def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
 
 
 def test_what_an_assistant_says_is_less_likely_to_answer() -> None:
-    told = "the pool ran dry before noon, and it will again unless the pump is repaired " * 14
+    told = "the pool ran dry before noon, and it will again unless the pump is repaired " * 6
     passage = _talk(("User", told, 0.9), ("Assistant", told, 0.9))
     assert _citations(passage) == ["1.md:1"]
     assert _citations(passage._replace(turns=(Turn(1, 1, "Bo"), Turn(2, 2, "Ann")))) == ["1.md:1-2"]
