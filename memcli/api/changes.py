@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import chain
 from math import fsum
 
-from memcli.api.as_of import commit_meant, day_named, files_of
+from memcli.api.as_of import Repository, commit_meant, day_named
 from memcli.api.targets import stored_logs
 from memcli.api.workspace import Workspace
 from memcli.api.workspaces import NamedWorkspace, Workspaces, joined
@@ -19,7 +19,7 @@ from memcli.compaction.similarity import idf
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
 from memcli.history import differences
 from memcli.history.commits import Commit, DayOfCommits, commit_named, days_of, head_of
-from memcli.history.differences import DayChanges, FileMove, MemoryChange, MemoryPassage, Name
+from memcli.history.differences import DayChanges, MemoryChange, MemoryPassage, Name
 from memcli.history.git import Git, repository_of
 from memcli.history.tree import NO_FILE, CommitFiles
 from memcli.indexing.planning import Settings, listing_of, read
@@ -33,7 +33,6 @@ from memcli.workspace.ignore import Rules, load_rules
 DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared
 NOTHING = "nothing"  # code of the notice that no change is within the span
-SHARED = "store.url"  # the name of the shared index in notices
 
 
 class LearnedThatDay(Record):
@@ -90,6 +89,7 @@ class ChangeSpan(Record):
     now: datetime
     by: str = ""
     hides_private: bool = False
+    before: str = ""  # the name of the workspace, before each source
 
 
 def _of_several(memory: Workspaces, request: ChangeSpan) -> ChangeList:
@@ -119,13 +119,17 @@ def _parts(
             is_own = at == 0 and memory.group is not None and memory.group.has_own
             yield each.name, partial(_of_folder, each, request._replace(hides_private=not is_own))
     if stored:
+        from memcli.api.remote import SHARED
+
         shared = memory.group.shared_index if memory.group else None
         together = joined(stored, shared_index=shared, has_own=False)
         yield SHARED, partial(together.answering, partial(_of_stored, request=request), mends=False)
 
 
 def _of_folder(each: NamedWorkspace, request: ChangeSpan) -> ChangeList:
-    return _named(_of_one(Workspaces(each.opened()), request), each.name)
+    result = _of_one(Workspaces(each.opened()), request._replace(before=f"{each.name}:"))
+    notices = (notice._replace(text=f"{each.name}: {notice.text}") for notice in result.notices)
+    return result._replace(notices=tuple(notices))
 
 
 def _of_stored(memory: Workspaces, *, request: ChangeSpan) -> ChangeList:
@@ -136,26 +140,6 @@ def _of_stored(memory: Workspaces, *, request: ChangeSpan) -> ChangeList:
 
 def _left_out(name: str, reason: Reason) -> Reason:
     return reason._replace(text=f"{name}: {reason.text}; it is left out")
-
-
-def _named(changes: ChangeList, name: str) -> ChangeList:
-    """Put the name of its workspace before each document."""
-
-    def document(of: Name) -> Name:
-        return f"{name}:{of[0]}", of[1]
-
-    def passage(of: MemoryPassage | None) -> MemoryPassage | None:
-        return of and of._replace(name=document(of.name))
-
-    def learned(of: DayChanges) -> DayChanges:
-        return DayChanges(
-            tuple(FileMove(document(each.old), document(each.new)) for each in of.moves),
-            tuple(e._replace(old=passage(e.old), new=passage(e.new)) for e in of.changes),
-        )
-
-    days = tuple(day._replace(learned=learned(day.learned)) for day in changes.days)
-    notices = tuple(each._replace(text=f"{name}: {each.text}") for each in changes.notices)
-    return changes._replace(days=days, notices=notices)
 
 
 def _merged(lists: Sequence[ChangeList], reasons: Sequence[Reason]) -> ChangeList:
@@ -194,20 +178,12 @@ def _of_one(memory: Workspaces, request: ChangeSpan) -> ChangeList:
             named, top = repository_of(workspace.config.workspace)
     if not named:
         return _by_logs(memory, request)
-    git = Git(named, workspace.environ)
-    try:
-        return _by_commits(workspace, _Repository(git, top, workspace.environ), request)
-    finally:
-        git.close()
+    with closing(Git(named, workspace.environ)) as git:
+        repository = Repository(git, workspace.config.workspace, top, workspace.environ)
+        return _by_commits(workspace, repository, request)
 
 
-class _Repository(Record):
-    git: Git
-    top: str
-    environ: Mapping[str, str]
-
-
-def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSpan) -> ChangeList:
+def _by_commits(workspace: Workspace, repository: Repository, request: ChangeSpan) -> ChangeList:
     git, since, until, now = repository.git, request.since, request.until, request.now
     newest = _last_commit(git, until, workspace, now)
     start = day_named(since, workspace, now, is_first=True)
@@ -226,7 +202,7 @@ def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSp
     notices = [Reason("history", cut, "git fetch --unshallow")] if cut else []
     days = []
     for each in changed_days:
-        learned, notes = _of_day(workspace, repository, each, hides=request.hides_private)
+        learned, notes = _of_day(workspace, repository, each, request)
         notices += notes
         if learned.moves or learned.changes:
             commits = tuple(commit.short for commit in each.commits)
@@ -246,7 +222,7 @@ def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSp
     return ChangeList(first, newest.day, tuple(days), (), "git", tuple(notices))
 
 
-def _uncommitted(workspace: Workspace, repository: _Repository, head: Commit) -> int:
+def _uncommitted(workspace: Workspace, repository: Repository, head: Commit) -> int:
     """Count the documents that are not as the newest commit has them.
 
     A file of the same size that is older than the commit is not read.
@@ -255,7 +231,7 @@ def _uncommitted(workspace: Workspace, repository: _Repository, head: Commit) ->
     root = settings.sources[0].root
     inside = tuple(s for s in settings.sources if f"{s.root}/".startswith(os.path.join(root, "")))
     settings = settings._replace(sources=inside)
-    state = _state(workspace, repository, head)
+    state = repository.files_if_any(head)
     committed = settings._replace(files=state)
     here, there = listing_of(settings), listing_of(committed) if state else Listing((), (), ())
     now, was = ({(file.source, file.path): file for file in each.files} for each in (here, there))
@@ -292,11 +268,11 @@ def _a_week_before(day: date, now: datetime) -> date:
 
 
 def _of_day(
-    workspace: Workspace, repository: _Repository, day: DayOfCommits, *, hides: bool
+    workspace: Workspace, repository: Repository, day: DayOfCommits, request: ChangeSpan
 ) -> tuple[DayChanges, list[Reason]]:
     settings = workspace.index_settings()
-    after = _state(workspace, repository, day.commits[0])
-    before = _state(workspace, repository, day.before) if day.before else None
+    after = repository.files_if_any(day.commits[0])
+    before = repository.files_if_any(day.before) if day.before else None
     if after is None and before is None:
         return DayChanges((), ()), []
     notices: list[Reason] = []
@@ -312,8 +288,9 @@ def _of_day(
             for name in _documents(files, of_state, names):
                 file = read(of_state, *name)
                 if not isinstance(file, Skip):
-                    if not (hides and workspace.is_private(file)):
-                        by_name[name] = differences.passages(name, file.text)
+                    if not (request.hides_private and workspace.is_private(file)):
+                        full = request.before + name[0], name[1]
+                        by_name[full] = differences.passages(full, file.text)
                 elif file.detail != NO_FILE and len(notices) < NAMED:
                     notices.append(_unread(f"{shown(*name)} of {day.day}", file.detail))
         sides.append(by_name)
@@ -322,15 +299,6 @@ def _of_day(
 
 def _unread(what: str, why: str) -> Reason:
     return Reason("unread", f"{what} is left out: {why}")
-
-
-def _state(workspace: Workspace, repository: _Repository, commit: Commit) -> CommitFiles | None:
-    """Return the files of a commit; None if the workspace did not exist yet."""
-    git, top, environ = repository
-    try:
-        return files_of(git, commit, workspace.config.workspace, top, environ)
-    except NotFoundError:
-        return None
 
 
 def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> Iterator[Name]:
@@ -355,13 +323,13 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 
 def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     """Count the lines of dated logs as new on those days."""
-    since, until, now, by, hides = request
+    since, until, now, by, hides, before = request
     workspace, settings = memory.lead, memory.index_settings()
-    last = day_named(until, workspace, now) or now.date()
-    first = day_named(since, workspace, now, is_first=True) or _a_week_before(last, now)
-    if (since is not None and day_named(since, workspace, now, is_first=True) is None) or (
-        until is not None and day_named(until, workspace, now) is None
-    ):
+    end = day_named(until, workspace, now)
+    start = day_named(since, workspace, now, is_first=True)
+    last = end or now.date()
+    first = start or _a_week_before(last, now)
+    if (since is not None and start is None) or (until is not None and end is None):
         raise UsageError(
             f"{_no_repository(memory)}, so only days can be compared",
             hint="memcli changes --since 2026-02-01",
@@ -389,7 +357,7 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
             continue
         newest = max(newest, days[1])
         if days[1] >= first.isoformat():
-            new = differences.passages(name, file.text)
+            new = differences.passages((before + name[0], name[1]), file.text)
             by_day.setdefault(days[1], []).extend(
                 MemoryChange(differences.ADDED, None, each) for each in new
             )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
     from memcli.config.settings import Config
     from memcli.remember.admission import WasShown
+    from memcli.search.options import SearchOptions
 
 
 class Memory:
@@ -71,8 +72,12 @@ class Memory:
         from memcli.api.workspaces import Selection
 
         folders = tuple(os.fspath(each) for each in workspaces)
-        selected = Selection(folders, everywhere, as_of=as_of, shared=shared, tenant=tenant)
-        return cls(open_workspaces(selected, settings=settings, environ=environ, clock=clock))
+        environ = os.environ if environ is None else environ
+        selected = Selection(
+            folders, everywhere, as_of=as_of, shared=shared, tenant=tenant,
+            settings=settings or {}, environ=environ, clock=clock,
+        )  # fmt: skip
+        return cls(open_workspaces(selected))
 
     def __enter__(self) -> Self:
         return self
@@ -114,23 +119,28 @@ class Memory:
         no index and building one would take too long.
         """
         from memcli.api.ask import ask
-        from memcli.api.filters import filters_of
         from memcli.api.records import results_of
-        from memcli.search.options import options_of
         from memcli.search.question import Question
 
         moment = now or self.workspaces.moment()
-        config = self.config if limit is None else self.config.having({"search.limit": limit})
-        options = options_of(
-            config,
-            filters=filters_of(self.workspaces, filters, moment.date()),
-            budget=budget,
-            whole=full,
-            ends=not more,
-        )
-        question = Question.by(config, text, moment)
+        options = self._options(filters, limit, moment, budget=budget, whole=full, ends=not more)
+        question = Question.by(self.config, text, moment)
         result = ask(self.workspaces, question, options, sync=sync)
         return results_of(result, now=moment.isoformat(timespec="seconds"))
+
+    def _options(
+        self,
+        filters: FilterArguments,
+        limit: int | None,
+        moment: datetime,
+        **others: Any,  # noqa: ANN401  # of `options_of`
+    ) -> SearchOptions:
+        from memcli.api.filters import filters_of
+        from memcli.search.options import options_of
+
+        config = self.config if limit is None else self.config.having({"search.limit": limit})
+        selected = filters_of(self.workspaces, filters, moment.date())
+        return options_of(config, filters=selected, **others)
 
     def related(
         self,
@@ -145,19 +155,15 @@ class Memory:
         `target` is as for `get`, the rest as for `search`. NotFoundError if there is no such
         document, or if it has no text.
         """
-        from memcli.api.filters import filters_of
-        from memcli.api.records import IndexFreshness, RelatedPassages, RetrieverStatus
+        from memcli.api.records import RelatedPassages, RetrieverStatus
         from memcli.api.related import likenesses
-        from memcli.search.options import options_of
         from memcli.search.passages import passages_of
 
-        config = self.config if limit is None else self.config.having({"search.limit": limit})
-        today = self.workspaces.moment().date()
-        options = options_of(config, filters=filters_of(self.workspaces, filters, today))
+        options = self._options(filters, limit, self.workspaces.moment())
         result = likenesses(self.workspaces, target, options, sync=sync)
         return RelatedPassages(
             place=result.citation,
-            freshness=IndexFreshness(*result.freshness),
+            freshness=result.freshness,
             retrievers=RetrieverStatus(result.alike.keyword, result.alike.semantic),
             results=passages_of(result.alike.passages),
             empty_reason=result.empty_reason,
@@ -172,13 +178,11 @@ class Memory:
         """
         from memcli.api.filters import filters_of
         from memcli.api.listing import catalogue
-        from memcli.api.records import DocumentList, IndexFreshness
+        from memcli.api.records import DocumentList
 
         selected = filters_of(self.workspaces, filters, self.workspaces.moment().date())
         result = catalogue(self.workspaces, selected, order=order, sync=sync)
-        return DocumentList(
-            IndexFreshness(*result.freshness), result.documents, result.empty_reason
-        )
+        return DocumentList(result.freshness, result.documents, result.empty_reason)
 
     def context(
         self,
@@ -195,7 +199,7 @@ class Memory:
         pieces cost more than the budget.
         """
         from memcli.api.assemble import context_of, sharing_of
-        from memcli.api.records import ContextBlock, ContextPassage, IndexFreshness
+        from memcli.api.records import ContextBlock, ContextPassage
         from memcli.context.assemble import check_shares
         from memcli.context.parts import markdown
 
@@ -214,7 +218,7 @@ class Memory:
             match=made.answer.match if made.answer else None,
             match_reason=made.answer.match_reason if made.answer else None,
             uncalibrated=made.answer.uncalibrated if made.answer else None,
-            freshness=IndexFreshness(*made.freshness),
+            freshness=made.freshness,
             markdown=markdown(assembled.parts, notice=assembled.notice),
             parts=tuple(
                 ContextPassage(

@@ -33,15 +33,14 @@ from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import living_watcher, owner
 from memcli.store.open import new_orphans
-from memcli.store.records import Counts, Facts, Key, Scope
+from memcli.store.records import Counts, Facts, Scope
 from memcli.store.run_records import Orphan, Owner, StoreDescription, VectorSearch, WatchRecord
-from memcli.types import FileStat, Listing, Skip, Source
+from memcli.types import Listing, Skip
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
     from memcli.config.settings import Config
     from memcli.indexing.planning import Settings
-    from memcli.store.port import Snapshot
 
 # A watcher writes its record every 30 seconds, even during a run.
 SILENT_SECONDS = 120.0
@@ -200,7 +199,14 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         facts = snapshot.facts if snapshot else Facts()
         index = IndexModel(facts.model, facts.fingerprint, facts.language or "")
         usability = _usability(workspace, index, deep=deep)
-        holdings = _holdings(snapshot, deep=deep) if snapshot else IndexContents()
+        holdings = IndexContents()
+        if snapshot:
+            documents = snapshot.documents(Scope())
+            holdings = IndexContents(
+                snapshot.counts(), counts_by_source(documents), skipped_files(documents),
+                facts.fingerprint, snapshot.vector_search(),
+                snapshot.integrity() if deep else None,
+            )  # fmt: skip
     return Findings(
         config=workspace.config,
         store=store.describe(),
@@ -246,25 +252,14 @@ def _usability(workspace: Workspace, index: IndexModel, *, deep: bool) -> Usabil
     return Usability(True, opened.encoder.fingerprint, None)
 
 
-def _holdings(snapshot: Snapshot, *, deep: bool) -> IndexContents:
-    documents = snapshot.documents(Scope())
-    return IndexContents(
-        counts=snapshot.counts(),
-        by_source=counts_by_source(documents),
-        skipped=skipped_files(documents),
-        fingerprint=snapshot.facts.fingerprint,
-        vectors=snapshot.vector_search(),
-        integrity=snapshot.integrity() if deep else None,
-    )
-
-
 def judge(findings: Findings) -> tuple[Reason, ...]:
     """Find the warnings: files first, then vectors, the store and the watcher."""
+    listed = findings.comparison.listing.files
     return (
         *findings.config.passed,
         *filter(None, [findings.stands_in]),
         *_of_files(findings),
-        *unmatched(findings.config.sources, lambda: _listed(findings.comparison)),
+        *unmatched(findings.config.sources, lambda: [(f.source, f.path) for f in listed]),
         *_of_summaries(findings.summaries),
         *_of_vectors(findings),
         *_of_the_store(findings),
@@ -294,10 +289,6 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
         yield Reason("not-synced", f"{files} from the index", "memcli index")
     if findings.broken:
         yield broken_front_matter(findings.broken)
-
-
-def _listed(comparison: IndexComparison) -> list[Key]:
-    return [(file.source, file.path) for file in comparison.listing.files]
 
 
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
@@ -368,6 +359,14 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
     """Describe a workspace as `memcli.status/1` does."""
     comparison, holdings = findings.comparison, findings.holdings
     listing = comparison.listing
+    reason = OTHER_MODEL if findings.is_other_model else findings.usability.reason
+    semantic = {
+        "available": findings.usability.is_usable and not findings.is_other_model,
+        "reason": reason.text if reason else "",
+        "hint": reason.hint if reason else "",
+    }
+    named = {(skip.source, skip.path) for skip in listing.skips}
+    no_text = [skip for skip in holdings.skipped if (skip.source, skip.path) not in named]
     return WorkspaceStatus(
         schema="memcli.status/1",
         workspace=findings.config.workspace,
@@ -382,14 +381,20 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
         watcher=findings.watcher,
         state=comparison.state if findings.has_files else types.REMOTE,
         sources=tuple(
-            _source(source, listing.files, holdings.by_source.get(source.name))
+            SourceStatus(
+                source.name,
+                source.root,
+                source.trust,
+                sum(file.source == source.name for file in listing.files),
+                *holdings.by_source.get(source.name, SourceCounts(0, 0, None, None)),
+            )
             for source in findings.config.sources
         ),
         changes=planned(comparison),
         summaries=findings.summaries,
-        skipped=(*_skipped(findings), *listing.unlisted),
+        skipped=(*listing.skips, *no_text, *listing.unlisted),
         unlisted=tuple(types.shown(s.source, s.path or ".") for s in listing.unlisted),
-        retrievers={"keyword": {"available": True}, "semantic": _semantic(findings)},
+        retrievers={"keyword": {"available": True}, "semantic": semantic},
         vectors=_vectors(findings),
         warnings=tuple(map(sentence, warnings)),
     )
@@ -408,22 +413,6 @@ def planned(comparison: IndexComparison) -> PlannedChanges:
     )
 
 
-def _skipped(findings: Findings) -> list[Skip]:
-    """List the files that were skipped now, and those that the index marks as no text."""
-    seen = findings.comparison.listing.skips
-    named = {(skip.source, skip.path) for skip in seen}
-    return [*seen, *(s for s in findings.holdings.skipped if (s.source, s.path) not in named)]
-
-
-def _semantic(findings: Findings) -> dict[str, Any]:
-    reason = OTHER_MODEL if findings.is_other_model else findings.usability.reason
-    return {
-        "available": findings.usability.is_usable and not findings.is_other_model,
-        "reason": reason.text if reason else "",
-        "hint": reason.hint if reason else "",
-    }
-
-
 def _vectors(findings: Findings) -> VectorStatus:
     holdings = findings.holdings
     return VectorStatus(
@@ -435,19 +424,4 @@ def _vectors(findings: Findings) -> VectorStatus:
         embedded=holdings.counts.embedded,
         pending=holdings.pending,
         omitted=holdings.counts.left_out,
-    )
-
-
-def _source(
-    source: Source, files: Sequence[FileStat], indexed: SourceCounts | None
-) -> SourceStatus:
-    return SourceStatus(
-        name=source.name,
-        path=source.root,
-        trust=source.trust,
-        files=sum(file.source == source.name for file in files),
-        documents=indexed.documents if indexed else 0,
-        chunks=indexed.chunks if indexed else 0,
-        first_date=indexed.first_date if indexed else None,
-        last_date=indexed.last_date if indexed else None,
     )

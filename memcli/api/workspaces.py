@@ -7,12 +7,19 @@ the others answer, and the freshness names it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 
-from memcli.api.workspace import SYSTEM_CLOCK, Clock, Workspace, encoder_settings
+from memcli.api.workspace import (
+    SYSTEM_CLOCK,
+    Clock,
+    Workspace,
+    encoder_settings,
+    open_workspace,
+)
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.config.keys import nearest
 from memcli.config.settings import Config
@@ -32,15 +39,17 @@ from memcli.record import Record
 from memcli.types import FAILED, FileText
 
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Concatenate, ParamSpec, TypeVar
 
     from memcli.api.targets import Target
+    from memcli.api.workspace import SharedEncoders
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.planning import Settings
     from memcli.store.port import SharedIndex, Snapshot, Store
     from memcli.store.union import UnionStore
 
     Made = TypeVar("Made")
+    Others = ParamSpec("Others")
 
 
 class Selection(Record):
@@ -57,13 +66,27 @@ class Selection(Record):
     may_miss: bool = False  # a missing folder is opened as soon as it exists
     now: datetime | None = None  # the moment for relative days; None: the clock
     settings: Mapping[str, Any] = {}  # they override all others, by name
-    environ: Mapping[str, str] = {}
+    environ: Mapping[str, str] = os.environ
     clock: Clock = SYSTEM_CLOCK
 
     @property
     def are_several(self) -> bool:
         """Return whether the options name several workspaces."""
         return self.everywhere or len(self.folders) > 1
+
+    def open(
+        self, folder: str | None, *, anywhere: bool = False, shared: SharedEncoders | None = None
+    ) -> Workspace:
+        """Open one folder; the errors are those of `open_workspace`."""
+        return open_workspace(
+            folder,
+            settings=self.settings,
+            environ=self.environ,
+            clock=self.clock,
+            anywhere=anywhere,
+            here=self.here,
+            shared=shared,
+        )
 
     def check(self) -> None:
         """Raise UsageError if options cannot be combined."""
@@ -282,7 +305,7 @@ class Workspaces:
 
     def without_failed(self, freshness: Freshness) -> Workspaces:
         """Leave out the workspaces that could not be updated: memcli does not wait again."""
-        failed = {s.name: s.reason for s in freshness.stores if s.state == FAILED and s.reason}
+        failed = {s.name: s.reason for s in freshness.workspaces if s.state == FAILED and s.reason}
         return (self._without(failed) if failed else None) or self
 
     def _with_local(self, names: Sequence[str], error: StoreError) -> Workspaces | None:
@@ -373,6 +396,19 @@ class Workspaces:
             each.close()
         if self.group:
             self.group.store.close()
+
+
+def answered(
+    make: Callable[Concatenate[Workspaces, Others], Made],
+) -> Callable[Concatenate[Workspaces, Others], Made]:
+    """Let a function answer as `Workspaces.answering` does; with `sync` False, it mends nothing."""
+
+    @wraps(make)
+    def answer(memory: Workspaces, /, *others: Others.args, **named: Others.kwargs) -> Made:
+        mends = named.get("sync") is not False
+        return memory.answering(lambda each: make(each, *others, **named), mends=mends)
+
+    return answer
 
 
 def _of_the_rest(

@@ -239,8 +239,7 @@ def _address(endpoint: Endpoint, server: Server) -> SplitResult:
     hint = "memcli help settings"
     if endpoint.url and not endpoint.model:
         raise RetrieverError("openai.model is not set in your own configuration", hint=hint)
-    where = server.address()
-    return where
+    return server.address()
 
 
 def _fingerprint(choice: Choice, _remembered: IndexModel, _folders: Folders) -> str | None:

@@ -8,12 +8,18 @@ their log-probabilities.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from memcli.embedding.runtime import open_model, open_tokenizer, runtime_faults
+from memcli.embedding.runtime import (
+    TOKENIZER,
+    file_in,
+    open_model,
+    open_tokenizer,
+    runtime_faults,
+    whole_path,
+)
 from memcli.errors import RetrieverError
 from memcli.record import Record
 from memcli.system import usable_cores
@@ -23,7 +29,6 @@ if TYPE_CHECKING:
 
 HINT = "memcli help compact"
 _ENCODER, _DECODER, _ALONE = "encoder_model.onnx", "decoder_model.onnx", "model.onnx"
-_TOKENIZER = "tokenizer.json"
 _CONFIGS = ("config.json", "generation_config.json")  # the second overrides the first
 _PAST, _PRESENT = "past_key_values", "present"
 _TYPES = {"tensor(float)": "float32", "tensor(float16)": "float16"}
@@ -45,17 +50,13 @@ class Generator:
 
         RetrieverError names what is missing.
         """
-        if not named:
-            raise RetrieverError(f"{setting} is not set in your own configuration", hint=HINT)
-        folder = os.path.expanduser(named)
-        if not os.path.isabs(folder):
-            raise RetrieverError(f"{setting} must be a whole path, not {named}", hint=HINT)
+        folder = whole_path(named, setting, hint=HINT)
         self._folder, self._reads, self._writes = folder, reads, writes
         config = _config(folder)
         self._ends = _numbers(config.get("eos_token_id"))
         self._starts = _numbers(config.get("decoder_start_token_id"))
-        self._tokenizer = open_tokenizer(_file(folder, _TOKENIZER))
-        encoder = _file_in(folder, _ENCODER)
+        self._tokenizer = open_tokenizer(_file(folder, TOKENIZER))
+        encoder = file_in(folder, _ENCODER)
         self._encoder = open_model(encoder, usable_cores()) if encoder else None
         decoder = _file(folder, _DECODER if encoder else _ALONE)
         self._decoder = open_model(decoder, usable_cores())
@@ -150,13 +151,8 @@ class Generator:
         return outputs
 
 
-def _file_in(folder: str, name: str) -> str | None:
-    places = (os.path.join(folder, name), os.path.join(folder, "onnx", name))
-    return next((place for place in places if os.path.isfile(place)), None)
-
-
 def _file(folder: str, name: str) -> str:
-    place = _file_in(folder, name)
+    place = file_in(folder, name)
     if place is None:
         raise RetrieverError(f"{folder} has no {name}", hint=HINT)
     return place
@@ -166,7 +162,7 @@ def _config(folder: str) -> dict[str, Any]:
     """Read the configuration of the model."""
     values: dict[str, Any] = {}
     for name in _CONFIGS:
-        place = _file_in(folder, name)
+        place = file_in(folder, name)
         if place is None:
             continue
         try:

@@ -12,48 +12,40 @@ from typing import TYPE_CHECKING
 
 from memcli.embedding.encoders import WHOLE, Folders, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
-from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
+from memcli.embedding.runtime import (
+    TOKENIZER,
+    file_in,
+    inputs_of,
+    open_model,
+    open_tokenizer,
+    runtime_faults,
+    whole_path,
+)
 from memcli.errors import RetrieverError
-from memcli.record import Record
 from memcli.system import cores
 
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, IndexModel, LocalModel
 
-_MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _BESIDE = (".data", "_data")  # suffix of the file with the weights of a model above 2 GB
-_TOKENIZER = "tokenizer.json"
 
 
-class Files(Record):
-    """The files of a model: its graph first, its tokenizer last."""
-
-    paths: tuple[str, ...]
-
-
-def find_files(named: str, setting: str = "onnx.folder") -> Files:
-    """Find the files of a model in a folder; RetrieverError names a missing one."""
-    hint = "memcli help settings"
-    if not named:
-        raise RetrieverError(f"{setting} is not set in your own configuration", hint=hint)
-    folder = os.path.expanduser(named)
-    if not os.path.isabs(folder):
-        raise RetrieverError(f"{setting} must be a whole path, not {named}", hint=hint)
-    models = (os.path.join(folder, place) for place in _MODELS)
-    model = next((path for path in models if os.path.isfile(path)), None)
-    tokenizer = os.path.join(folder, _TOKENIZER)
+def find_files(named: str, setting: str = "onnx.folder") -> tuple[str, ...]:
+    """Find the files of a model, its graph first, its tokenizer last; raises RetrieverError."""
+    folder = whole_path(named, setting, hint="memcli help settings")
+    model, tokenizer = file_in(folder, "model.onnx"), os.path.join(folder, TOKENIZER)
     if model is None:
         raise RetrieverError(f"{folder} has no model.onnx", hint=f"set {setting}")
     if not os.path.isfile(tokenizer):
-        raise RetrieverError(f"{folder} has no {_TOKENIZER}", hint=f"set {setting}")
+        raise RetrieverError(f"{folder} has no {TOKENIZER}", hint=f"set {setting}")
     beside = [model + ending for ending in _BESIDE if os.path.isfile(model + ending)]
-    return Files((model, *beside, tokenizer))
+    return (model, *beside, tokenizer)
 
 
 def local_identity(local: LocalModel) -> str:
     """Name places, sizes and times of the files: while these stay the same, no file is hashed."""
     try:
-        files = [(path, os.stat(path)) for path in find_files(local.folder).paths]
+        files = [(path, os.stat(path)) for path in find_files(local.folder)]
     except (RetrieverError, OSError):
         return ""
     return "|".join(f"{path}|{seen.st_size}|{seen.st_mtime_ns}" for path, seen in files)
@@ -63,9 +55,8 @@ def local_fingerprint(local: LocalModel) -> str:
     """Hash the files (half a second per gigabyte) and name what the vectors depend on."""
     import hashlib
 
-    files = find_files(local.folder)
     hashes = []
-    for path in files.paths:
+    for path in find_files(local.folder):
         try:
             with open(path, "rb") as file:
                 hashes.append(hashlib.file_digest(file, "sha256").hexdigest()[:16])
@@ -104,7 +95,7 @@ class LocalEncoder:
         self._local = local
         self.max_tokens = local.max_tokens
         self.fingerprint = fingerprint or local_fingerprint(local)
-        model, *_, tokenizer = find_files(local.folder).paths
+        model, *_, tokenizer = find_files(local.folder)
         self._tokenizer = open_tokenizer(tokenizer)
         self._session = open_model(model, 1)
         self._faults = runtime_faults()
@@ -117,14 +108,8 @@ class LocalEncoder:
         return len(self._ids(text, self._local.passage_prefix))
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts of at most `max_tokens` tokens; a longer one is a ValueError."""
-        rows = [self._ids(text, self._local.passage_prefix) for text in texts]
-        for number, ids in enumerate(rows):
-            if len(ids) > self.max_tokens:
-                raise ValueError(
-                    f"text {number} has {len(ids)} tokens, the model takes {self.max_tokens}"
-                )
-        return [self._run(ids) for ids in rows]
+        """Embed texts of at most `max_tokens` tokens."""
+        return [self._run(self._ids(text, self._local.passage_prefix)) for text in texts]
 
     def encode_query(self, text: str) -> bytes:
         """Embed a query; words beyond `max_tokens` are left out."""

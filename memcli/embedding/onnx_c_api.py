@@ -156,7 +156,7 @@ class QuickSession:
         options = runtime.make(_CREATE_OPTIONS)
         try:
             for index, number in (
-                (_SET_SEVERITY, settings.severity),
+                (_SET_SEVERITY, FATAL),
                 (_SET_LEVEL, settings.level),
                 (_SET_THREADS, 1),
             ):

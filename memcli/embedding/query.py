@@ -7,7 +7,6 @@ changed since, it is verified again before its vectors are used.
 from __future__ import annotations
 
 from _thread import allocate_lock as Lock
-from collections.abc import Callable
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
@@ -88,7 +87,7 @@ class QueryEncoder:
 
     def _opened(self, index: IndexModel) -> _Way:
         if self._way is None:
-            self._way = _find(self._choice, index)
+            self._way = _Way(self._choice, index)
         return self._way
 
     def _free(self) -> None:
@@ -98,30 +97,76 @@ class QueryEncoder:
 
 
 class _Way:
-    """A way to embed a query; this one only returns why there is none."""
+    """The way to embed the queries of an index, or the reason why there is none.
 
-    def __init__(self, reason: Reason | None) -> None:
-        self._reason = reason
+    The quick way is asked first, and after its first failure the encoder that also makes the index.
+    A server has one deadline, for opening it and for all requests of a long query.
+    """
+
+    def __init__(self, choice: Choice, index: IndexModel) -> None:
+        choice = registry.settled(choice, index, fingerprint=index.fingerprint)
+        self._index, self._name = index, _name_for(choice, index)
+        self._quick: Quick | None = None
+        self._encoder: Encoder | None = None
+        self._reason: Reason | None = None
+        self._seconds, self._is_open = None, True
+        if self._name is None:  # do not open or send anything for nothing
+            self._reason = OTHER_MODEL
+            return
+        self._choice = choice._replace(names=(self._name,))
+        self._seconds, self._is_open = registry.query_seconds(self._name), False
+        if self._seconds is None:
+            self._open(self._name)
 
     def embed(self, text: str) -> QueryEmbedding:
-        return QueryEmbedding(None, "", self._reason, "", 0)
+        if self._seconds is None:
+            return self._embed(text)
+        from memcli.threads import within
+
+        try:
+            return within(self._seconds, partial(self._embed, text))
+        except TimeoutError as error:
+            reason = Reason("endpoint", f"the endpoint gives {error}")
+            return QueryEmbedding(None, "", reason, "", 0)
 
     def encoder(self) -> Encoder | None:
         """Return an encoder that uses the model which is already open."""
-        return None
+        return self._quick.encoder() if self._quick else None
 
     def close(self) -> None:
         """Free the model."""
+        if self._quick:
+            self._quick.close()
 
+    def _open(self, name: str) -> None:
+        check = not registry.is_verified(name, self._choice, self._index)
+        try:
+            self._quick = registry.open_quick(name, self._choice, self._index, check=check)
+        except QuickError as error:
+            self._open_package(Reason("quick", str(error)))
+        else:
+            if self._quick is None:
+                self._open_package(None, check=check)
+        self._is_open = True
 
-class _ByPackage(_Way):
-    """Asks the encoder that also makes the index, and returns why the quick way failed."""
+    def _open_package(self, reason: Reason | None, *, check: bool = False) -> None:
+        opened = registry.open_encoder(self._choice, check=check, remembered=self._index)
+        self._encoder = opened.encoder
+        self._reason = reason if opened.encoder else opened.reason or reason
 
-    def __init__(self, encoder: Encoder, reason: Reason | None) -> None:
-        super().__init__(reason)
-        self._encoder = encoder
-
-    def embed(self, text: str) -> QueryEmbedding:
+    def _embed(self, text: str) -> QueryEmbedding:
+        if not self._is_open and self._name:
+            self._open(self._name)
+        if self._quick:
+            try:
+                vector, tokens = self._quick.embed(text)
+                return QueryEmbedding(vector, self._quick.fingerprint, None, "quick", tokens)
+            except QuickError as error:
+                self.close()
+                self._quick = None
+                self._open_package(Reason("quick", str(error)))
+        if self._encoder is None:
+            return QueryEmbedding(None, "", self._reason, "", 0)
         from memcli.embedding.wordpiece import SPECIAL_TOKENS
 
         try:
@@ -132,87 +177,6 @@ class _ByPackage(_Way):
         return QueryEmbedding(vector, self._encoder.fingerprint, self._reason, "package", tokens)
 
 
-class _Quickly(_Way):
-    """Asks the quick way, and after its first failure the encoder."""
-
-    def __init__(self, quick: Quick, choice: Choice, index: IndexModel) -> None:
-        super().__init__(None)
-        self._quick, self._choice, self._index = quick, choice, index
-        self._instead: _Way | None = None
-
-    def embed(self, text: str) -> QueryEmbedding:
-        if self._instead is None:
-            try:
-                vector, tokens = self._quick.embed(text)
-            except QuickError as error:
-                self._quick.close()
-                self._instead = _open_package(
-                    self._choice, self._index, reason=Reason("quick", str(error))
-                )
-            else:
-                return QueryEmbedding(vector, self._quick.fingerprint, None, "quick", tokens)
-        return self._instead.embed(text)
-
-    def encoder(self) -> Encoder | None:
-        return None if self._instead else self._quick.encoder()
-
-    def close(self) -> None:
-        self._quick.close()
-
-
-class _InTime(_Way):
-    """Asks a server, with one deadline for opening it and for all requests of a long query."""
-
-    def __init__(self, seconds: float, find: Callable[[], _Way]) -> None:
-        super().__init__(None)
-        self._seconds, self._find = seconds, find
-        self._way: _Way | None = None
-
-    def embed(self, text: str) -> QueryEmbedding:
-        from memcli.threads import within
-
-        try:
-            return within(self._seconds, partial(self._work, text))
-        except TimeoutError as error:
-            return QueryEmbedding(
-                None, "", Reason("endpoint", f"the endpoint gives {error}"), "", 0
-            )
-
-    def _work(self, text: str) -> QueryEmbedding:
-        if self._way is None:
-            self._way = self._find()
-        return self._way.embed(text)
-
-
-def _find(choice: Choice, index: IndexModel) -> _Way:
-    choice = registry.settled(choice, index, fingerprint=index.fingerprint)
-    name = _name_for(choice, index)
-    if name is None:  # do not open or send anything for nothing
-        return _Way(OTHER_MODEL)
-    find = partial(_open, name, choice, index)
-    seconds = registry.query_seconds(name)
-    return find() if seconds is None else _InTime(seconds, find)
-
-
-def _open(name: str, choice: Choice, index: IndexModel) -> _Way:
-    only = choice._replace(names=(name,))
-    check = not registry.is_verified(name, choice, index)
-    try:
-        quick = registry.open_quick(name, choice, index, check=check)
-    except QuickError as error:
-        return _open_package(only, index, reason=Reason("quick", str(error)))
-    return _Quickly(quick, only, index) if quick else _open_package(only, index, check=check)
-
-
-def _open_package(
-    choice: Choice, index: IndexModel, *, check: bool = False, reason: Reason | None = None
-) -> _Way:
-    opened = registry.open_encoder(choice, check=check, remembered=index)
-    if opened.encoder is None:
-        return _Way(opened.reason or reason)
-    return _ByPackage(opened.encoder, reason)
-
-
 def _name_for(choice: Choice, remembered: IndexModel) -> str | None:
     """Return the name of the encoder of the index; without vectors, the configured name.
 
@@ -220,10 +184,9 @@ def _name_for(choice: Choice, remembered: IndexModel) -> str | None:
     """
     if remembered.fingerprint is None:
         return choice.names[0]
-    fingerprints = [
-        (name, registry.fingerprint_of(name, choice, remembered)) for name in choice.names
-    ]
-    for name, fingerprint_here in fingerprints:
-        if fingerprint_here == remembered.fingerprint:
-            return name
-    return next((name for name, fingerprint_here in fingerprints if fingerprint_here is None), None)
+    fingerprints = {
+        name: registry.fingerprint_of(name, choice, remembered) for name in choice.names
+    }
+    fitting = [name for name, own in fingerprints.items() if own == remembered.fingerprint]
+    missing = [name for name, own in fingerprints.items() if own is None]
+    return next(iter((*fitting, *missing)), None)

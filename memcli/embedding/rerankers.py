@@ -162,7 +162,7 @@ class CrossEncoder:
         from memcli.system import usable_cores
 
         self._folder = folder
-        model, *_, tokenizer = find_files(folder, SETTING).paths
+        model, *_, tokenizer = find_files(folder, SETTING)
         self._tokenizer = open_tokenizer(tokenizer)
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self._session = open_model(model, usable_cores())

@@ -9,7 +9,14 @@ from typing import Any
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import Run
 from memcli.embedding.models import ModelFile, read_graph
-from memcli.embedding.session import require_room, settings, silence
+from memcli.embedding.session import (
+    ANY_MODEL,
+    FATAL,
+    SessionSettings,
+    require_room,
+    settings,
+    silence,
+)
 from memcli.errors import RetrieverError
 
 if TYPE_CHECKING:
@@ -17,6 +24,25 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
+
+
+TOKENIZER = "tokenizer.json"
+
+
+def whole_path(named: str, setting: str, *, hint: str) -> str:
+    """Return the folder that a setting names; RetrieverError if it is not set or relative."""
+    if not named:
+        raise RetrieverError(f"{setting} is not set in your own configuration", hint=hint)
+    folder = os.path.expanduser(named)
+    if not os.path.isabs(folder):
+        raise RetrieverError(f"{setting} must be a whole path, not {named}", hint=hint)
+    return folder
+
+
+def file_in(folder: str, name: str) -> str | None:
+    """Find a file of a published model, which is in its folder or below in `onnx`."""
+    places = (os.path.join(folder, name), os.path.join(folder, "onnx", name))
+    return next((place for place in places if os.path.isfile(place)), None)
 
 
 def open_tokenizer(path: str) -> Tokenizer:
@@ -54,18 +80,29 @@ def open_model(path: str, threads: int) -> InferenceSession:
     """Open a model that runs on a number of threads; raises RetrieverError."""
     require_room(os.path.getsize(path))
     onnxruntime = imported()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        session: InferenceSession = onnxruntime.InferenceSession(
-            path, options, providers=["CPUExecutionProvider"]
-        )
-        return session
+        return _started(onnxruntime, path, ANY_MODEL, threads)
     except runtime_faults() as error:
         why = f"{path} cannot be opened: {error}"
         raise RetrieverError(why, hint="memcli help settings") from error
+
+
+def _started(
+    onnxruntime: Any,  # noqa: ANN401 (a module)
+    model: str | bytes,
+    settings: SessionSettings,
+    threads: int,
+) -> InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = FATAL
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel(settings.level)
+    for key, value in settings.entries:
+        options.add_session_config_entry(key, value)
+    session: InferenceSession = onnxruntime.InferenceSession(
+        model, options, providers=["CPUExecutionProvider"]
+    )
+    return session
 
 
 def inputs_of(session: InferenceSession, model: str) -> set[str]:
@@ -111,18 +148,8 @@ def package_run(located: ModelFile, *, exact: bool | None = None) -> Run:
 def _open(located: ModelFile, exact: bool | None) -> InferenceSession:
     require_room(located.size)
     onnxruntime = imported()
-    session_options = settings(located, exact=exact)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = session_options.severity
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel(session_options.level)
-    for key, value in session_options.entries:
-        options.add_session_config_entry(key, value)
     try:
-        session: InferenceSession = onnxruntime.InferenceSession(
-            read_graph(located.model), options, providers=["CPUExecutionProvider"]
-        )
-        return session
+        return _started(onnxruntime, read_graph(located.model), settings(located, exact=exact), 1)
     except runtime_faults() as error:
         raise RetrieverError(
             f"onnxruntime {onnxruntime.__version__} cannot open "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Levels of the runtime: the graphs are fused already, so nothing needs rewriting, except
 # that x64quantprecision is itself a rewriting of level 2.
-_NO_REWRITING, _EXTENDED = 0, 2
+_NO_REWRITING, _EXTENDED, _ALL = 0, 2, 99
 FATAL = 4  # log severity; a failure is raised, not printed
 
 # Without this, the runtime (for example 1.31) reports its use to its makers: at its start it writes
@@ -43,8 +43,11 @@ class SessionSettings(Record):
     """The settings of a session."""
 
     level: int  # of graph rewriting
-    severity: int  # of the log
     entries: tuple[tuple[str, str], ...]  # configuration keys of the runtime
+
+
+_NO_SPINNING = ("session.intra_op.allow_spinning", "0")
+ANY_MODEL = SessionSettings(_ALL, (_NO_SPINNING,))  # for a graph that others have made
 
 
 def silence() -> None:
@@ -93,8 +96,8 @@ def settings(located: ModelFile, *, exact: bool | None = None) -> SessionSetting
         path = located.path
     entries = (
         ("session.model_external_initializers_file_folder_path", os.path.dirname(path)),
-        ("session.intra_op.allow_spinning", "0"),
+        _NO_SPINNING,
     )
     if sums_exactly() if exact is None else exact:
-        return SessionSettings(_NO_REWRITING, FATAL, entries)
-    return SessionSettings(_EXTENDED, FATAL, (*entries, ("session.x64quantprecision", "1")))
+        return SessionSettings(_NO_REWRITING, entries)
+    return SessionSettings(_EXTENDED, (*entries, ("session.x64quantprecision", "1")))

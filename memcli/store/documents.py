@@ -5,9 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from memcli.checking import Any
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
-from memcli.types import SUMMARY, Chunk, Document, Excerpt, Lines, Segment, Skip, Turn
+from memcli.types import (
+    SUMMARY,
+    Chunk,
+    Document,
+    Excerpt,
+    FileStat,
+    Lines,
+    Segment,
+    Skip,
+    Turn,
+)
+
+if TYPE_CHECKING:
+    from memcli.store.run_records import Stamp
 
 
 class IndexedDocument(Record):
@@ -76,6 +89,39 @@ def lines_of(text: str) -> tuple[Lines, ...]:
     return lines
 
 
+# The columns of a document and of a chunk that have the same names and values in every store.
+DOCUMENT = (
+    "source", "path", "hash", "size", "mtime_ns", "ctime_ns", "inode", "indexed_ns", "title",
+    "date", "first_day", "kind", "scope", "source_kind", "trust", "authority", "importance",
+    "always", "soft", "front_matter", "skip",
+)  # fmt: skip
+CHUNK = (
+    "ordinal", "heading_path", "start_line", "end_line", "start_byte", "end_byte", "tokens", "date",
+    "first_day", "links", "turns", "preferences",
+)  # fmt: skip
+
+
+def document_row(document: Document, stamp: Stamp, skip: str) -> list[Any]:
+    """Write the columns DOCUMENT."""
+    fields = {**document._asdict(), **stamp.stat._asdict(), "hash": stamp.hash}
+    fields |= {"indexed_ns": stamp.indexed_ns, "skip": skip}
+    return [fields[name] for name in DOCUMENT]
+
+
+def chunk_row(chunk: Chunk) -> list[Any]:
+    """Write the columns CHUNK."""
+    fields = chunk._asdict()
+    for name in ("heading_path", "links", "preferences"):
+        fields[name] = json.dumps(fields[name], ensure_ascii=False)
+    fields["turns"] = turns_as_json(chunk.turns)
+    return [fields[name] for name in CHUNK]
+
+
+def turns_as_json(turns: Iterable[Turn]) -> str:
+    """Write turns as a chunk stores them."""
+    return json.dumps([tuple(turn) for turn in turns], ensure_ascii=False, separators=(",", ":"))
+
+
 def chunk_of(columns: Mapping[str, Any], segments: Sequence[Segment]) -> Chunk:
     """Read a chunk from its columns, by the names of their fields."""
     lists = {name: tuple(json.loads(columns[name])) for name in ("heading_path", "links")}
@@ -84,8 +130,11 @@ def chunk_of(columns: Mapping[str, Any], segments: Sequence[Segment]) -> Chunk:
     return Chunk(**fields, segments=tuple(segments))
 
 
-def document_of(columns: Mapping[str, Any], chunks: Sequence[Chunk]) -> Document:
-    """Read a document from its columns, by the names of their fields."""
+def document_of(row: Sequence[Any], chunks: Sequence[Chunk]) -> tuple[Document, Stamp, str]:
+    """Read a document from the columns DOCUMENT: with its stamp, and why it has no text."""
+    from memcli.store.run_records import Stamp
+
+    columns = dict(zip(DOCUMENT, row, strict=True))
     fields = {name: columns[name] for name in Document._fields if name in columns}
     fields |= {name: bool(fields[name]) for name in ("always", "soft")}
     lineage = None
@@ -93,7 +142,9 @@ def document_of(columns: Mapping[str, Any], chunks: Sequence[Chunk]) -> Document
         from memcli.markdown.lineage import read_lineage
 
         lineage = read_lineage(json.loads(fields["front_matter"]))
-    return Document(**fields, chunks=tuple(chunks), lineage=lineage)
+    stat = FileStat(**{name: columns[name] for name in FileStat._fields})
+    stamp = Stamp(stat, columns["hash"], columns["indexed_ns"])
+    return Document(**fields, chunks=tuple(chunks), lineage=lineage), stamp, columns["skip"]
 
 
 def in_order(documents: Iterable[IndexedDocument], order: str) -> list[IndexedDocument]:

@@ -51,15 +51,19 @@ def told(**record: Any) -> bytes:
 
 
 def start(
-    *arguments: str, command: Sequence[str] = PATIENT, **environ: str
+    *arguments: str, data: bytes = b"", command: Sequence[str] = PATIENT, **environ: str
 ) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*command, "hook", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, **environ},
     )
+    assert process.stdin
+    process.stdin.write(data)
+    process.stdin.flush()
+    return process
 
 
 def run(
@@ -70,11 +74,7 @@ def run(
         done = processes.sent(data, "hook", *arguments, MEMCLI_TEST_PATIENT="1", **environ)
         assert done.returncode == 0
         return answer(done.stdout, done.stderr)
-    process = start(*arguments, command=command, **environ)
-    assert process.stdin
-    process.stdin.write(data)
-    process.stdin.flush()
-    return ended(process)
+    return ended(start(*arguments, data=data, command=command, **environ))
 
 
 def ended(process: subprocess.Popen[bytes]) -> tuple[Mapping[str, Any], str]:
@@ -136,23 +136,16 @@ def test_a_wrong_line_stops_no_agent(arguments: list[str]) -> None:
     assert "memcli" in err
 
 
-def test_the_nearest_hook_is_named() -> None:
+def test_another_event_or_no_object_is_said_and_not_answered() -> None:
     assert run(told(prompt=POOL), "promt") == (
         {},
         "memcli: a hook is one of session-start, prompt, pre-compact, stop, not 'promt'\n"
         "Try: memcli hook prompt\n",
     )
-
-
-def test_what_is_no_object_is_said_to_be_none() -> None:
-    record, err = run(b"why did the pool run dry\n", "prompt")
-    assert record == {}
-    assert err == (
-        "memcli hook: a hook reads one JSON object, but got no object. Try: memcli help hook\n"
+    assert run(b"why did the pool run dry\n", "prompt") == (
+        {},
+        "memcli hook: a hook reads one JSON object, but got no object. Try: memcli help hook\n",
     )
-
-
-def test_another_event_is_said_and_not_answered() -> None:
     record, err = run(told(hook_event_name="\x1b[31m" + "x" * 10**6, prompt=POOL), "prompt")
     assert record == {}
     assert "is not what claude-code runs prompt at" in err
@@ -214,7 +207,9 @@ def test_a_reader_that_has_gone_is_no_failure(notes: str) -> None:
 
 def test_a_passage_is_given_once_a_session(notes: str) -> None:
     data = told(session_id="one", cwd=notes, prompt=POOL)
-    first, second = run(data, "prompt")[0], run(data, "prompt")[0]
+    (first, err), (second, why) = run(data, "prompt", "-v"), run(data, "prompt", "-v")
+    assert err == ""
+    assert "the session has been shown these passages" in why
     assert "memory/2025-06-12-incident-review.md:" in context(first)
     assert citations(second).isdisjoint(citations(first))
     other = run(told(session_id="two", cwd=notes, prompt=POOL), "prompt")[0]
@@ -240,11 +235,7 @@ def test_what_a_session_began_with_is_not_told_again(notes: str) -> None:
 
 def test_a_session_that_two_hooks_start_gets_its_context_once(notes: str) -> None:
     data = told(session_id="twice", cwd=notes, source="compact")
-    both = [start("session-start") for _ in range(2)]
-    for process in both:
-        assert process.stdin
-        process.stdin.write(data)
-        process.stdin.flush()
+    both = [start("session-start", data=data) for _ in range(2)]
     records = [ended(process)[0] for process in both]
     assert sorted(map(bool, records)) == [False, True]
 
@@ -292,11 +283,7 @@ def test_what_was_given_is_noted_without_a_word_of_it(notes: str) -> None:
 
 def test_two_hooks_at_once_give_a_passage_once(notes: str) -> None:
     data = told(session_id="both", cwd=notes, prompt=POOL)
-    both = [start("prompt") for _ in range(2)]
-    for process in both:
-        assert process.stdin
-        process.stdin.write(data)
-        process.stdin.flush()
+    both = [start("prompt", data=data) for _ in range(2)]
     one, other = (citations(ended(process)[0]) for process in both)
     assert one | other
     assert one.isdisjoint(other)
@@ -320,12 +307,6 @@ def test_verbose_says_why_a_prompt_gets_nothing(notes: str, prompt: str, why: st
     assert (record, err) == ({}, f"memcli hook: nothing to add: {why}\n")
 
 
-def test_verbose_says_that_a_session_has_the_passages(notes: str) -> None:
-    asked = told(session_id="again", cwd=notes, prompt=POOL)
-    assert run(asked, "prompt", "-v")[1] == ""
-    assert "the session has been shown these passages" in run(asked, "prompt", "-v")[1]
-
-
 def test_a_suggestion_is_made_once_and_stops_nobody(notes: str) -> None:
     wish = told(session_id="w", cwd=notes, prompt="From now on keep commits small")
     stop = told(session_id="w", cwd=notes, hook_event_name="Stop", stop_hook_active=False)
@@ -334,10 +315,7 @@ def test_a_suggestion_is_made_once_and_stops_nobody(notes: str) -> None:
     assert set(run(stop, "stop")[0]) == {"systemMessage"}
     assert run(stop, "stop")[0] == {}
     assert run(told(session_id="w", cwd=notes), "pre-compact")[0] == {}
-
-
-def test_without_a_session_nothing_is_suggested(notes: str) -> None:
-    assert run(told(cwd=notes), "pre-compact")[0] == {}
+    assert run(told(cwd=notes), "pre-compact")[0] == {}  # without a session
 
 
 def test_the_folder_of_the_agent_says_which_workspace(notes: str, tmp_path: Path) -> None:
@@ -393,10 +371,10 @@ def test_what_hangs_is_cut_off_and_what_a_library_writes_stays_off_stdout(
                "MEMCLI_STORE": str(tmp_path / "index")}  # fmt: skip
     processes.run("index", "-q", "-w", folder, **environ)
     command = (sys.executable, str(Path(__file__).parents[1] / "mcp" / "serving.py"))
-    nothing, half = (start("prompt", "-w", folder, command=processes.COMMAND) for _ in range(2))
-    assert half.stdin
-    half.stdin.write(b'{"prompt": "why did')
-    half.stdin.flush()
+    nothing, half = (
+        start("prompt", "-w", folder, data=data, command=processes.COMMAND)
+        for data in (b"", b'{"prompt": "why did')
+    )
     waits = told(cwd=folder, prompt="what is behind the gate")
     record, err = run(waits, "prompt", command=command, **environ)
     assert record == {}

@@ -13,16 +13,14 @@ from pathlib import Path
 import pytest
 
 from memcli import Memory
-from memcli.store.postgres import schema
 from memcli.store.postgres.libpq import Connection
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.server import let_in, server
 from tests.support import write
 
-FIRST = (Path(__file__).parent / "first_form.sql").read_text()
 ASK = "search pool --json --no-sync --now 2025-03-01"
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
-# What a memcli of the first form asks before it reads, and what it reads.
+# What an older memcli asks before it reads, and what it reads.
 OLD_ASKS = (
     "select w.id, w.tenant, w.name, w.origin, w.holder, w.epoch, w.revision, w.next_id, w.chunks,"
     " w.words, w.meta::json, w.left_ns, w.lease_until > now(), (select row_to_json(v)"
@@ -45,7 +43,7 @@ OLD_PUTS = (
 OLD_SETTLES = (
     "update memcli.workspaces set revision = revision + 1, changed_at = now() where id = $1"
 )
-# The tables of the second form differ from the present ones only in these.
+# Older tables differ from the present ones only in these.
 SECOND = """
 alter table memcli.workspaces drop constraint workspaces_meta;
 alter table memcli.chunks drop constraint chunks_lists;
@@ -55,14 +53,6 @@ create function memcli.count_rows() returns void language plpgsql security defin
 grant execute on function memcli.count_rows() to memcli_agents;
 update memcli.version set version = 2
 """
-PLANTED = (
-    "insert into memcli.documents select 77, 1, 'memory', 'planted.md', '', 1, 1, 1, 1, 1, 'Rules',"
-    " null, null, 'note', 'shared', 'memory', 'trusted', null, null, true, false, '{}', '';"
-    "insert into memcli.vectors (workspace, encoder, hash, vector) values (77, 1, 'x', '[1]');"
-    "insert into memcli.unread values (77, 1, 'x');"
-    "insert into memcli.workspaces (tenant, name, beside_of)"
-    " select 'blue', 'trap', id from memcli.workspaces"
-)
 CATALOG = {
     "columns": "select table_name, column_name, data_type, column_default, is_identity"
     " from information_schema.columns where table_schema = 'memcli'",
@@ -89,48 +79,17 @@ def catalog(url: str) -> dict[str, list[str]]:
     return {name: sorted(sql(url, query).split("\n")) for name, query in CATALOG.items()}
 
 
-def first_form(partitions: int) -> str:
-    """Give the statements of the first form, with tables cut into partitions."""
-    made = FIRST
-    for table in schema.TABLES if partitions else ():
-        cut = "".join(
-            f"create table memcli.{table}_{rest} partition of memcli.{table}"
-            f" for values with (modulus {partitions}, remainder {rest});"
-            for rest in range(partitions)
-        )
-        end = made.index(";\n", made.index(f"create table memcli.{table} ("))
-        made = f"{made[:end]} partition by hash (workspace);\n{cut}{made[end + 1 :]}"
-    return made
-
-
-def go_back(url: str, form: int = 1, partitions: int = 0) -> None:
-    """Put all that is stored into tables of an older form."""
-    if form > 1:
-        sql(url, SECOND)
-        return
-    sql(url, "alter schema memcli rename to newer")
-    sql(url, first_form(partitions))
-    for table in ("workspaces", "members", *schema.BOTTOM_UP[::-1]):
-        columns = sql(
-            url,
-            "select string_agg(quote_ident(column_name), ', ') from information_schema.columns"
-            f" where table_schema = 'newer' and table_name = '{table}' and is_generated = 'NEVER'",
-        )
-        sql(url, f"insert into memcli.{table} ({columns}) select {columns} from newer.{table}")
-    sql(url, "drop schema newer cascade")
-
-
-@pytest.fixture(params=[1, 2])
-def older(memcli: Memcli, url: str, notes: Path, request: pytest.FixtureRequest) -> tuple[str, int]:
-    """The URL of a shared index of an older form, in which a folder has its index, and the form."""
+@pytest.fixture
+def older(memcli: Memcli, url: str, notes: Path) -> str:
+    """The URL of a shared index with older tables, in which a folder has its index."""
     assert memcli("store attach ops", notes).code == 0
     assert memcli("index", notes).code == 0
-    go_back(url, request.param)
-    return url, request.param
+    sql(url, SECOND)
+    return url
 
 
 def test_older_tables_are_read_and_not_written(
-    memcli: Memcli, older: tuple[str, int], notes: Path, tmp_path: Path
+    memcli: Memcli, older: str, notes: Path, tmp_path: Path
 ) -> None:
     told = memcli("search pool --json --now 2025-03-01", notes)
     assert told.code == 0, told.err
@@ -143,7 +102,7 @@ def test_older_tables_are_read_and_not_written(
     for line in ("index", "index --full", "store attach other", "store delete ops --apply"):
         told = memcli(line, notes if "attach" not in line else make_notes(tmp_path / "new"))
         assert told.code == 4, line
-        assert f"has the tables of an older memcli ({older[1]})" in told.err
+        assert "has the tables of an older memcli (2)" in told.err
         assert told.err.endswith("Try: let the owner of the tables run: memcli store upgrade\n")
 
 
@@ -213,11 +172,9 @@ class Others:
 
 
 def test_an_upgrade_stops_no_reader_and_a_writer_only_if_it_must(
-    memcli: Memcli, older: tuple[str, int], notes: Path, monkeypatch: pytest.MonkeyPatch
+    memcli: Memcli, older: str, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, form = older
-    if form == 1:
-        sql(url, PLANTED)
+    url = older
     expected = json.loads(memcli(ASK, notes).out)["results"]
     assert memcli("store upgrade", notes).code == 4  # not as a role that only writes
     others = Others(url)
@@ -227,18 +184,13 @@ def test_an_upgrade_stops_no_reader_and_a_writer_only_if_it_must(
     assert (told.code, json.loads(told.out)["changed"]) == (0, True)
     assert others.faults == []
     assert len(others.answers) == 1
-    assert others.is_fenced == (form < schema.LEAST_WRITER)
+    assert not others.is_fenced
     stored = sql(url, "select count(*) from memcli.documents where path like 'old-%'")
     assert int(stored) == others.written
-    # A writer that the upgrade stops may have written only once before.
-    assert others.written > (not others.is_fenced)
+    assert others.written > 1
     assert json.loads(memcli("store upgrade --json", notes).out)["changed"] is False
     monkeypatch.setenv("MEMCLI_STORE_URL", url)
     assert json.loads(memcli(ASK, notes).out)["results"] == expected
-    assert "planted" not in memcli("context pool --workspace-name ops", notes).out
-    for table in schema.TABLES:
-        strange = f"select count(*) from memcli.{table} where workspace not in"
-        assert sql(url, f"{strange} (select id from memcli.workspaces)") == "0", table
     sql(url, "update memcli.workspaces set lease_until = now()")  # of the old writer, which ended
     write(notes, "new.md", "# New\n\nunheard of\n")
     for line in ("index", "index --full"):
@@ -248,17 +200,25 @@ def test_an_upgrade_stops_no_reader_and_a_writer_only_if_it_must(
     assert json.loads(memcli("status --deep --json", notes).out)["store"]["integrity"] == "ok"
 
 
-@pytest.mark.parametrize(("form", "partitions"), [(1, 0), (1, 2), (2, 2)])
+@pytest.mark.parametrize("partitions", [0, 2])
 def test_upgraded_tables_are_those_that_init_makes(
-    memcli: Memcli, empty: str, notes: Path, form: int, partitions: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    memcli: Memcli, empty: str, notes: Path, partitions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MEMCLI_STORE_URL", empty)
     assert memcli(f"store init --partitions {partitions}", notes).code == 0
     let_in(server(), database(empty))
     expected = catalog(empty)
-    go_back(empty, form, partitions)
+    sql(empty, SECOND)
     assert catalog(empty) != expected
     assert memcli("store upgrade", notes).code == 0
     found = catalog(empty)
     assert [name for name in found if found[name] != expected[name]] == []
+
+
+def test_tables_that_no_release_has_made_are_not_upgraded(
+    memcli: Memcli, older: str, notes: Path
+) -> None:
+    sql(older, "update memcli.version set version = 1")
+    told = memcli("store upgrade", notes)
+    assert told.code == 4
+    assert "tables that no release of memcli made" in told.err

@@ -12,14 +12,13 @@ import pytest
 
 from memcli.errors import DamagedError
 from memcli.store.quantize import packed
-from memcli.store.records import RetrieverResults, Scope
+from memcli.store.records import Scope
 from memcli.store.run_records import Stamp, VectorSearch
 from memcli.store.sqlite import background, coarse, codes_in_memory
 from memcli.store.sqlite import reader as reading
 from memcli.store.sqlite.coarse import VectorQuery
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.vectors import (
     SCANNED_BYTES,
     create_table,
@@ -29,9 +28,8 @@ from memcli.store.sqlite.vectors import (
 from memcli.store.sqlite.vectors import put as fill_cache
 from memcli.store.sqlite.writer import Writer, open_made
 from memcli.store.union import Member, Union
-from memcli.types import Chunk, Document, FileStat, Segment, TermQuery
+from memcli.types import Chunk, Document, FileStat, Segment
 from tests.store_check import assert_sound, open_writer
-from tests.support import FAR_FUTURE_NS
 
 DIMENSION = 128
 FINGERPRINT = f"made-up;dim={DIMENSION}"
@@ -172,23 +170,6 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
             assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:limit]]
             assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     reader.close()
-
-
-def test_codes_that_a_connection_keeps_find_what_those_of_the_file_find(
-    large: tuple[str, Any],
-) -> None:
-    path, made = large
-    store = SqliteStore(path, lambda: FAR_FUTURE_NS)
-    for at in (3, 3, BIG + 7):  # what is asked again is kept
-        with store.snapshot() as snapshot:
-            found = snapshot.by_vector(made[at].tobytes(), 20, Scope())()
-            table = snapshot._vec_table()
-            asked = VectorQuery(FINGERPRINT, made[at].tobytes(), 20)
-            _, of_file = nearest(snapshot._connection, table, asked, has_vec=True)
-            snapshot.candidates(found[0].chunk_ids, RetrieverResults(TermQuery(), [], None, found))
-        assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:20]]
-        assert {(near.hash, near.cosine) for near in found} <= {*of_file}
-    store.close()
 
 
 @pytest.mark.usefixtures("many")

@@ -6,15 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from memcli.store.port import Snapshot
 from memcli.store.records import RetrieverResults
 from memcli.store.sqlite import index_cache
-from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.store import SqliteStore
-from memcli.store.sqlite.vectors import create_table
 from memcli.types import TermQuery
 from tests.store.contract.makers import (
     ENCODER,
@@ -147,31 +144,6 @@ def test_what_is_kept_does_not_grow_without_end(
     assert held is not None
     with store.snapshot() as snapshot:
         assert snapshot._cache is not held
-
-
-def test_kept_codes_find_what_vec0_finds(tmp_path: Path) -> None:
-    connection = connect(str(tmp_path / "index.sqlite"), write=True).connection
-    table = "codes_1"
-    create_table(connection, table, 128)
-    random = np.random.default_rng(5)
-    codes = [random.integers(0, 256, 32, dtype="u1").tobytes() for _ in range(300)]
-    for slot, code in enumerate(codes, start=1):
-        connection.execute(f"INSERT INTO {table} VALUES (?, vec_bit(?))", (slot, code))
-    connection.execute(f"DELETE FROM {table} WHERE id % 7 = 0")
-    state = index_cache.IndexCache(1, 0)
-    for wanted in (1, 40, 1000):
-        near = state.nearest(connection, table, codes[0], wanted)
-        listed = rows(
-            connection,
-            f"SELECT id, distance FROM {table} WHERE embedding MATCH vec_bit(?) AND k = 300"
-            " ORDER BY distance",
-            (codes[0],),
-        )
-        last = listed[min(wanted, len(listed)) - 1][1]
-        assert near[0] == 1
-        assert sorted(near) == sorted(slot for slot, distance in listed if distance <= last)
-    assert state.bytes == index_cache.CODE_BYTES * (300 - 300 // 7)
-    connection.close()
 
 
 def test_tokens_that_are_kept_are_weighed_once() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError, UsageError
@@ -125,8 +125,7 @@ class Contents(Record):
 
 def contents(address: Address, name: Name) -> Contents:
     """Count what a workspace contains; IndexMissingError if this role sees no such workspace."""
-    with translated(address), closing(session.opened(address, write=False)) as connection:
-        session.check_version(_version(connection), address, write=False)
+    with _connected(address, write=False) as connection:
         rows = connection.rows(
             "select w.origin, case when w.lease_until > now() then coalesce(w.holder, '') else ''"
             " end, (select count(*) from memcli.documents d where d.workspace = w.id), w.chunks,"
@@ -141,8 +140,7 @@ def contents(address: Address, name: Name) -> Contents:
 
 def delete(address: Address, name: Name) -> None:
     """Delete a workspace with all of its rows, and its half-built copy."""
-    with translated(address), closing(session.opened(address, write=True)) as connection:
-        session.check_version(_version(connection), address, write=True)
+    with _connected(address, write=True) as connection:
         connection.run("begin; set local statement_timeout = 0; set local lock_timeout = '10s'")
         rows = connection.rows(
             "select w.id from memcli.workspaces w where w.tenant = $1 and w.name = $2"
@@ -164,8 +162,7 @@ def delete(address: Address, name: Name) -> None:
 
 def rename(address: Address, name: Name, new: Name) -> None:
     """Rename a workspace, perhaps into another tenant that this role may write."""
-    with translated(address), closing(session.opened(address, write=True)) as connection:
-        session.check_version(_version(connection), address, write=True)
+    with _connected(address, write=True) as connection:
         try:
             rows = connection.rows(
                 "update memcli.workspaces set tenant = $3, name = $4, epoch = epoch + 1,"
@@ -192,8 +189,7 @@ def _missing(address: Address, name: Name) -> IndexMissingError:
 
 def run(address: Address, statements: Iterable[str]) -> None:
     """Run statements with the rights of an administrator in one transaction."""
-    with translated(address), closing(session.opened(address, write=True)) as connection:
-        session.check_version(_version(connection), address, write=True)
+    with _connected(address, write=True) as connection:
         connection.run("; ".join(("begin", *statements, "commit")))
 
 
@@ -207,12 +203,19 @@ class TenantRole(Record):
 
 def members(address: Address) -> list[TenantRole]:
     """List the roles of each tenant, as far as this role may see them."""
-    with translated(address), closing(session.opened(address, write=False)) as connection:
-        session.check_version(_version(connection), address, write=False)
+    with _connected(address, write=False) as connection:
         rows = connection.run(
             "select m.role, m.tenant, m.writes from memcli.members m order by m.tenant, m.role"
         )
     return [TenantRole._make(row) for row in rows]
+
+
+@contextmanager
+def _connected(address: Address, *, write: bool) -> Iterator[Connection]:
+    """Connect to tables that this memcli can read, or with `write` also write."""
+    with translated(address), closing(session.opened(address, write=write)) as connection:
+        session.check_version(_version(connection), address, write=write)
+        yield connection
 
 
 def _version(connection: Connection) -> object:
@@ -266,8 +269,7 @@ from memcli.workspaces w where w.beside_of is null order by w.tenant, w.name
 
 def look(address: Address) -> SharedStatus:
     """Read the state of a shared index, as far as the role may."""
-    with translated(address), closing(session.opened(address, write=False)) as connection:
-        session.check_version(_version(connection), address, write=False)
+    with _connected(address, write=False) as connection:
         ((version, vector, role, standby, tables, size, lag),) = connection.run(_LOOK)
         seen = tuple(
             SeenWorkspace(Name(tenant, workspace), *fields)
@@ -283,8 +285,13 @@ def upgrade(address: Address) -> int:
     """Upgrade the tables to the newest version; return the previous version."""
     with translated(address), closing(session.opened(address, write=True)) as connection:
         version: int = session.check_version(_version(connection), address, write=False)["version"]
+        if version < schema.FIRST:
+            raise StoreError(
+                f"the shared index {address.masked} has tables that no release of memcli made",
+                hint="let their owner run: drop schema memcli cascade; then memcli store init",
+            )
         if version < schema.VERSION:
-            migrate(connection, version)
+            migrate(connection)
         return version
 
 
@@ -293,16 +300,14 @@ MOST_TRIES, PAUSE = 60, 1.0
 _BOUNDS = "set local lock_timeout = '2s'; set local statement_timeout = 0"
 
 
-def migrate(connection: Connection, version: int, *, sleep: Sleep = time.sleep) -> None:
-    """Run every step from this version; ServerError if the role does not own the tables.
+def migrate(connection: Connection, *, sleep: Sleep = time.sleep) -> None:
+    """Run every step; ServerError if the role does not own the tables.
 
-    Readers are not affected. Writers of an older memcli continue if they may write the new tables;
-    otherwise they stop at the first step. Writers of this one begin after the last step. Each step
-    is a transaction that can run again, so an upgrade that was killed continues when you repeat it.
-    If a step needs a table for itself, it waits two seconds at most, then lets others pass and
-    tries again.
+    Readers are not affected, and writers of an older memcli continue. Each step is a transaction
+    that can run again, so an upgrade that was killed continues when you repeat it. If a step needs
+    a table for itself, it waits two seconds at most, then lets others pass and tries again.
     """
-    for step in _steps(connection, version):
+    for step in _steps(connection):
         for turn in range(MOST_TRIES):
             try:
                 connection.run("; ".join(("begin", _BOUNDS, *step, "commit")))
@@ -314,85 +319,15 @@ def migrate(connection: Connection, version: int, *, sleep: Sleep = time.sleep) 
                 sleep(PAUSE)
 
 
-def _steps(connection: Connection, version: int) -> Iterator[Sequence[str]]:
-    known = "(select id from memcli.workspaces)"
-    if version < schema.LEAST_WRITER:
-        yield [
-            f"update memcli.version set least_writer = {schema.LEAST_WRITER}",
-            "update memcli.workspaces set epoch = epoch + 1, holder = null, lease_until = null",
-        ]
-    yield [
-        "delete from memcli.workspaces w where w.beside_of is not null and not exists (select 1"
-        " from memcli.workspaces m where m.id = w.beside_of and m.tenant = w.tenant"
-        " and m.name = w.name and m.beside_of is null)"
-    ]
-    # Rows without a workspace: left by a manual deletion, or inserted by a stranger.
-    for table in schema.OF_WORKSPACES:
-        yield [f"delete from memcli.{table} where workspace not in {known}"]
-    yield [
-        "alter table memcli.workspaces alter column id drop identity if exists",
-        f"alter table memcli.workspaces alter column id set default {schema.RANDOM}",
-    ]
+def _steps(connection: Connection) -> Iterator[Sequence[str]]:
     constraints = {name for (name,) in connection.run(_CONSTRAINTS)}
-    if "workspaces_same_name" not in constraints:
-        yield [schema.SAME_NAME_KEY, schema.SAME_NAME]
-    partitions: dict[str, list[str]] = {}
-    for table, partition in connection.run(_PARTITIONS):
-        partitions.setdefault(table, []).append(partition)
-    for table in schema.OF_WORKSPACES:
-        name = f"{table}_workspace_fkey"
-        if name not in constraints:
-            late = "" if partitions else " not valid"
-            yield [
-                f"alter table memcli.{table} add constraint {name} foreign key (workspace)"
-                f" references memcli.workspaces on delete cascade{late}"
-            ]
-            if late:
-                yield [f"alter table memcli.{table} validate constraint {name}"]
     for table, check in schema.CHECKS:
         name = check.split()[1]
         if name not in constraints:
             yield [f"alter table memcli.{table} add {check} not valid"]
             with suppress(ServerError):  # for rows that a role has forged before
                 connection.run(f"alter table memcli.{table} validate constraint {name}")
-    _make_index(connection, is_cut=bool(partitions))
-    yield [*schema.functions()]
-    for table in ("members", "workspaces", *schema.TABLES):
-        yield [
-            *(f"drop policy if exists {name} on memcli.{table}" for name in ("reads", "writes")),
-            *schema.policies(table),
-            *(
-                f"alter table memcli.{each} enable row level security"
-                for each in partitions.get(table, ())
-            ),
-        ]
-    every = ", ".join(f"memcli.{name}" for name in ("version", "members", "workspaces"))
-    every += "".join(f", memcli.{table}" for table in schema.TABLES)
-    for (role,) in connection.run(_GROUPS):
-        yield [f"revoke all on {every} from {role}", *schema.grants(role)]
-    yield [
-        f"update memcli.version set version = {schema.VERSION},"
-        f" least_reader = {schema.LEAST_READER}, least_writer = {schema.LEAST_WRITER}"
-    ]
-
-
-def _make_index(connection: Connection, *, is_cut: bool) -> None:
-    """Make the index of hashes; writers continue unless the table is partitioned."""
-    if not connection.run("select 1 from pg_index where indexrelid ="
-                          " to_regclass('memcli.vectors_hash') and indisvalid"):  # fmt: skip
-        connection.run("drop index if exists memcli.vectors_hash")
-        how = "" if is_cut else " concurrently"
-        connection.run(schema.HASH_INDEX.replace("create index", f"create index{how}"))
+    yield [*schema.functions(), f"update memcli.version set version = {schema.VERSION}"]
 
 
 _CONSTRAINTS = "select conname from pg_constraint where connamespace = 'memcli'::regnamespace"
-_PARTITIONS = (
-    "select p.relname, c.relname from pg_inherits i join pg_class c"
-    " on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent"
-    " where c.relnamespace = 'memcli'::regnamespace and c.relkind = 'r'"
-)
-_GROUPS = (
-    "select quote_ident(r.rolname) from pg_class c, aclexplode(c.relacl) a join pg_roles r"
-    " on r.oid = a.grantee where c.oid = 'memcli.documents'::regclass"
-    " and a.privilege_type = 'INSERT' and a.grantee <> c.relowner"
-)

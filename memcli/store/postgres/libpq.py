@@ -34,8 +34,6 @@ _OK, _ROWS, _ABORTED = (0, 1), (2,), 11  # of PQresultStatus
 _LOST = "08006"  # the SQLSTATE of a connection that failed; libpq itself returns none
 _STATE = ord("C")  # PG_DIAG_SQLSTATE
 _PRIMARY = ord("M")
-# Numbers of column types, which are the same in every version of the server.
-_WHOLE, _REAL, _BOOL, _BYTES, _JSON = (20, 21, 23, 26), (700, 701, 1700), 16, 17, (114, 3802)
 
 # Notices of the server are not part of an answer. Without this function libpq would print them.
 _Notice = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
@@ -289,16 +287,7 @@ class Connection:
         if self._is_owed:
             self._take_owed()
         self._check(self._library.PQsendQuery(self._pointer, _encoded(script)))
-        rows: list[Row] = []
-        fault: ServerError | None = None
-        while result := self._next():
-            try:
-                rows = self._rows(result)
-            except ServerError as error:
-                fault = fault or error
-        if fault:
-            raise fault
-        return rows
+        return self._last_rows()
 
     def promise(self, sql: str, values: Sequence[Any] = ()) -> Deferred:
         """Send a statement together with the next one, and wait once for both."""
@@ -313,13 +302,17 @@ class Connection:
         if self._is_owed:
             self._take_owed()
         self._send(Statement(sql, values))
+        return self._last_rows()
+
+    def _last_rows(self) -> list[Row]:
+        """Read all results; return the rows of the last, or raise the first error."""
         rows: list[Row] = []
         fault: ServerError | None = None
         while result := self._next():
             try:
                 rows = self._rows(result)
             except ServerError as error:
-                fault = error
+                fault = fault or error
         if fault:
             raise fault
         return rows
@@ -426,7 +419,7 @@ class Connection:
     def _column(self, result: int, at: int) -> list[Any]:
         """Read the values of a column by its type."""
         value, is_null = self._library.PQgetvalue, self._library.PQgetisnull
-        read = _reader(self._library.PQftype(result, at))
+        read = _READERS.get(self._library.PQftype(result, at), _text)
         texts = [value(result, row, at) for row in range(self._library.PQntuples(result))]
         if b"" not in texts:
             return [*map(read, texts)]
@@ -495,14 +488,16 @@ def _json(data: bytes) -> Any:  # noqa: ANN401
     return json.loads(data)
 
 
-def _reader(kind: int) -> Any:  # noqa: ANN401
-    """Return the function that reads values of a type."""
-    if kind in _WHOLE:
-        return int
-    if kind in _REAL:
-        return float
-    if kind in _JSON:
-        return _json
-    if kind == _BOOL:
-        return b"t".__eq__
-    return (lambda data: bytes.fromhex(data[2:].decode())) if kind == _BYTES else _text
+def _bytes(data: bytes) -> bytes:
+    return bytes.fromhex(data[2:].decode())
+
+
+# How to read the values of a column by the number of its type, which is the same in every version
+# of the server; all else is text.
+_READERS: dict[int, Callable[[bytes], Any]] = {
+    **dict.fromkeys((20, 21, 23, 26), int),
+    **dict.fromkeys((700, 701, 1700), float),
+    **dict.fromkeys((114, 3802), _json),
+    16: b"t".__eq__,
+    17: _bytes,
+}

@@ -76,8 +76,12 @@ class Pool:
                 view.workspaces.append(workspace)
                 return view.connection, made
         self._take_turn(own)
+
+        def use(connection: Connection) -> Made:
+            return read(connection.run(f"{_BEGIN}; {BOUNDS}; {select(connection)}"))
+
         try:
-            connection, made = self._begun(select, read, is_patient=is_patient)
+            connection, made = self._fresh(use, write=False, is_patient=is_patient)
         except BaseException:
             self._end_turn(own)
             raise
@@ -86,19 +90,16 @@ class Pool:
         self._views.append(view)
         return connection, made
 
-    def _begun(
-        self,
-        select: Callable[[Connection], str],
-        read: Callable[[list[Row]], Made],
-        *,
-        is_patient: bool,
+    def _fresh(
+        self, use: Callable[[Connection], Made], *, write: bool, is_patient: bool = True
     ) -> tuple[Connection, Made]:
+        """Use an idle connection or a new one; if an idle one was lost, try again."""
         while True:
-            connection = self._idle_one(write=False)
+            connection = self._idle_one(write=write)
             is_new = connection is None
-            connection = connection or opened(self._address, write=False, is_patient=is_patient)
+            connection = connection or opened(self._address, write=write, is_patient=is_patient)
             try:
-                return connection, read(connection.run(f"{_BEGIN}; {BOUNDS}; {select(connection)}"))
+                return connection, use(connection)
             except BaseException as error:
                 connection.close()
                 if is_new or not (isinstance(error, ServerError) and is_passing(error)):
@@ -126,17 +127,7 @@ class Pool:
         own = get_ident()
         self._take_turn(own)
         try:
-            while True:
-                connection = self._idle_one(write=True)
-                is_new = connection is None
-                connection = connection or opened(self._address, write=True)
-                try:
-                    check(connection)
-                    return connection
-                except BaseException as error:
-                    connection.close()
-                    if is_new or not (isinstance(error, ServerError) and is_passing(error)):
-                        raise
+            return self._fresh(check, write=True)[0]
         except BaseException:
             self._end_turn(own)
             raise

@@ -11,25 +11,21 @@ from memcli.markdown.names import headings_of
 from memcli.markdown.properties import properties
 from memcli.markdown.segments import digest
 from memcli.record import Record
+from memcli.store.documents import CHUNK, DOCUMENT, chunk_of, chunk_row, document_of, document_row
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.tsvector import cut_of, stored_words
-from memcli.types import Chunk, Document, FileStat, Segment
+from memcli.types import Chunk, Document, Segment
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.records import Key
     from memcli.store.run_records import Stamp
 
-_DOCUMENT = (
-    "source", "path", "hash", "size", "mtime_ns", "ctime_ns", "inode", "indexed_ns", "title",
-    "date", "first_day", "kind", "scope", "source_kind", "trust", "authority", "importance",
-    "always", "soft", "front_matter", "skip",
-)  # fmt: skip
 # Columns and types of the rows that are inserted together.
 _COLUMNS = {
-    "chunks": "id bigint, document bigint, ordinal int, anchor text, heading_path text,"
-    " start_line int, end_line int, start_byte int, end_byte int, tokens int, text_hash bytea,"
-    " date text, first_day text, links text, turns text, preferences text, text text",
+    "chunks": "id bigint, document bigint, anchor text, text_hash bytea, text text, ordinal int,"
+    " heading_path text, start_line int, end_line int, start_byte int, end_byte int, tokens int,"
+    " date text, first_day text, links text, turns text, preferences text",
     "keywords": "chunk bigint, length int, whole boolean, words tsvector",
     "parts": 'chunk bigint, no int, start_line int, end_line int, "start" int, "end" int,'
     " prefix text, hash bytea",
@@ -117,7 +113,9 @@ def putting(
         stored = stored_words(cut_of(headings, chunk.text))
         words += stored.length
         keywords.append((number, *stored))
-        chunks.append((number, own, *_of_chunk(chunk)))
+        chunks.append(
+            (number, own, chunk.anchor, digest(chunk.text), chunk.text, *chunk_row(chunk))
+        )
         segments += [
             (number, place, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
             for place, p in enumerate(chunk.segments)
@@ -143,24 +141,11 @@ def putting(
 def _document(
     workspace: int, number: int, document: Document, stamp: Stamp, skip: str
 ) -> Statement:
-    fields = {**document._asdict(), **stamp.stat._asdict(), "hash": stamp.hash}
-    fields |= {"indexed_ns": stamp.indexed_ns, "skip": skip}
-    marks = ", ".join(f"${at}" for at in range(1, len(_DOCUMENT) + 3))
+    marks = ", ".join(f"${at}" for at in range(1, len(DOCUMENT) + 3))
     return Statement(
-        f"insert into memcli.documents (workspace, id, {', '.join(_DOCUMENT)}) values ({marks})",
-        (workspace, number, *(fields[name] for name in _DOCUMENT)),
+        f"insert into memcli.documents (workspace, id, {', '.join(DOCUMENT)}) values ({marks})",
+        (workspace, number, *document_row(document, stamp, skip)),
     )
-
-
-def _of_chunk(chunk: Chunk) -> tuple[Any, ...]:
-    return (
-        chunk.ordinal, chunk.anchor, json.dumps(chunk.heading_path, ensure_ascii=False),
-        chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
-        digest(chunk.text), chunk.date, chunk.first_day,
-        json.dumps(chunk.links, ensure_ascii=False),
-        json.dumps([tuple(turn) for turn in chunk.turns], ensure_ascii=False),
-        json.dumps(chunk.preferences), chunk.text,
-    )  # fmt: skip
 
 
 def _properties(number: int, front_matter: str) -> list[tuple[int, str, str]]:
@@ -188,34 +173,20 @@ def read_documents(
 def _lot(
     connection: Connection, workspace: int, keys: Sequence[Key]
 ) -> Iterator[tuple[Document, Stamp, str]]:
-    from memcli.store.documents import document_of
-    from memcli.store.run_records import Stamp
-
     rows = connection.rows(
-        f"select id, {', '.join(_DOCUMENT)} from memcli.documents where workspace = $1 and"
+        f"select id, {', '.join(DOCUMENT)} from memcli.documents where workspace = $1 and"
         " (source, path) in (select e ->> 0, e ->> 1 from json_array_elements($2::json) e)",
         (workspace, json.dumps(keys, ensure_ascii=False)),
     )
     chunks = _chunks(connection, workspace, [number for number, *_ in rows])
     for number, *row in rows:
-        fields = dict(zip(_DOCUMENT, row, strict=True))
-        stat = FileStat(**{name: fields[name] for name in FileStat._fields})
-        document = document_of(fields, chunks.get(number, []))
-        yield document, Stamp(stat, fields["hash"], fields["indexed_ns"]), fields["skip"]
-
-
-_CHUNK = (
-    "ordinal", "anchor", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
-    "tokens", "date", "first_day", "links", "turns", "preferences", "text",
-)  # fmt: skip
+        yield document_of(row, chunks.get(number, []))
 
 
 def _chunks(
     connection: Connection, workspace: int, documents: Sequence[int]
 ) -> dict[int, list[Chunk]]:
     """Read the chunks of documents, in order."""
-    from memcli.store.documents import chunk_of
-
     segments: dict[int, list[Segment]] = {}
     for chunk, *row in connection.rows(
         'select p.chunk, p.start_line, p.end_line, p."start", p."end", p.prefix, p.hash'
@@ -225,11 +196,12 @@ def _chunks(
     ):
         segments.setdefault(chunk, []).append(Segment(*row))
     by_document: dict[int, list[Chunk]] = {}
-    for number, document, *row in connection.rows(
-        f"select id, document, {', '.join(_CHUNK)} from memcli.chunks"
+    for number, document, anchor, text, *row in connection.rows(
+        f"select id, document, anchor, text, {', '.join(CHUNK)} from memcli.chunks"
         " where workspace = $1 and document = any($2::bigint[]) order by document, ordinal",
         (workspace, documents),
     ):
-        chunk = chunk_of(dict(zip(_CHUNK, row, strict=True)), segments.get(number, ()))
+        fields = dict(zip(CHUNK, row, strict=True), anchor=anchor, text=text)
+        chunk = chunk_of(fields, segments.get(number, ()))
         by_document.setdefault(document, []).append(chunk)
     return by_document

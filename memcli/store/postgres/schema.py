@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 VERSION = 3  # of the tables
+FIRST = 2  # the oldest tables that can be upgraded; no release has made older ones
 LEAST_READER = 1  # the version of the tables that a client must know to read these
 LEAST_WRITER = 2
 FEW_PAGES = 8  # of chunks; with so few, any plan is fast enough
@@ -98,7 +99,6 @@ _TABLES = {
   encoder bigint not null, hash bytea not null,
   primary key (workspace, encoder, hash)""",
 }
-HASH_INDEX = "create index vectors_hash on memcli.vectors (encoder, hash)"
 _INDEXES = (
     "create index chunks_document on memcli.chunks (workspace, document)",
     "create index chunks_date on memcli.chunks (workspace, date) where date is not null",
@@ -113,14 +113,13 @@ _INDEXES = (
     "create index lineage_path on memcli.lineage (workspace, path)",
     "create index vectors_codes on memcli.vectors (workspace, encoder, hash) include (code)"
     " where unused_since is null",
-    HASH_INDEX,
+    "create index vectors_hash on memcli.vectors (encoder, hash)",
     "create index vectors_unused on memcli.vectors (workspace, unused_since)"
     " where unused_since is not null",
 )
 TABLES = tuple(_TABLES)
-OF_WORKSPACES = ("documents", "vectors", "unread")  # the others refer to documents or chunks
 # Referring tables come first, so that whole workspaces can be deleted in this order.
-BOTTOM_UP = (
+_BOTTOM_UP = (
     "keywords", "parts", "properties", "speakers", "lineage", "chunks", "documents", "vectors",
     "unread",
 )  # fmt: skip
@@ -143,7 +142,7 @@ def statements(partitions: int = 0) -> Iterator[str]:
     yield "create table memcli.version (version int, least_reader int, least_writer int)"
     yield f"insert into memcli.version values ({VERSION}, {LEAST_READER}, {LEAST_WRITER})"
     yield f"""create table memcli.workspaces (
-  id bigint primary key default {RANDOM},
+  id bigint primary key default {_RANDOM},
   tenant text collate "C" not null, name text collate "C" not null,
   beside_of bigint, left_ns bigint not null default 0,
   origin text not null default '', attached_at timestamptz not null default now(),
@@ -160,8 +159,12 @@ def statements(partitions: int = 0) -> Iterator[str]:
         "create unique index workspaces_beside on memcli.workspaces (beside_of)"
         " where beside_of is not null"
     )
-    yield SAME_NAME_KEY
-    yield SAME_NAME
+    yield "create unique index workspaces_same on memcli.workspaces (id, tenant, name)"
+    yield (
+        "alter table memcli.workspaces add constraint workspaces_same_name"
+        " foreign key (beside_of, tenant, name) references memcli.workspaces (id, tenant, name)"
+        " on update cascade on delete cascade"
+    )
     for name, columns in _TABLES.items():
         cut = " partition by hash (workspace)" if partitions else ""
         yield f"create table memcli.{name} ({columns}){cut}"
@@ -186,15 +189,9 @@ def statements(partitions: int = 0) -> Iterator[str]:
 
 
 # 63 random bits: the first and the last 32 bits of a random UUID are random.
-RANDOM = (
+_RANDOM = (
     "(('x' || left(gen_random_uuid()::text, 8) || right(gen_random_uuid()::text, 8))::bit(64)"
     "::bigint & 9223372036854775807)"
-)
-SAME_NAME_KEY = "create unique index workspaces_same on memcli.workspaces (id, tenant, name)"
-SAME_NAME = (
-    "alter table memcli.workspaces add constraint workspaces_same_name"
-    " foreign key (beside_of, tenant, name) references memcli.workspaces (id, tenant, name)"
-    " on update cascade on delete cascade"
 )
 
 
@@ -220,7 +217,7 @@ def policies(table: str) -> Iterator[str]:
 
 
 _UNUSED = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
-_WITHOUT_VECTORS = tuple(table for table in BOTTOM_UP if table != "vectors")
+_WITHOUT_VECTORS = tuple(table for table in _BOTTOM_UP if table != "vectors")
 # Functions that delete rows of one workspace: parameters, result, and statements. They run with the
 # rights of the owner, so each statement checks that the caller may write the workspace.
 _FUNCTIONS = {
@@ -228,7 +225,7 @@ _FUNCTIONS = {
         "workspace bigint",
         "void",
         (
-            *(f"delete from memcli.{table} t where t.workspace = $1" for table in BOTTOM_UP),
+            *(f"delete from memcli.{table} t where t.workspace = $1" for table in _BOTTOM_UP),
             "delete from memcli.workspaces t where t.id = $1",
         ),
     ),

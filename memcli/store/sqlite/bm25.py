@@ -55,12 +55,12 @@ def sizes(connection: apsw.Connection) -> tuple[int, int]:
     return chunks, tokens
 
 
-def weight_list(mean: float, weights: Sequence[float]) -> str:
-    """Write the weights for `weighed(fts, …)`: the mean length, and a weight for each phrase.
+def _weighing(mean: float, weights: Sequence[float]) -> str:
+    """Write the score of a row, by the mean length of a chunk and a weight for each phrase.
 
     Phrases are those of an expression, in order. Further phrases have the weight 0.
     """
-    return json.dumps([mean, *weights])
+    return f"weighed(fts, '{json.dumps([mean, *weights])}')"
 
 
 def register(connection: apsw.Connection) -> None:
@@ -117,7 +117,7 @@ def weighed(match: str, by: Totals) -> str:
 def _weigh(match: str, by: Totals) -> str:
     mean = by.tokens / by.chunks if by.chunks else 1.0
     weights = [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)]
-    return f"weighed(fts, '{weight_list(mean, weights)}')"
+    return _weighing(mean, weights)
 
 
 def _phrases(match: str) -> list[Term]:
@@ -139,12 +139,13 @@ def scores(
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
     match, joint = expression(query), _joint(query)
-    matches = _matches(connection, match, within, keywords.BM25) if match else {}
+    matches = keywords.scores(connection, match, within, keywords.BM25) if match else {}
     either = " OR ".join(f"({each})" for each in (match, joint) if each)
     if either and query.also:
         chunks, tokens = sizes(connection)
-        weights = weight_list(tokens / chunks if chunks else 1.0, _weights(query, chunks))
-        added = _matches(connection, _beside(query, either), within, f"weighed(fts, '{weights}')")
+        weights = [idf(chunks, count) for term, count in query.also for _ in spellings(term)]
+        score = _weighing(tokens / chunks if chunks else 1.0, weights)
+        added = keywords.scores(connection, _beside(query, either), within, score)
         for chunk_id, more in added.items():
             matches[chunk_id] = matches.get(chunk_id, 0.0) + more
     return matches
@@ -157,16 +158,7 @@ def first(
     if len(scores) > limit:
         least = nlargest(limit, scores.values())[-1] if limit > 0 else inf
         scores = {chunk_id: score for chunk_id, score in scores.items() if score >= least}
-    if len({*scores.values()}) == len(scores):
-        return sorted(scores.items(), key=_score, reverse=True)
-    placed = rows(
-        connection,
-        f"SELECT c.id FROM {keywords.PLACED}"
-        f" WHERE c.id IN (SELECT value FROM json_each(?)) {keywords.BY_PLACE}",
-        (json.dumps([*scores]),),
-    )
-    ids = sorted((chunk_id for (chunk_id,) in placed), key=lambda chunk_id: -scores[chunk_id])
-    return [(chunk_id, scores[chunk_id]) for chunk_id in ids[:limit]]
+    return keywords.by_score(connection, scores)[:limit]
 
 
 def _joint(query: TermQuery) -> str:
@@ -181,25 +173,3 @@ def _beside(query: TermQuery, match: str) -> str:
     """Write a query for matches with one of the common terms, whose phrases come first."""
     common = " OR ".join(phrase(term) for term, _ in query.also)
     return f"({common}) AND ({match})"
-
-
-def _matches(
-    connection: apsw.Connection, match: str, within: tuple[str, Sequence[Any]] | None, score: str
-) -> dict[int, float]:
-    """Return all matches with a score."""
-    select, values = within or ("", ())
-    condition = f"fts MATCH ?{f' AND +rowid IN ({select})' if select else ''}"
-    return dict(rows(connection, f"SELECT rowid, {score} FROM fts WHERE {condition}",
-                     (match, *values)))  # fmt: skip
-
-
-def _score(pair: tuple[int, float]) -> float:
-    return pair[1]
-
-
-def _weights(query: TermQuery, chunks: int) -> list[float]:
-    """Return the weight of each spelling of the common terms, which is the IDF of its term."""
-    weights = []
-    for term, count in query.also:
-        weights += [idf(chunks, count)] * len(spellings(term))
-    return weights

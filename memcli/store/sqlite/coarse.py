@@ -13,7 +13,7 @@ ends the passes early: 800 codes cost as much as 10. The bound is estimated from
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import ceil
 
@@ -50,8 +50,6 @@ class VectorQuery(Record):
     limit: int
     within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
     state: str = ""  # of a large index that the process often queries, or ""
-    # Lists the rows of the nearest codes of a table: connection, table, code, how many.
-    nearest: Callable[[apsw.Connection, str, bytes, int], list[int]] | None = None
     tiers: Sequence[Tier] = ()  # searched first; each has its own codes
 
 
@@ -146,11 +144,7 @@ def _from_cache(
     connection: apsw.Connection, table: str, query: VectorQuery, *, code: bytes, limit: int
 ) -> list[int] | None:
     """List the rows of the nearest codes from memory; None if they are not in memory."""
-    if query.within is not None:
-        return None
-    if query.nearest is not None:
-        return query.nearest(connection, table, code, limit)
-    if not query.state:
+    if query.within is not None or not query.state:
         return None
     from memcli.store.sqlite import codes_in_memory
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import apsw
@@ -18,12 +18,10 @@ from memcli.types import (
     MEMORY_SOURCE,
     Chunk,
     Document,
-    FileStat,
     KnownFile,
     Lineage,
     Segment,
     SourceLines,
-    Turn,
 )
 
 if TYPE_CHECKING:
@@ -57,28 +55,14 @@ def read_facts(connection: apsw.Connection) -> Facts:
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
     """Insert or update the row of a document and insert its chunks; the caller drops old ones."""
+    from memcli.store.documents import DOCUMENT, document_row
+
+    changes = ", ".join(f"{name} = excluded.{name}" for name in DOCUMENT[2:])
     connection.execute(
-        "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
-        " indexed_ns, title, date, kind, scope, source_kind, trust, authority,"
-        " importance, always, soft, front_matter, skip, first_day)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-        " ON CONFLICT (source, path) DO UPDATE SET hash=excluded.hash,"
-        " size=excluded.size, mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns,"
-        " inode=excluded.inode, indexed_ns=excluded.indexed_ns, title=excluded.title,"
-        " date=excluded.date, kind=excluded.kind, scope=excluded.scope,"
-        " source_kind=excluded.source_kind, trust=excluded.trust,"
-        " authority=excluded.authority, importance=excluded.importance,"
-        " always=excluded.always, soft=excluded.soft, front_matter=excluded.front_matter,"
-        " skip=excluded.skip, first_day=excluded.first_day",
-        (
-            document.source, document.path, stamp.hash, stamp.stat.size,
-            stamp.stat.mtime_ns, stamp.stat.ctime_ns, stamp.stat.inode,
-            stamp.indexed_ns, document.title, document.date, document.kind,
-            document.scope, document.source_kind, document.trust, document.authority,
-            document.importance, document.always, document.soft, document.front_matter, skip,
-            document.first_day,
-        ),
-    )  # fmt: skip
+        f"INSERT INTO documents ({', '.join(DOCUMENT)}) VALUES ({','.join('?' * len(DOCUMENT))})"
+        f" ON CONFLICT (source, path) DO UPDATE SET {changes}",
+        document_row(document, stamp, skip),
+    )
     ((document_id, last),) = rows(
         connection,
         "SELECT id, (SELECT coalesce(max(id), 0) FROM chunks) FROM documents"
@@ -97,25 +81,23 @@ def _put_chunks(
     """Insert the chunks of a document with their words and segments, numbered from `first`."""
     from memcli.markdown.names import headings_of
     from memcli.markdown.segments import place_of
+    from memcli.store.documents import CHUNK, chunk_row
 
     numbered = list(enumerate(document.chunks, start=first))
+    columns = ("id", "document_id", "repeat", "text", *CHUNK)
     connection.executemany(
-        "INSERT INTO chunks (id, document_id, ordinal, repeat, heading_path, start_line,"
-        " end_line, start_byte, end_byte, tokens, date, links, text, turns,"
-        " preferences, first_day) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        f"INSERT INTO chunks ({', '.join(columns)}) VALUES ({','.join('?' * len(columns))})",
         (
             (
-                number, document_id, chunk.ordinal,
+                number,
+                document_id,
                 chunk.anchor.removeprefix(place_of(chunk.heading_path)),
-                json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
-                chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
-                chunk.date, json.dumps(chunk.links, ensure_ascii=False),
-                deflated(chunk.text), as_json(chunk.turns), json.dumps(chunk.preferences),
-                chunk.first_day,
+                deflated(chunk.text),
+                *chunk_row(chunk),
             )
             for number, chunk in numbered
         ),
-    )  # fmt: skip
+    )
     named_by = document.front_matter  # of the first chunk
     words = []
     for number, chunk in numbered:
@@ -133,11 +115,6 @@ def _put_chunks(
             for no, p in enumerate(chunk.segments)
         ),
     )
-
-
-def as_json(turns: Iterable[Turn]) -> str:
-    """Write turns as a chunk stores them."""
-    return json.dumps([tuple(turn) for turn in turns], ensure_ascii=False, separators=(",", ":"))
 
 
 def _put_speakers(connection: apsw.Connection, document_id: int, chunks: Sequence[Chunk]) -> None:
@@ -236,49 +213,32 @@ def touch(connection: apsw.Connection, key: Key, stamp: Stamp) -> None:
     )
 
 
-_DOCUMENT = (
-    "source", "path", "title", "date", "kind", "scope", "source_kind", "trust", "authority",
-    "importance", "always", "soft", "front_matter", "first_day", "id", "skip", "hash",
-    "indexed_ns", "size", "mtime_ns", "ctime_ns", "inode",
-)  # fmt: skip
-
-
 def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stamp, str]:
     """Read one document as it was stored, with its stamp and its skip reason."""
-    from memcli.store.documents import document_of
-    from memcli.store.run_records import Stamp
+    from memcli.store.documents import DOCUMENT, document_of
 
-    (row,) = rows(
+    ((document_id, *row),) = rows(
         connection,
-        f"SELECT {', '.join(_DOCUMENT)} FROM documents WHERE source = ? AND path = ?",
+        f"SELECT id, {', '.join(DOCUMENT)} FROM documents WHERE source = ? AND path = ?",
         key,
     )
-    fields = dict(zip(_DOCUMENT, row, strict=True))
-    stat = FileStat(**{name: fields[name] for name in FileStat._fields})
-    document = document_of(fields, _chunks(connection, fields["id"]))
-    return document, Stamp(stat, fields["hash"], fields["indexed_ns"]), fields["skip"]
-
-
-_OF_CHUNK = (
-    "ordinal", "repeat", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
-    "tokens", "text", "date", "links", "turns", "preferences", "first_day",
-)  # fmt: skip
+    return document_of(row, _chunks(connection, document_id))
 
 
 def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     from memcli.markdown.segments import place_of
-    from memcli.store.documents import chunk_of
+    from memcli.store.documents import CHUNK, chunk_of
 
-    columns = ", ".join(plain(name) if name == "text" else name for name in _OF_CHUNK)
     result = rows(
         connection,
-        f"SELECT id, {columns} FROM chunks WHERE document_id = ? ORDER BY ordinal",
+        f"SELECT id, repeat, {plain('text')}, {', '.join(CHUNK)} FROM chunks"
+        " WHERE document_id = ? ORDER BY ordinal",
         (document_id,),
     )
     chunks = []
-    for chunk_id, *row in result:
-        fields = dict(zip(_OF_CHUNK, row, strict=True))
-        fields["anchor"] = place_of(json.loads(fields["heading_path"])) + fields.pop("repeat")
+    for chunk_id, repeat, text, *row in result:
+        fields = dict(zip(CHUNK, row, strict=True), text=text)
+        fields["anchor"] = place_of(json.loads(fields["heading_path"])) + repeat
         chunks.append(chunk_of(fields, _segments(connection, chunk_id)))
     return chunks
 

@@ -24,6 +24,7 @@ from memcli.store.sqlite.driver import (
     rows,
     strings,
     typed_rows,
+    understood,
 )
 from memcli.store.sqlite.filters import within
 from memcli.types import SCOPES, TRUSTS, About, Excerpt, Lines
@@ -127,6 +128,145 @@ class ChunkRow(Record):
         return self.about.source, self.about.path, self.ordinal
 
 
+# One step of the index for each name, however many documents contain it.
+_NAMES = """
+WITH RECURSIVE names (name) AS (
+  SELECT min(name) FROM speakers
+  UNION ALL
+  SELECT (SELECT min(s.name) FROM speakers s WHERE s.name > names.name) FROM names
+  WHERE names.name IS NOT NULL
+)
+SELECT name FROM names WHERE name IS NOT NULL
+"""
+_BUT = " AND name IN (SELECT s.name FROM speakers s, documents d ON d.id = s.document_id"
+_BUT += " WHERE d.scope <> ?)"
+
+
+class StoredRows:
+    """The methods of a `port.Snapshot` that read chunks and documents."""
+
+    def __init__(self, path: str, connection: apsw.Connection) -> None:
+        self.path, self._connection = path, connection
+
+    def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
+        result = self._read(f"WHERE c.id IN ({marks(chunk_ids)})", chunk_ids)
+        return {excerpt.about.chunk_id: excerpt for excerpt in result}
+
+    def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
+        test, values = within(scope)
+        return self._read(
+            "JOIN json_each(?) w ON d.source = w.value ->> 0 AND d.path = w.value ->> 1"
+            f"{f' WHERE {test}' if test else ''} ORDER BY d.source, d.path, c.ordinal",
+            (json.dumps(documents), *values),
+        )
+
+    def newest(self, scope: Scope) -> Iterator[Excerpt]:
+        test, values = within(scope)
+        tested = f" AND {test}" if test else ""
+        documents = self._rows(
+            "SELECT d.id FROM documents d WHERE d.date IS NOT NULL AND NOT d.always AND NOT d.soft"
+            f" AND EXISTS (SELECT 1 FROM chunks c WHERE c.document_id = d.id{tested})"
+            " ORDER BY d.date DESC, d.path DESC, d.source DESC",
+            values,
+        )
+        for document in documents:
+            yield from self._read(
+                f"WHERE d.id = ?{tested} ORDER BY c.ordinal DESC", (*document, *values)
+            )
+
+    def marked(self, *, soft: bool) -> list[AlwaysDocument]:
+        from memcli.store.documents import AlwaysDocument
+
+        which = "soft AND NOT always" if soft else "always"
+        columns = (_DOCUMENT["source"], _DOCUMENT["path"], _DOCUMENT["authority"])
+        weights = self._typed(columns, f"FROM documents d WHERE {which}")
+        authorities = {(source, path): authority for source, path, authority in weights}
+        # Documents come first: otherwise SQLite reads every chunk to find its document.
+        result = self._read(
+            f"WHERE d.id IN (SELECT id FROM documents WHERE {which})"
+            " ORDER BY d.source, d.path, c.ordinal"
+        )
+        runs = groupby(result, lambda excerpt: excerpt.about.document)
+        return [AlwaysDocument(authorities[document], tuple(run)) for document, run in runs]
+
+    def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
+        from memcli.store.documents import IndexedDocument
+
+        test, values = within(scope)
+        bare, of_bare = within(scope, "d")
+        chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
+        total, ending, limit = "0", "ORDER BY d.source, d.path", []
+        if first is not None:
+            total, ending, limit = "count(*) OVER ()", FIRST[first.order], [first.limit]
+        result = self._typed(
+            [*_DOCUMENT.values(), Column(total, WHOLE)],
+            f"FROM (SELECT c.document_id AS id, count(*) AS chunks {chunks} GROUP BY c.document_id"
+            " UNION ALL SELECT d.id, 0 FROM documents d LEFT JOIN chunks c ON c.document_id = d.id"
+            f" WHERE c.id IS NULL{bare and f' AND {bare}'}) n"
+            f" JOIN documents d ON d.id = n.id {ending}",
+            (*values, *of_bare, *limit),
+        )
+        documents = [IndexedDocument._make(row) for row in result]
+        spans = {(d.first_day, d.date) for d in documents if d.first_day and d.date}
+        with understood(self.path):
+            for day, last in spans:
+                if not 0 <= (date.fromisoformat(last) - date.fromisoformat(day)).days < MOST_DAYS:
+                    raise ValueError(f"{day} to {last} is no week, month or quarter")
+        return documents
+
+    def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
+        from memcli.store.documents import Linking
+
+        columns = (Column("c.id", WHOLE), Column("c.links", TEXT), _FRONT_MATTER)
+        result = self._typed(columns, f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})", chunk_ids)
+        with understood(self.path):
+            return {chunk: Linking(strings(targets), matter) for chunk, targets, matter in result}
+
+    def titles(self) -> list[TitledDocument]:
+        from memcli.store.documents import TitledDocument
+
+        columns = (Column("source", TEXT), Column("path", TEXT), Column("title", TEXT))
+        return [TitledDocument._make(row) for row in self._typed(columns, "FROM documents")]
+
+    def speakers(self, *, but: str | None = None) -> list[str]:
+        if not self._rows("SELECT 1 FROM speakers LIMIT 1"):
+            return []
+        result = self._rows(_NAMES) if but is None else self._rows(_NAMES + _BUT, (but,))
+        with understood(self.path):
+            if any(type(name) is not str for (name,) in result):
+                raise ValueError("speakers.name is no text")
+        return [name for (name,) in result]
+
+    def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
+        from memcli.store.documents import lines_of
+
+        test, values = within(scope)
+        result = self._typed(
+            (Column("c.id", WHOLE), Column("c.preferences", TEXT)),
+            f"{CHUNKS} WHERE c.preferences <> '[]'{test and f' AND {test}'}"
+            " ORDER BY c.date IS NOT NULL, c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
+            (*values, limit),
+        )
+        with understood(self.path):
+            return {chunk_id: lines_of(text) for chunk_id, text in result}
+
+    def _read(self, tail: str, values: Sequence[Any] = ()) -> list[Excerpt]:
+        columns = (*ABOUT.values(), *_EXCERPT.values())
+        with understood(self.path):
+            result = typed_rows(self._connection, columns, f"{CHUNKS} {tail}", values)
+            return [Excerpt(about(row), *row[len(ABOUT) :]) for row in result]
+
+    def _typed(
+        self, columns: Sequence[Column], tail: str, values: Sequence[Any] = ()
+    ) -> list[tuple[Any, ...]]:
+        with understood(self.path):
+            return typed_rows(self._connection, columns, tail, values)
+
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with understood(self.path):
+            return rows(self._connection, sql, values)
+
+
 def chunk_rows(
     connection: apsw.Connection, chunk_ids: Sequence[int], fingerprint: str | None
 ) -> dict[int, ChunkRow]:
@@ -161,88 +301,6 @@ def about(row: Sequence[Any]) -> About:
     return About._make((*row[:_ANCHOR], anchor, headings, *row[_HEADINGS + 1 : len(ABOUT)]))
 
 
-def by_ids(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
-    """Read some chunks."""
-    result = _read(connection, f"WHERE c.id IN ({marks(chunk_ids)})", chunk_ids)
-    return {excerpt.about.chunk_id: excerpt for excerpt in result}
-
-
-def of_documents(
-    connection: apsw.Connection, documents: Sequence[Key], scope: Scope
-) -> list[Excerpt]:
-    """Read the chunks of documents that are within reach, in order."""
-    test, values = within(scope)
-    return _read(
-        connection,
-        "JOIN json_each(?) w ON d.source = w.value ->> 0 AND d.path = w.value ->> 1"
-        f"{f' WHERE {test}' if test else ''} ORDER BY d.source, d.path, c.ordinal",
-        (json.dumps(documents), *values),
-    )
-
-
-def newest(connection: apsw.Connection, scope: Scope) -> Iterator[Excerpt]:
-    """Yield dated documents without a mark, newest first, each from its end."""
-    test, values = within(scope)
-    tested = f" AND {test}" if test else ""
-    documents = rows(
-        connection,
-        "SELECT d.id FROM documents d WHERE d.date IS NOT NULL AND NOT d.always AND NOT d.soft"
-        f" AND EXISTS (SELECT 1 FROM chunks c WHERE c.document_id = d.id{tested})"
-        " ORDER BY d.date DESC, d.path DESC, d.source DESC",
-        values,
-    )
-    for document in documents:
-        yield from _read(
-            connection, f"WHERE d.id = ?{tested} ORDER BY c.ordinal DESC", (*document, *values)
-        )
-
-
-def marked(connection: apsw.Connection, *, soft: bool) -> list[AlwaysDocument]:
-    """Read the documents marked `always`, or with `soft` those marked `soft`."""
-    from memcli.store.documents import AlwaysDocument
-
-    which = "soft AND NOT always" if soft else "always"
-    columns = (_DOCUMENT["source"], _DOCUMENT["path"], _DOCUMENT["authority"])
-    weights = typed_rows(connection, columns, f"FROM documents d WHERE {which}")
-    authorities = {(source, path): authority for source, path, authority in weights}
-    # Documents come first: otherwise SQLite reads every chunk to find its document.
-    result = _read(
-        connection,
-        f"WHERE d.id IN (SELECT id FROM documents WHERE {which})"
-        " ORDER BY d.source, d.path, c.ordinal",
-    )
-    runs = groupby(result, lambda excerpt: excerpt.about.document)
-    return [AlwaysDocument(authorities[document], tuple(run)) for document, run in runs]
-
-
-def documents(
-    connection: apsw.Connection, scope: Scope, first: First | None
-) -> list[IndexedDocument]:
-    """List the documents within reach, or the first of them."""
-    from memcli.store.documents import IndexedDocument
-
-    test, values = within(scope)
-    bare, of_bare = within(scope, "d")
-    chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
-    total, ending, limit = "0", "ORDER BY d.source, d.path", []
-    if first is not None:
-        total, ending, limit = "count(*) OVER ()", FIRST[first.order], [first.limit]
-    result = typed_rows(
-        connection,
-        [*_DOCUMENT.values(), Column(total, WHOLE)],
-        f"FROM (SELECT c.document_id AS id, count(*) AS chunks {chunks} GROUP BY c.document_id"
-        " UNION ALL SELECT d.id, 0 FROM documents d LEFT JOIN chunks c ON c.document_id = d.id"
-        f" WHERE c.id IS NULL{bare and f' AND {bare}'}) n"
-        f" JOIN documents d ON d.id = n.id {ending}",
-        (*values, *of_bare, *limit),
-    )
-    documents = [IndexedDocument._make(row) for row in result]
-    for day, last in {(d.first_day, d.date) for d in documents if d.first_day and d.date}:
-        if not 0 <= (date.fromisoformat(last) - date.fromisoformat(day)).days < MOST_DAYS:
-            raise ValueError(f"{day} to {last} is no week, month or quarter")
-    return documents
-
-
 def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
     """Return whether chunks begin and end within a line, and their speakers.
 
@@ -270,76 +328,6 @@ def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int,
     }
 
 
-def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-    """Read the links of some chunks."""
-    from memcli.store.documents import Linking
-
-    return {
-        chunk_id: Linking(strings(targets), front_matter)
-        for chunk_id, targets, front_matter in typed_rows(
-            connection,
-            (Column("c.id", WHOLE), Column("c.links", TEXT), _FRONT_MATTER),
-            f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})",
-            chunk_ids,
-        )
-    }
-
-
-def titles(connection: apsw.Connection) -> list[TitledDocument]:
-    """List every document with its title."""
-    from memcli.store.documents import TitledDocument
-
-    columns = (Column("source", TEXT), Column("path", TEXT), Column("title", TEXT))
-    return [TitledDocument._make(row) for row in typed_rows(connection, columns, "FROM documents")]
-
-
 def marks(values: Sequence[Any]) -> str:
     """Write as many question marks as there are values."""
     return ",".join("?" * len(values))
-
-
-def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) -> list[Excerpt]:
-    columns = (*ABOUT.values(), *_EXCERPT.values())
-    result = typed_rows(connection, columns, f"{CHUNKS} {tail}", values)
-    return [Excerpt(about(row), *row[len(ABOUT) :]) for row in result]
-
-
-def preferences(
-    connection: apsw.Connection, limit: int, scope: Scope
-) -> dict[int, tuple[Lines, ...]]:
-    """Return the lines with preferences of chunks: of undated documents, then of the newest."""
-    from memcli.store.documents import lines_of
-
-    test, values = within(scope)
-    result = typed_rows(
-        connection,
-        (Column("c.id", WHOLE), Column("c.preferences", TEXT)),
-        f"{CHUNKS} WHERE c.preferences <> '[]'{test and f' AND {test}'}"
-        " ORDER BY c.date IS NOT NULL, c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
-        (*values, limit),
-    )
-    return {chunk_id: lines_of(text) for chunk_id, text in result}
-
-
-# One step of the index for each name, however many documents contain it.
-_NAMES = """
-WITH RECURSIVE names (name) AS (
-  SELECT min(name) FROM speakers
-  UNION ALL
-  SELECT (SELECT min(s.name) FROM speakers s WHERE s.name > names.name) FROM names
-  WHERE names.name IS NOT NULL
-)
-SELECT name FROM names WHERE name IS NOT NULL
-"""
-_BUT = " AND name IN (SELECT s.name FROM speakers s, documents d ON d.id = s.document_id"
-_BUT += " WHERE d.scope <> ?)"
-
-
-def speakers(connection: apsw.Connection, *, but: str | None) -> list[str]:
-    """List all speakers, each once, except in documents of one scope."""
-    result: list[tuple[Any, ...]] = (
-        rows(connection, _NAMES) if but is None else rows(connection, _NAMES + _BUT, (but,))
-    )
-    if any(type(name) is not str for (name,) in result):
-        raise ValueError("speakers.name is no text")
-    return [name for (name,) in result]

@@ -7,7 +7,6 @@ that asks once never imports this module.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Sequence
 
 import apsw
@@ -15,7 +14,7 @@ import apsw
 from memcli.checking import TYPE_CHECKING
 from memcli.store import quantize
 from memcli.store.records import ChunkLines, Key
-from memcli.store.sqlite import coarse, vectors
+from memcli.store.sqlite import vectors
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.fts_query import phrase
 from memcli.types import KnownFile, Term, TermQuery
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from memcli.store.sqlite.excerpts import ChunkRow
 
 MOST_BYTES = 32 << 20  # by the estimates below, for CPython's objects
-SEGMENT_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100
+SEGMENT_BYTES, TOKEN_BYTES, HOLDER_BYTES, VECTOR_BYTES = 400, 60, 80, 100
 MOST_HELD = 10_000  # in a larger index, the chunks of a word are not cached
 
 
@@ -42,7 +41,6 @@ class IndexCache:
         self._vectors: dict[int, bytes] = {}
         self._holders: dict[Term, frozenset[int]] = {}
         self.is_small = chunks <= MOST_HELD
-        self._codes: tuple[str, array[int], list[int]] | None = None
 
     def chunks(
         self, chunk_ids: Sequence[int], read: Callable[[Sequence[int]], dict[int, ChunkRow]]
@@ -110,38 +108,3 @@ class IndexCache:
         if groups:
             chunks |= frozenset.intersection(*groups)
         return chunks - either(query.none)
-
-    def nearest(
-        self, connection: apsw.Connection, table: str, code: bytes, limit: int
-    ) -> list[int]:
-        """List the rows of the nearest codes of a table, with all ties with the last."""
-        if self._codes is None or self._codes[0] != table:
-            self._codes = table, *_read_codes(connection, table, len(code))
-            self.bytes += CODE_BYTES * len(self._codes[2])
-        _, numbers, codes = self._codes
-        number = int.from_bytes(code, "little")
-        distances = [(each ^ number).bit_count() for each in codes]
-        bound = sorted(distances)[min(limit, len(distances)) - 1] if distances else 0
-        near = [at for at, distance in enumerate(distances) if distance <= bound]
-        near.sort(key=distances.__getitem__)
-        return [numbers[at] for at in near[: coarse.MOST_NEIGHBOURS]]
-
-
-def _read_codes(
-    connection: apsw.Connection, table: str, length: int
-) -> tuple[array[int], list[int]]:
-    """Read rows and codes from the blocks in which vec0 stores them."""
-    slots, codes = array("q"), list[int]()
-    for validity, ids, blob in connection.execute(
-        f"SELECT c.validity, c.rowids, v.vectors FROM {table}_chunks c"
-        f" JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id ORDER BY c.chunk_id"
-    ):
-        bits = int.from_bytes(validity, "little")
-        numbers = array("q", ids)
-        if len(blob) != length * len(numbers) or 8 * len(validity) != len(numbers):
-            raise ValueError("a block of codes does not tell which of its rows are held")
-        for at, number in enumerate(numbers):
-            if bits >> at & 1:
-                slots.append(number)
-                codes.append(int.from_bytes(blob[at * length : (at + 1) * length], "little"))
-    return slots, codes

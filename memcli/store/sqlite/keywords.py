@@ -6,7 +6,8 @@ For each row of a `rowid IN (…)`, FTS5 starts its query again, and bm25 counts
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 import apsw
 
@@ -41,12 +42,11 @@ def ranked(
 
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
-    select, values = within or ("", ())
-    condition = f"fts MATCH ?{f' AND +fts.rowid IN ({select})' if select else ''}"
+    condition, values = _matching(match, within)
     result = rows(
         connection,
         f"SELECT rowid, {score} AS score FROM fts WHERE {condition} ORDER BY score DESC LIMIT ?",
-        (match, *values, limit + 1),
+        (*values, limit + 1),
     )
     ids = dict(result[:limit])
     if len(result) > limit and result[-1][1] == result[-2][1]:  # ties with the last go by place
@@ -56,34 +56,41 @@ def ranked(
             connection,
             f"SELECT c.id FROM fts CROSS JOIN {PLACED} WHERE c.id = fts.rowid"
             f" AND {condition} AND {score} = ? {BY_PLACE} LIMIT ?",
-            (match, *values, last, limit - len(ids)),
+            (*values, last, limit - len(ids)),
         )
         ids |= {chunk_id: last for (chunk_id,) in tied}
-    return sorted(_placed(connection, ids).items(), key=lambda each: -each[1])
+    return by_score(connection, ids)
 
 
-def _placed(connection: apsw.Connection, scores: dict[int, float]) -> dict[int, float]:
-    """Order chunks with equal scores by place."""
+def _matching(match: str, within: tuple[str, Sequence[Any]] | None) -> tuple[str, tuple[Any, ...]]:
+    """Write a test of rows of the FTS5 table, with its values."""
+    select, values = within or ("", ())
+    return f"fts MATCH ?{f' AND +fts.rowid IN ({select})' if select else ''}", (match, *values)
+
+
+def by_score(connection: apsw.Connection, scores: Mapping[int, float]) -> list[tuple[int, float]]:
+    """Order chunks by score, best first, and those with equal scores by place."""
+    return sorted(_placed(connection, scores).items(), key=lambda each: -each[1])
+
+
+def _placed(connection: apsw.Connection, scores: Mapping[int, float]) -> Mapping[int, float]:
+    """Order chunks by place, if some have equal scores."""
     if len({*scores.values()}) == len(scores):
         return scores
-    marks = ",".join("?" * len(scores))
     result = rows(
-        connection, f"SELECT c.id FROM {PLACED} WHERE c.id IN ({marks}) {BY_PLACE}", (*scores,)
+        connection,
+        f"SELECT c.id FROM {PLACED} WHERE c.id IN (SELECT value FROM json_each(?)) {BY_PLACE}",
+        (json.dumps([*scores]),),
     )
     return {chunk_id: scores[chunk_id] for (chunk_id,) in result}
 
 
 def scores(
-    connection: apsw.Connection, match: str, ids: Sequence[int], score: str = BM25
+    connection: apsw.Connection, match: str, within: tuple[str, Sequence[Any]] | None, score: str
 ) -> dict[int, float]:
-    """Return the BM25 of the matches among some chunks."""
-    marks = ",".join("?" * len(ids))
-    result = rows(
-        connection,
-        f"SELECT rowid, {score} FROM fts WHERE fts MATCH ? AND +rowid IN ({marks})",
-        (match, *ids),
-    )
-    return {row[0]: row[1] for row in result}
+    """Return the scores of all matches; `within` is as for `ranked`, or marks with their ids."""
+    condition, values = _matching(match, within)
+    return dict(rows(connection, f"SELECT rowid, {score} FROM fts WHERE {condition}", values))
 
 
 def count_matches(

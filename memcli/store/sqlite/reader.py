@@ -16,7 +16,6 @@ from memcli.store.records import (
     ChunkLines,
     Counts,
     Facts,
-    First,
     Key,
     KeywordMatch,
     Neighbour,
@@ -36,13 +35,12 @@ from memcli.store.sqlite import (
     vectors,
 )
 from memcli.store.sqlite.driver import Column
-from memcli.store.sqlite.excerpts import ChunkRow
+from memcli.store.sqlite.excerpts import ChunkRow, StoredRows
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
-from memcli.types import Candidate, Excerpt, KnownFile, Lines, SegmentScore, Term, TermQuery
+from memcli.types import Candidate, KnownFile, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
-    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.run_records import VectorSearch
     from memcli.store.sqlite.index_cache import IndexCache
     from memcli.store.tiers import Tier
@@ -55,7 +53,7 @@ MANY_VECTORS = 32_768
 CACHE_KIB = 32_000
 
 
-class Reader:
+class Reader(StoredRows):
     """An open index, read-only; a `port.Snapshot` inside `snapshot`."""
 
     def __init__(self, path: str, tiers: Sequence[Tier] = ()) -> None:
@@ -63,9 +61,8 @@ class Reader:
         if not os.path.exists(path):
             raise IndexMissingError(f"there is no index at {path}", hint="memcli index")
         opened = driver.connect(path, write=False)
-        self.path, self._tiers = path, tiers
-        self.vec_problem = opened.vec_problem
-        self._connection = opened.connection
+        super().__init__(path, opened.connection)
+        self._tiers, self.vec_problem = tiers, opened.vec_problem
         self._file = opened.file
         self._was_used = False
         self._cache: IndexCache | None = None  # what earlier questions have read of this state
@@ -95,9 +92,7 @@ class Reader:
         with driver.translated(self.path):
             self._connection.execute("BEGIN")
             try:
-                driver.rows(
-                    self._connection, "SELECT 1 FROM meta LIMIT 1"
-                )  # this chooses the state
+                self._rows("SELECT 1 FROM meta LIMIT 1")  # this chooses the state
                 if self._was_used:
                     self._keep()
                 yield self
@@ -210,11 +205,7 @@ class Reader:
             return vectors.nearest(connection, table, of_it, has_vec=not self.vec_problem)
 
         aside = None
-        if table is None:
-            pass
-        elif not self._has_many():
-            query = query._replace(nearest=self._cache.nearest if self._cache else None)
-        else:
+        if table is not None and self._has_many():
             from memcli.store.sqlite.background import BackgroundQuery, often
 
             revision = str(facts.revision)
@@ -238,26 +229,23 @@ class Reader:
         within = f" AND c.id IN ({select})" if select else ""
         result: list[int] = []
         for start, end in spans:
-            with driver.understood(self.path):
-                newest = self._rows(
-                    f"SELECT c.id {excerpts.CHUNKS} WHERE c.date BETWEEN ? AND {LAST_OF_ANY}"
-                    f" AND coalesce(c.first_day, c.date) <= ?{within}"
-                    " ORDER BY c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
-                    (start, end, end, *values, limit),
-                )
+            newest = self._rows(
+                f"SELECT c.id {excerpts.CHUNKS} WHERE c.date BETWEEN ? AND {LAST_OF_ANY}"
+                f" AND coalesce(c.first_day, c.date) <= ?{within}"
+                " ORDER BY c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
+                (start, end, end, *values, limit),
+            )
             result += [chunk_id for (chunk_id,) in newest]
         return result
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
         facts = self.facts
-        with driver.understood(self.path):
-            rows_ = driver.typed_rows(
-                self._connection,
-                (Column("p.chunk_id", driver.WHOLE), Column("v.vector", driver.BLOB)),
-                f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
-                f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
-                (facts.fingerprint, *chunk_ids),
-            )
+        rows_ = self._typed(
+            (Column("p.chunk_id", driver.WHOLE), Column("v.vector", driver.BLOB)),
+            f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
+            f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
+            (facts.fingerprint, *chunk_ids),
+        )
         by_chunk: dict[int, list[bytes]] = {}
         for chunk_id, vector in rows_:
             whole = quantize.unpacked(vector)[: 4 * (facts.dimension or 0)]
@@ -283,26 +271,6 @@ class Reader:
             made.append(chunk._replace(named_by=named_by) if named_by else chunk)
         return made
 
-    def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
-        with driver.understood(self.path):
-            return excerpts.by_ids(self._connection, chunk_ids)
-
-    def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
-        with driver.understood(self.path):
-            return excerpts.of_documents(self._connection, documents, scope)
-
-    def newest(self, scope: Scope) -> Iterator[Excerpt]:
-        with driver.understood(self.path):
-            yield from excerpts.newest(self._connection, scope)
-
-    def marked(self, *, soft: bool) -> list[AlwaysDocument]:
-        with driver.understood(self.path):
-            return excerpts.marked(self._connection, soft=soft)
-
-    def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
-        with driver.understood(self.path):
-            return excerpts.documents(self._connection, scope, first)
-
     def lines_of(self, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
         with driver.understood(self.path):
             known = self._cache.lines if self._cache else {}
@@ -310,31 +278,9 @@ class Reader:
             known |= excerpts.lines_of(self._connection, missing) if missing else {}
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
 
-    def speakers(self, *, but: str | None = None) -> list[str]:
-        if not self._rows("SELECT 1 FROM speakers LIMIT 1"):
-            return []
-        with driver.understood(self.path):
-            return excerpts.speakers(self._connection, but=but)
-
-    def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
-        with driver.understood(self.path):
-            return excerpts.preferences(self._connection, limit, scope)
-
-    def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        with driver.understood(self.path):
-            return excerpts.links(self._connection, chunk_ids)
-
-    def titles(self) -> list[TitledDocument]:
-        with driver.understood(self.path):
-            return excerpts.titles(self._connection)
-
     def supports(self) -> list[Support]:
         with driver.understood(self.path):
             return documents.supports(self._connection)
-
-    def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with driver.understood(self.path):
-            return driver.rows(self._connection, sql, bindings)
 
     def _has_many(self) -> bool:
         """Return whether a search of the codes is worth a second connection."""
@@ -368,7 +314,8 @@ class Reader:
         match = expression(retrievers.query) if missing else None
         if match:
             score = self._score(match, retrievers.totals)
-            scores |= keywords.scores(self._connection, match, missing, score)
+            among = excerpts.marks(missing), missing
+            scores |= keywords.scores(self._connection, match, among, score)
         return scores
 
     def _score(self, match: str, totals: Totals | None) -> str:

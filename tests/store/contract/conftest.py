@@ -11,13 +11,11 @@ from memcli.store.open import store_at
 from memcli.store.port import Store
 from tests.postgres.server import is_available
 from tests.store.contract.makers import Clock
-from tests.store.contract.memory_store import MemoryStore
 from tests.support import by_night
 
 MakeStore = Callable[[Path, Clock], Store]
 
 STORES: dict[str, MakeStore] = {
-    "memory": lambda folder, clock: MemoryStore(str(folder / "index"), clock),
     "sqlite": lambda folder, clock: store_at(str(folder / "index.sqlite"), clock),
 }
 if is_available():
@@ -25,7 +23,7 @@ if is_available():
 
     STORES["postgres"] = make_shared_store
 # For what is slow with a server.
-MOST_STORES = [*list(STORES)[:2], *by_night(*list(STORES)[2:])]
+MOST_STORES = ["sqlite", *by_night(*STORES.keys() - {"sqlite"})]
 
 
 @pytest.fixture
@@ -41,7 +39,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Itera
     made.close()
 
 
-@pytest.fixture(params=[name for name in STORES if name != "memory"])
+@pytest.fixture(params=STORES)
 def make_store(request: pytest.FixtureRequest) -> MakeStore:
-    """Make a store of each kind that is to answer as the one in memory does."""
     return STORES[request.param]
