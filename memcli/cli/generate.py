@@ -15,7 +15,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 
-from memcli.cli.command_help import command_tree, manual
+from memcli.cli.command_help import manual
 from memcli.cli.commands.config_command import allowed, shown_default
 from memcli.cli.program import topics
 from memcli.cli.shell_scripts import completion_scripts
@@ -97,13 +97,13 @@ FILE_NAMES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
 def short_manual() -> str:
     """Write the manual page that is installed: all commands, without the help topics."""
     names = "memcli help TOPIC shows one of these:\n\n" + "\n".join(topics())
-    return manual(command_tree(), [("help topics", names)])
+    return manual([("help topics", names)])
 
 
 def _generate(path: str) -> None:
     if os.path.isdir(path):
-        scripts = completion_scripts(command_tree())
-        made = {os.path.join(path, FILE_NAMES[shell]): text for shell, text in scripts.items()}
+        scripts = completion_scripts().items()
+        made = {os.path.join(path, FILE_NAMES[shell]): text for shell, text in scripts}
         made[os.path.join(path, MANUAL)] = short_manual()
     elif path.endswith(".svg"):
         made = {path: picture()}

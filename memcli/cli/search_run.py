@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, progress_of, warn_of_secrets
-from memcli.errors import ERROR_SCHEMA, ExitCode, RetrieverError, UsageError
+from memcli.errors import ERROR_SCHEMA, ExitCode, Reason, RetrieverError, UsageError
 from memcli.record import Record
 from memcli.types import EMPTY, Filters, cite
 
@@ -82,9 +82,7 @@ def deliver(
         raise _without_semantic(result.answer.semantic)
     request.write(result)
     if request.command.config("secrets") == "warn":
-        shown = (
-            (request.command.cite(passage), passage.text) for passage in result.answer.passages
-        )
+        shown = ((request.command.cite(each), each.text) for each in result.answer.passages)
         warn_of_secrets(request.command, shown)
     return result
 
@@ -133,12 +131,8 @@ def each_line(request: SearchRequest) -> int:
             question = question_after(earlier, command.config, text, command.question_time)
         except UsageError as error:
             message = f"line {number} of stdin: {error.message}"
-            record = {
-                "schema": ERROR_SCHEMA,
-                "code": error.code,
-                "message": message,
-                "hint": "remove this line",
-            }
+            record = {"schema": ERROR_SCHEMA, "code": error.code, "message": message,
+                      "hint": "remove this line"}  # fmt: skip
             command.terminal.write(json.dumps(record) + "\n")
             code = error.exit_code
             continue
@@ -165,12 +159,9 @@ def write_loss(ref: str, question: Question, request: SearchRequest, *, as_json:
 
 def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
     """Return the error for an answer that needed vectors but had none."""
-    text, hint = (
-        (semantic.reason.text, semantic.reason.hint)
-        if semantic.reason
-        else ("nothing is indexed yet", "")
-    )
-    return RetrieverError(f"semantic search did not run: {text}", hint=hint or "memcli status")
+    reason = semantic.reason or Reason("", "nothing is indexed yet")
+    text = f"semantic search did not run: {reason.text}"
+    return RetrieverError(text, hint=reason.hint or "memcli status")
 
 
 def _lines_of(ref: str, command: CommandContext) -> FollowedLines:
