@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.dates.intent import asks
 from memcli.errors import Reason
 from memcli.search.confidence import LOW
 from memcli.search.pipeline import NOTHING, ended
 from memcli.search.ranked import Correction, RankedPassage
-from memcli.search.reading_value import best_lines
+from memcli.search.reading_value import asks_for_several, best_lines
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
 
@@ -40,7 +41,7 @@ def _ended(
 
 def test_an_answer_ends_where_what_follows_is_far_less_likely() -> None:
     scores = ((1.0, 0.99), (0.97, 0.99), (0.3, 0.06), (0.25, 0.05))
-    passages = [_passage(at, *each, *[WORDS] * 20) for at, each in enumerate(scores, 1)]
+    passages = [_passage(at, *each, *[WORDS] * 6) for at, each in enumerate(scores, 1)]
     kept, weaker = _ended(passages)
     assert (kept, weaker) == (passages[:2], 2)
 
@@ -72,7 +73,7 @@ def test_the_first_passage_is_shown_at_any_length_and_no_answer_is_none() -> Non
 
 def test_the_rest_of_an_answer_is_what_it_left_out() -> None:
     passages = [
-        _passage(at, *each, *[WORDS] * 20) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)
+        _passage(at, *each, *[WORDS] * 6) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)
     ]
     answer = NOTHING._replace(passages=tuple(passages), match="strong", is_measured=True)
     assert ended(answer).passages == (passages[0],)
@@ -138,7 +139,7 @@ def test_small_talk_without_a_word_of_the_question_is_left_out_unless_it_replies
     )
     passages = (talk, *[_passage(2, 0.01, 0.0, CHATTER)] * 9)
     answer = NOTHING._replace(match="strong", is_measured=True, passages=passages, words=("pool",))
-    shown = ended(answer, miss=300).passages
+    shown = ended(answer, miss=480).passages
     lines = [line for part in shown for line in part.text.split("\n")]
     assert lines == [talk.text.split("\n")[at] for at in (0, 1, 2, 5)]
 
@@ -169,11 +170,11 @@ def test_a_greeting_is_left_out_if_anything_else_is_found() -> None:
     assert read.text == hello.text
 
 
-def _citations(passage: RankedPassage) -> list[str]:
+def _citations(passage: RankedPassage, *, of_writer: bool = False) -> list[str]:
     answer = NOTHING._replace(
         passages=(passage, *[_passage(2, 0.01, 0.0, CHATTER)] * 9), match="strong"
     )
-    read = ended(answer._replace(is_measured=True), miss=500)
+    read = ended(answer._replace(is_measured=True, of_writer=of_writer))
     assert (read.weaker, {each.score for each in read.passages}) == (9, {passage.score})
     return [each.citation for each in read.passages]
 
@@ -200,9 +201,7 @@ def test_turns_that_answer_apart_from_each_other_are_passages_of_their_own() -> 
     fact = "the pool ran dry at noon, long before anybody had looked at it or refilled it again"
     passage = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.0), ("Kate", fact, 0.9))
     assert _citations(passage) == ["1.md:1", "1.md:3"]
-    assert [each.citation for each in _ended([passage], miss=500)[0]] == [
-        "1.md:1"
-    ]  # no more than there were
+    assert [each.citation for each in _ended([passage])[0]] == ["1.md:1"]  # no more than there were
 
 
 def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
@@ -213,11 +212,11 @@ def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
     assert [each.citation for each in ended(answer, apart=True).passages] == ["1.md:2"]
 
 
-def test_what_an_assistant_says_is_less_likely_to_answer() -> None:
-    told = "the pool ran dry before noon, and it will again unless the pump is repaired " * 6
+def test_what_a_machine_says_is_less_likely_to_answer_who_asks_of_himself() -> None:
+    told = "the pool ran dry before noon, and it will again unless the pump is repaired " * 14
     passage = _talk(("User", told, 0.9), ("Assistant", told, 0.9))
-    assert _citations(passage) == ["1.md:1"]
-    assert _citations(passage._replace(turns=(Turn(1, 1, "Bo"), Turn(2, 2, "Ann")))) == ["1.md:1-2"]
+    assert _citations(passage) == ["1.md:1-2"]
+    assert _citations(passage, of_writer=True) == ["1.md:1"]
 
 
 def test_a_question_on_another_subject_and_the_first_words_of_an_assistant_are_left_out() -> None:
@@ -228,6 +227,36 @@ def test_a_question_on_another_subject_and_the_first_words_of_an_assistant_are_l
     steps = f"Certainly! Here is how you can find out why the pool ran dry{' dry' * 40}:"
     passage = _talk(("User", fact, 0.3), ("Assistant", steps, 0.3))
     assert _citations(passage) == ["1.md:1"]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_so"),
+    [
+        ("Which cities has Kate visited?", True),
+        ("What kinds of tea does she buy?", True),
+        ("What has Kate cooked?", True),
+        ("What are her plans?", True),
+        ("In June, what books did she read?", True),
+        ("How often did the pool run dry?", True),
+        ("List what broke", True),
+        ("Wie viele Häuser hat Kate?", True),
+        ("凯特去过哪些城市", True),
+        ("What is the address of the class?", False),
+        ("What does Kate's bus cost?", False),
+        ("Who lives in this house?", False),
+        ("Why are there two lists?", False),
+        ("pool filter valves", False),
+    ],
+)
+def test_a_question_asks_for_several_things(question: str, is_so: bool) -> None:
+    assert asks_for_several(question) is is_so
+
+
+def test_a_question_for_several_things_prints_more_passages() -> None:
+    passages = [_passage(n, 1.0 - n / 20, 0.5, CHATTER) for n in range(1, 9)]
+    answer = NOTHING._replace(passages=tuple(passages), match="strong", is_measured=True)
+    counted = [len(ended(answer._replace(of_several=more)).passages) for more in (False, True)]
+    assert counted[0] < counted[1]
 
 
 @pytest.mark.parametrize(
@@ -249,3 +278,12 @@ def test_a_passage_that_ends_with_a_question_has_the_reply_of_a_named_speaker(
     assert (kept.start_line, kept.end_line) == (1, last)
     other = asked._replace(first=1, last=1, best=1)
     assert sum("sea" in each.text for each in _ended([asked, other])[0]) == 1
+
+
+def test_a_cheaper_miss_prints_less_and_a_question_is_known_by_its_words() -> None:
+    passages = [_passage(n, 1.0 - n / 20, 0.5, CHATTER) for n in range(1, 9)]
+    counted = [len(_ended(passages, miss=miss)[0]) for miss in (4000, 300)]
+    assert counted[0] > counted[1] > 0
+    assert asks("who owns billing")
+    assert asks("¿tiene un gato?")
+    assert not asks("pool timeout")
