@@ -9,11 +9,11 @@ settings, so it is never out of date. The last four are kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 
-from memcli.api.ask import SYNC_WAIT_SECONDS, bring_up_to_date
+from memcli.api.ask import bring_up_to_date
 from memcli.api.sync import Job, Vectors, sync
 from memcli.api.workspace import Workspace, local, open_workspace
 from memcli.api.workspaces import Selection, Workspaces
@@ -36,7 +36,7 @@ from memcli.history.commits import Commit, commit_at, commit_named
 from memcli.history.git import BrokenObjectError, Git, repository_of
 from memcli.history.side_indexes import SideIndex, SideState
 from memcli.history.tree import CommitFiles
-from memcli.indexing.freshness import NOTICES, Freshness
+from memcli.indexing.freshness import NOTICES, WAIT_SECONDS, Freshness
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
 from memcli.types import AS_OF, EMPTY, shown
@@ -102,12 +102,12 @@ def _make(past: PastState, workspace: Workspace, *, wants_vectors: bool) -> Side
     sleep, progress = workspace.clock.sleep, workspace.on_progress
     if not past.now.store.exists():  # the past state uses its vectors too
         bring_up_to_date(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
-    past.side.begin(past.now.store, SYNC_WAIT_SECONDS, sleep)
+    past.side.begin(past.now.store, WAIT_SECONDS, sleep)
     fresh: list[tuple[str, Sequence[tuple[bytes, bytes]]]] = []
     vectors = Vectors(
         workspace, progress, on_made=lambda model, batch: fresh.append((model, batch))
     )
-    job = Job(texts=None if wants_vectors else 0, wait_seconds=SYNC_WAIT_SECONDS)
+    job = Job(texts=None if wants_vectors else 0)
     try:
         done = sync(workspace, job, vectors, on_progress=progress)
     finally:
@@ -123,7 +123,7 @@ def _drop_unread(store: Store, report: Report, sleep: Sleep) -> None:
     unread = [(s.source, s.path) for s in report.skips if s.reason == "unreadable"]
     if not unread:
         return
-    with store.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=sleep) as change:
+    with store.change(wait_seconds=WAIT_SECONDS, sleep=sleep) as change:
         known = change.known()
         for key in unread:
             if key in known:
@@ -136,7 +136,7 @@ def _share(
     """Copy new vectors to the index that the next one starts from; failures only cost time."""
     if not vectors:
         return
-    with suppress(MemcliError), main.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=sleep) as change:
+    with suppress(MemcliError), main.change(wait_seconds=WAIT_SECONDS, sleep=sleep) as change:
         for model, batch in vectors:
             change.put_vectors(model, batch)
 
@@ -166,7 +166,7 @@ def open_as_of(selected: Selection, folder: str | None) -> Workspaces:
     git = Git(named, environ)
     try:
         commit, moment = commit_meant(git, selected.as_of or "", today, selected.now)
-        files = files_of(git, commit, root, top, environ)
+        files = Repository(git, root, top, environ).files(commit)
         config, left_out = _settled(today.config, files, commit, environ, settings)
     except BaseException:
         git.close()
@@ -206,36 +206,41 @@ def day_named(
     return date.fromisoformat(day) if day else None
 
 
-def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:
-    """Find the tree of the workspace in a commit; NotFoundError if the commit does not have it."""
-    below = os.path.relpath(root, top).replace(os.sep, "/")
-    if below == ".":
-        return commit.tree
-    with suppress(BrokenObjectError):
-        tree = git.info(f"{commit.oid}:{below}")
-        if tree is not None and tree.kind == "tree":
-            return tree.oid
-    raise NotFoundError(
-        f"{below} is not a folder of the repository as of {commit.short} ({commit.day})",
-        hint="git log --oneline -- .",
-    )
+class Repository(Record):
+    """The repository of a workspace."""
 
+    git: Git
+    root: str  # folder of the workspace
+    top: str  # folder of the repository
+    environ: Mapping[str, str]
 
-def files_of(
-    git: Git, commit: Commit, root: str, top: str, environ: Mapping[str, str]
-) -> CommitFiles:
-    """Return the files of the workspace `root` in a commit of the repository `top`."""
-    return CommitFiles(git, _tree_of(git, commit, root, top), root, _opener(root, environ))
+    def files(self, commit: Commit) -> CommitFiles:
+        """Return the files of the workspace in a commit; NotFoundError if it has no such folder."""
+        return CommitFiles(self.git, self._tree(commit), self.root, self._submodule)
 
+    def files_if_any(self, commit: Commit) -> CommitFiles | None:
+        """Return the files of the workspace in a commit; None if it did not exist yet."""
+        with suppress(NotFoundError):
+            return self.files(commit)
+        return None
 
-def _opener(root: str, environ: Mapping[str, str]) -> Callable[[str], Git | None]:
-    """Return a function that opens the repository of a submodule by its path in the workspace."""
+    def _tree(self, commit: Commit) -> str:
+        below = os.path.relpath(self.root, self.top).replace(os.sep, "/")
+        if below == ".":
+            return commit.tree
+        with suppress(BrokenObjectError):
+            tree = self.git.info(f"{commit.oid}:{below}")
+            if tree is not None and tree.kind == "tree":
+                return tree.oid
+        raise NotFoundError(
+            f"{below} is not a folder of the repository as of {commit.short} ({commit.day})",
+            hint="git log --oneline -- .",
+        )
 
-    def opened(path: str) -> Git | None:
-        named = os.path.join(root, path, ".git")
-        return Git(named, environ) if os.path.lexists(named) else None
-
-    return opened
+    def _submodule(self, path: str) -> Git | None:
+        """Open the repository of a submodule by its path in the workspace."""
+        named = os.path.join(self.root, path, ".git")
+        return Git(named, self.environ) if os.path.lexists(named) else None
 
 
 def _settled(

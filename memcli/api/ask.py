@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 
+from memcli.api.workspaces import answered
 from memcli.checking import TYPE_CHECKING
 from memcli.config.keys import nearest
 from memcli.embedding.encoders import IndexModel
 from memcli.embedding.models import is_readable, readable
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
-from memcli.indexing.freshness import Bounds, Freshness, freshen, look
+from memcli.indexing.freshness import WAIT_SECONDS, Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 MOST_SPEAKERS = 8  # the code of an error
 WITHOUT_BOUND = 10**9
 INDEX = "memcli index"
-SYNC_WAIT_SECONDS = 60.0
 
 
 class SearchResult(Record):
@@ -55,12 +55,8 @@ class SearchResult(Record):
         """Return whether a passage has enough confidence."""
         return bool(self.answer.passages) and not self.answer.is_doubtful
 
-    @property
-    def is_unsure(self) -> bool:
-        """Return whether there are passages, all of low confidence."""
-        return bool(self.answer.passages) and self.answer.is_doubtful
 
-
+@answered
 def ask(
     memory: Workspaces,
     question: Question,
@@ -74,21 +70,6 @@ def ask(
 
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
-    return memory.answering(
-        lambda each: _ask(each, question, options, expand=expand, sync=sync, observe=observe),
-        mends=sync is not False,
-    )
-
-
-def _ask(
-    memory: Workspaces,
-    question: Question,
-    options: SearchOptions,
-    *,
-    expand: bool,
-    sync: bool | None,
-    observe: Observer,
-) -> SearchResult:
     index = memory.remembered()
     options = equipped(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
@@ -100,7 +81,11 @@ def _ask(
         now = memory.remembered()
         if now.language.startswith("other"):
             index, vector = now, begin_vector(memory.lead, question, options, now)
-            freshness = _naming_language(memory, index, freshness)
+            from memcli.embedding.registry import announcement
+
+            reason = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
+            if reason:
+                freshness = freshness._replace(notices=(*freshness.notices, reason))
     if sync is not False and options.mode == "hybrid" and not memory.members:
         embed_first(memory.lead, question, options, index)
     if options.filters.kinds:
@@ -115,7 +100,12 @@ def _ask(
             groups = model_groups(memory, snapshot, question, options, vector)
             freshness = naming_models(freshness, groups)
             if expand:
-                answer, expanded = _expanded(memory, snapshot, groups, question, options)
+                from memcli.search.expansion import search_expanded
+
+                answer, expanded = search_expanded(
+                    snapshot, groups, question.query, question.dates, options,
+                    tokens=memory.config("expand.tokens"), age_days=question.age_days,
+                )  # fmt: skip
             else:
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
@@ -149,26 +139,6 @@ def _of_groups(
     return answer
 
 
-def _expanded(
-    memory: Workspaces,
-    snapshot: Snapshot,
-    groups: Sequence[ModelGroup],
-    question: Question,
-    options: SearchOptions,
-) -> tuple[Answer, list[ExpandedLines]]:
-    from memcli.search.expansion import search_expanded
-
-    return search_expanded(
-        snapshot,
-        groups,
-        question.query,
-        question.dates,
-        options,
-        tokens=memory.config("expand.tokens"),
-        age_days=question.age_days,
-    )
-
-
 def model_groups(
     memory: Workspaces,
     snapshot: Snapshot,
@@ -186,20 +156,15 @@ def model_groups(
     parts = memory.by_model(snapshot) if options.mode != "keyword" else ()
     if len(parts) < 2:
         return [own]
-    return [
-        own._replace(names=names, snapshot=part)
-        if workspace is memory.lead
-        else _group_of(workspace, names, part, question, options)
-        for names, workspace, part in parts
-    ]
-
-
-def _naming_language(memory: Workspaces, index: IndexModel, freshness: Freshness) -> Freshness:
-    """Add what the language of the notes changes about the model of a new index."""
-    from memcli.embedding.registry import announcement
-
-    reason = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
-    return freshness._replace(notices=(*freshness.notices, reason)) if reason else freshness
+    groups = []
+    for names, workspace, part in parts:
+        if workspace is memory.lead:
+            groups.append(own._replace(names=names, snapshot=part))
+            continue
+        index, encoder = workspace.remembered(), workspace.config("embedding.encoder")
+        vector = begin_vector(workspace, question, options._replace(encoder=encoder), index)
+        groups.append(ModelGroup(names, part, encoder, workspace.reranker(index), vector))
+    return groups
 
 
 def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshness:
@@ -213,21 +178,6 @@ def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshne
     )
     other = Reason("other-model", text, "memcli help workspaces")
     return freshness._replace(notices=(*freshness.notices, other))
-
-
-def _group_of(
-    workspace: Workspace,
-    names: tuple[str, ...],
-    part: Snapshot,
-    question: Question,
-    options: SearchOptions,
-) -> ModelGroup:
-    """Search with the model of a workspace, according to its settings."""
-    from memcli.search.federation import ModelGroup
-
-    index, encoder = workspace.remembered(), workspace.config("embedding.encoder")
-    vector = begin_vector(workspace, question, options._replace(encoder=encoder), index)
-    return ModelGroup(names, part, encoder, workspace.reranker(index), vector)
 
 
 def for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
@@ -449,7 +399,7 @@ def _freshened(
         seconds=inf if sync else config("sync.seconds"),
         segments=(WITHOUT_BOUND if sync else config("sync.segments")) if embeds else 0,
         first=WITHOUT_BOUND if sync else config("sync.first"),
-        wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
+        wait_seconds=WAIT_SECONDS if sync else 0.0,
         monotonic=workspace.clock.monotonic,
     )
     return freshen(

@@ -9,6 +9,7 @@ from typing import Any
 
 from memcli.api import ask
 from memcli.api.usage_counts import uses
+from memcli.api.workspaces import answered
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.context.assemble import AssembledContext, RetrievedPassages, Sharing, assemble
@@ -92,17 +93,12 @@ def context_of(
     result of each search stage.
     """
     if not text.strip():
-        return memory.answering(
-            lambda each: session_start(each, question_date, sharing, sync=sync),
-            mends=sync is not False,
-        )
+        return session_start(memory, question_date, sharing, sync=sync)
     question = Question.by(memory.config, text, question_date, hint="memcli context")
-    return memory.answering(
-        lambda each: _of_a_question(each, question, sharing, sync=sync, observe=observe),
-        mends=sync is not False,
-    )
+    return _of_a_question(memory, question, sharing, sync=sync, observe=observe)
 
 
+@answered
 def _of_a_question(
     memory: Workspaces,
     question: Question,
@@ -140,6 +136,7 @@ def _of_a_question(
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
 
+@answered
 def session_start(
     memory: Workspaces,
     question_date: date,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import chain
 from math import fsum
 
-from memcli.api.as_of import commit_meant, day_named, files_of
+from memcli.api.as_of import Repository, commit_meant, day_named
 from memcli.api.targets import stored_logs
 from memcli.api.workspace import Workspace
 from memcli.api.workspaces import NamedWorkspace, Workspaces, joined
@@ -33,7 +33,6 @@ from memcli.workspace.ignore import Rules, load_rules
 DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared
 NOTHING = "nothing"  # code of the notice that no change is within the span
-SHARED = "store.url"  # the name of the shared index in notices
 
 
 class LearnedThatDay(Record):
@@ -119,6 +118,8 @@ def _parts(
             is_own = at == 0 and memory.group is not None and memory.group.has_own
             yield each.name, partial(_of_folder, each, request._replace(hides_private=not is_own))
     if stored:
+        from memcli.api.remote import SHARED
+
         shared = memory.group.shared_index if memory.group else None
         together = joined(stored, shared_index=shared, has_own=False)
         yield SHARED, partial(together.answering, partial(_of_stored, request=request), mends=False)
@@ -194,20 +195,12 @@ def _of_one(memory: Workspaces, request: ChangeSpan) -> ChangeList:
             named, top = repository_of(workspace.config.workspace)
     if not named:
         return _by_logs(memory, request)
-    git = Git(named, workspace.environ)
-    try:
-        return _by_commits(workspace, _Repository(git, top, workspace.environ), request)
-    finally:
-        git.close()
+    with closing(Git(named, workspace.environ)) as git:
+        repository = Repository(git, workspace.config.workspace, top, workspace.environ)
+        return _by_commits(workspace, repository, request)
 
 
-class _Repository(Record):
-    git: Git
-    top: str
-    environ: Mapping[str, str]
-
-
-def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSpan) -> ChangeList:
+def _by_commits(workspace: Workspace, repository: Repository, request: ChangeSpan) -> ChangeList:
     git, since, until, now = repository.git, request.since, request.until, request.now
     newest = _last_commit(git, until, workspace, now)
     start = day_named(since, workspace, now, is_first=True)
@@ -246,7 +239,7 @@ def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSp
     return ChangeList(first, newest.day, tuple(days), (), "git", tuple(notices))
 
 
-def _uncommitted(workspace: Workspace, repository: _Repository, head: Commit) -> int:
+def _uncommitted(workspace: Workspace, repository: Repository, head: Commit) -> int:
     """Count the documents that are not as the newest commit has them.
 
     A file of the same size that is older than the commit is not read.
@@ -255,7 +248,7 @@ def _uncommitted(workspace: Workspace, repository: _Repository, head: Commit) ->
     root = settings.sources[0].root
     inside = tuple(s for s in settings.sources if f"{s.root}/".startswith(os.path.join(root, "")))
     settings = settings._replace(sources=inside)
-    state = _state(workspace, repository, head)
+    state = repository.files_if_any(head)
     committed = settings._replace(files=state)
     here, there = listing_of(settings), listing_of(committed) if state else Listing((), (), ())
     now, was = ({(file.source, file.path): file for file in each.files} for each in (here, there))
@@ -292,11 +285,11 @@ def _a_week_before(day: date, now: datetime) -> date:
 
 
 def _of_day(
-    workspace: Workspace, repository: _Repository, day: DayOfCommits, *, hides: bool
+    workspace: Workspace, repository: Repository, day: DayOfCommits, *, hides: bool
 ) -> tuple[DayChanges, list[Reason]]:
     settings = workspace.index_settings()
-    after = _state(workspace, repository, day.commits[0])
-    before = _state(workspace, repository, day.before) if day.before else None
+    after = repository.files_if_any(day.commits[0])
+    before = repository.files_if_any(day.before) if day.before else None
     if after is None and before is None:
         return DayChanges((), ()), []
     notices: list[Reason] = []
@@ -324,15 +317,6 @@ def _unread(what: str, why: str) -> Reason:
     return Reason("unread", f"{what} is left out: {why}")
 
 
-def _state(workspace: Workspace, repository: _Repository, commit: Commit) -> CommitFiles | None:
-    """Return the files of a commit; None if the workspace did not exist yet."""
-    git, top, environ = repository
-    try:
-        return files_of(git, commit, workspace.config.workspace, top, environ)
-    except NotFoundError:
-        return None
-
-
 def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> Iterator[Name]:
     """Name the documents among some files, each with the innermost source that contains it."""
     root = settings.sources[0].root
@@ -357,11 +341,11 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     """Count the lines of dated logs as new on those days."""
     since, until, now, by, hides = request
     workspace, settings = memory.lead, memory.index_settings()
-    last = day_named(until, workspace, now) or now.date()
-    first = day_named(since, workspace, now, is_first=True) or _a_week_before(last, now)
-    if (since is not None and day_named(since, workspace, now, is_first=True) is None) or (
-        until is not None and day_named(until, workspace, now) is None
-    ):
+    end = day_named(until, workspace, now)
+    start = day_named(since, workspace, now, is_first=True)
+    last = end or now.date()
+    first = start or _a_week_before(last, now)
+    if (since is not None and start is None) or (until is not None and end is None):
         raise UsageError(
             f"{_no_repository(memory)}, so only days can be compared",
             hint="memcli changes --since 2026-02-01",

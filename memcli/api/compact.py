@@ -13,6 +13,7 @@ from memcli.compaction.external_summarizer import Wording, program
 from memcli.compaction.similarity import embedder
 from memcli.compaction.summaries import Problem, Summary, last_run
 from memcli.errors import ConfigError, MemcliError, Reason, RetrieverError, UsageError
+from memcli.indexing.freshness import WAIT_SECONDS
 from memcli.markdown.evidence import BY_MODEL
 from memcli.record import Record
 from memcli.store.records import Key, RetrieverResults
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.store.port import Snapshot
 
-LOCK_SECONDS = 60.0
 VIEWS = ("raw", "active")
 EXTRACTIVE = "extractive"  # sentences copied from the logs
 
@@ -56,20 +56,22 @@ class UndoneRun(Record):
     unread: tuple[Problem, ...]  # kept, because they cannot be read
 
 
-def plan_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRACTIVE) -> Compaction:
+def plan_compaction(
+    workspace: Workspace,
+    *,
+    now: str,
+    summarizer: str = EXTRACTIVE,
+    holdings: folder.Holdings | None = None,
+) -> Compaction:
     """Plan the summaries of a run; `now` is its ISO time.
 
-    `summarizer` is EXTRACTIVE or one of `evidence.WORDED`. UsageError if a summary cannot be read:
-    its lines would be summarised again.
+    `summarizer` is EXTRACTIVE or one of `evidence.WORDED`, and `holdings` are logs and summaries if
+    they are read already. UsageError if a summary cannot be read: its lines would be summarised
+    again.
     """
-    return _planned(workspace, _holdings(workspace), now=now, summarizer=summarizer)
-
-
-def _planned(
-    workspace: Workspace, holdings: folder.Holdings, *, now: str, summarizer: str
-) -> Compaction:
     from memcli.compaction.plan import make_plan
 
+    holdings = holdings or _holdings(workspace)
     _refuse_unread(holdings)
     config = workspace.config
     settings = CompactionSettings(
@@ -142,8 +144,8 @@ def apply_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRAC
     """
     holdings = _holdings(workspace)
     while True:
-        made = _planned(workspace, holdings, now=now, summarizer=summarizer)
-        with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
+        made = plan_compaction(workspace, now=now, summarizer=summarizer, holdings=holdings)
+        with workspace.store.locked(wait_seconds=WAIT_SECONDS, sleep=workspace.clock.sleep):
             planned, holdings = holdings, _holdings(workspace)
             if holdings.summaries == planned.summaries:
                 _refuse_unread(holdings)
@@ -215,7 +217,7 @@ def undo_compaction(workspace: Workspace) -> UndoneRun:
 
     It keeps files that a person edited, and files that cannot be read.
     """
-    with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
+    with workspace.store.locked(wait_seconds=WAIT_SECONDS, sleep=workspace.clock.sleep):
         holdings = _holdings(workspace)
         written = last_run(holdings.summaries)
         removed = tuple(summary for summary in written if not summary.is_edited)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from memcli.api.ask import bring_up_to_date, check_kinds
 from memcli.api.records import DocumentEntry
+from memcli.api.workspaces import answered
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.indexing.freshness import Freshness
@@ -39,6 +40,7 @@ class Catalogue(Record):
     empty_reason: Reason | None = None  # which filter excluded everything
 
 
+@answered
 def catalogue(
     memory: Workspaces,
     filters: Filters,
@@ -53,22 +55,6 @@ def catalogue(
     `links_to` keeps only documents that link to this path or name. For `sync` see
     `ask.bring_up_to_date`; no text is embedded.
     """
-
-    def make(memory: Workspaces) -> Catalogue:
-        return _catalogue(memory, filters, order=order, links_to=links_to, limit=limit, sync=sync)
-
-    return memory.answering(make, mends=sync is not False)
-
-
-def _catalogue(
-    memory: Workspaces,
-    filters: Filters,
-    *,
-    order: str,
-    links_to: str,
-    limit: int | None,
-    sync: bool | None,
-) -> Catalogue:
     freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return Catalogue(freshness)

@@ -146,7 +146,7 @@ class Memory:
         document, or if it has no text.
         """
         from memcli.api.filters import filters_of
-        from memcli.api.records import IndexFreshness, RelatedPassages, RetrieverStatus
+        from memcli.api.records import RelatedPassages, RetrieverStatus
         from memcli.api.related import likenesses
         from memcli.search.options import options_of
         from memcli.search.passages import passages_of
@@ -157,7 +157,7 @@ class Memory:
         result = likenesses(self.workspaces, target, options, sync=sync)
         return RelatedPassages(
             place=result.citation,
-            freshness=IndexFreshness(*result.freshness),
+            freshness=result.freshness,
             retrievers=RetrieverStatus(result.alike.keyword, result.alike.semantic),
             results=passages_of(result.alike.passages),
             empty_reason=result.empty_reason,
@@ -172,13 +172,11 @@ class Memory:
         """
         from memcli.api.filters import filters_of
         from memcli.api.listing import catalogue
-        from memcli.api.records import DocumentList, IndexFreshness
+        from memcli.api.records import DocumentList
 
         selected = filters_of(self.workspaces, filters, self.workspaces.moment().date())
         result = catalogue(self.workspaces, selected, order=order, sync=sync)
-        return DocumentList(
-            IndexFreshness(*result.freshness), result.documents, result.empty_reason
-        )
+        return DocumentList(result.freshness, result.documents, result.empty_reason)
 
     def context(
         self,
@@ -195,7 +193,7 @@ class Memory:
         pieces cost more than the budget.
         """
         from memcli.api.assemble import context_of, sharing_of
-        from memcli.api.records import ContextBlock, ContextPassage, IndexFreshness
+        from memcli.api.records import ContextBlock, ContextPassage
         from memcli.context.assemble import check_shares
         from memcli.context.parts import markdown
 
@@ -214,7 +212,7 @@ class Memory:
             match=made.answer.match if made.answer else None,
             match_reason=made.answer.match_reason if made.answer else None,
             uncalibrated=made.answer.uncalibrated if made.answer else None,
-            freshness=IndexFreshness(*made.freshness),
+            freshness=made.freshness,
             markdown=markdown(assembled.parts, notice=assembled.notice),
             parts=tuple(
                 ContextPassage(

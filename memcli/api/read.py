@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from memcli.api import targets
 from memcli.checking import TYPE_CHECKING
@@ -15,7 +15,6 @@ from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, cite, shown
 
 if TYPE_CHECKING:
-    from memcli.api.targets import Target
     from memcli.api.workspaces import Workspaces
 
 
@@ -59,6 +58,8 @@ def get(
     there is no such document or it is private to another workspace, UsageError if the range ends
     before it begins.
     """
+    from shlex import quote  # people paste hints, and a file name may contain `;` or `$(`
+
     owner = memory.owner_of(target)
     workspace, target, before, _ = owner
     settings = workspace.index_settings()
@@ -70,7 +71,10 @@ def get(
         )
     place, file = owner.read(here)
     if first is not None and place.first is not None:
-        raise _named_twice(place, target, first)
+        raise UsageError(
+            f"{target} already names its first line, so it cannot begin at line {first}",
+            hint=f"memcli get {quote(place.name)} --from {first}",
+        )
     lines = file.text.split("\n")
     if lines and lines[-1] == "":
         lines.pop()
@@ -81,7 +85,10 @@ def get(
     start = start if first is None else first
     wanted_end = min(end, last) if first is None else last
     if wanted_end < start:
-        raise _backwards(place, start, wanted_end)
+        raise UsageError(
+            f"the range {start}-{wanted_end} ends before it begins",
+            hint=f"memcli get {quote(cite(*place.document, wanted_end, start))}",
+        )
     end = wanted_end if count is None else min(wanted_end, start + count - 1)
     start, end, wanted_end = max(1, start - around), min(last, end + around), wanted_end + around
     text = "\n".join(lines[start - 1 : end])
@@ -101,7 +108,7 @@ def get(
         text_hash=digest(text).hex(),
         truncated=end < min(last, wanted_end),
         next_from=end + 1 if end < min(last, wanted_end) else None,
-        expanded=tuple(_behind(file, part, settings, before)) if expand else (),
+        expanded=tuple(raw_lines(file, part, settings, before)) if expand else (),
     )
 
 
@@ -115,42 +122,6 @@ def with_corrections(memory: Workspaces, lines: Lines) -> Lines:
     corrections = corrections_in(owner.workspace, document, there, is_own=owner.is_own)
     named = ((line, each._replace(source=owner.before + each.source)) for line, each in corrections)
     return lines._replace(corrected_by=tuple({"line": line, **each.record} for line, each in named))
-
-
-def _named_twice(document: Target, target: str, first: int) -> UsageError:
-    from shlex import quote
-
-    return UsageError(
-        f"{target} already names its first line, so it cannot begin at line {first}",
-        hint=f"memcli get {quote(document.name)} --from {first}",
-    )
-
-
-def _backwards(target: Target, start: int, end: int) -> UsageError:
-    from shlex import quote  # people paste hints, and a file name may contain `;` or `$(`
-
-    return UsageError(
-        f"the range {start}-{end} ends before it begins",
-        hint=f"memcli get {quote(cite(*target.document, end, start))}",
-    )
-
-
-def _behind(file: FileText, part: range | None, settings: Settings, before: str) -> list[RawLines]:
-    def read(path: str) -> FileText:
-        return targets.read(targets.resolve_path(MEMORY_SOURCE, path, settings), settings)
-
-    def paths() -> list[str]:
-        listed = plan(settings, {}).listing.files
-        return [stat.path for stat in listed if stat.source == MEMORY_SOURCE]
-
-    raw = raw_lines(file, part, settings=settings, memory=Logs(read, paths))
-    if not before:
-        return raw
-    named = (each._replace(source=before + each.source) for each in raw)
-    return [
-        each._replace(citation=cite(each.source, each.path, each.start_line, each.end_line))
-        for each in named
-    ]
 
 
 class RawLines(Record):
@@ -167,11 +138,12 @@ class RawLines(Record):
 
 
 def raw_lines(
-    file: FileText, part: range | None, *, settings: Settings, memory: Logs
+    file: FileText, part: range | None, settings: Settings, before: str = ""
 ) -> list[RawLines]:
     """List the lines behind a summary, or behind a part of its lines, at their current place.
 
-    Lines that changed since are marked as changed, and those at the old place are shown.
+    Lines that changed since are marked as changed, and those at the old place are shown. `before`
+    is the prefix of their source.
     """
     lineage = _lineage(file, settings)
     if lineage is None:
@@ -181,19 +153,12 @@ def raw_lines(
         raise UsageError(
             f"{name} is not a summary: it has no source lines", hint=f"memcli get {quote(name)}"
         )
-    leaves = _leaves(lineage, settings, memory)
+    leaves = _leaves(lineage, settings)
     inside = (cite[1:] for number, cite in cited_lines(file.text) if part and number in part)
     cites = dict.fromkeys(inside)
     ranges = [(leaf, *c[1:]) for c in cites for leaf in leaves if _holds(leaf.source, c)]
     whole = [(leaf, leaf.source.start_line, leaf.source.end_line) for leaf in leaves]
-    return [_record(*each) for each in ranges or whole]
-
-
-class Logs(Record):
-    """The documents of the workspace."""
-
-    read: Callable[[str], FileText]  # by path; NotFoundError if it does not exist
-    paths: Callable[[], Sequence[str]]  # all names
+    return [_record(before + MEMORY_SOURCE, *each) for each in ranges or whole]
 
 
 class Leaf(Record):
@@ -206,7 +171,7 @@ class Leaf(Record):
     changed: bool
 
 
-def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
+def _leaves(lineage: Lineage, settings: Settings) -> list[Leaf]:
     """Follow summaries of summaries down to the logs."""
     leaves: dict[SourceLines, Leaf] = {}
     seen: set[str] = set()
@@ -218,7 +183,7 @@ def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
             by_path.setdefault(source.path, []).append(source)
         below: list[Lineage] = []
         for path, sources in by_path.items():
-            file = _file(path, sources, here, memory)
+            file = _file(path, sources, here, settings)
             under = _lineage(file, settings)
             if under is None:
                 leaves |= {leaf.source: leaf for leaf in _placed(sources, file)}
@@ -229,13 +194,20 @@ def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
     return list(leaves.values())
 
 
-def _file(path: str, sources: Sequence[SourceLines], of: Lineage, memory: Logs) -> FileText:
+def _file(path: str, sources: Sequence[SourceLines], of: Lineage, settings: Settings) -> FileText:
     """Read a log; if it is gone, the log that has all of its summarised lines."""
+
+    def read(path: str) -> FileText:
+        name = shown(MEMORY_SOURCE, path)
+        log = targets.listed(name, [targets.Target(MEMORY_SOURCE, path)], settings)
+        return targets.read(log, settings)
+
     try:
-        return memory.read(path)
+        return read(path)
     except NotFoundError:
-        for other in successors(of, memory.paths()):
-            file = memory.read(other)
+        files = plan(settings, {}).listing.files
+        for other in successors(of, [f.path for f in files if f.source == MEMORY_SOURCE]):
+            file = read(other)
             if None not in locate(sources, file.text.split("\n")):
                 return file
         raise
@@ -258,14 +230,14 @@ def _holds(leaf: SourceLines, citation: tuple[str, int, int]) -> bool:
     return leaf.path == path and leaf.start_line <= first and last <= leaf.end_line
 
 
-def _record(leaf: Leaf, first: int, last: int) -> RawLines:
+def _record(source: str, leaf: Leaf, first: int, last: int) -> RawLines:
     first, last = first + leaf.shift, last + leaf.shift
     return RawLines(
-        source=MEMORY_SOURCE,
+        source=source,
         path=leaf.path,
         start_line=first,
         end_line=last,
-        citation=cite(MEMORY_SOURCE, leaf.path, first, last),
+        citation=cite(source, leaf.path, first, last),
         text="\n".join(leaf.text[first - 1 : last]),
         text_hash=lines_hash(leaf.text, first, last).hex(),
         changed=leaf.changed,

@@ -12,22 +12,11 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
+    from memcli.indexing.freshness import Freshness
     from memcli.search.passages import Passage
     from memcli.search.repair import Repair
     from memcli.search.rerank import RerankResult
     from memcli.search.retrievers import RetrieverUse
-    from memcli.store.union import StoreState
-
-
-class IndexFreshness(Record):
-    """How the index compares with the files when it answers."""
-
-    state: str  # up_to_date | out_of_date | empty | remote
-    pending: int  # changed files that are not in the answer
-    reason: Reason | None
-    notices: tuple[Reason, ...]  # files that cannot be read, and repairs of the index
-    workspaces: tuple[StoreState, ...] = ()  # one per workspace, if several were searched
-    missing: str = ""  # the pending files by kind and name
 
 
 class RetrieverStatus(Record):
@@ -44,7 +33,7 @@ class SearchResults(Record):
     dates: tuple[DateSpan, ...]  # dates in the query, as memcli reads them
     now: str  # ISO time
     match: str  # strong | weak | none
-    freshness: IndexFreshness
+    freshness: Freshness
     retrievers: RetrieverStatus
     results: tuple[Passage, ...]  # best first
     omitted_over_budget: int  # passages that did not fit
@@ -64,7 +53,7 @@ class RelatedPassages(Record):
     """The passages most like a place: `memcli.related/1`."""
 
     place: str  # citation of the lines to compare with
-    freshness: IndexFreshness
+    freshness: Freshness
     retrievers: RetrieverStatus
     results: tuple[Passage, ...]  # best first; a score of 1 is the same text
     empty_reason: Reason | None = None  # the filter that excludes everything
@@ -92,7 +81,7 @@ class ContextBlock(Record):
     budget: int
     tokens: int  # an estimate, with fences and citations
     match: str | None  # None without a query
-    freshness: IndexFreshness
+    freshness: Freshness
     markdown: str  # the block
     parts: tuple[ContextPassage, ...]
     omitted: int  # parts that did not fit
@@ -122,7 +111,7 @@ class DocumentEntry(Record):
 class DocumentList(Record):
     """The documents that pass the filters: `memcli.ls/1`."""
 
-    freshness: IndexFreshness
+    freshness: Freshness
     documents: tuple[DocumentEntry, ...]
     empty_reason: Reason | None = None  # the filter that excludes everything
 
@@ -131,27 +120,18 @@ def results_of(result: SearchResult, *, now: str, dates: Sequence[DateSpan] = ()
     """Make the record of a search; `dates` are those of its filters."""
     from memcli.search.passages import passages_of
 
-    answer = result.answer
-    return SearchResults(
-        query=result.question.text,
-        dates=(*answer.dates, *dates),
-        now=now,
-        match=answer.match,
-        freshness=IndexFreshness(*result.freshness),
-        retrievers=RetrieverStatus(answer.keyword, answer.semantic),
-        results=passages_of(answer.passages),
-        omitted_over_budget=answer.omitted_over_budget,
-        omitted_low_confidence=answer.omitted_low_confidence,
-        weaker=answer.weaker,
-        missing_phrases=answer.missing_phrases,
-        named_speakers=answer.named_speakers,
-        split_phrases=answer.split_phrases,
-        repairs=answer.repaired,
-        reranked=answer.reranked,
-        empty_reason=result.empty_reason,
-        match_reason=answer.match_reason,
-        uncalibrated=answer.uncalibrated,
-    )
+    answer = result.answer._asdict()
+    fields = {name: answer[name] for name in SearchResults._fields if name in answer} | {
+        "query": result.question.text,
+        "dates": (*result.answer.dates, *dates),
+        "now": now,
+        "freshness": result.freshness,
+        "retrievers": RetrieverStatus(answer["keyword"], answer["semantic"]),
+        "results": passages_of(result.answer.passages),
+        "repairs": answer["repaired"],
+        "empty_reason": result.empty_reason,
+    }
+    return SearchResults(**fields)
 
 
 def search_record(

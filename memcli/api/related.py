@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from memcli.api import targets
 from memcli.api.ask import bring_up_to_date, check_kinds, for_all
+from memcli.api.workspaces import answered
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.indexing.freshness import Freshness
@@ -17,7 +18,6 @@ from memcli.types import EMPTY, Excerpt, Filters, Lines, cite
 
 if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
-    from memcli.store.port import Snapshot
 
 
 class Likenesses(Record):
@@ -58,12 +58,10 @@ def likenesses(
         raise NotFoundError(error.message, hint=hint) from error
     first, last = targets.lines_of(place, file, owner.workspace.index_settings())
     place = place._replace(source=owner.before + place.source)
-    return memory.answering(
-        lambda each: _likenesses(each, place, (first, last), options, sync=sync),
-        mends=sync is not False,
-    )
+    return _likenesses(memory, place, (first, last), options, sync=sync)
 
 
+@answered
 def _likenesses(
     memory: Workspaces,
     target: targets.Target,
@@ -81,7 +79,9 @@ def _likenesses(
     with memory.store.snapshot() as snapshot:
         chunks = snapshot.excerpts_of([target.document], Scope())
         if not chunks:
-            raise _without_text(snapshot, target.document, target.name)
+            if target.document in snapshot.known():
+                raise NotFoundError(f"{target.name} has no text to compare", hint="memcli ls")
+            raise NotFoundError(f"{target.name} is not indexed yet", hint="memcli index")
         place = _at(chunks, first, last)
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
@@ -102,9 +102,3 @@ def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:
     at = [c for c in chunks if c.about.start_line <= last and first <= c.about.end_line]
     behind = [c for c in chunks if c.about.start_line > last]
     return at or [*behind[:1]] or [chunks[-1]]
-
-
-def _without_text(snapshot: Snapshot, document: tuple[str, str], name: str) -> NotFoundError:
-    if document in snapshot.known():
-        return NotFoundError(f"{name} has no text to compare", hint="memcli ls")
-    return NotFoundError(f"{name} is not indexed yet", hint="memcli index")

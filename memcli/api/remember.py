@@ -167,10 +167,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
         return done(False, None)
     try:
         if wish.dry_run:
-            data = append.read(root, path)
-            fit = make(data)
-            lines = fit.first_line, fit.last_line
-            return done(False, AppendedNote(path, len(data or b""), fit.data, data is None, *lines))
+            return done(False, append.planned(path, append.read(root, path), make))
         return done(True, _append(workspace, root, path, make, wish.by))
     except _TwiceError as twice:
         here = cite(MEMORY_SOURCE, path, *twice.lines)
@@ -180,16 +177,13 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Reme
 
 def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
     """Save a correction, also if a note says the same; if the author wrote that note, remove it."""
-    from memcli.api.read import get
-    from memcli.api.workspaces import Workspaces
-
     noted = remember(workspace, text, wish, now)
     known = noted.refusal
     if known is None or known.rule not in _KNOWN or not known.citation:
         return noted
     if known.citation == _corrected(workspace, wish.corrects):
         return noted  # it says the same as the line that it is to replace
-    if f"({CORRECTS} " in get(Workspaces(workspace), known.citation).text:
+    if f"({CORRECTS} " in _lines(workspace, known.citation).text:
         return noted
     with suppress(NotFoundError):  # somebody else's note: only a note of one's own has the mark
         if forget(workspace, known.citation, by=wish.by).reason:
@@ -214,11 +208,25 @@ def _say_the_same(one: str, other: str) -> bool:
     )
 
 
+def _lines(workspace: Workspace, citation: str) -> Lines:
+    """Read the lines of a citation; NotFoundError if they are gone."""
+    from memcli.api.read import get
+    from memcli.api.workspaces import Workspaces
+
+    return get(Workspaces(workspace), citation)
+
+
+def _cited(citation: str) -> tuple[str, range]:
+    """Split a citation into the name of the document and the lines."""
+    path, _, numbers = citation.rpartition(":")
+    first, _, last = numbers.partition("-")
+    return path, range(int(first), int(last or first) + 1)
+
+
 def _overlaps(line: SimilarLine, citation: str) -> bool:
     """Return whether a line is part of a citation, or contains it."""
-    place, _, numbers = citation.rpartition(":")
-    first, _, last = numbers.partition("-")
-    is_apart = line.end_line < int(first) or int(last or first) < line.start_line
+    place, cited = _cited(citation)
+    is_apart = line.end_line < cited.start or cited.stop <= line.start_line
     return shown(line.source, line.path) == place and not is_apart
 
 
@@ -235,31 +243,22 @@ def _corrected(workspace: Workspace, citation: str) -> str:
     """Cite the current lines of the note that another replaces; NotFoundError if it is gone."""
     if not citation:
         return ""
-    from memcli.api.read import get
-    from memcli.api.workspaces import Workspaces
-
-    older = get(Workspaces(workspace), citation)
+    older = _lines(workspace, citation)
     if older.end_line - older.start_line >= MOST_CORRECTED:
         raise UsageError(
             f"{older.citation} has {older.end_line - older.start_line + 1} lines; a note"
             f" corrects at most {MOST_CORRECTED}",
             hint=f"{older.citation.rpartition(':')[0]}:{older.start_line}",
         )
-    lines = str(older.start_line)
-    lines += f"-{older.end_line}" if older.end_line > older.start_line else ""
-    return f"{shown(older.source, older.path)}:{lines}"
+    return older.citation
 
 
 def _one_note(workspace: Workspace, citation: str) -> str:
     """Return the text of the item or paragraph with these lines; UsageError if there is not one."""
-    from memcli.api.read import get
-    from memcli.api.workspaces import Workspaces
     from memcli.markdown.units import units, with_speaker
 
-    path, _, lines = citation.rpartition(":")
-    first, _, last = lines.partition("-")
-    cited = range(int(first), int(last or first) + 1)
-    parsed = parse(get(Workspaces(workspace), path).text)
+    path, cited = _cited(citation)
+    parsed = parse(_lines(workspace, path).text)
     notes, is_heading, after = [], False, ""
     for block in parsed.blocks:
         for unit in units(block, parsed.lines):
@@ -311,11 +310,8 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
 
     NotFoundError if the cited lines are not such a note.
     """
-    from memcli.api.read import get
-    from memcli.api.workspaces import Workspaces
-
     try:
-        place = get(Workspaces(workspace), citation)
+        place = _lines(workspace, citation)
     except NotFoundError:
         path, _, line = citation.rpartition(":")
         if line.isdecimal() and (done := _removed_before(workspace, path, int(line))):

@@ -109,22 +109,18 @@ def open_several(selected: Selection) -> Workspaces:
         return NamedWorkspace(name, folder, workspace)
 
     members = [opened(*each) for each in own_first(folders, environ, selected.here)]
-    _check_stores([each.workspace for each in members if each.workspace])
+    files = [each.workspace.store.local for each in members if each.workspace]
+    if len(set(files)) < len(files):
+        raise ConfigError(
+            "store.path is one file, and each of several workspaces needs an index of its own",
+            hint="memcli config store.path",
+        )
     reasons = [each.reason for each in members if each.reason]
     if len(reasons) == len(members):
         text = f"none of the workspaces can be opened: {reasons[0].text}"
         raise error_of(reasons[0]._replace(text=text))
     options = [f"-w {quote(each)}" for each in named] + ["--everywhere"] * everywhere
     return joined(members, named_by=" ".join(options))
-
-
-def _check_stores(opened: Sequence[Workspace]) -> None:
-    """Raise ConfigError if two workspaces have the same index file."""
-    if len({each.store.local for each in opened}) < len(opened):
-        raise ConfigError(
-            "store.path is one file, and each of several workspaces needs an index of its own",
-            hint="memcli config store.path",
-        )
 
 
 def folders_of(
@@ -238,24 +234,17 @@ def joined_freshness(states: Sequence[StoreState]) -> Freshness:
     elif reason:
         reason = reason._replace(text=f"{behind[0].name}: {reason.text}")
     if stored:
-        note = as_stored(stored)
-        reason = reason._replace(text=f"{reason.text}; {note.text}") if reason else note
+        text = f"{len(stored)} workspaces are searched as the shared index has them"
+        if len(stored) == 1:
+            text = f"{stored[0].name}: {stored[0].reason.text if stored[0].reason else REMOTE}"
+        text = f"{reason.text}; {text}" if reason else text
+        reason = (reason or Reason(REMOTE, ""))._replace(text=text)
     own_states = {state.state for state in there}
     whole = next(state for state in (OUT_OF_DATE, REMOTE, UP_TO_DATE) if state in own_states)
     pending = sum(state.pending for state in there)
     missing = [state.missing for state in there if state.missing]
     named = missing[0] if len(missing) == 1 else ""
     return Freshness(whole, pending, reason, tuple(notices), tuple(states), named)
-
-
-def as_stored(states: Sequence[StoreState]) -> Reason:
-    """Return the notice that other machines stored these workspaces."""
-    first = states[0]
-    if len(states) > 1:
-        return Reason(
-            REMOTE, f"{len(states)} workspaces are searched as the shared index has them", ""
-        )
-    return Reason(REMOTE, f"{first.name}: {first.reason.text if first.reason else REMOTE}", "")
 
 
 def _state(
@@ -335,8 +324,8 @@ def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
     """Describe each workspace; if one fails, the others continue."""
     from memcli.api.status import status
 
-    each = [MemberStatus(*fields) for fields in _each(memory, lambda one: status(one, deep=deep))]
-    return SeveralStatus("memcli.status-several/1", tuple(each))
+    each = _each(memory, lambda one: status(one, deep=deep))
+    return SeveralStatus("memcli.status-several/1", tuple(MemberStatus(*row) for row in each))
 
 
 def index_each(memory: Workspaces, job: Job) -> SeveralRuns:
@@ -346,9 +335,8 @@ def index_each(memory: Workspaces, job: Job) -> SeveralRuns:
     def index(one: Workspace) -> IndexRun:
         return run_record(sync(one, job, Vectors(one)), one)
 
-    return SeveralRuns(
-        "memcli.index-several/1", tuple(MemberRun(*fields) for fields in _each(memory, index))
-    )
+    each = _each(memory, index)
+    return SeveralRuns("memcli.index-several/1", tuple(MemberRun(*row) for row in each))
 
 
 def _each(

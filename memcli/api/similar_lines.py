@@ -125,19 +125,14 @@ def _compared(
     ordered = sorted(dict.fromkeys(lines), key=alike)
     if not _reads(workspace, text, index):
         return tuple(ordered)
-    vectors = [
-        _vector(workspace, each, index) for each in (text, *(n.text for n in ordered[:COMPARED]))
-    ]
-    cosines = [_cosine(vectors[0], vector) for vector in vectors[1:]]
-    first = [
-        each._replace(cosine=cosine)
-        for each, cosine in zip(ordered[:COMPARED], cosines, strict=True)
-    ]
+
+    def vector(text: str) -> bytes | None:
+        return workspace.query_encoder.encode_query(text, index).vector
+
+    own_vector = vector(text)
+    first = [each._replace(cosine=_cosine(own_vector, vector(each.text)))
+             for each in ordered[:COMPARED]]  # fmt: skip
     return (*first, *ordered[COMPARED:])
-
-
-def _vector(workspace: Workspace, text: str, index: IndexModel) -> bytes | None:
-    return workspace.query_encoder.encode_query(text, index).vector
 
 
 def _cosine(a: bytes | None, b: bytes | None) -> float | None:

@@ -33,9 +33,9 @@ from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import living_watcher, owner
 from memcli.store.open import new_orphans
-from memcli.store.records import Counts, Facts, Key, Scope
+from memcli.store.records import Counts, Facts, Scope
 from memcli.store.run_records import Orphan, Owner, StoreDescription, VectorSearch, WatchRecord
-from memcli.types import FileStat, Listing, Skip, Source
+from memcli.types import Listing, Skip
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
@@ -260,11 +260,12 @@ def _holdings(snapshot: Snapshot, *, deep: bool) -> IndexContents:
 
 def judge(findings: Findings) -> tuple[Reason, ...]:
     """Find the warnings: files first, then vectors, the store and the watcher."""
+    listed = findings.comparison.listing.files
     return (
         *findings.config.passed,
         *filter(None, [findings.stands_in]),
         *_of_files(findings),
-        *unmatched(findings.config.sources, lambda: _listed(findings.comparison)),
+        *unmatched(findings.config.sources, lambda: [(f.source, f.path) for f in listed]),
         *_of_summaries(findings.summaries),
         *_of_vectors(findings),
         *_of_the_store(findings),
@@ -294,10 +295,6 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
         yield Reason("not-synced", f"{files} from the index", "memcli index")
     if findings.broken:
         yield broken_front_matter(findings.broken)
-
-
-def _listed(comparison: IndexComparison) -> list[Key]:
-    return [(file.source, file.path) for file in comparison.listing.files]
 
 
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
@@ -368,6 +365,8 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
     """Describe a workspace as `memcli.status/1` does."""
     comparison, holdings = findings.comparison, findings.holdings
     listing = comparison.listing
+    named = {(skip.source, skip.path) for skip in listing.skips}
+    no_text = [skip for skip in holdings.skipped if (skip.source, skip.path) not in named]
     return WorkspaceStatus(
         schema="memcli.status/1",
         workspace=findings.config.workspace,
@@ -382,12 +381,18 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
         watcher=findings.watcher,
         state=comparison.state if findings.has_files else types.REMOTE,
         sources=tuple(
-            _source(source, listing.files, holdings.by_source.get(source.name))
+            SourceStatus(
+                source.name,
+                source.root,
+                source.trust,
+                sum(file.source == source.name for file in listing.files),
+                *holdings.by_source.get(source.name, SourceCounts(0, 0, None, None)),
+            )
             for source in findings.config.sources
         ),
         changes=planned(comparison),
         summaries=findings.summaries,
-        skipped=(*_skipped(findings), *listing.unlisted),
+        skipped=(*listing.skips, *no_text, *listing.unlisted),
         unlisted=tuple(types.shown(s.source, s.path or ".") for s in listing.unlisted),
         retrievers={"keyword": {"available": True}, "semantic": _semantic(findings)},
         vectors=_vectors(findings),
@@ -406,13 +411,6 @@ def planned(comparison: IndexComparison) -> PlannedChanges:
         tuple(changes.removed),
         tuple(comparison.settings),
     )
-
-
-def _skipped(findings: Findings) -> list[Skip]:
-    """List the files that were skipped now, and those that the index marks as no text."""
-    seen = findings.comparison.listing.skips
-    named = {(skip.source, skip.path) for skip in seen}
-    return [*seen, *(s for s in findings.holdings.skipped if (s.source, s.path) not in named)]
 
 
 def _semantic(findings: Findings) -> dict[str, Any]:
@@ -435,19 +433,4 @@ def _vectors(findings: Findings) -> VectorStatus:
         embedded=holdings.counts.embedded,
         pending=holdings.pending,
         omitted=holdings.counts.left_out,
-    )
-
-
-def _source(
-    source: Source, files: Sequence[FileStat], indexed: SourceCounts | None
-) -> SourceStatus:
-    return SourceStatus(
-        name=source.name,
-        path=source.root,
-        trust=source.trust,
-        files=sum(file.source == source.name for file in files),
-        documents=indexed.documents if indexed else 0,
-        chunks=indexed.chunks if indexed else 0,
-        first_date=indexed.first_date if indexed else None,
-        last_date=indexed.last_date if indexed else None,
     )

@@ -70,42 +70,26 @@ def resolve(target: str, settings: Settings, here: str | None = None) -> Target:
 
         return documents_at(here, name, roots)
 
-    return _listed(target, _readings(target, roots, from_here), settings)
+    return listed(target, _readings(target, roots, from_here), settings)
 
 
-def resolve_path(source: str, path: str, settings: Settings) -> Target:
-    """Find a document by its source and path; NotFoundError as from `resolve`."""
-    return _listed(shown(source, path), [Target(source, path)], settings)
-
-
-def readings_of(target: str, sources: Collection[str]) -> list[Target]:
-    """List the documents that a name may mean, the most likely first."""
-    return _readings(target, sources, lambda name: ())
-
-
-def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
+def _meant(target: str, known: Collection[tuple[str, str]]) -> Target:
     """Find a target among stored documents; NotFoundError if it names none of them."""
-    readings = readings_of(target, sorted({source for source, _ in known}))
-    for reading in readings:
-        if reading.document in known:
-            return reading
-    if composed := _under_another_form(readings, known):
-        return composed
+    readings = _readings(target, sorted({source for source, _ in known}))
+    if document := _first_known(readings, known):
+        return document
     raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
 
 
-def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
-    """Return the first reading that is a document."""
+def listed(target: str, readings: list[Target], settings: Settings) -> Target:
+    """Return the first reading that is a document; NotFoundError as from `resolve`."""
     from memcli.indexing.planning import listing_of
 
     listing = listing_of(settings)
     known = {(file.source, file.path) for file in listing.files}
     skipped = {(skip.source, skip.path): skip for skip in listing.skips}
-    for reading in readings:
-        if reading.document in known:
-            return reading
-    if composed := _under_another_form(readings, known):
-        return composed
+    if document := _first_known(readings, known):
+        return document
     for reading in readings:
         if reading.document in skipped:
             skip = skipped[reading.document]
@@ -138,15 +122,16 @@ def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
     return ""
 
 
-def _under_another_form(
-    readings: list[Target], known: Collection[tuple[str, str]]
-) -> Target | None:
-    """Find a document by another form of its name, or by its file name if only one has it.
+def _first_known(readings: list[Target], known: Collection[tuple[str, str]]) -> Target | None:
+    """Find a document by its name, by another form of it, or by a file name that only one has.
 
     A keyboard writes one character where some file systems and programs store two, and a terminal
     shows a line end or an escape character as a sign. A summary and a link name a file without its
     folder and its suffix.
     """
+    for reading in readings:
+        if reading.document in known:
+            return reading
     from unicodedata import normalize
 
     from memcli.render.sanitize import visible_line
@@ -167,7 +152,9 @@ def _under_another_form(
 
 
 def _readings(
-    target: str, sources: Collection[str], from_here: Callable[[str], Sequence[tuple[str, str]]]
+    target: str,
+    sources: Collection[str],
+    from_here: Callable[[str], Sequence[tuple[str, str]]] = lambda name: (),
 ) -> list[Target]:
     """List what a target may mean: a whole name, one with lines, one with an anchor.
 
@@ -175,10 +162,8 @@ def _readings(
     belongs to the workspace, or else starts here, or else belongs to the first other source that
     has it. Characters around a citation are first read as part of the name, then left out.
     """
-    readings = _readings_as_written(target, sources, from_here)
-    if bare(target) != target:
-        readings += _readings_as_written(bare(target), sources, from_here)
-    return readings
+    written = dict.fromkeys((target, bare(target)))
+    return [each for name in written for each in _readings_as_written(name, sources, from_here)]
 
 
 def bare(target: str) -> str:
@@ -316,12 +301,12 @@ def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
     from memcli.store.records import Scope
 
     with store.snapshot() as snapshot:
-        readings = readings_of(target, json.loads(snapshot.facts.sources or "{}"))
+        readings = _readings(target, json.loads(snapshot.facts.sources or "{}"))
         chunks = snapshot.excerpts_of([each.document for each in readings], Scope())
         stored = {(chunk.about.source, chunk.about.path) for chunk in chunks}
         document = next((each for each in readings if each.document in stored), None)
         if document is None:  # a document without text, another spelling, or no document
-            document = meant(target, snapshot.known())
+            document = _meant(target, snapshot.known())
             chunks = snapshot.excerpts_of([document.document], Scope())
     return document, _text_of(document.document, chunks)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from difflib import SequenceMatcher
 
 from memcli.api import targets
-from memcli.api.as_of import files_of
+from memcli.api.as_of import Repository
 from memcli.api.read import Lines, get
 from memcli.api.workspaces import Workspaces
-from memcli.errors import NotFoundError, Reason, UsageError
+from memcli.errors import Reason, UsageError
 from memcli.history.commits import MOST_COMMITS, Commit, head_of, parent_of
 from memcli.history.differences import common_start
 from memcli.history.git import Git, repository_of
@@ -68,13 +69,11 @@ def versions(
     first: int | None = None,
     count: int | None = None,
     here: str | None = None,
-    environ: Mapping[str, str] | None = None,
 ) -> Versions:
     """Follow the lines of `get` back along first parents, through renames of the file.
 
     UsageError without a repository, NotFoundError if there is no such document.
     """
-    environ = os.environ if environ is None else environ
     workspace = memory.alone()
     if not workspace.has_files:
         raise UsageError(
@@ -85,30 +84,19 @@ def versions(
     file = targets.read(targets.Target(lines.source, lines.path), settings)
     now = _State(lines.path, file.stat.inode, _lines(file.text), (lines.start_line, lines.end_line))
     named, top = repository_of(workspace.config.workspace)
-    git = Git(named, environ)
-    try:
-        past = _Past(git, top, environ, settings, lines.source, workspace.config.workspace)
+    with closing(Git(named, workspace.environ)) as git:
+        repository = Repository(git, workspace.config.workspace, top, workspace.environ)
+        past = _Past(repository, settings, lines.source)
         result, notices = _followed(past, now, head_of(git))
-    finally:
-        git.close()
     return Versions(lines, tuple(result), tuple(notices))
 
 
 class _Past(Record):
     """The source of earlier states of a document."""
 
-    git: Git
-    top: str
-    environ: Mapping[str, str]
+    repository: Repository
     settings: Settings
     source: str
-    workspace: str
-
-    def files(self, commit: Commit) -> CommitFiles | None:
-        try:
-            return files_of(self.git, commit, self.workspace, self.top, self.environ)
-        except NotFoundError:
-            return None
 
     def state(self, files: CommitFiles, path: str) -> tuple[tuple[str, ...], int] | None:
         """Read a file: its lines, and the number of its bytes."""
@@ -123,7 +111,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
     state, at = now, head
     newer: CommitFiles | None = None
     for _ in range(MOST_COMMITS):
-        files = past.files(at)
+        files = past.repository.files_if_any(at)
         earlier = _before(past, files, state, newer) if files else None
         if earlier is None:
             break
@@ -132,7 +120,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
         state, newest, newer = earlier, at, files
         if not at.parents:
             break
-        parent = parent_of(past.git, at)
+        parent = parent_of(past.repository.git, at)
         if parent is None:
             cut = Reason("history", f"the history here goes back only to {at.short} ({at.day})",
                          "git fetch --unshallow")  # fmt: skip
@@ -162,7 +150,7 @@ def _before(
 
 def _earlier_name(past: _Past, files: CommitFiles, newer: CommitFiles, state: _State) -> str:
     """Find the earlier name of a renamed file by its lines; "" if there is none."""
-    root = os.path.relpath(past.settings.source(past.source).root, past.workspace)
+    root = os.path.relpath(past.settings.source(past.source).root, past.repository.root)
     prefix = "" if root == "." else f"{root}/".replace(os.sep, "/")
     try:
         rules = load_rules(past.settings.source(past.source), at=files)

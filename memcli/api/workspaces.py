@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 
 from memcli.api.workspace import SYSTEM_CLOCK, Clock, Workspace, encoder_settings
 from memcli.checking import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from memcli.record import Record
 from memcli.types import FAILED, FileText
 
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Concatenate, ParamSpec, TypeVar
 
     from memcli.api.targets import Target
     from memcli.indexing.freshness import Freshness
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memcli.store.union import UnionStore
 
     Made = TypeVar("Made")
+    Others = ParamSpec("Others")
 
 
 class Selection(Record):
@@ -282,7 +283,7 @@ class Workspaces:
 
     def without_failed(self, freshness: Freshness) -> Workspaces:
         """Leave out the workspaces that could not be updated: memcli does not wait again."""
-        failed = {s.name: s.reason for s in freshness.stores if s.state == FAILED and s.reason}
+        failed = {s.name: s.reason for s in freshness.workspaces if s.state == FAILED and s.reason}
         return (self._without(failed) if failed else None) or self
 
     def _with_local(self, names: Sequence[str], error: StoreError) -> Workspaces | None:
@@ -373,6 +374,19 @@ class Workspaces:
             each.close()
         if self.group:
             self.group.store.close()
+
+
+def answered(
+    make: Callable[Concatenate[Workspaces, Others], Made],
+) -> Callable[Concatenate[Workspaces, Others], Made]:
+    """Let a function answer as `Workspaces.answering` does; with `sync` False, it mends nothing."""
+
+    @wraps(make)
+    def answer(memory: Workspaces, /, *others: Others.args, **named: Others.kwargs) -> Made:
+        mends = named.get("sync") is not False
+        return memory.answering(lambda each: make(each, *others, **named), mends=mends)
+
+    return answer
 
 
 def _of_the_rest(

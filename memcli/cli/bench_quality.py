@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden, so memcli never indexes it
 RUN_DEPTH = 100
-SYNC_WAIT_SECONDS = 60.0
 
 
 def questions(
@@ -63,7 +62,7 @@ def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]
     terminal = command.terminal
     # Keyword search needs no vectors.
     texts = 0 if command.config("search.mode") == "keyword" else None
-    job = Job(wait_seconds=SYNC_WAIT_SECONDS, texts=texts)
+    job = Job(texts=texts)
     with Progress(terminal, command.memory.clock.monotonic) as progress:
         vectors = Vectors(command.workspace, progress.update)
         done = sync(command.workspace, job, vectors, on_progress=progress.update)

@@ -21,6 +21,7 @@ from memcli.cli.command_context import CommandContext
 from memcli.cli.stopping import ended_by_signals
 from memcli.config.settings import WORKSPACE_FILE
 from memcli.errors import UsageError
+from memcli.indexing.freshness import WAIT_SECONDS
 from memcli.record import Record
 from memcli.store.open import store_at
 from memcli.system import FOLDER_FLAGS, try_lock
@@ -291,7 +292,7 @@ def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
     if len(own) == len(command.config.sources) and os.path.isfile(settings):
         copyfile(settings, os.path.join(notes, WORKSPACE_FILE))
     with command.workspace.store.locked(
-        wait_seconds=bench_quality.SYNC_WAIT_SECONDS, sleep=command.memory.clock.sleep
+        wait_seconds=WAIT_SECONDS, sleep=command.memory.clock.sleep
     ):
         command.workspace.store.copy_to(store)
     return paths
@@ -336,7 +337,7 @@ def sample(store: Store, count: int, sleep: Callable[[float], None]) -> list[str
     """Return texts of an index in the form in which they are embedded."""
     from memcli.indexing.indexer import text_of
 
-    with store.change(wait_seconds=bench_quality.SYNC_WAIT_SECONDS, sleep=sleep) as change:
+    with store.change(wait_seconds=WAIT_SECONDS, sleep=sleep) as change:
         return [text_of(item) for item in change.pending(NO_MODEL, count)]
 
 

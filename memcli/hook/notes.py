@@ -15,11 +15,11 @@ that the passage contains too, no "we" and no past tense. Then the passage must 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import dropwhile, takewhile
 
 from memcli.checking import TYPE_CHECKING
-from memcli.context.parts import NO_RULES, ContextPart, opening_line
+from memcli.context.parts import NO_RULES, opening_line
 from memcli.hook.prompts import (
     asks_about_product,
     asks_for_definition,
@@ -40,6 +40,7 @@ from memcli.types import TRUSTS
 if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
     from memcli.search.question import Question
+    from memcli.types import About
 
 # Within 600 tokens, the first three have evidence for .545 of LoCoMo's questions, .507 within 400;
 # the first five have it for .547 and cost 63 tokens more.
@@ -175,7 +176,7 @@ def fitting(
     for passage in passages:
         if not is_known(passage, known):
             fresh.append(passage)
-            known.update(keys_of(passage))
+            known.update(keys_of(passage.about, passage.text))
     room = budget
     while True:
         chosen = fit_budget(fresh, budget=max(0, room))[0]
@@ -193,18 +194,9 @@ def is_known(passage: RankedPassage, seen_lines: Collection[str]) -> bool:
     return had > MOST_GIVEN * sum(map(len, lines))
 
 
-def keys_of(passage: RankedPassage) -> list[str]:
-    """Return the keys of the lines of a passage."""
-    return line_keys(*passage.about.document, filter(None, passage.text.split("\n")))
-
-
-def part_keys(parts: Iterable[ContextPart]) -> set[str]:
-    """Return the keys of the lines of a context."""
-    return {
-        key
-        for part in parts
-        for key in line_keys(*part.excerpt.about.document, filter(None, part.text.split("\n")))
-    }
+def keys_of(about: About, text: str) -> list[str]:
+    """Return the keys of the lines of a text."""
+    return line_keys(*about.document, filter(None, text.split("\n")))
 
 
 def block(passages: Sequence[RankedPassage]) -> str:

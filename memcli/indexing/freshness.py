@@ -56,7 +56,7 @@ class Freshness(Record):
     pending: int  # files added, changed, moved or removed that the answer does not know
     reason: Reason | None  # why it is out of date
     notices: tuple[Reason, ...]
-    stores: tuple[StoreState, ...] = ()  # one per workspace, if there are several
+    workspaces: tuple[StoreState, ...] = ()  # one per workspace, if there are several
     missing: str = ""  # the pending files by name, as `notices.missing` words it
 
 

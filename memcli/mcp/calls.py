@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
-from memcli.api.ask import SearchResult, ask
+from memcli.api.ask import WITHOUT_BOUND, SearchResult, ask
 from memcli.api.listing import catalogue
 from memcli.api.records import search_record
 from memcli.checking import TYPE_CHECKING, Any
@@ -27,7 +27,6 @@ from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import ended
 from memcli.search.ranked import RankedPassage
 from memcli.types import AGENT, Filters, cite, shown
-from memcli.workspace.names import globs_of
 
 if TYPE_CHECKING:
     from memcli.api.read import Lines
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
 
 MOST_TOKENS = 8000  # per call
-WITHOUT_BOUND = 10**9  # tokens
 HEADLINE_TOKENS = 14  # of the first line of a context
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
@@ -60,7 +58,8 @@ def call_search(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Search; after each stage memcli checks whether the client still waits."""
-    from memcli.dates.find import bounds_of
+    from memcli.api.filters import filters_of
+    from memcli.dates.find import bounds_of, span_of
     from memcli.render import jsonio
     from memcli.search.follow_up import question_after
     from memcli.search.passages import passages_of
@@ -73,7 +72,9 @@ def call_search(
         name: arguments[name] for name in ("since", "until", "on") if arguments[name] is not None
     }
     bounds = bounds_of(dates, moment.date(), day_first=day_first, hint="only one of them")
-    filters = _filters(memory, arguments, bounds)
+    since, until = span_of(bounds)
+    filters = filters_of(memory, {"paths": arguments["path"]}, moment.date())
+    filters = filters._replace(since=since, until=until)
     if not arguments["query"].strip() and (dates or arguments["path"] is not None):
         return _list(memory, filters, bounds, arguments["budget"])
     hint = "memory_search with words in query"
@@ -167,22 +168,6 @@ def _while_awaited(
     return observe
 
 
-def _filters(
-    memory: Workspaces, arguments: Mapping[str, Any], bounds: Sequence[DateSpan]
-) -> Filters:
-    from memcli.dates.find import span_of
-
-    first, last = span_of(bounds)
-    roots = {source.name: source.root for source in memory.config.sources}
-    paths = [arguments["path"]] if arguments["path"] is not None else []
-    return Filters(
-        since=first,
-        until=last,
-        paths=globs_of(paths, memory.config.workspace, roots),
-        view=memory.config("search.view"),
-    )
-
-
 def _page(
     result: SearchResult,
     options: SearchOptions,
@@ -205,7 +190,7 @@ def _page(
         page = page._replace(match=match, match_reason=reason)
     result, rest, more = result._replace(answer=page), page.passages, 0
     free = len(rest) if cursor.seen else max(0, options.free - (len(passages) - len(rest)))
-    has_more = bool(cursor.seen) or not result.is_unsure
+    has_more = bool(cursor.seen) or result.is_sure
     while True:
         fitting, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
         if rest and far == len(rest):  # none is near, whatever the budget
@@ -341,7 +326,11 @@ def call_context(
         try:
             assembly = context_of(memory, text, moment, room._replace(tail=0), observe=observe)
         except BudgetError as still:
-            raise _of_rules(still.needed, sharing.budget) from None
+            raise BudgetError(
+                f"the files marked always take {still.needed} tokens, and the budget is"
+                f" {sharing.budget}; they are never cut",
+                hint=f"memcli context --budget {still.needed + HEADLINE_TOKENS}",
+            ) from None
         needed = error.needed + HEADLINE_TOKENS
         without = [f"The newest entries do not fit; they need a budget of {needed}."]
     embeds = shared.embeds(is_outdated=assembly.freshness.pending > 0, has_vectors=True)
@@ -352,14 +341,6 @@ def call_context(
     now = moment.isoformat(timespec="seconds")
     record = partial(context_record, assembly, config, budget=sharing.budget, now=now)
     return ToolResult("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
-
-
-def _of_rules(needed: int, budget: int) -> BudgetError:
-    return BudgetError(
-        f"the files marked always take {needed} tokens, and the budget is {budget}; they are never"
-        " cut",
-        hint=f"memcli context --budget {needed + HEADLINE_TOKENS}",
-    )
 
 
 def call_remember(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Lock
 
+from memcli.api.ask import WITHOUT_BOUND
 from memcli.api.workspace import Workspace
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, NotFoundError, Reason, UsageError
@@ -21,7 +22,6 @@ from memcli.workspace.locate import CONFIG_FILE, is_everything, mark_of
 if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
 
-WITHOUT_BOUND = 10**9  # files
 PATIENCE_SECONDS = 20.0  # that a call waits for a first index; clients wait for a minute
 _STAGES = {"reading": "files have been read", "embedding": "texts have been embedded"}
 

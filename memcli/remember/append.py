@@ -68,16 +68,28 @@ def append(
             try:
                 descriptor = openat.open_to_append(folder, name)
             except FileNotFoundError:
-                made = _make_new(folder, name, path, make, announce)
-                if made is not None:
+                made = planned(path, None, make)
+                announce(made)
+                with suppress(FileExistsError):  # another process has made it meanwhile
+                    atomic_write.create(folder, name, made.data)
                     return made
-                continue  # another process has made it meanwhile
+                continue
             try:
                 _lock(descriptor, path, sleep)
                 if _is_at(folder, name, descriptor):
-                    return _append_to(descriptor, path, make, announce)
+                    made = planned(path, _whole(descriptor, path), make)
+                    announce(made)
+                    _write(descriptor, made.data, made.before)
+                    return made
             finally:
                 openat.let_go(descriptor)
+
+
+def planned(path: str, data: bytes | None, make: Make) -> AppendedNote:
+    """Describe the append that `make` returns for the bytes of a file; None if it is a new file."""
+    placed = make(data)
+    lines = placed.first_line, placed.last_line
+    return AppendedNote(path, len(data or b""), placed.data, data is None, *lines)
 
 
 def read(root: str, path: str) -> bytes | None:
@@ -169,15 +181,6 @@ def finish(root: str, last: AppendedNote, *, sleep: Callable[[float], None]) -> 
             os.close(descriptor)
 
 
-def _append_to(descriptor: int, path: str, make: Make, announce: Announce) -> AppendedNote:
-    data = _whole(descriptor, path)
-    placed = make(data)
-    made = AppendedNote(path, len(data), placed.data, False, placed.first_line, placed.last_line)
-    announce(made)
-    _write(descriptor, placed.data, len(data))
-    return made
-
-
 def _write(descriptor: int, data: bytes, before: int) -> None:
     """Write at the end in one call; remove it again if it did not fit whole."""
     try:
@@ -190,20 +193,6 @@ def _write(descriptor: int, data: bytes, before: int) -> None:
     if before < os.fstat(descriptor).st_size <= before + len(data):
         os.ftruncate(descriptor, before)
     raise error
-
-
-def _make_new(
-    folder: int | str, name: str, path: str, make: Make, announce: Announce
-) -> AppendedNote | None:
-    """Make a file with its first note in it; None if another process was faster."""
-    placed = make(None)
-    made = AppendedNote(path, 0, placed.data, True, placed.first_line, placed.last_line)
-    announce(made)
-    try:
-        atomic_write.create(folder, name, placed.data)
-    except FileExistsError:
-        return None
-    return made
 
 
 def _whole(descriptor: int, path: str) -> bytes:

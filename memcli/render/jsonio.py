@@ -226,7 +226,11 @@ def implicit_sources(config: Config) -> dict[str, Any]:
 
 def workspaces_of(freshness: Freshness) -> dict[str, Any]:
     """Describe each of several workspaces, the primary one first."""
-    return {"workspaces": [_store(each) for each in freshness.stores]} if freshness.stores else {}
+    return (
+        {"workspaces": [_store(each) for each in freshness.workspaces]}
+        if freshness.workspaces
+        else {}
+    )
 
 
 def _store(each: StoreState) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 `fixtures/gate` has a memory of 80 facts and 18 rules in three languages, for each fact the same in
 other words and another fact like it, and lines that are worth keeping, chatter, restated rules and
 echoes of what a session was given; secrets are those of the rules' own examples. Every second line
-is to choose thresholds by (`--choose` prints what others would do), the rest is reported. The
-session was given every line of the memory. `--write PAGE.md` puts the figures there.
+was used to choose thresholds, the rest is reported. The session was given every line of the memory.
+`--write PAGE.md` puts the figures there.
 """
 
 from __future__ import annotations
@@ -143,48 +143,16 @@ def rule_of(judged: Judgement) -> str:
     return judged.refusal.rule if judged.refusal else "kept"
 
 
-def choose(found: Found, weights: GateWeights) -> None:
-    """Print what other thresholds would do with the half that thresholds are chosen by."""
-    for name, values in (
-        ("SAME_WORDS", (0.6, 0.7, 0.75, 0.8, 0.85)),
-        ("SAME_MEANING", (0.85, 0.9, 0.93, 0.95, 0.97)),
-        ("ECHOED", (0.5, 0.6, 0.7, 0.8)),
-        ("LEAST_WORTH", (0.2, 0.25, 0.3, 0.33, 0.35, 0.38, 0.4, 0.45)),
-    ):
-        before = getattr(admission, name)
-        for value in values:
-            setattr(admission, name, value)
-            results = judged(found, weights, admission.LEAST_WORTH)
-            kept = [each for line, each in results if line.label in KEPT]
-            lost = sum(each.refusal is not None for each in kept)
-            caught = {
-                label: sum(
-                    each.refusal is not None and each.refusal.rule in rules
-                    for line, each in results
-                    if line.label == label
-                )
-                for label, rules in REFUSED.items()
-            }
-            print(f"{name} {value}: {lost}/{len(kept)} to keep are refused; caught {caught}")
-        setattr(admission, name, before)
-
-
 def main() -> None:
     """Print the report."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--choose", action="store_true")
     parser.add_argument("--wrong", action="store_true", help="print the lines that went wrong")
     parser.add_argument("--encoder", default="bundled")
     add_write(parser)
     arguments = parser.parse_args()
     found, weights = look(arguments.encoder)
-    half = found[::2] if arguments.choose else found[1::2]
-    if arguments.choose:
-        # The lines of facts come in pairs, and both of a pair belong to one half.
-        half = [each for at, each in enumerate(found) if at // 2 % 2 == 0]
-        choose(half, weights)
-    else:
-        half = [each for at, each in enumerate(found) if at // 2 % 2 == 1]
+    # The lines of facts come in pairs, and both of a pair belong to one half.
+    half = [each for at, each in enumerate(found) if at // 2 % 2 == 1]
     results = judged(half, weights, admission.LEAST_WORTH)
     told = (
         f"{len(half)} of {len(found)} lines, which played no part in choosing the thresholds:\n\n"

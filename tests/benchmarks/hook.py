@@ -1,6 +1,6 @@
 """What `memcli hook prompt` is worth: what it gives, to whom it is of use; not part of the suite.
 
-    python -m tests.benchmarks.hook FOLDER [FOLDER...] [--stores FOLDER] [--mode MODE] [--cost]
+    python -m tests.benchmarks.hook FOLDER [FOLDER...] [--stores FOLDER] [--mode MODE]
 
 Each FOLDER holds sets at any depth: `queries.jsonl` beside `workspace/`, and where it has them
 `queries_abstention.jsonl` and `queries_adversarial.jsonl`, questions that have no answer. Each is
@@ -15,11 +15,7 @@ no answer   the others; how many are given anything
 talk, code, topic   prompts of the fixture that are given anything, of each kind
 tokens      added to a prompt that is given anything; and to any prompt that needs nothing
 
-With `--cost` it is asked instead what a hook costs in each of the FOLDERs, workspaces then: CPU
-time beside that of `python -c pass` and of `memcli search`, the least of eleven, in turns.
-
-`by match` are the same where every strong match is believed. A session has one prompt here.
-`--mode keyword` asks without vectors.
+A session has one prompt here. `--mode keyword` asks without vectors.
 """
 
 from __future__ import annotations
@@ -27,8 +23,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -43,12 +37,11 @@ from memcli.api.sync import Job, Vectors, sync
 from memcli.bench.metrics import Range
 from memcli.bench.queries import Query, read_queries
 from memcli.errors import UsageError
-from memcli.hook.notes import BUDGET, PASSAGES, block, deserved, fitting
+from memcli.hook.notes import BUDGET, block, deserved, fitting
 from memcli.hook.prompts import has_subject, query_of
 from memcli.language.tokens import estimate
 from memcli.search.options import options_of
 from memcli.search.question import Question
-from memcli.search.ranked import RankedPassage
 from memcli.types import Filters
 
 PROMPTS = Path(__file__).parents[2] / "fixtures" / "eval" / "hook_prompts.jsonl"
@@ -58,8 +51,6 @@ QUESTIONS = {
     "queries_adversarial.jsonl": "no answer",
 }
 KINDS = ("small-talk", "coding", "off-topic")  # of the fixture
-RUNS = 11
-COST_QUESTION = "why did the pool run dry"
 TODAY = date(2026, 1, 1)  # of questions that name no day
 HEAD = (
     "| prompts of | half | need | given | evidence | no answer | given | talk | code | topic"
@@ -74,25 +65,17 @@ class Given(NamedTuple):
     half: int
     tokens: int  # 0: nothing
     has_evidence: bool
-    by_match: tuple[int, bool]  # the same, were every strong match believed
 
 
-def told(
-    memory: Memory, prompt: str, today: date, query: Query, mode: str
-) -> tuple[int, bool, int, bool]:
-    """Give tokens and whether evidence is among them, as the hook decides and by the match."""
+def told(memory: Memory, prompt: str, today: date, query: Query, mode: str) -> tuple[int, bool]:
+    """Give tokens and whether evidence is among them, as the hook decides."""
     try:
         question = Question.read(query_of(prompt), today)
     except UsageError:
-        return 0, False, 0, False
+        return 0, False
     options = options_of(memory.config, filters=Filters())._replace(mode=mode)
     answer = ask_as_it_is(memory.workspaces, question, options)
-    good = answer.passages[:PASSAGES] if answer.match == "strong" else ()
-    mine = deserved(question, answer) if has_subject(question) else ()
-    return (*_worth(mine, query), *_worth(good, query))
-
-
-def _worth(passages: Sequence[RankedPassage], query: Query) -> tuple[int, bool]:
+    passages = deserved(question, answer) if has_subject(question) else ()
     kept = fitting(passages, (), budget=BUDGET)
     shown = [Range(passage.about.path, passage.start_line, passage.end_line) for passage in kept]
     return estimate(block(kept)), any(s.touches(r) for s in shown for r in query.relevant)
@@ -106,9 +89,8 @@ def asked(folder: Path, store: Path, mode: str) -> Iterator[Given]:
         sync(memory.workspaces.lead, Job(), Vectors(memory.workspaces.lead))
 
         def given(kind: str, query: Query) -> Given:
-            tokens, passages, *by_match = told(memory, query.text, today, query, mode)
             half = crc32(query.id.encode()) % 2
-            return Given(kind, half, tokens, passages, (by_match[0], bool(by_match[1])))
+            return Given(kind, half, *told(memory, query.text, today, query, mode))
 
         for name, kind in QUESTIONS.items():
             if (folder / name).exists():
@@ -121,14 +103,9 @@ def asked(folder: Path, store: Path, mode: str) -> Iterator[Given]:
 
 
 def rows(title: str, given: Sequence[Given]) -> Iterator[str]:
-    """Write what the two halves got, each as the hook decides and by the match alone."""
+    """Write what the two halves got."""
     for half, name in enumerate(("chosen on", "other")):
-        mine = [each for each in given if each.half == half]
-        yield _row(title, name, mine)
-        yield _row(title, f"{name}, by match", [
-            each._replace(tokens=each.by_match[0], has_evidence=each.by_match[1])
-            for each in mine
-        ])  # fmt: skip
+        yield _row(title, name, [each for each in given if each.half == half])
 
 
 def _row(title: str, name: str, given: Sequence[Given]) -> str:
@@ -152,48 +129,12 @@ def _share(flags: Sequence[bool]) -> str:
     return f"{sum(flags) / len(flags):.3f}" if flags else "-"
 
 
-def costs(folder: Path) -> Iterator[str]:
-    """Write what a search and the hooks cost in a workspace, its index being in step."""
-    memcli = [sys.executable, "-m", "memcli"]
-    subprocess.run([*memcli, "index", "-q", "-w", str(folder)], check=True)
-    sent = {"cwd": str(folder), "prompt": COST_QUESTION}
-    commands: dict[str, tuple[list[str], dict[str, str]]] = {
-        "python -c pass": ([sys.executable, "-c", "pass"], {}),
-        "memcli search": ([*memcli, "search", COST_QUESTION, "-w", str(folder)], {}),
-        "memcli hook prompt": ([*memcli, "hook", "prompt"], sent),
-        "of talk alone": ([*memcli, "hook", "prompt"], {**sent, "prompt": "thanks, well done"}),
-        "memcli hook session-start": ([*memcli, "hook", "session-start"], sent),
-        "memcli hook stop": ([*memcli, "hook", "stop"], sent),
-    }
-    least = dict.fromkeys(commands, float("inf"))
-    for run in range(RUNS):
-        for name, (command, record) in commands.items():
-            text = json.dumps({**record, "session_id": f"cost {os.getpid()} {run} {name}"})
-            least[name] = min(least[name], _cpu_seconds(command, text))
-    yield "| command | ms | x python | x search |\n|---|---:|---:|---:|\n"
-    floor, search = least["python -c pass"], least["memcli search"]
-    for name, spent in least.items():
-        yield f"| {name} | {1e3 * spent:.0f} | {spent / floor:.1f} | {spent / search:.2f} |\n"
-
-
-def _cpu_seconds(command: Sequence[str], sent: str) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, input=sent, text=True, capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--stores", type=Path)
     parser.add_argument("--mode", choices=("hybrid", "keyword"), default="hybrid")
-    parser.add_argument("--cost", action="store_true")
     chosen = parser.parse_args()
-    if chosen.cost:
-        for folder in chosen.folders:
-            sys.stdout.writelines(costs(folder.resolve()))
-        return
     with tempfile.TemporaryDirectory() as temporary:
         stores = (chosen.stores or Path(temporary)).resolve()
         stores.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,6 @@
 """How often the verdict of an answer is right, on every collection; not part of the suite.
 
-    python -m tests.benchmarks.match ROOT [--stores FOLDER] [--mode MODE] [--fit] [--features A,B]
-        [--write PAGE.md]
+    python -m tests.benchmarks.match ROOT [--stores FOLDER] [--mode MODE] [--fit] [--write PAGE.md]
 
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
 `workspace/`, and where it has them `queries_abstention.jsonl` and `queries_adversarial.jsonl`,
@@ -9,19 +8,13 @@ questions that have no answer. Every question with an answer is asked once more 
 left out that hold its evidence ("gone"). An answer is right where a judged line stands in its
 first five passages.
 
-One row a collection:
+Prints a row for each collection, as `memcli help benchmarks` explains it: how many answers get
+`strong`; its precision over the questions of the files, its recall of the right answers, and how
+many of the questions whose evidence is gone get it; then the same for answers of low confidence,
+whose precision is the share without a right answer.
 
-n       questions as they stand in the files, and how many of them have an answer
-ROC     area under it of the first passage's confidence: right answers against the other questions
-        of the files, and against the same questions with their evidence gone
-good    how many get it; its precision over the questions of the files, its recall of the right
-        answers, and how many of the questions whose evidence is gone get it
-low     the same for answers of low confidence; its precision is the share without a right answer,
-        its recall that of the questions whose evidence is gone; then the share of right answers
-        that get it
-
-`--fit` asks which lead makes an answer `strong`: a logistic regression over named features, fitted
-with equal weight on all collections but one and told of the one that is left out. Its row has the
+`--fit` asks which lead makes an answer `strong`: a logistic regression over FEATURES, fitted with
+equal weight on all collections but one and told of the one that is left out. Its row has the
 constants and what the verdict would be there: as today, but with the regression in place of
 `confidence.stands_out`. `--stores` keeps the indexes, so that the next run embeds nothing anew.
 """
@@ -62,7 +55,6 @@ FILES = {
 GONE = "gone"  # the kind of a question whose evidence is left out
 TODAY = date(2026, 1, 1)  # of questions that name no day
 FIRST = 5  # passages in which a judged line makes an answer right
-LEAST = 5  # questions on each side of an area
 FULL = 60  # questions from which a collection has its whole weight in a fit
 SURE = 0.76  # of the regression: from here on an answer stands out
 RIDGE = 1.0
@@ -79,66 +71,22 @@ class Told(NamedTuple):
     features: Mapping[str, float]
 
 
-Found = tuple[
-    Sequence[RankedPassage], Sequence[RankedPassage]
-]  # passages before age counts, chunks
+Found = tuple[Sequence[RankedPassage], Sequence[RankedPassage]]  # passages before age, chunks
 
 
-def _nth(values: Sequence[float], n: int) -> float:
-    return values[n - 1] if len(values) >= n else 0.0
+def _lead(passages: Sequence[RankedPassage], rank: int) -> float:
+    scores = [*(passage.score for passage in passages), 0.0]
+    return scores[0] - scores[min(rank, len(scores)) - 1]
 
 
-def _confidence(found: Found) -> float:
-    return found[0][0].confidence or 0.0 if found[0] else 0.0
-
-
-def _log_odds(found: Found) -> float:
-    share = min(0.9999, max(0.0001, _confidence(found)))
-    return math.log(share / (1.0 - share))
-
-
-def _lead(rank: int, found: Found) -> float:
-    scores = [passage.score for passage in found[0]]
-    return _nth(scores, 1) - _nth(scores, rank)
-
-
-def _ratio(found: Found) -> float:
-    scores = [passage.score for passage in found[0]]
-    return _nth(scores, TENTH) / scores[0] if scores and scores[0] else 0.0
-
-
-def _near(rank: int, found: Found) -> float:
-    return _nth(sorted((passage.cosine or 0.0 for passage in found[1]), reverse=True), rank)
-
-
-def _saturation(found: Found) -> float:
-    term_share = [passage.coverage for passage in found[1]]
-    return (
-        math.log1p(sum(share >= 0.6 * max(term_share) for share in term_share))
-        if term_share
-        else 0.0
-    )
-
-
-def _worse_rank(found: Found) -> float:
-    if not found[0]:
-        return 0.0
-    first = found[0][0].candidate
-    return math.log(max(first.keyword_rank or 300, first.semantic_rank or 300))
+def _near(chunks: Sequence[RankedPassage], rank: int) -> float:
+    cosines = sorted((chunk.cosine or 0.0 for chunk in chunks), reverse=True)
+    return cosines[rank - 1] if len(cosines) >= rank else 0.0
 
 
 FEATURES: Mapping[str, Callable[[Found], float]] = {
-    "lead": lambda found: _lead(TENTH, found),
-    "crowd": lambda found: _near(THIRTIETH, found),
-    "confidence": _log_odds,
-    "lead5": lambda found: _lead(5, found),
-    "ratio": _ratio,
-    "cosine": lambda found: (found[0][0].cosine or 0.0) if found[0] else 0.0,
-    "coverage": lambda found: found[0][0].term_share if found[0] else 0.0,
-    "crowd10": lambda found: _near(10, found),
-    "crowd100": lambda found: _near(100, found),
-    "saturation": _saturation,
-    "ranks": _worse_rank,
+    "lead": lambda found: _lead(found[0], TENTH),
+    "crowd": lambda found: _near(found[1], THIRTIETH),
 }
 
 
@@ -185,17 +133,6 @@ def _ask(memory: Memory, query: Query, kind: str, outside: frozenset[int]) -> To
     )
 
 
-def area(higher: Sequence[float], lower: Sequence[float]) -> float | None:
-    """Give the share of pairs that are ordered rightly, ties counting half; None of too few.
-
-    Example: area([1, 1, 1, 1, 3], [2, 2, 0, 0, 0]) -> 0.68
-    """
-    if min(len(higher), len(lower)) < LEAST:
-        return None
-    above, below = np.array(higher)[:, None], np.array(lower)[None, :]
-    return float(((above > below) + 0.5 * (above == below)).mean())
-
-
 def rates(told: Sequence[Told], verdicts: Sequence[str], name: str) -> list[float | None]:
     """Give how many of the files' questions get a verdict, its precision, and its shares.
 
@@ -216,33 +153,6 @@ def rates(told: Sequence[Told], verdicts: Sequence[str], name: str) -> list[floa
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-HEAD = (
-    "| collection | n | answerable | ROC | ROC, gone | good | precision | recall | gone | low"
-    " | precision | recall | of right |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:"
-    "|---:|---:|\n"
-)
-
-
-def row(title: str, told: Sequence[Told]) -> str:
-    """Write what the verdicts of one collection are worth."""
-    of_files = [each for each in told if each.kind != GONE]
-    right = [each.features["confidence"] for each in of_files if each.is_right]
-    wrong = [each.features["confidence"] for each in of_files if not each.is_right]
-    gone = [each.features["confidence"] for each in told if each.kind == GONE]
-    verdicts = [each.match for each in told]
-    good, low = rates(told, verdicts, "strong"), rates(told, verdicts, "low")
-    cells = [
-        f"{len(of_files)}",
-        f"{sum(each.kind == 'answerable' for each in of_files)}",
-        *map(_cell, (area(right, wrong), area(right, gone))),
-        f"{good[0]:.0f}",
-        *map(_cell, good[1:]),
-        f"{low[0]:.0f}",
-        *map(_cell, (low[1], low[3], low[2])),
-    ]
-    return f"| {title} | {' | '.join(cells)} |\n"
 
 
 def _cell(value: float | None) -> str:
@@ -271,25 +181,25 @@ def fit(features: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndar
     return np.concatenate([[fitted[0] - slopes @ mean], slopes])
 
 
-def fitted_on(groups: Iterable[Sequence[Told]], names: Sequence[str]) -> np.ndarray:
+def fitted_on(groups: Iterable[Sequence[Told]]) -> np.ndarray:
     """Fit on the questions of the files, each collection with the same weight."""
     rows, right, weights = [], [], []
     for told in groups:
         of_files = [each for each in told if each.kind != GONE]
         for each in of_files:
-            rows.append([each.features[name] for name in names])
+            rows.append([*each.features.values()])
             right.append(float(each.is_right))
             weights.append(300.0 / len(of_files) * min(1.0, len(of_files) / FULL))
     return fit(np.array(rows), np.array(right), np.array(weights))
 
 
-def judged(told: Sequence[Told], names: Sequence[str], constants: np.ndarray) -> list[str]:
+def judged(told: Sequence[Told], constants: np.ndarray) -> list[str]:
     """Give the verdicts where a regression says which answers stand out."""
     least = math.log(SURE / (1.0 - SURE))
     return [
         "weak"
         if each.by_confidence == "strong"
-        and constants[0] + constants[1:] @ [each.features[name] for name in names] < least
+        and constants[0] + constants[1:] @ [*each.features.values()] < least
         else each.by_confidence
         for each in told
     ]
@@ -315,9 +225,10 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
     return table(head, rows)
 
 
-def left_one_out(
-    told: Mapping[str, Sequence[Told]], names: Sequence[str]
-) -> Iterator[tuple[str, np.ndarray, list[float | None]]]:
+Fitted = tuple[str, np.ndarray, list[float | None]]
+
+
+def left_one_out(told: Mapping[str, Sequence[Told]]) -> Iterator[Fitted]:
     """Yield the constants fitted on all other collections, and the rates of strong matches."""
     with_vectors = any(each.has_vectors for group in told.values() for each in group)
     usable = {
@@ -326,16 +237,14 @@ def left_one_out(
     }
     for title, group in told.items():
         others = [each for name, each in usable.items() if name != title and each]
-        constants = fitted_on(others, names)
-        yield title, constants, rates(group, judged(group, names, constants), "strong")
+        constants = fitted_on(others)
+        yield title, constants, rates(group, judged(group, constants), "strong")
 
 
-def drawn(
-    fits: Iterable[tuple[str, np.ndarray, list[float | None]]], names: Sequence[str]
-) -> Iterator[str]:
+def drawn(fits: Iterable[Fitted]) -> Iterator[str]:
     """Write a row for each collection."""
-    yield f"| left out | constant | {' | '.join(names)} | good | precision | recall | gone |\n"
-    yield f"|---|{'---:|' * (len(names) + 5)}\n"
+    yield f"| left out | constant | {' | '.join(FEATURES)} | good | precision | recall | gone |\n"
+    yield f"|---|{'---:|' * (len(FEATURES) + 5)}\n"
     for title, constants, good in fits:
         numbers = " | ".join(f"{constant:.2f}" for constant in constants)
         cells = " | ".join(map(_cell, good[1:]))
@@ -348,14 +257,12 @@ def main() -> None:
     parser.add_argument("--stores", type=Path)
     parser.add_argument("--mode", default="hybrid", choices=("hybrid", "keyword", "semantic"))
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--features", default="lead,crowd", help=", ".join(FEATURES))
     add_write(parser)
     given = parser.parse_args()
     told: dict[str, list[Told]] = {}
     with tempfile.TemporaryDirectory() as temporary:
         stores = (given.stores or Path(temporary)).resolve()
         stores.mkdir(parents=True, exist_ok=True)
-        sys.stdout.write(HEAD)
         for title, folders in sets(given.root.resolve()).items():
             told[title] = [
                 each
@@ -364,12 +271,11 @@ def main() -> None:
                     folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", given.mode
                 )
             ]
-            sys.stdout.write(row(title, told[title]))
-            sys.stdout.flush()
-    names = given.features.split(",")
-    fits = list(left_one_out(told, names)) if given.fit else []
-    sys.stdout.writelines(drawn(fits, names) if fits else ())
-    write(given.write, "match", short(told, {title: good[1] for title, _, good in fits}))
+    fits = list(left_one_out(told)) if given.fit else []
+    sys.stdout.writelines(drawn(fits) if fits else ())
+    figures = short(told, {title: good[1] for title, _, good in fits})
+    print(figures)
+    write(given.write, "match", figures)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 """Measure searches in one process, model warm, as the index grows; not part of the suite.
 
     python -m tests.benchmarks.scale VECTORS... [--store FILE] [--parts 1] [--words 60] [--profile]
-    python -m tests.benchmarks.scale --missed FILE
     python -m tests.benchmarks.scale --recall INDEX QUERIES
 
-The first and the last take `--write PAGE.md`.
+Both take `--write PAGE.md`.
 
 The first form grows an index of seeded synthetic vectors and Zipfian text and prints a row a size:
 wall and CPU time of hybrid and keyword searches with their spread, the load of the machine, the
@@ -14,11 +13,7 @@ In FILE `{}` stands for the size; what holds as many vectors is searched as it i
 where a hybrid search leaves its time: of each stage wall time and the CPU time of its thread; codes
 are looked through in another one, so that of them only what is waited for counts twice.
 
-The second form tells how much of a full ranking by words a search finds in which the commonest
-words find only together, also where it says that it misses nothing: there only the frequencies,
-which are estimated, make a difference.
-
-The third form compares the coarse search of a real index with an exact one, for a file of
+The second form compares the coarse search of a real index with an exact one, for a file of
 questions, one a line.
 """
 
@@ -47,16 +42,14 @@ from memcli.search import gathering, pipeline
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
-from memcli.search.rare_terms import greatest_share, groups_of, parted
 from memcli.search.retrievers import Vector
 from memcli.store import quantize
-from memcli.store.records import Scope
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite import coarse, codes_in_memory, vectors
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
-from memcli.types import Chunk, Document, FileStat, Filters, Segment, TermQuery
+from memcli.types import Chunk, Document, FileStat, Filters, Segment
 from tests.benchmarks import figures
 from tests.support import vector_of
 
@@ -265,42 +258,6 @@ def profile(path: str, maker: Maker) -> None:
     print(f"  {'all':26}{total[0]:8.1f}{total[1]:8.1f}", flush=True)
 
 
-def missed(path: str) -> None:
-    """Print how much of a full ranking by words a search finds."""
-    maker, reader = Maker(60, 1), Reader(path)
-    texts, _ = maker.questions(SEARCHES)
-    total, limit = reader.counts().chunks, options_of(configuration.load(
-        tempfile.gettempdir(), {}, {}), filters=Filters()).universe  # fmt: skip
-    shares: dict[int, list[float]] = {10: [], 50: [], limit: []}
-    certain: list[float] = []
-    parts = 0
-    for text in texts:
-        terms = [
-            index_term for term in parse(text).counted_terms if (index_term := term.index_term)
-        ]
-        counts = dict(zip(terms, reader.frequencies(terms), strict=True))
-        kept, also = parted(counts, total)
-        full = [
-            each.chunk_id
-            for each in reader.by_keyword(TermQuery(any=tuple(counts)), limit, Scope())
-        ]
-        bounded = TermQuery(any=kept, also=also, together=groups_of(also, total, alone=not kept))
-        passages = reader.by_keyword(bounded, limit, Scope())
-        parts += bool(also)
-        is_sure = len(passages) == limit and passages[-1].bm25 >= greatest_share(also, total)
-        for wanted, found in shares.items():
-            same = {each.chunk_id for each in passages[:wanted]}.intersection(full[:wanted])
-            found.append(len(same) / max(1, len(full[:wanted])))
-        certain += shares[limit][-1:] if is_sure and also else []
-    print(f"{total} chunks, {SEARCHES} questions, {parts} with words that find nothing alone")
-    print(
-        f"of these {len(certain)} are said to miss nothing: mean {np.mean(certain):.3f} of {limit}"
-    )
-    for wanted, found in shares.items():
-        print(f"of the first {wanted} by all words: mean {np.mean(found):.3f}")
-    reader.close()
-
-
 def _timed(run: Callable[[], object]) -> float:
     began = time.perf_counter()
     run()
@@ -414,7 +371,6 @@ def main() -> int:
     parser.add_argument("vectors", nargs="*", type=int)
     parser.add_argument("--store", help="an index of an earlier run to grow; {} is the size")
     parser.add_argument("--profile", action="store_true", help="tell where the time goes")
-    parser.add_argument("--missed", metavar="FILE", help="an index of an earlier run")
     parser.add_argument("--parts", type=int, default=1, help="vectors a chunk")
     parser.add_argument("--words", type=int, default=60, help="words a chunk")
     parser.add_argument("--recall", nargs=2, metavar=("INDEX", "QUERIES"))
@@ -423,8 +379,6 @@ def main() -> int:
     if arguments.recall:
         index, questions = arguments.recall
         recall(index, questions, arguments.write)
-    elif arguments.missed:
-        missed(arguments.missed)
     else:
         curve(arguments)
     return 0

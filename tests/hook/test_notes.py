@@ -125,7 +125,9 @@ def test_a_block_keeps_to_its_budget_with_all_that_is_said(
 
 @given(st.integers(0, 10), st.integers(200, 2000))
 def test_nothing_is_given_twice(passages: Sequence[RankedPassage], first: int, budget: int) -> None:
-    given_keys = {key for passage in passages[:first] for key in keys_of(passage)}
+    given_keys = {
+        key for passage in passages[:first] for key in keys_of(passage.about, passage.text)
+    }
     kept = fitting(passages, given_keys, budget=budget)
     shown = {passage.citation for passage in passages[:first]}
     assert not shown & {passage.citation for passage in kept}

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memcli.api import targets
-from memcli.api.read import Logs, raw_lines
+from memcli.api.read import raw_lines
 from memcli.cli.main import run as run_here
 from memcli.compaction import folder
 from memcli.errors import NotFoundError, UsageError
@@ -205,7 +205,7 @@ def test_compaction_and_get_name_it_and_go_on(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match=r"no headings to find: it is unparsable \(KeyError"):
         targets.lines_of(target, file, wanted)
     with pytest.raises(UsageError, match="is not a summary"):
-        raw_lines(file, None, settings=wanted, memory=Logs(lambda path: file, lambda: []))
+        raw_lines(file, None, wanted)
 
 
 EVIL = ("a: !!bool x", 'a: !!int ""', "a: !!timestamp x", "a: !!float .", "a: !unknown [x]")

@@ -167,7 +167,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     from memcli.api.assemble import session_start, sharing_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
-    from memcli.hook.notes import part_keys
+    from memcli.hook.notes import keys_of
 
     command = line.open(event)
     prune(os.path.join(cache_folder(os.environ), HOOKS), command.memory.clock.now_ns())
@@ -188,14 +188,11 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
         command.memory.clock.now_ns(),
     )
     sharing = check_shares(sharing_of(config))
-    made = command.memory.answering(
-        lambda memory: session_start(memory, command.question_time, sharing, since_ns=before),
-        mends=True,
-    ).assembled
+    made = session_start(command.memory, command.question_time, sharing, since_ns=before).assembled
     if not made.parts:
         return line.nothing("the memory has no notes that may be shown unasked")
     if session:
-        session.claim(part_keys(made.parts))
+        session.claim({k for part in made.parts for k in keys_of(part.excerpt.about, part.text)})
     return markdown(made.parts, notice=made.notice)
 
 
@@ -238,7 +235,7 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
         return line.nothing("the session has been shown too much to keep track of")
     passages = fitting(worthy, claimed, budget=line.budget or BUDGET)
     if session:
-        hashes = {key for passage in passages for key in keys_of(passage)}
+        hashes = {key for passage in passages for key in keys_of(passage.about, passage.text)}
         lost = hashes - session.claim(hashes - set(claimed))
         passages = [passage for passage in passages if not is_known(passage, lost)]
     return block(passages) or line.nothing("the session has been shown these passages")

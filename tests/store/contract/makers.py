@@ -102,12 +102,6 @@ def search_by(change: Change, encoder: Encoder = ENCODER, *, none_waits: bool = 
     change.search_by(encoder.fingerprint, encoder.dimension, none_waits=none_waits)
 
 
-def cosine(a: bytes, b: bytes) -> float:
-    """Return the cosine as every store does: by the distance, as if both had unit length."""
-    one, other = (unpack(f"<{len(blob) // 4}f", blob) for blob in (a, b))
-    return 1.0 - float(sum((x - y) ** 2 for x, y in zip(one, other, strict=True))) / 2.0
-
-
 def lines_of(path: str, text: str, first: int, last: int) -> SourceLines:
     """Name lines of a text as a summary does."""
     return SourceLines(path, first, last, lines_hash(text.split("\n"), first, last))
@@ -171,6 +165,12 @@ def near(snapshot: Snapshot, text: str, limit: int = 100, scope: Scope = EVERYTH
     """Name what is found by a vector, best first."""
     texts = snapshot.by_vector(ENCODER.encode_query(text), limit, scope)()
     return places(snapshot, dict.fromkeys(c for text in texts for c in text.chunk_ids))
+
+
+def cosine(a: bytes, b: bytes) -> Any:
+    """Give the cosine as every store does: by the distance, as if both were of unit length."""
+    one, other = (unpack(f"<{len(each) // 4}f", each) for each in (a, b))
+    return 1.0 - sum((x - y) ** 2 for x, y in zip(one, other, strict=True)) / 2.0
 
 
 def keys(*paths: str, source: str = MEMORY_SOURCE) -> Sequence[Key]:

@@ -1,4 +1,4 @@
-"""Whatever the files, a shared index gives a search the passages that a local one gives it."""
+"""Whatever the files, every store gives a search the same passages."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(
     first=files,
@@ -215,7 +215,7 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
     most=st.sampled_from((None, None, 3)),
     asked=st.lists(questions, min_size=3, max_size=6),
 )
-def test_two_stores_of_the_same_files_give_the_same_passages(
+def test_all_stores_of_the_same_files_give_the_same_passages(
     first: dict[str, str],
     more: dict[str, str],
     gone: set[str],
@@ -225,15 +225,14 @@ def test_two_stores_of_the_same_files_give_the_same_passages(
 ) -> None:
     base, clock = Path(tempfile.mkdtemp()), Clock()
     (base / "ws" / "book").mkdir(parents=True)
-    local, *shared = STORES.values()
-    one, other = local(base / "one", clock), (shared or [local])[0](base / "other", clock)
+    stores = [make(base / name, clock) for name, make in STORES.items()]
     try:
         write_files(base / "ws", first, summaries)
-        bring_in(base / "ws", (one, other), most)
+        bring_in(base / "ws", stores, most)
         write_files(base / "ws", more, {})
         for path in gone:
             (base / "ws" / path).unlink(missing_ok=True)
-        bring_in(base / "ws", (one, other), None if most is None else 2)
+        bring_in(base / "ws", stores, None if most is None else 2)
         options = options_of(config.load(str(base / "ws"), {}, {}), filters=Filters())
         for text, filters, mode, profile in asked:
             for view in ("all", "active", "raw"):
@@ -243,12 +242,13 @@ def test_two_stores_of_the_same_files_give_the_same_passages(
                     profile=PROFILES[profile],
                     filters=filters._replace(view=view),
                 )
-                expected, found = told(answer(one, text, wanted)), told(answer(other, text, wanted))
-                assert found.said == expected.said
-                assert found.numbers == pytest.approx(expected.numbers, rel=1e-9, abs=1e-9)
+                expected, *others = (told(answer(store, text, wanted)) for store in stores)
+                for found in others:
+                    assert found.said == expected.said
+                    assert found.numbers == pytest.approx(expected.numbers, rel=1e-9, abs=1e-9)
     finally:
-        one.close()
-        other.close()
+        for store in stores:
+            store.close()
         shutil.rmtree(base)
 
 
