@@ -167,16 +167,18 @@ class Moves(Record):
 
 def pair_moves(added: Mapping[Key, bytes | None], removed: Mapping[Key, bytes]) -> Moves:
     """Pair files that vanished and appeared with the same bytes; None: they were not read."""
+    names = {key: shown(*key) for key in (*added, *removed)}
     by_hash: dict[bytes | None, list[str]] = {}
-    for name, content in sorted((shown(*key), content) for key, content in removed.items()):
-        by_hash.setdefault(content, []).append(name)
+    for key in sorted(removed, key=names.__getitem__):
+        by_hash.setdefault(removed[key], []).append(names[key])
     new, moved = [], []
-    for name, content in sorted((shown(*key), content) for key, content in added.items()):
-        if content is not None and by_hash.get(content):
+    for key in sorted(added, key=names.__getitem__):
+        name, content = names[key], added[key]
+        if by_hash.get(content):
             moved.append((by_hash[content].pop(0), name))
         else:
             new.append(name)
-    gone = sorted(name for names in by_hash.values() for name in names)
+    gone = sorted(name for left in by_hash.values() for name in left)
     return Moves(tuple(new), tuple(moved), tuple(gone))
 
 

@@ -340,14 +340,12 @@ class Reader(StoredRows):
         self, chunks: Sequence[ChunkRow], retrievers: RetrieverResults
     ) -> Mapping[int | None, float]:
         """Return the cosines of the segments of chunks, by the numbers of their vectors."""
-        if retrievers.vector is None:
-            return {}
         numbers = [s[1] for chunk in chunks for s in chunk.segments if s[1] is not None]
-        connection, has_vec = self._connection, not self.vec_problem
-        if self._cache is None:
-            return vectors.cosines(connection, retrievers.vector, numbers, has_vec=has_vec)
-        unpacked = self._cache.vectors(connection, numbers)
-        return vectors.unpacked_cosines(connection, retrievers.vector, unpacked, has_vec=has_vec)
+        if retrievers.vector is None or not numbers:
+            return {}
+        read = self._cache.vectors if self._cache else vectors.unpacked_of
+        unpacked, has_vec = read(self._connection, numbers), not self.vec_problem
+        return vectors.cosines(self._connection, retrievers.vector, unpacked, has_vec=has_vec)
 
     def _chunks_with(self, query: Term | TermQuery, chunk_ids: Sequence[int]) -> TermChunks:
         holders = self._cache.holders(self._connection, query) if self._cache else None
