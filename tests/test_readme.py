@@ -41,7 +41,7 @@ DOCUMENTS = [
     ROOT / "README.md", *sorted(HELP.rglob("*.md")), *sorted((ROOT / ".github").glob("*.md")),
 ]  # fmt: skip
 MOST_WORDS = 1300
-MARK = re.compile(r"<!-- (?:figures: [^>]+|end|" + "|".join(generate.TABLES) + ") -->")
+MARK = re.compile(r"<!-- (?:figures: [^>]+|end|" + "|".join(generate.tables()) + ") -->")
 FRACTION = re.compile(r"\b\d\.\d{3,}\b")
 each_document = pytest.mark.parametrize(
     "document", DOCUMENTS, ids=[str(file.relative_to(ROOT)) for file in DOCUMENTS]
@@ -131,8 +131,8 @@ def test_the_tables_are_generated() -> None:
     for page in HELP.glob("*.md"):
         text = page.read_text("utf-8")
         assert generate.filled(text) == text, f"python -m memcli.cli.generate {page}"
-        marks |= {name for name in generate.TABLES if f"<!-- {name} -->" in text}
-    assert marks == set(generate.TABLES)
+        marks |= {name for name in generate.tables() if f"<!-- {name} -->" in text}
+    assert marks == set(generate.tables())
 
 
 @pytest.fixture

@@ -14,10 +14,9 @@ from memcli.record import Record
 
 # The states of a part: memcli wrote it; somebody else did; edited or removed since memcli wrote it;
 # it starts a memcli that no longer exists; its file cannot be read; it is not there.
-INSTALLED, BY_HAND, EDITED, GONE, OUT_OF_DATE, UNREADABLE, ABSENT = (
+INSTALLED, BY_HAND, EDITED, GONE, OUT_OF_DATE, UNREADABLE, ABSENT = STATES = (
     "installed", "by hand", "edited", "gone", "out of date", "unreadable", "no",
 )  # fmt: skip
-STATES = (INSTALLED, BY_HAND, EDITED, GONE, OUT_OF_DATE, UNREADABLE, ABSENT)
 # If the entries of a part differ, the first of these describes the part.
 _WORST = (EDITED, OUT_OF_DATE, GONE, BY_HAND, INSTALLED, ABSENT)
 
@@ -69,10 +68,8 @@ def _state(file: str, agent: Agent, place: PartPlace, state: State, launcher: La
     text = disk.peek(file)
     if known:
         return min((_of_ours(text, written) for written in known), key=_WORST.index)
-    listed = entries(agent, place, launcher)
-    if any(edits.by_hand(text, entry) for entry in listed):
-        return BY_HAND
-    return ABSENT
+    is_by_hand = any(edits.by_hand(text, entry) for entry in entries(agent, place, launcher))
+    return BY_HAND if is_by_hand else ABSENT
 
 
 def _of_ours(text: str | None, written: WrittenEntry) -> str:

@@ -21,6 +21,7 @@ from memcli.system import open_lock, try_lock
 
 VERSION = 1  # of the file
 FILE = "agents.json"
+_REPAIR = "repair it or move it away, then memcli agents"
 
 
 class WrittenEntry(Record):
@@ -74,11 +75,11 @@ def load(path: str) -> State:
             ),
         )
     except UnfitError as error:
-        raise _unreachable(path, str(error)) from None
+        raise _unusable(path, str(error)) from None
     except ValueError as error:
-        raise _unusable(path, f"cannot be read: {error}") from None
+        raise _unusable(path, f"cannot be read: {error}", _REPAIR) from None
     except (LookupError, TypeError, RecursionError):
-        raise _unusable(path, "is not as memcli writes it") from None
+        raise _unusable(path, "is not as memcli writes it", _REPAIR) from None
 
 
 def save(path: str, state: State) -> None:
@@ -97,25 +98,19 @@ def save(path: str, state: State) -> None:
         }
         disk.write(file, json.dumps(record, indent=1) + "\n")
     except OSError as error:
-        raise _unreachable(path, f"cannot be written: {error.strerror}") from None
+        raise _unusable(path, f"cannot be written: {error.strerror}") from None
 
 
 def _look(path: str) -> disk.FileSnapshot:
     try:
         return disk.look(path, (os.path.dirname(os.path.realpath(path)),))
     except UnfitError as error:
-        raise _unreachable(path, str(error)) from None
+        raise _unusable(path, str(error)) from None
 
 
-def _unusable(path: str, why: str) -> ConfigError:
-    return _error(path, why, "repair it or move it away, then memcli agents")
-
-
-def _unreachable(path: str, why: str) -> ConfigError:
-    return _error(path, why, "the same command again, once it can be used")
-
-
-def _error(path: str, why: str, hint: str) -> ConfigError:
+def _unusable(
+    path: str, why: str, hint: str = "the same command again, once it can be used"
+) -> ConfigError:
     return ConfigError(f"{path}, the record of what was written for agents, {why}", hint=hint)
 
 
@@ -143,7 +138,7 @@ def locked(path: str) -> Iterator[None]:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         descriptor = open_lock(path)
     except OSError as error:
-        raise _unreachable(path, f"cannot be written: {error.strerror}") from None
+        raise _unusable(path, f"cannot be written: {error.strerror}") from None
     try:
         try:
             is_ours = try_lock(descriptor)

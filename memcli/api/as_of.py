@@ -120,14 +120,12 @@ def _make(past: PastState, workspace: Workspace, *, wants_vectors: bool) -> Side
 
 def _drop_unread(store: Store, report: Report, sleep: Sleep) -> None:
     """Remove files from the copy that the commit cannot read: their text is from another day."""
-    unread = [(s.source, s.path) for s in report.skips if s.reason == "unreadable"]
+    unread = {(s.source, s.path) for s in report.skips if s.reason == "unreadable"}
     if not unread:
         return
     with store.change(wait_seconds=WAIT_SECONDS, sleep=sleep) as change:
-        known = change.known()
-        for key in unread:
-            if key in known:
-                change.remove(key)
+        for key in sorted(unread & change.known().keys()):
+            change.remove(key)
 
 
 def _share(

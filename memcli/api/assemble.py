@@ -60,22 +60,12 @@ class Assembly(Record):
 
 def sharing_of(setting: Config) -> Sharing:
     """Read how the budget is shared."""
+    shares = ("budget", "tail", "always_share", "soft_share", "tail_share", "preference_share")
     return Sharing(
-        budget=setting("context.budget"),
-        tail=setting("context.tail"),
-        always_share=setting("context.always_share"),
-        soft_share=setting("context.soft_share"),
-        tail_share=setting("context.tail_share"),
-        preference_share=setting("context.preference_share"),
+        **{name: setting(f"context.{name}") for name in shares},
         by_lines=setting("chunk.overlap") > 0,
         is_tail_set=setting.values["context.tail"].origin != DEFAULT_ORIGIN,
     )
-
-
-def following_of(setting: Config) -> Following:
-    """Read how links are followed."""
-    roots = {source.name: source.root for source in setting.sources}
-    return Following(roots, setting("context.hop_eta"), setting("context.hop_theta"))
 
 
 def context_of(
@@ -121,15 +111,13 @@ def _of_a_question(
         missing = unmatched(memory.config.sources, snapshot.known)
         fixed = fixed_of(snapshot, sharing, filters)
         groups = ask.model_groups(memory, snapshot, question, options, vector)
+        config = memory.config
+        roots = {source.name: source.root for source in config.sources}
+        following = Following(roots, config("context.hop_eta"), config("context.hop_theta"))
         answer, parts = find(
-            snapshot,
-            question,
-            options,
-            fixed,
-            groups=groups,
-            following=following_of(memory.config),
-            observe=observe,
-        )
+            snapshot, question, options, fixed,
+            groups=groups, following=following, observe=observe,
+        )  # fmt: skip
     assembled = assemble(fixed, parts, sharing)
     answer = answer._replace(semantic=ask.for_all(memory, answer.semantic))
     freshness = ask.naming_models(freshness, groups)

@@ -19,7 +19,7 @@ from memcli.compaction.similarity import idf
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
 from memcli.history import differences
 from memcli.history.commits import Commit, DayOfCommits, commit_named, days_of, head_of
-from memcli.history.differences import DayChanges, FileMove, MemoryChange, MemoryPassage, Name
+from memcli.history.differences import DayChanges, MemoryChange, MemoryPassage, Name
 from memcli.history.git import Git, repository_of
 from memcli.history.tree import NO_FILE, CommitFiles
 from memcli.indexing.planning import Settings, listing_of, read
@@ -89,6 +89,7 @@ class ChangeSpan(Record):
     now: datetime
     by: str = ""
     hides_private: bool = False
+    before: str = ""  # the name of the workspace, before each source
 
 
 def _of_several(memory: Workspaces, request: ChangeSpan) -> ChangeList:
@@ -126,7 +127,9 @@ def _parts(
 
 
 def _of_folder(each: NamedWorkspace, request: ChangeSpan) -> ChangeList:
-    return _named(_of_one(Workspaces(each.opened()), request), each.name)
+    result = _of_one(Workspaces(each.opened()), request._replace(before=f"{each.name}:"))
+    notices = (notice._replace(text=f"{each.name}: {notice.text}") for notice in result.notices)
+    return result._replace(notices=tuple(notices))
 
 
 def _of_stored(memory: Workspaces, *, request: ChangeSpan) -> ChangeList:
@@ -137,26 +140,6 @@ def _of_stored(memory: Workspaces, *, request: ChangeSpan) -> ChangeList:
 
 def _left_out(name: str, reason: Reason) -> Reason:
     return reason._replace(text=f"{name}: {reason.text}; it is left out")
-
-
-def _named(changes: ChangeList, name: str) -> ChangeList:
-    """Put the name of its workspace before each document."""
-
-    def document(of: Name) -> Name:
-        return f"{name}:{of[0]}", of[1]
-
-    def passage(of: MemoryPassage | None) -> MemoryPassage | None:
-        return of and of._replace(name=document(of.name))
-
-    def learned(of: DayChanges) -> DayChanges:
-        return DayChanges(
-            tuple(FileMove(document(each.old), document(each.new)) for each in of.moves),
-            tuple(e._replace(old=passage(e.old), new=passage(e.new)) for e in of.changes),
-        )
-
-    days = tuple(day._replace(learned=learned(day.learned)) for day in changes.days)
-    notices = tuple(each._replace(text=f"{name}: {each.text}") for each in changes.notices)
-    return changes._replace(days=days, notices=notices)
 
 
 def _merged(lists: Sequence[ChangeList], reasons: Sequence[Reason]) -> ChangeList:
@@ -219,7 +202,7 @@ def _by_commits(workspace: Workspace, repository: Repository, request: ChangeSpa
     notices = [Reason("history", cut, "git fetch --unshallow")] if cut else []
     days = []
     for each in changed_days:
-        learned, notes = _of_day(workspace, repository, each, hides=request.hides_private)
+        learned, notes = _of_day(workspace, repository, each, request)
         notices += notes
         if learned.moves or learned.changes:
             commits = tuple(commit.short for commit in each.commits)
@@ -285,7 +268,7 @@ def _a_week_before(day: date, now: datetime) -> date:
 
 
 def _of_day(
-    workspace: Workspace, repository: Repository, day: DayOfCommits, *, hides: bool
+    workspace: Workspace, repository: Repository, day: DayOfCommits, request: ChangeSpan
 ) -> tuple[DayChanges, list[Reason]]:
     settings = workspace.index_settings()
     after = repository.files_if_any(day.commits[0])
@@ -305,8 +288,9 @@ def _of_day(
             for name in _documents(files, of_state, names):
                 file = read(of_state, *name)
                 if not isinstance(file, Skip):
-                    if not (hides and workspace.is_private(file)):
-                        by_name[name] = differences.passages(name, file.text)
+                    if not (request.hides_private and workspace.is_private(file)):
+                        full = request.before + name[0], name[1]
+                        by_name[full] = differences.passages(full, file.text)
                 elif file.detail != NO_FILE and len(notices) < NAMED:
                     notices.append(_unread(f"{shown(*name)} of {day.day}", file.detail))
         sides.append(by_name)
@@ -339,7 +323,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 
 def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     """Count the lines of dated logs as new on those days."""
-    since, until, now, by, hides = request
+    since, until, now, by, hides, before = request
     workspace, settings = memory.lead, memory.index_settings()
     end = day_named(until, workspace, now)
     start = day_named(since, workspace, now, is_first=True)
@@ -373,7 +357,7 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
             continue
         newest = max(newest, days[1])
         if days[1] >= first.isoformat():
-            new = differences.passages(name, file.text)
+            new = differences.passages((before + name[0], name[1]), file.text)
             by_day.setdefault(days[1], []).extend(
                 MemoryChange(differences.ADDED, None, each) for each in new
             )

@@ -75,11 +75,7 @@ def plan_compaction(
     _refuse_unread(holdings)
     config = workspace.config
     settings = CompactionSettings(
-        tail_entries=config("compact.tail_entries"),
-        tail_days=config("compact.tail_days"),
-        cluster=config("compact.cluster"),
-        ratio=config("compact.ratio"),
-        context_tokens=config("compact.context_tokens"),
+        *(config(f"compact.{name}") for name in CompactionSettings._fields)
     )
     opened = workspace.open_encoder(index=workspace.remembered())
     plan = make_plan(

@@ -59,7 +59,7 @@ class Inspection:
         self.passed += map(unlisted, listing.unlisted)
         names = [(file.source, file.path) for file in listing.files]
         roots = {source.name: source.root for source in settings.sources}
-        links = Links(roots, names, lambda source, path: _is_there(roots[source], path))
+        links = Links(roots, names, lambda s, path: os.path.lexists(os.path.join(roots[s], path)))
         across = (Duplicates(), Contradictions(), Tasks(self._today), links)
         for file in listing.files:
             document = self._inspected(file, settings)
@@ -92,10 +92,6 @@ class Inspection:
             self.passed.append(not_read(made))
             return None
         return made
-
-
-def _is_there(root: str, path: str) -> bool:
-    return os.path.lexists(os.path.join(root, path))
 
 
 def _summaries(settings: Settings, names: list[tuple[str, str]]) -> Iterator[Finding]:

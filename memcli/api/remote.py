@@ -38,14 +38,8 @@ class StoredState(Record):
     name: str
     stored: Reason | None = None  # from a listing; None: ask the index
     named_by: str = ""  # the options that name it in a command
-
-    @property
-    def files(self) -> None:
-        """Return None: the files cannot be read."""
-
-    @property
-    def moment(self) -> None:
-        """Return None: questions use the current time."""
+    files: None = None  # they cannot be read
+    moment: None = None  # of questions: the current time
 
     def reason(self, store: Store) -> Reason:
         """Return the notice that names the machine and the time."""
@@ -87,11 +81,9 @@ def open_remote(selected: Selection) -> Workspaces:
         sources = tuple(Source(each, "", ()) for each in named)
     config = config._replace(workspace=name, sources=sources)
     state = StoredState(name, named_by=by)
-    return Workspaces(_workspace(selected, config, store, state))
-
-
-def _workspace(selected: Selection, config: Config, store: Store, state: StoredState) -> Workspace:
-    return Workspace(config, store, environ=selected.environ, clock=selected.clock, state=state)
+    return Workspaces(
+        Workspace(config, store, environ=selected.environ, clock=selected.clock, state=state)
+    )
 
 
 def open_tenant(selected: Selection) -> Workspaces:
@@ -172,7 +164,9 @@ def _stored_workspaces(
         state = StoredState(each.name, reason, named_by=by)
         name = each.whole if each.name in taken else each.name
         store = named_store(config, each.whole, place, selected.clock.now_ns)
-        workspace = _workspace(selected, own, store, state)
+        workspace = Workspace(
+            own, store, environ=selected.environ, clock=selected.clock, state=state
+        )
         result.append(NamedWorkspace(name, each.whole, workspace))
     return result
 

@@ -30,7 +30,8 @@ _ROLE = re.compile(r"[^\W\d][\w.@-]{0,62}")
 
 def script(partitions: int) -> str:
     """Return the SQL that sets up a shared index, for an administrator to run."""
-    return _script(["begin", *schema.statements(_checked(partitions)), "commit"])
+    statements = ("begin", *schema.statements(_checked(partitions)), "commit")
+    return "".join(f"{statement};\n" for statement in statements)
 
 
 def initialise(config: Config, partitions: int) -> tuple[str, bool]:
@@ -151,10 +152,6 @@ def members(config: Config) -> tuple[str, list[TenantRole]]:
     """List the roles of each tenant; return the address of the index too."""
     address = address_of(config)
     return address.masked, admin.members(address)
-
-
-def _script(statements: Sequence[str]) -> str:
-    return "".join(f"{statement};\n" for statement in statements)
 
 
 def _checked(partitions: int) -> int:

@@ -139,19 +139,14 @@ class Vectors:
         self._threads, self._on_made = threads, on_made
         self._workspace = workspace
         self._on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
-        self._opened: OpenedEncoder | None = None
+        self.opened: OpenedEncoder | None = None  # or why there is none; None until it is needed
         self.language: Reason | None = None  # how the notes' language changes the model
         self.made = self.borrowed = 0
 
     @property
-    def opened(self) -> OpenedEncoder | None:
-        """Return the encoder or why there is none; None until it is needed."""
-        return self._opened
-
-    @property
     def can_embed(self) -> bool:
         """Return whether embedding is possible, as far as is known."""
-        return self._opened is None or self._opened.encoder is not None
+        return self.opened is None or self.opened.encoder is not None
 
     @property
     def may_come_back(self) -> bool:
@@ -188,17 +183,17 @@ class Vectors:
         ):
             return
         if (
-            self._opened is None
-            or (self._opened.encoder is not None and self._opened.name not in choice.names)
+            self.opened is None
+            or (self.opened.encoder is not None and self.opened.name not in choice.names)
             or self.may_come_back
         ):
-            self._opened = self._workspace.open_encoder(
+            self.opened = self._workspace.open_encoder(
                 self.patience.ask, threads=self._threads, index=known
             )
-        if self._opened.encoder is None:
+        if self.opened.encoder is None:
             return
-        change.remember({"model": remember(choice, self._opened)})
-        self.borrowed += change.borrow(self._opened.encoder.fingerprint)
+        change.remember({"model": remember(choice, self.opened)})
+        self.borrowed += change.borrow(self.opened.encoder.fingerprint)
         before = self.made
 
         def count(stage: str, done: int, total: int) -> None:
@@ -207,21 +202,21 @@ class Vectors:
             self._on_progress(stage, done, total)
 
         try:
-            calling = Calling(self._opened.at_once, self._opened.texts)
+            calling = Calling(self.opened.at_once, self.opened.texts)
             embed(
                 change,
-                self._opened.encoder,
+                self.opened.encoder,
                 most=most,
                 calling=calling,
                 on_progress=count,
                 on_made=self._on_made,
             )
         except RetrieverError as error:
-            self._opened = OpenedEncoder(None, error.reason)
+            self.opened = OpenedEncoder(None, error.reason)
 
     def pending(self, change: Change) -> int:
         """Count the texts without a vector of the encoder, or else of the index's model."""
-        encoder = self._opened and self._opened.encoder
+        encoder = self.opened and self.opened.encoder
         fingerprint = encoder.fingerprint if encoder else change.facts.fingerprint
         return change.unembedded(fingerprint) if fingerprint else 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from memcli import __version__
 from memcli.checking import Any
@@ -53,7 +53,8 @@ def command_help(name: Sequence[str], width: int, *, is_short: bool = False) -> 
     shown = _usual(command, options) if is_short else options
     for option in shown:
         names = f"{option.names.replace(' ', ', ')} {option.metavar}".rstrip()
-        groups.setdefault(option.group or _UNGROUPED, []).append((names, _described(option)))
+        default = f"  [default:{TIED}{each}]" if (each := default_of(option)) else ""
+        groups.setdefault(option.group or _UNGROUPED, []).append((names, option.help + default))
     groups[GENERAL] = groups.pop(GENERAL)  # the last group
     wide = max(len(names) for rows in groups.values() for names, _ in rows)
     for title, rows in groups.items():
@@ -65,32 +66,20 @@ def command_help(name: Sequence[str], width: int, *, is_short: bool = False) -> 
 
 
 def _usual(command: Any, options: Sequence[Option]) -> list[Option]:  # noqa: ANN401
-    names = (*getattr(command, "USUAL_OPTIONS", ()), *_SHORT_COMMON)
-    is_chosen = len(names) > len(_SHORT_COMMON)
-    return [
-        option
-        for option in options
-        if option.long in names or not (is_chosen or option.group == GENERAL)
-    ]
+    usual = getattr(command, "USUAL_OPTIONS", ())
+    names = (*usual, *_SHORT_COMMON)
+    return [each for each in options if each.long in names or not (usual or each.group == GENERAL)]
 
 
 def group_help(name: str, width: int) -> str:
     """Write the help of a group of commands."""
     package = module_of(name)
-    sentences = (
-        (each, about(module_of(name, each)).partition("\n")[0]) for each in package.COMMANDS
-    )
     groups = {
-        "Commands": [*sentences],
+        "Commands": [(each, about(module_of(name, each)).partition("\n")[0])
+                     for each in package.COMMANDS],
         _UNGROUPED: [(HELP.names.replace(" ", ", "), "Show this help.")],
-    }
+    }  # fmt: skip
     return _help(f"{name} [OPTIONS] COMMAND [ARGS]...", package.ABOUT, groups, width)
-
-
-def _described(option: Option) -> str:
-    default = default_of(option)
-    shown = f"  [default: {default}]".replace("default: ", f"default:{TIED}") if default else ""
-    return f"{option.help}{shown}"
 
 
 def _help(
@@ -125,22 +114,13 @@ class Command(Record):
 
 def command_tree() -> tuple[Command, ...]:
     """List every command, those of groups last."""
-    return tuple(_commands())
-
-
-def _commands() -> Iterator[Command]:
-    for name in COMMANDS:
-        if name not in GROUPS:
-            yield _command(name, module_of(name))
-    for name in GROUPS:
-        package = module_of(name)
-        for child in package.COMMANDS:
-            yield _command(f"{name} {child}", module_of(name, child), package.ABOUT)
-
-
-def _command(name: str, module: Any, group: str = "") -> Command:  # noqa: ANN401
-    options = (*module.OPTIONS, HELP)
-    return Command(name, about(module), options, tuple(arguments_of(module)), group)
+    names: list[tuple[str, ...]] = [(name,) for name in COMMANDS if name not in GROUPS]
+    names += [(group, child) for group in GROUPS for child in module_of(group).COMMANDS]
+    return tuple(
+        Command(" ".join(name), about(module), (*module.OPTIONS, HELP),
+                tuple(arguments_of(module)), module_of(name[0]).ABOUT if name[1:] else "")
+        for name in names for module in [module_of(*name)]
+    )  # fmt: skip
 
 
 def kind_of(row: CommandArgument | Option) -> str:
@@ -186,7 +166,8 @@ def manual(commands: Sequence[Command], topics: Sequence[tuple[str, str]]) -> st
         for option in command.options:
             lines += _option(option)
     for name, text in topics:
-        lines += [f'.SH "{_escaped(name.upper())}"', ".nf", *_verbatim(text), ".fi"]
+        body = text.rstrip("\n").split("\n")[2:]  # without its title: the manual has a heading
+        lines += [f'.SH "{_escaped(name.upper())}"', ".nf", *map(_escaped, body), ".fi"]
     return "\n".join(lines) + "\n"
 
 
@@ -201,14 +182,8 @@ def _paragraph(text: str) -> list[str]:
 def _option(option: Option) -> list[str]:
     names = ", ".join(rf"\fB{_escaped(name)}\fR" for name in option.names.split())
     value = rf" \fI{_escaped(option.metavar)}\fR" if option.metavar else ""
-    default = f" Default: {default_of(option)}." if default_of(option) else ""
+    default = f" Default: {each}." if (each := default_of(option)) else ""
     return [".TP", names + value, _escaped(option.help + default)]
-
-
-def _verbatim(text: str) -> list[str]:
-    """Return a topic without its title, because the manual has a heading of its own."""
-    lines = text.rstrip("\n").split("\n")
-    return [_escaped(line) for line in lines[2:]]
 
 
 def _escaped(text: str) -> str:

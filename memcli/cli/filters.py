@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.options import DATES, FILTER_OPTIONS, Options, check
 from memcli.errors import UsageError
-from memcli.types import SCOPES, TRUSTS, Filters, Where
+from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,35 +36,33 @@ def check_as_of(options: Options, others: Mapping[str, object]) -> None:
 def filters_of(
     command: CommandContext, options: Options, bounds: Sequence[DateSpan] = ()
 ) -> Filters:
-    """Read the filter options of a command; UsageError for an unknown tag, source or heading."""
-    values = vars(options)
-    typed = {each.name: values.get(each.name) for each in FILTER_OPTIONS}
-    check("--source", typed.get("sources") or (), [each.name for each in command.config.sources])
-    check("--scope", typed.get("scopes") or (), SCOPES)
-    check("--trust", typed.get("trusts") or (), TRUSTS)
-    first, last = span_of(bounds)
-    read: dict[str, Any] = {name: tuple(texts or ()) for name, texts in typed.items()}
-    read["paths"] = _paths_of(typed.get("paths"), command)
-    read["tags"] = _tags_of(typed.get("tags"))
-    read["where"] = _where_of(typed.get("where"))
-    return Filters(since=first, until=last, undated=values.get("undated", False), **read)
+    """Read the filter options of a command; UsageError for an unknown tag, source or heading.
 
+    Paths are names and globs of files and folders, from here or from the root of a source. The name
+    of a source means all its documents. A name that begins with `./` or `../` is a path from here
+    that must lead into a source.
+    """
+    values, roots = vars(options), {each.name: each.root for each in command.config.sources}
+    read: dict[str, Any] = {row.name: tuple(values.get(row.name) or ()) for row in FILTER_OPTIONS}
+    check("--source", read["sources"], [*roots])
+    check("--scope", read["scopes"], SCOPES)
+    check("--trust", read["trusts"], TRUSTS)
+    if bounds:
+        from memcli.dates.find import span_of
 
-def _tags_of(texts: list[str] | None) -> tuple[str, ...]:
-    """Return the tags of --tag; UsageError for a tag without a letter."""
-    for tag in texts or ():
+        read["since"], read["until"] = span_of(bounds)
+    if read["paths"]:
+        from memcli.workspace.names import globs_of
+
+        read["paths"] = globs_of(read["paths"], command.here, roots)
+    for tag in read["tags"]:
         if not tag.strip(" #/"):
             raise UsageError(f"--tag names no tag: {tag!r}", hint="--tag infra")
-    return tuple(texts or ())
+    if read["where"]:
+        from memcli.api.filters import where_of
 
-
-def _where_of(texts: list[str] | None) -> tuple[Where, ...]:
-    """Read `key=value`, `key!=value`, `key` and `!key`; UsageError for anything else."""
-    if not texts:
-        return ()
-    from memcli.api.filters import where_of
-
-    return tuple(where_of(text, "--where") for text in texts)
+        read["where"] = tuple(where_of(text, "--where") for text in read["where"])
+    return Filters(undated=values.get("undated", False), **read)
 
 
 def bounds_of(options: Options, command: CommandContext, name: str) -> tuple[DateSpan, ...]:
@@ -77,26 +75,3 @@ def bounds_of(options: Options, command: CommandContext, name: str) -> tuple[Dat
 
     hint = f"memcli {name} --help"
     return read(named, command.today, day_first=command.has_day_first, hint=hint)
-
-
-def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
-    """Return the first and the last day that the filters allow; None for no bound."""
-    if not bounds:
-        return None, None
-    from memcli.dates.find import span_of as read
-
-    return read(bounds)
-
-
-def _paths_of(texts: list[str] | None, command: CommandContext) -> tuple[str, ...]:
-    """Resolve names and globs to files and folders, from here or from the root of a source.
-
-    The name of a source means all its documents. A name that begins with `./` or `../` is a path
-    from here that must lead into a source.
-    """
-    if not texts:
-        return ()
-    from memcli.workspace.names import globs_of
-
-    roots = {source.name: source.root for source in command.config.sources}
-    return globs_of(texts, command.here, roots)

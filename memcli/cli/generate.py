@@ -43,87 +43,50 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines).replace("|  |", "| |")
 
 
-def settings_table() -> str:
-    """Describe every setting."""
-    rows = [
-        (f"`{k.name}`", f"`{shown_default(k)}`", f"{k.help} Values: {allowed(k)}.") for k in KEYS
-    ]
-    return _table(("Setting", "Default", "Meaning"), rows)
-
-
-def exit_code_table() -> str:
-    """Describe every exit code."""
-    rows = [(str(int(code)), EXIT_MEANINGS[code.name]) for code in ExitCode]
-    return _table(("Code", "Meaning"), rows)
-
-
-def stages_table() -> str:
-    """Return the table of the stages of a search."""
-    from memcli.search.stages import TABLE
-
-    return _table(("Stage", "What it does"), [(f"`{row.name}`", row.does) for row in TABLE])
-
-
-def agents_table() -> str:
-    """List the files that `memcli agents install` edits."""
+def tables() -> dict[str, str]:
+    """Write the tables of the help pages and the skill file, by the names of their marks."""
     from memcli.agents.table import AGENTS, PARTS, SCOPES
-
-    rows = []
-    for agent in AGENTS:
-        for part in PARTS:
-            places = [agent.place(part, scope) for scope in SCOPES]
-            if any(places):
-                files = [f"`{place.shown}`" if place else "-" for place in places]
-                rows.append((agent.name, part, *files))
-    return _table(("Agent", "Part", "With --scope user", "With --scope project"), rows)
-
-
-def agent_memory_table() -> str:
-    """Return the table of the folders in which other programs keep notes."""
+    from memcli.agents.texts import skill
+    from memcli.lint.findings import CODES
+    from memcli.search.stages import TABLE
     from memcli.workspace.agent_memories import AGENT_MEMORIES
 
-    rows = [
+    settings = [
+        (f"`{k.name}`", f"`{shown_default(k)}`", f"{k.help} Values: {allowed(k)}.") for k in KEYS
+    ]
+    places = [
+        (agent.name, part, *(f"`{place.shown}`" if place else "-" for place in each))
+        for agent in AGENTS
+        for part in PARTS
+        if any(each := [agent.place(part, scope) for scope in SCOPES])
+    ]
+    memories = [
         (f"`{memory.name}`", place)
         for memory in AGENT_MEMORIES
         for place in [f"`{spot.where}`" for spot in memory.places] or ["`path` of a `[[source]]`"]
     ]
-    return _table(("Name", "Folder"), rows)
-
-
-def skill_file() -> str:
-    """Show the skill file."""
-    from memcli.agents.texts import skill
-
-    return f"```markdown\n{skill('memcli', '')}```\n"
-
-
-def codes_table() -> str:
-    """List the codes of lint, each with a link to its page."""
-    from memcli.lint.findings import CODES
-
-    rows = [(f"[{code}](codes/{code}.md)", about) for code, about in CODES.items()]
-    return _table(("Code", "Finding"), rows)
-
-
-TABLES = {
-    "settings": settings_table,
-    "exit codes": exit_code_table,
-    "stages": stages_table,
-    "agents": agents_table,
-    "agent memory": agent_memory_table,
-    "skill": skill_file,
-    "codes": codes_table,
-}
+    codes = [(f"[{code}](codes/{code}.md)", about) for code, about in CODES.items()]
+    return {
+        "settings": _table(("Setting", "Default", "Meaning"), settings),
+        "exit codes": _table(
+            ("Code", "Meaning"), [(str(int(code)), EXIT_MEANINGS[code.name]) for code in ExitCode]
+        ),
+        "stages": _table(("Stage", "What it does"), [(f"`{row.name}`", row.does) for row in TABLE]),
+        "agents": _table(("Agent", "Part", "With --scope user", "With --scope project"), places),
+        "agent memory": _table(("Name", "Folder"), memories),
+        "skill": f"```markdown\n{skill('memcli', '')}```\n",
+        "codes": _table(("Code", "Finding"), codes),
+    }
 
 
 def filled(text: str) -> str:
     """Put each table between its marks, `<!-- NAME -->` and `<!-- end -->`."""
-    for name, make in TABLES.items():
+    for name, table in tables().items():
         begin = f"<!-- {name} -->\n"
         if begin in text:
             head, _, rest = text.partition(begin)
             _, _, tail = rest.partition("<!-- end -->")
-            text = f"{head}{begin}\n{make()}\n<!-- end -->{tail}"
+            text = f"{head}{begin}\n{table}\n<!-- end -->{tail}"
     return text
 
 
@@ -133,32 +96,23 @@ FILE_NAMES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
 
 def short_manual() -> str:
     """Write the manual page that is installed: all commands, without the help topics."""
-    return manual(
-        command_tree(),
-        [("help topics", "memcli help TOPIC shows one of these:\n\n" + "\n".join(topics()))],
-    )
-
-
-def _main() -> None:
-    for path in sys.argv[1:]:
-        _generate(path)
+    names = "memcli help TOPIC shows one of these:\n\n" + "\n".join(topics())
+    return manual(command_tree(), [("help topics", names)])
 
 
 def _generate(path: str) -> None:
     if os.path.isdir(path):
-        for shell, script in completion_scripts(command_tree()).items():
-            with open(os.path.join(path, FILE_NAMES[shell]), "w", encoding="utf-8") as file:
-                file.write(script)
-        with open(os.path.join(path, MANUAL), "w", encoding="utf-8") as file:
-            file.write(short_manual())
-        return
-    if path.endswith(".svg"):
-        made = picture()
+        scripts = completion_scripts(command_tree())
+        made = {os.path.join(path, FILE_NAMES[shell]): text for shell, text in scripts.items()}
+        made[os.path.join(path, MANUAL)] = short_manual()
+    elif path.endswith(".svg"):
+        made = {path: picture()}
     else:
         with open(path, encoding="utf-8") as file:
-            made = filled(file.read())
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(made)
+            made = {path: filled(file.read())}
+    for name, text in made.items():
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 COLUMNS = 92
@@ -217,4 +171,5 @@ def _shown(line: str) -> str:
 
 
 if __name__ == "__main__":
-    _main()
+    for path in sys.argv[1:]:
+        _generate(path)

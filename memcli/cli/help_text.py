@@ -73,12 +73,11 @@ def _lines(block: _Block, width: int) -> Iterator[str]:
 
 _FENCE = re.compile(r"`{3,}")
 _ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+_PAGE = re.compile(r"\[[^\]]+\]\((?:[^)\s]*/)?([^)\s/]*?)\.md[^)\s]*\)")
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]*)\)")
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\|[-:| ]+\|")
-_INDENT = "  "  # indent of code
-_EDGE = "  "  # before a table, and between its columns
-_TIED = "\x1f"  # a space at which no line ends
+_EDGE = "  "  # before code and tables, and between columns
 _BREAK = re.compile(r"(?<=[ /])")  # where a cell may be broken
 
 
@@ -88,7 +87,7 @@ def laid_out(text: str, width: int) -> str:
     for block in _page_blocks(text):
         if block != [""] or lines[-1:] != [""]:
             lines += _drawn(block, width)
-    return "\n".join(lines).replace(_TIED, " ").rstrip("\n") + "\n"
+    return "\n".join(lines).replace(TIED, " ").rstrip("\n") + "\n"
 
 
 def _page_blocks(text: str) -> Iterator[list[str]]:
@@ -122,7 +121,7 @@ def _goes_on(block: Sequence[str], line: str) -> bool:
 def _drawn(block: Sequence[str], width: int) -> list[str]:
     first = block[0]
     if _FENCE.match(first):
-        return [f"{_INDENT}{line}".rstrip() for line in block[1:-1]]
+        return [f"{_EDGE}{line}".rstrip() for line in block[1:-1]]
     if first.startswith("|"):
         return _table([_cells(line) for line in block if not _RULE.fullmatch(line)], width)
     if first.startswith("#") or not first:
@@ -133,12 +132,8 @@ def _drawn(block: Sequence[str], width: int) -> list[str]:
 
 def _plain(text: str) -> str:
     """Write links as commands: `[ranking](ranking.md)` as `memcli help ranking`."""
-    return _LINK.sub(_command, text)
-
-
-def _command(link: re.Match[str]) -> str:
-    page, suffix, _ = link[2].partition(".md")
-    return f"`memcli{_TIED}help{_TIED}{page.rpartition('/')[2]}`" if suffix else link[1]
+    text = _PAGE.sub(rf"`memcli{TIED}help{TIED}\1`", text)
+    return _LINK.sub(r"\1", text)
 
 
 def _fold(text: str, width: int, hang: int = 0) -> list[str]:
@@ -156,14 +151,11 @@ def _cells(line: str) -> list[str]:
 def _table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
     """Draw a table; one that is too wide becomes several with the same first column."""
     columns = list(zip(*rows, strict=True))
-    lines: list[str] = []
-    while columns:
-        count = len(columns)
-        while count > 2 and _least(columns[:count]) > width:
-            count -= 1
-        lines += [*([""] if lines else []), *_grid(columns[:count], width)]
-        columns = [columns[0], *columns[count:]] if columns[count:] else []
-    return lines
+    count = len(columns)
+    while count > 2 and sum(len(_EDGE) + _longest(each) for each in columns[:count]) > width:
+        count -= 1
+    lines, more = _grid(columns[:count], width), columns[count:]
+    return [*lines, "", *_table([*zip(columns[0], *more, strict=True)], width)] if more else lines
 
 
 def _grid(columns: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -194,10 +186,6 @@ def _narrow(cell: str, wide: int) -> list[str]:
 
 def _longest(column: Sequence[str]) -> int:
     return max(len(piece.rstrip()) for cell in column for piece in _BREAK.split(cell))
-
-
-def _least(columns: Sequence[Sequence[str]]) -> int:
-    return sum(len(_EDGE) + _longest(column) for column in columns)
 
 
 def _widths(columns: Sequence[Sequence[str]], width: int) -> list[int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memcli.checking import Any
 from memcli.cli.options import NUMBER_OR_NONE, CommandArgument, Option, Options, arguments_of
-from memcli.cli.program import command_of
+from memcli.cli.program import GROUPS, command_of, module_of
 from memcli.errors import MemcliError
 from memcli.record import Record
 
@@ -32,9 +32,10 @@ class Call(Record):
 
 def plain_call(line: Sequence[str]) -> Call | None:
     """Parse a line (without the program name); None if Typer must parse it."""
-    command, rest = command_of(line)
-    if command is None:
+    name, rest = command_of(line)
+    if name[-1] in GROUPS:
         return None
+    command = module_of(*name)
     try:
         values = _values(rest, arguments_of(command), command.OPTIONS)
     except (LookupError, ValueError):

@@ -26,6 +26,7 @@ ALIASES = {"pick": ("search", "--interactive")}  # not in the help
 # Their modules have ABOUT, the COMMANDS by name, and the USUAL one, which runs if the line names
 # none ("": the help).
 GROUPS = ("config", "agents", "bench", "store")
+HELP_NAMES = ("-h", "--help")
 
 # Names of these commands in other programs.
 OTHER_NAMES = {
@@ -111,16 +112,22 @@ def module_of(*name: str) -> Any:  # noqa: ANN401
     return sys.modules[module].COMMANDS[child[0]] if child else sys.modules[module]
 
 
-def command_of(line: Sequence[str]) -> tuple[Any, Sequence[str]]:
-    """Return the module of the command in a line, and the rest of the line.
+def command_of(line: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the name of the command in a line, and the rest of the line.
 
-    The module is None if the line names only a group.
+    It is the name of a group if the line names no command of it, and its usual one does not fit.
     """
+    name, rest = line[:1], line[1:]
     if line[0] not in GROUPS:
-        return module_of(line[0]), line[1:]
-    if line[1:] and line[1] in module_of(line[0]).COMMANDS:
-        return module_of(*line[:2]), line[2:]
-    return None, line[1:]
+        return name, rest
+    group, second = module_of(*name), rest[0] if rest else ""
+    if second in group.COMMANDS:
+        return line[:2], line[2:]
+    takes_words = bool(group.USUAL) and bool(group.COMMANDS[group.USUAL].ARGUMENTS)
+    may_be_usual = group.USUAL and second not in HELP_NAMES
+    if may_be_usual and (takes_words or second[:1] in ("", "-")):
+        return (*name, group.USUAL), rest
+    return name, rest
 
 
 def write_help(text: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.search_form import TEMPLATE, Shape
 from memcli.errors import Reason
 from memcli.language.tokens import estimate
 from memcli.render.reasons import match_line, repaired, sentence
+from memcli.render.text import counted
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.confidence import GOOD
 from memcli.search.ranked import RankedPassage, mark_of
@@ -112,11 +113,15 @@ def _dates(result: SearchResult, shape: Shape) -> tuple[DateSpan, ...]:
 
 
 def _write_paths(result: SearchResult, command: CommandContext, shape: Shape) -> None:
+    documents = dict.fromkeys(passage.about.document for passage in result.answer.passages)
+    write_names((command.file_from_here(*each) for each in documents), command, shape)
+
+
+def write_names(names: Iterable[str], command: CommandContext, shape: Shape) -> None:
+    """Write names of files, one per line, or as `paths0` exactly and each before a NUL."""
     terminal = command.terminal
     is_exact = shape.form == "paths0" and not terminal.out_is_terminal
-    for name in dict.fromkeys(
-        command.file_from_here(*passage.about.document) for passage in result.answer.passages
-    ):
+    for name in names:
         terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
 
 
@@ -143,14 +148,10 @@ def _write_markdown(result: SearchResult, command: CommandContext, shape: Shape)
     from memcli.render.sanitize import fenced_passage
 
     terminal = command.terminal
-    for passage in result.answer.passages:
-        snippet = make_snippet(passage, words=())
+    shown = [(passage, make_snippet(passage, words=())) for passage in result.answer.passages]
+    shown += [(each.passage, Snippet(each.passage.text, ())) for each in result.expanded]
+    for passage, snippet in shown:
         terminal.write(terminal.safe(fenced_passage(passage, snippet, command.cite(passage))))
-    for each in result.expanded:
-        whole = Snippet(each.passage.text, ())
-        terminal.write(
-            terminal.safe(fenced_passage(each.passage, whole, command.cite(each.passage)))
-        )
 
 
 def _write_text(result: SearchResult, command: CommandContext, shape: Shape) -> None:
@@ -178,11 +179,8 @@ def _heading(result: SearchResult, command: CommandContext, place: int) -> str:
 
 
 def _nothing(answer: Answer) -> str:
-    return (
-        "The budget is too small for a passage."
-        if answer.omitted_over_budget
-        else "No passages found."
-    )
+    is_small = answer.omitted_over_budget > 0
+    return "The budget is too small for a passage." if is_small else "No passages found."
 
 
 def _needed(result: SearchResult, command: CommandContext, shape: Shape) -> int:
@@ -341,20 +339,13 @@ def _say_budget(answer: Answer, terminal: Terminal, *, has_rest: bool) -> None:
     elif has_rest and answer.passages and answer.left and terminal.verbose:
         terminal.say(f"{len(answer.left)} weaker: --rest")
     elif answer.omitted_over_budget and answer.passages and terminal.verbose:
-        more = (
-            "1 more passage"
-            if answer.omitted_over_budget == 1
-            else f"{answer.omitted_over_budget} more passages"
-        )
+        more = counted(answer.omitted_over_budget, "more passage")
         terminal.say(f"{more} did not fit the budget.")
     if terminal.verbose and (whole := shortened(answer.passages)):
         terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
     if answer.omitted_low_confidence and terminal.verbose:
-        more = (
-            "1 more passage is"
-            if answer.omitted_low_confidence == 1
-            else f"{answer.omitted_low_confidence} more passages are"
-        )
+        weak = answer.omitted_low_confidence
+        more = counted(weak, "more passage is", "more passages are")
         terminal.say(f"{more} weak and left out; -n 100 includes them.")
 
 

@@ -9,6 +9,8 @@ from itertools import takewhile
 from shlex import join
 from typing import Any
 
+from memcli.cli.command_help import HELP, default_of
+from memcli.cli.options import Option, arguments_of
 from memcli.cli.program import COMMANDS, OTHER_NAMES, module_of
 from memcli.errors import UsageError
 
@@ -16,7 +18,7 @@ _ALONE = ("--version", "--help")  # options that work without a command
 _WITH_WORDS = ("search", "get", "context", "related", "remember")  # commands that accept any words
 _SOME_WORDS = "some words"  # placeholder for the query
 _NEAR = 0.75  # similarity (difflib, 0 to 1) from which an option is suggested
-_NUMBERS = {"int": "a whole number", "int range": "a whole number", "float": "a number"}
+_NUMBERS = {int: "a whole number", float: "a number"}
 
 
 def no_command(arguments: Sequence[str]) -> UsageError:
@@ -51,56 +53,73 @@ def _option_first(arguments: Sequence[str]) -> UsageError:
     return UsageError(f"{option} is not a command", hint=f"memcli {hint}")
 
 
-def refused(error: Any, tree: Any, arguments: Sequence[str]) -> UsageError:  # noqa: ANN401
-    """Return memcli's error for a line that Click refuses, for a command of `tree`."""
+def no_child(arguments: Sequence[str]) -> UsageError:
+    """Return the error for a group without a command, or with an unknown one."""
+    group, *inner = arguments
+    path, package = f"memcli {group}", module_of(group)
+    names = tuple(package.COMMANDS)
+    if inner and inner[0].startswith("-") and inner[0].strip("-") and not package.USUAL:
+        name = inner[0].partition("=")[0]
+        return _Line((group,), arguments).no_option(name if name.startswith("--") else name[:2])
+    if not inner or inner[0].startswith("-"):
+        return UsageError(f"{group} needs one of {', '.join(names)}", hint=f"{path} --help")
+    near = get_close_matches(inner[0], names, n=1)
+    hint = f"{path} {join([near[0], *inner[1:]])}" if near else f"{path} --help"
+    return UsageError(f"there is no command '{group} {inner[0]}'", hint=hint)
+
+
+def refused(error: Any, name: Sequence[str], arguments: Sequence[str]) -> UsageError:  # noqa: ANN401
+    """Return memcli's error for a line that Click refuses; `name` is that of its command."""
     message = error.format_message().rstrip(".")
-    command, path = tree, "memcli"
-    for word in arguments:
-        if word not in getattr(command, "commands", ()):
-            break
-        command, path = command.commands[word], f"{path} {word}"
-    line = _Line(command, path, arguments)
-    kind = type(error).__name__
+    line, kind = _Line(name, arguments), type(error).__name__
+    is_typed = [*arguments[: len(name)]] == [*name]
     if kind == "NoSuchOption":
-        return line.no_option(error.option_name)
+        return (line if is_typed else _Line(name[:1], arguments)).no_option(error.option_name)
     if kind == "BadOptionUsage":
-        return line.no_value(error.option_name)
-    if kind == "BadParameter" and error.param is not None and error.param.type.name in _NUMBERS:
-        return line.no_number(error.param, error.message)
-    children = getattr(command, "commands", None)
-    if children:
-        return line.no_child(tuple(children))
+        return line.no_value(line.named(error.option_name))
+    if kind == "BadParameter" and error.param is not None:
+        option = line.named(error.param.opts[-1])
+        if option.kind in _NUMBERS:
+            return line.no_number(option, error.message)
+    if not is_typed:
+        return no_child(arguments)
     if "unexpected extra argument" in message:
         return line.too_much(message.rpartition(" (")[2].removesuffix(")"))
     return UsageError(message[:1].lower() + message[1:], hint=f"{line.path} --help")
 
 
 class _Line:
-    """A command line that Click parsed up to one command; `path` is its full name."""
+    """A command line that Click parsed up to one command."""
 
-    def __init__(self, command: Any, path: str, arguments: Sequence[str]) -> None:  # noqa: ANN401
-        self._command, self.path, self._arguments = command, path, arguments
-        self._name = path.removeprefix("memcli ")
+    def __init__(self, name: Sequence[str], arguments: Sequence[str]) -> None:
+        self._name, self._arguments = " ".join(name), arguments
+        self.path, module = f"memcli {self._name}", module_of(*name)
+        self._options: tuple[Option, ...] = (*getattr(module, "OPTIONS", ()), HELP)
+        self._metavars = " ".join(each.metavar for each in arguments_of(module))
+
+    def named(self, name: str) -> Option:
+        """Return the option of a name."""
+        return next(each for each in self._options if name in each.names.split())
 
     def no_option(self, option: str) -> UsageError:
         """Refuse an option that the command does not have."""
-        known = [each for parameter in self._command.params for each in parameter.opts]
+        known = [each for row in self._options for each in row.names.split()]
         typed = next((a for a in self._arguments if a.startswith(option)), option)
         name = option.removeprefix("--")
-        alike = [each[2:] for each in (*known, "--help") if each.startswith(f"--{name[:1]}")]
+        alike = [each[2:] for each in known if each.startswith(f"--{name[:1]}")]
         begun = [each for each in alike if each.startswith(name)]
         near = begun or get_close_matches(name, alike, n=1, cutoff=_NEAR)
         if near and option.startswith("--"):
             meant = typed.replace(name, near[0], 1)
             return UsageError(f"there is no option {option}", hint=self._with(typed, meant))
-        if any(each.isspace() for each in typed) and self._takes("TEXT"):
+        if any(each.isspace() for each in typed) and "TEXT" in self._metavars:
             rest = [each for each in self._arguments[1:] if each != typed]
             return UsageError(
                 "write text that begins with a dash after --",
                 hint=f"{self.path} {join([*rest, '--', typed])}",
             )
         is_word = len(typed) > 2 and not typed.startswith("--")
-        if is_word and self._takes("QUERY"):
+        if is_word and "QUERY" in self._metavars:
             rest = [each for each in self._arguments[1:] if each != typed]
             words = rest if self._has_words(rest) else [_SOME_WORDS, *rest]
             return UsageError(
@@ -109,36 +128,26 @@ class _Line:
             )
         return UsageError(f"there is no option {typed}", hint=f"{self.path} --help")
 
-    def no_value(self, option: str) -> UsageError:
+    def no_value(self, option: Option) -> UsageError:
         """Refuse an option without its value, or with a value that it does not take."""
-        parameter = next(each for each in self._command.params if option in each.opts)
-        if parameter.is_flag:
-            typed = next(each for each in self._arguments if each.startswith(f"{option}="))
-            return UsageError(f"{option} takes no value", hint=self._with(typed, option))
-        return UsageError(f"{parameter.opts[-1]} needs a value", hint=self._example(parameter))
+        if option.is_switch:
+            names = tuple(f"{name}=" for name in option.names.split())
+            typed = next(each for each in self._arguments if each.startswith(names))
+            name = typed.partition("=")[0]
+            return UsageError(f"{name} takes no value", hint=self._with(typed, name))
+        return UsageError(f"{option.long} needs a value", hint=_example(option))
 
-    def no_number(self, parameter: Any, message: str) -> UsageError:  # noqa: ANN401
+    def no_number(self, option: Option, message: str) -> UsageError:
         """Return the error for a value that is not a number or too small; `message` quotes it."""
-        name, least = parameter.opts[-1], getattr(parameter.type, "min", None)
+        name, least = option.long, option.least
         typed, is_below, _ = message.partition(" is not in the range")
         if is_below:
             return UsageError(
                 f"{name} must be at least {least}, not {typed}", hint=f"{name} {least}"
             )
         typed = message.partition(" is not a valid")[0]
-        kind = _NUMBERS[parameter.type.name]
-        return UsageError(f"{name} takes {kind}, not {typed}", hint=self._example(parameter))
-
-    def no_child(self, names: Sequence[str]) -> UsageError:
-        """Return the error for a group without a command, or with an unknown one."""
-        inner = self._arguments[self.path.count(" ") :]
-        if not inner or inner[0].startswith("-"):
-            return UsageError(
-                f"{self._name} needs one of {', '.join(names)}", hint=f"{self.path} --help"
-            )
-        near = get_close_matches(inner[0], names, n=1)
-        hint = f"{self.path} {join([near[0], *inner[1:]])}" if near else f"{self.path} --help"
-        return UsageError(f"there is no command '{self._name} {inner[0]}'", hint=hint)
+        kind = _NUMBERS[option.kind]
+        return UsageError(f"{name} takes {kind}, not {typed}", hint=_example(option))
 
     def too_much(self, extra: str) -> UsageError:
         """Refuse arguments that the command does not take."""
@@ -150,14 +159,9 @@ class _Line:
             hint = f"{self.path} --help"
         return UsageError(f"{self._name} takes no argument {extra!r}", hint=hint)
 
-    def _takes(self, what: str) -> bool:
-        arguments = (p for p in self._command.params if p.param_type_name == "argument")
-        return any(what in (each.metavar or "") for each in arguments)
-
     def _has_words(self, rest: Sequence[str]) -> bool:
         """Return whether arguments contain more than options and their values."""
-        options = (p for p in self._command.params if p.param_type_name == "option")
-        flags = {name for option in options if option.is_flag for name in option.opts}
+        flags = {name for row in self._options if row.is_switch for name in row.names.split()}
         is_value = False
         for each in rest:
             if not each.startswith("-") and not is_value:
@@ -168,12 +172,8 @@ class _Line:
     def _with(self, typed: str, meant: str) -> str:
         return f"memcli {join([meant if each == typed else each for each in self._arguments])}"
 
-    def _example(self, parameter: Any) -> str:  # noqa: ANN401
-        from memcli.cli.command_help import default_of
 
-        options = module_of(*self._name.split()).OPTIONS
-        default = next(default_of(each) for each in options if each.long == parameter.opts[-1])
-        least = getattr(parameter.type, "min", None)
-        other = parameter.metavar if least is None else least
-        value = default if default.replace(".", "", 1).isdecimal() else other
-        return f"{parameter.opts[-1]} {value}"
+def _example(option: Option) -> str:
+    default = default_of(option)
+    other = option.metavar if option.least is None else option.least
+    return f"{option.long} {default if default.replace('.', '', 1).isdecimal() else other}"

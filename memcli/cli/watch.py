@@ -26,6 +26,7 @@ from memcli.indexing.notices import skipped, unlisted, without_vectors
 from memcli.indexing.watch_sight import Sight
 from memcli.record import plain
 from memcli.render.reasons import sentence
+from memcli.render.text import counted
 from memcli.store.lock import watching
 from memcli.store.run_records import WatchRecord
 from memcli.types import Skip, shown
@@ -491,9 +492,5 @@ def _changes(report: Report) -> str:
 
 
 def _texts(embedded: int, pending: int) -> str:
-    text = f"{_count(embedded)} embedded, " if embedded else ""
-    return text + (f"{_count(pending)} still without a vector, " if pending else "")
-
-
-def _count(texts: int) -> str:
-    return "1 text" if texts == 1 else f"{texts} texts"
+    text = f"{counted(embedded, 'text')} embedded, " if embedded else ""
+    return text + (f"{counted(pending, 'text')} still without a vector, " if pending else "")

@@ -15,15 +15,13 @@ from datetime import date
 from memcli.dates import absolute, english_german, holidays
 from memcli.dates.words import LAST_WORDS, MONTHS, NEXT_WORDS, SEASONS, THIS_WORDS, Reading, as_year
 from memcli.errors import UsageError
+from memcli.language.stopwords import MONTH_NAMES
 from memcli.record import Record
 
 # Times that have a name; the seasons of Chinese and Japanese are single characters.
 _NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*SEASONS, *holidays.NAMES))})\b")
 # A month without a day: in January 2023.
-_MONTH = re.compile(
-    r"^(?:[^\W\d]+ )?(january|february|march|april|may|june|july|august|september|october|november"
-    r"|december|januar|februar|märz|mai|juni|juli|oktober|dezember)(?:,? (?:of )?\d{4})?$"
-)
+_MONTH = re.compile(rf"^(?:[^\W\d]+ )?({'|'.join(sorted(MONTH_NAMES))})(?:,? (?:of )?\d{{4}})?$")
 # A day or a month, and not of which year: 7/12, 7.12., Q3, 8月.
 _IN_NUMBERS = r"(?<![\d/.])\d\d?[/.]\d\d?(?![\d/]|\.\d)|\bq[1-4]\b|[\d一二三四五六七八九十] ?月"
 MAX_CHARS = 10_000  # dates occur in questions, not in pasted documents

@@ -18,6 +18,7 @@ from memcli import system
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, UsageError
 from memcli.record import Record
+from memcli.workspace.locate import is_repository, upward
 
 if TYPE_CHECKING:
     from typing import IO
@@ -222,26 +223,13 @@ def repository_of(folder: str) -> tuple[str, str]:
     Returns the folder or file with its objects, and the folder of the work tree; a bare repository
     has the same for both. UsageError if there is no repository.
     """
-    place = folder
-    while True:
-        named = os.path.join(place, ".git")
-        if os.path.lexists(named):
-            return named, place
-        if _is_bare(place):
+    for place in upward(folder):
+        if is_repository(place):
+            return os.path.join(place, ".git"), place
+        parts = (os.path.join(place, name) for name in ("HEAD", "objects", "refs"))
+        if all(map(os.path.exists, parts)):  # it is bare
             return place, place
-        above = os.path.dirname(place)
-        if above == place:
-            raise UsageError(
-                f"{folder} is not in a git repository, so there is no earlier state",
-                hint="memcli search QUERY --until DATE",
-            )
-        place = above
-
-
-def _is_bare(folder: str) -> bool:
-    holds = os.path.isdir
-    return (
-        os.path.isfile(os.path.join(folder, "HEAD"))
-        and holds(os.path.join(folder, "objects"))
-        and holds(os.path.join(folder, "refs"))
+    raise UsageError(
+        f"{folder} is not in a git repository, so there is no earlier state",
+        hint="memcli search QUERY --until DATE",
     )

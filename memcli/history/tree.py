@@ -17,7 +17,7 @@ from memcli.history.git import BrokenObjectError, Git
 from memcli.record import Record
 from memcli.types import FileStat, FileText, Listing, Skip, Source
 from memcli.workspace.discover import discover
-from memcli.workspace.openat import MOST
+from memcli.workspace.openat import MOST, reason
 from memcli.workspace.reading import text_of
 
 LFS = b"version https://git-lfs.github.com/spec/"
@@ -90,8 +90,10 @@ class CommitFiles:
             data = self._git(folder).read(entry.oid).data
         except FileNotFoundError:
             return Skip(source, path, "unreadable", NO_FILE)
-        except (OSError, BrokenObjectError) as error:
-            return Skip(source, path, "unreadable", _why(error))
+        except OSError as error:
+            return Skip(source, path, "unreadable", reason(error))
+        except BrokenObjectError as error:
+            return Skip(source, path, "unreadable", str(error))
         seen = FileStat(source, path, status.st_size, 0, 0, status.st_ino)
         return text_of(seen, data)
 
@@ -223,12 +225,6 @@ class CommitFiles:
             raise OSError(errno.EIO, f"the commit {commit[:7]} of this submodule is not here")
         self._repositories.append(git)
         return f"{len(self._repositories) - 1}:{info.oid}:{path}"
-
-
-def _why(error: OSError | BrokenObjectError) -> str:
-    if isinstance(error, OSError):
-        return error.strerror or type(error).__name__
-    return str(error)
 
 
 def _look(git: Git, oid: str) -> os.stat_result:

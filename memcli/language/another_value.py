@@ -21,6 +21,7 @@ from memcli.language.compared_line import (
     label_of,
     table,
 )
+from memcli.language.stopwords import ARTICLES
 from memcli.language.terms import has_form, has_han, tokens_of
 from memcli.record import Record
 
@@ -52,8 +53,7 @@ OF = table("of for für des der vom von zum zur")
 _COPULAS = table("is are ist sind")
 _NEGATIONS = table("no not kein keine keinen")
 _OF_ONE = table("live work study wear drive sleep wohne arbeite studiere trage fahre schlafe")
-_ARTICLES = table("the a an der die das dem den einem einer einen")
-_DETERMINERS = _ARTICLES | OWN | table("his her their dieser diese")
+_DETERMINERS = ARTICLES | OWN | table("his her their dieser diese")
 PLACES = table("in at on behind under above near im in am auf hinter unter über neben bei")
 _TITLES = table("mr mrs ms dr frau herr")
 # A line with one of these labels does not name a thing.
@@ -213,7 +213,7 @@ def _names(there: _Difference, *, has_label: bool) -> bool:
 
 def _is_place(there: _Difference) -> bool:
     """Return whether a verb and a place come before two values, as in `The choir sings in`."""
-    words = [token for token in there.before if token not in _ARTICLES]
+    words = [token for token in there.before if token not in ARTICLES]
     if words and words[-1] in PLACES:
         words.pop()
     elif not (there.old[0] in PLACES and there.new[0] in PLACES):

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memcli.language.change import NOT, Cue, chinese_cues, cues, spaced
-from memcli.language.stopwords import ENGLISH
+from memcli.language.stopwords import ENGLISH, MONTH_NAMES, WEEKDAYS
 from memcli.language.stopwords import GERMAN as ALL_GERMAN
 from memcli.language.terms import INFLECTED, has_form, has_han, terms
 from memcli.record import Record
@@ -42,10 +42,6 @@ _FRAMES = (
 )
 _LONGEST_FRAME = max(map(len, _FRAMES))
 MOVES = table("move moved moving switch switched changed migrated left gewechselt umgezogen")
-WEEKDAYS = table(
-    """monday tuesday wednesday thursday friday saturday sunday
-    montag dienstag mittwoch donnerstag freitag samstag sonntag"""
-)
 PLURAL_DAYS = frozenset(f"{day}s" for day in WEEKDAYS)
 DAYS = WEEKDAYS | PLURAL_DAYS
 NUMBERS = table(
@@ -56,9 +52,9 @@ NUMBERS = table(
 TIME = (
     WEEKDAYS
     | PLURAL_DAYS
+    | MONTH_NAMES
     | table(
         """day days week weeks month months year years time today now
-    january february march april may june july august september october november december
     second seconds minute minutes hour hours percent dollars euro euros sekunden minuten stunden
     morning mornings evening evenings noon spring summer autumn winter
     tag tage woche wochen monat jahr uhr heute
@@ -69,10 +65,7 @@ TIME = (
 _TYPES = {
     "day": DAYS,
     "time of day": table("uhr am pm noon"),
-    "date": table(
-        """january february march april june july august september october november december
-        januar februar märz mai juni juli oktober dezember"""
-    ),
+    "date": MONTH_NAMES - {"may"},  # a verb
     "price": table("euro euros dollars pounds francs percent prozent"),
 }
 _UNITS_OF_TIME = table(
@@ -161,10 +154,7 @@ _COMMON = table(
 EVERY = PLURAL_DAYS | table("every each weekly daily jeden jede jedes")
 _NO_CONTENT = ENGLISH | GERMAN | _COMMON
 _NO_THING = ENGLISH | GERMAN | TIME | NUMBERS | _NO_SUBJECT | {""}
-_GERMAN_MONTHS = (
-    "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober",
-    "November", "Dezember",
-)  # fmt: skip
+_MONTHS = tuple(sorted(map(str.capitalize, MONTH_NAMES)))
 _IMAGE = "[image:"  # a caption follows
 _LONGEST_LABEL = 42  # characters
 DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
@@ -371,7 +361,7 @@ def clauses_of(text: str) -> list[str]:
     """Split a text into its clauses."""
     text = text.translate(_CLAUSE_ENDS)
     if ". " in text and not DIGITS.isdisjoint(text):  # `am 1. August` is one clause
-        for month in _GERMAN_MONTHS:
+        for month in _MONTHS:
             text = text.replace(f". {month}", f" {month}")
     for end in (", ", ". ", "; ", ": ", "! ", "? ", " (", ") ", " - ", " – ", " — "):
         text = text.replace(end, "\n")

@@ -21,7 +21,6 @@ from memcli.language.compared_line import (
     EVERY,
     MOVES,
     OWN,
-    WEEKDAYS,
     ComparedLine,
     adds,
     asks,
@@ -31,6 +30,7 @@ from memcli.language.compared_line import (
     table,
 )
 from memcli.language.evidence import is_instead_of_another, weight
+from memcli.language.stopwords import WEEKDAYS
 from memcli.language.terms import has_han
 
 SURE = 0.5  # a line that is likelier to be corrected is marked

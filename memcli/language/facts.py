@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from memcli.language.discourse import without_speaker_mark
 from memcli.language.salience import is_negated
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ARTICLES, ENGLISH, GERMAN, MONTH_NAMES, WEEKDAYS
 from memcli.language.terms import has_form, has_han, terms, tokens_of
 from memcli.language.word_order import exchanged
 from memcli.record import Record
@@ -56,8 +56,6 @@ _TELLING = frozenset(
     hundred thousand million first second third fourth half twice once double
     eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig hundert tausend erste
     ersten zweite zweiten dritte dritten halb zweimal einmal doppelt
-    january february march april may june july august september october november december
-    januar februar märz mai juni juli oktober dezember
     morning evening noon midnight yesterday today tomorrow gestern heute
     before after until since above below over under off down left right more less fewer most least
     sometimes often rarely only true false enable enabled disable disabled allow allowed deny denied
@@ -68,16 +66,10 @@ _TELLING = frozenset(
     vor nach bis seit über unter mehr weniger manchmal oft selten nur wahr falsch erlaubt verboten
     aktiviert deaktiviert gestiegen gesunken mag hasst mit links rechts gestartet gestoppt geöffnet
     geschlossen angenommen abgelehnt""".split()  # noqa: SIM905 (a table to be read)
-)
-_DAYS = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag
-    freitag samstag sonntag morgen abend mittag""".split()  # noqa: SIM905 (a table to be read)
-)
+).union(MONTH_NAMES)
+_DAYS = WEEKDAYS.union(("morgen", "abend", "mittag"))
 # An article and the word after it name a thing. Two such words rarely change places.
-_ARTICLES = frozenset(
-    """the a an our my of der die das den dem des ein eine einen einer einem im am zum zur beim ihre
-    seine unsere""".split()  # noqa: SIM905 (a table to be read)
-)
+_ARTICLES = ARTICLES.union(("our", "my", "of", "im", "am", "zum", "zur", "beim", "unsere"))
 NOT = "not"  # in `Facets.telling`
 _HAN_TELLING = re.compile(
     "上午|下午|早上|晚上|周.|之前|之后|以前|以后|以上|以下|开启|关闭|启用|禁用|允许|禁止|增加|减少|喜欢|讨厌|左|右|总是|从不|前|后|大于|小于|或"

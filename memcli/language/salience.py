@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from memcli.language.words import MONTHS
+from memcli.language.words import HAN, MONTHS
 
 RULE, DECISION, PROMISE, FACT = "rule", "decision", "promise", "fact"
 BECAUSE = "because"  # a reason or a condition of a decision
@@ -69,7 +69,7 @@ ABOUT = 0.5  # share of a sentence's words that a rewording of it contains
 
 @cache
 def _content_pattern() -> re.Pattern[str]:
-    return re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff][\\w']{2,}")
+    return re.compile(rf"[{HAN}]|[^\W{HAN}][\w']{{2,}}")
 
 
 @cache

@@ -33,6 +33,19 @@ _GERMAN = """
 """
 GERMAN = frozenset(_GERMAN.split())
 
+# English and German.
+ARTICLES = frozenset(
+    """the a an der die das dem den des ein eine einem einen einer""".split()  # noqa: SIM905 (a table to be read)
+)
+WEEKDAYS = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday
+    montag dienstag mittwoch donnerstag freitag samstag sonntag""".split()  # noqa: SIM905 (a table to be read)
+)
+MONTH_NAMES = frozenset(
+    """january february march april may june july august september october november december
+    januar februar märz mai juni juli oktober dezember""".split()  # noqa: SIM905 (a table to be read)
+)
+
 # Words that no other language here uses. One of them makes a query German. Only then do the German
 # words count, because `die`, `war`, `man` and `hat` mean something in English.
 _GERMAN_SIGNS = """

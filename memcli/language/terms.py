@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import cache
 
 from memcli.language.stopwords import ENGLISH, GERMAN
-from memcli.language.words import prepare
+from memcli.language.words import HAN, prepare
 
 _WORD = re.compile(r"\w+")
 INFLECTED = 3  # letters that two forms of a word share at least
@@ -37,8 +37,8 @@ SYNONYMS = tuple(
     )
 )
 # A Chinese character, a word of another script, or the end of a clause.
-_TOKENS = ("\\d[\\d.,:/-]*\\d|\\w+|[，；。,;]",
-           "[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")  # fmt: skip
+_TOKENS = (r"\d[\d.,:/-]*\d|\w+|[，；。,;]",
+           rf"[{HAN}]|\d[\d.,:/-]*\d|[^\W{HAN}]+|[，；。,;]")  # fmt: skip
 _CLAUSES = "，；。,;"
 
 
@@ -78,7 +78,7 @@ def has_synonym(word: str, others: Collection[str]) -> bool:
 
 def has_han(text: str) -> bool:
     """Return whether a text contains Chinese; a pattern for it is slow to compile."""
-    return not text.isascii() and any("\u3400" <= sign <= "\u9fff" for sign in text)
+    return not text.isascii() and any(HAN[0] <= sign <= HAN[-1] for sign in text)
 
 
 def tokens_of(text: str) -> list[str]:

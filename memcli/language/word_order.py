@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.terms import has_han
 
 MOST_TOKENS = 120  # of a line whose order is compared
 _PARTICLES = frozenset("的了是在和，")
@@ -31,7 +32,6 @@ _EVEN = frozenset(
 ) | frozenset("和与是")
 _BACK = 2  # tokens before a word that may be its mark
 
-_HAN = ("\u3400", "\u9fff")
 _FEWEST_SIGNS = 5
 _FEWEST_MOVED, _FEWEST_LEFT = 2, 4  # tokens of the shorter and of the longer piece
 _CLASSIFIERS = frozenset("只个条位些台家张本件种次")
@@ -95,7 +95,7 @@ def is_moved(one: Sequence[str], other: Sequence[str]) -> bool:
     Example: 小王负责支付系统, 支付系统由小王负责
     """
     mine, theirs = list(_bare(one)), list(_bare(other))
-    signs = sum(_HAN[0] <= token <= _HAN[1] for token in mine)
+    signs = sum(map(has_han, mine))
     if signs < _FEWEST_SIGNS or 2 * signs < len(mine):
         return False
     if _without_is(mine, theirs) == _without_is(theirs, mine):

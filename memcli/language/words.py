@@ -21,6 +21,7 @@ MONTHS = (
     "|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
 )
 
+HAN = "\u3400-\u9fff"  # a range of characters, for patterns
 # Han, kana, bopomofo, hangul: one character is one unit.
 _WIDE = (
     "\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"

@@ -122,21 +122,10 @@ def of_search(
     embeds: bool,
 ) -> list[str]:
     """Write the notices of an answer, one per line; `embeds`: texts are being embedded."""
-    answer = result.answer
+    answer, question = result.answer, result.question
     lines = headline(answer.match, result.freshness)
     if result.freshness.state == EMPTY:
         return lines
-    return [*lines, *map(visible_line, _remarks(result, shown_passages, bounds, embeds=embeds))]
-
-
-def _remarks(
-    result: SearchResult,
-    passages: Sequence[RankedPassage],
-    bounds: Sequence[DateSpan],
-    *,
-    embeds: bool,
-) -> list[str]:
-    answer, question = result.answer, result.question
     remarks = [f"read as: {question.text}"] if question.typed else []
     if re.match(r"\s*-\w", question.text) and not question.query.excluded:
         remarks.append("there are only words to exclude; they are searched for instead")
@@ -145,11 +134,11 @@ def _remarks(
         remarks.append(_NOTHING)
         why = result.empty_reason or answer.match_reason
         remarks += [_sentence(why)] if why and why != LOW and why.text else []
-    elif not passages:
+    elif not shown_passages:
         remarks.append(_NO_ROOM)
     else:
         remarks += _doubt(answer)
-    return remarks
+    return [*lines, *map(visible_line, remarks)]
 
 
 def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> list[str]:

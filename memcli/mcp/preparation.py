@@ -8,7 +8,7 @@ files. A process that ends in the middle loses one batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 
@@ -78,7 +78,7 @@ class Preparation:
     @property
     def may_embed(self) -> bool:
         """Return whether this server makes vectors for some workspace, as far as is known."""
-        return not self.has_failed and any(map(_may_embed, self._members))
+        return not self.has_failed and any(map(_may_embed, self.memory.opened))
 
     def _run(self) -> None:
         self.ended.clear()
@@ -86,7 +86,7 @@ class Preparation:
             is_first = not self.is_readable.is_set()
             if is_first:
                 self._ask()
-            for member in self._members:
+            for member in self.memory.opened:
                 self._embed(member, brings_in=not is_first)
         finally:
             self.ended.set()
@@ -101,10 +101,6 @@ class Preparation:
             self.has_failed = True
         finally:
             self.is_readable.set()
-
-    @property
-    def _members(self) -> Sequence[Workspace]:
-        return self.memory.opened
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

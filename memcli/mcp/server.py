@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -51,14 +52,13 @@ _DOCUMENT = types.ResourceTemplate(
     mime_type=_MARKDOWN,
 )
 # The protocol gives the hints `destructive` and `idempotent` a meaning only for tools that write.
+_writing = partial(
+    types.ToolAnnotations, read_only_hint=False, idempotent_hint=True, open_world_hint=False
+)
 _EFFECTS = {
     definitions.READS: types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
-    definitions.APPENDS: types.ToolAnnotations(
-        read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-    ),
-    definitions.REMOVES: types.ToolAnnotations(
-        read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
-    ),
+    definitions.APPENDS: _writing(destructive_hint=False),
+    definitions.REMOVES: _writing(destructive_hint=True),
 }
 Context = ServerRequestContext[Any, Any]
 

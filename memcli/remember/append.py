@@ -66,7 +66,7 @@ def append(
         atomic_write.sweep(folder)
         while True:
             try:
-                descriptor = openat.open_to_append(folder, name)
+                descriptor = openat.open_file(folder, name, openat.TO_APPEND)
             except FileNotFoundError:
                 made = planned(path, None, make)
                 announce(made)
@@ -115,7 +115,7 @@ def take_back(root: str, made: AppendedNote, *, sleep: Callable[[float], None]) 
     """
     with _explained(root, made.path), _opened(root, made.path, make=False) as (folder, name):
         try:
-            descriptor = openat.open_to_append(folder, name)
+            descriptor = openat.open_file(folder, name, openat.TO_APPEND)
         except FileNotFoundError:
             if not os.listdir(folder):  # perhaps nothing is mounted there now
                 raise UsageError(
@@ -170,7 +170,7 @@ def _places(data: bytes, made: AppendedNote) -> list[tuple[int, int]]:
 def finish(root: str, last: AppendedNote, *, sleep: Callable[[float], None]) -> None:
     """Write the rest of an append that was killed within its write, if nobody wrote since."""
     with suppress(OSError, UsageError), _opened(root, last.path, make=False) as (folder, name):
-        descriptor = openat.open_to_append(folder, name)
+        descriptor = openat.open_file(folder, name, openat.TO_APPEND)
         try:
             _lock(descriptor, last.path, sleep)
             data = _whole(descriptor, last.path)

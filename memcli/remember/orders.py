@@ -35,7 +35,6 @@ _ORDERS = (
     r"|\b(?:you|assistant|agent|model|chatbot|AI|LLM)\b (?:must|should|shall|will|has to|have to)\b"
     r".{0,20}\b(?:answer|reply|respond)\b.{0,10}\b(?:every|all|each|any)\b.{0,20}"
     r"\b(?:questions?|prompts?|requests?|messages?) (?:with|by)\b"
-    r"|\b(?:agents?|assistants?|models?) reading this\b"
     r"|\b(?:do not|don't|never) (?:follow|obey)\b.{0,30}\b(?:CLAUDE|AGENTS|GEMINI|MEMORY)\.md\b"
     r"|\byou (?:must|should|shall|may|can|will|are to) (?:never|not)\b"
     r"(?:.{0,20}\bmention\b|.{0,80}\bthe user\b)"

@@ -15,7 +15,7 @@ from itertools import chain, combinations, dropwhile
 
 from memcli.language.change import speaks_of_change
 from memcli.language.facts import NOT, Facets, facets_of
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ARTICLES, ENGLISH, GERMAN
 from memcli.language.terms import (
     SYNONYMS,
     content,
@@ -48,9 +48,7 @@ _VERBS = frozenset(
 )
 LIGHT = _FREE | _VERBS
 _NO = _FREE | frozenset(["no", "none", "kein", "keine", "keinen"])
-_ARTICLES = frozenset(
-    "the a an our my his her their der die das ein eine unser unsere".split()  # noqa: SIM905
-)
+_ARTICLES = ARTICLES.union(("our", "my", "his", "her", "their", "unser", "unsere"))
 # Words that two lines may differ in, and pairs that mean the same.
 _EVEN = frozenset(["like", "likes", "love", "loves"])
 _SAME = {"over": "above", "under": "below", "fewer": "less", "off": "left"}

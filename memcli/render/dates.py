@@ -29,14 +29,9 @@ def line(dates: Sequence[DateSpan]) -> str:
 
 def record(span: DateSpan) -> dict[str, Any]:
     """Describe a date as `memcli.search/1` does."""
-    described: dict[str, Any] = {"text": span.text, "start": span.start, "end": span.end}
-    if span.order:
-        described["order"] = span.order
-    if span.read:
-        described["read"] = span.read
-    if span.excluded:
-        described["excluded"] = True
-    return described
+    described = {"text": span.text, "start": span.start, "end": span.end}
+    more = {"order": span.order, "read": span.read, "excluded": span.excluded}
+    return {**described, **{key: value for key, value in more.items() if value}}
 
 
 def _meaning(span: DateSpan) -> str:

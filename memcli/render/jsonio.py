@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.pipeline import Answer
     from memcli.search.question import Question
-    from memcli.search.ranked import Step
-    from memcli.search.retrievers import RetrieverUse
     from memcli.search.summaries import ExpandedLines
     from memcli.store.union import StoreState
 
@@ -96,7 +94,10 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         if record[key] is None or record[key] is False or record[key] == ():
             del record[key]
     if explain:
-        record["trace"] = [_step(step) for step in passage.trace]
+        record["trace"] = [
+            {"stage": step.stage, "score": step.score, **dict(step.inputs)}
+            for step in passage.trace
+        ]
     else:
         del record["trace"]
     return record
@@ -186,14 +187,8 @@ def reranked(answer: Answer) -> dict[str, Any]:
     rerank = answer.reranked
     if rerank is None:
         return {}
-    return {
-        "rerank": {
-            "by": rerank.by,
-            "ran": rerank.ran,
-            "read": rerank.read,
-            **_reason(rerank.reason),
-        }
-    }
+    read = {"by": rerank.by, "ran": rerank.ran, "read": rerank.read}
+    return {"rerank": {**read, **_reason(rerank.reason)}}
 
 
 def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
@@ -205,12 +200,8 @@ def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
     return [record(span) for span in dates]
 
 
-def freshness_of(freshness: Freshness) -> dict[str, Any]:
+def freshness_of(of: Freshness | StoreState) -> dict[str, Any]:
     """Describe whether the index is up to date, and why not."""
-    return _state(freshness)
-
-
-def _state(of: Freshness | StoreState) -> dict[str, Any]:
     missing = {"missing": of.missing} if of.missing else {}
     return {"state": of.state, "pending": of.pending, **missing, **_reason(of.reason)}
 
@@ -237,7 +228,7 @@ def _store(each: StoreState) -> dict[str, Any]:
     fields: dict[str, Any] = {"name": each.name, "path": each.folder, "primary": each.is_own}
     if each.state == FAILED:
         return {**fields, "error": reason(each.reason) if each.reason else {}}
-    return {**fields, "freshness": _state(each)}
+    return {**fields, "freshness": freshness_of(each)}
 
 
 def source_of(source: str) -> dict[str, Any]:
@@ -248,18 +239,12 @@ def source_of(source: str) -> dict[str, Any]:
 
 def retrievers(answer: Answer) -> dict[str, Any]:
     """Describe which retrievers ran, and why one did not."""
-    return {
-        "keyword": _retriever(answer.keyword, False),
-        "semantic": _retriever(answer.semantic, True),
-    }
-
-
-def _retriever(retriever: RetrieverUse, counted: bool) -> dict[str, Any]:
-    record: dict[str, Any] = {"ran": retriever.ran, **_reason(retriever.reason)}
-    if counted:
-        record["embedded"] = retriever.embedded
-    record["total"] = retriever.total
-    return record
+    keyword, semantic = (
+        {"ran": each.ran, **_reason(each.reason), "embedded": each.embedded, "total": each.total}
+        for each in (answer.keyword, answer.semantic)
+    )
+    del keyword["embedded"]
+    return {"keyword": keyword, "semantic": semantic}
 
 
 def reason(cause: Reason) -> dict[str, str]:
@@ -272,7 +257,3 @@ def _reason(reason: Reason | None) -> dict[str, str]:
     if reason is None:
         return {}
     return {"reason": reason.text, **({"hint": reason.hint} if reason.hint else {})}
-
-
-def _step(step: Step) -> dict[str, Any]:
-    return {"stage": step.stage, "score": step.score, **dict(step.inputs)}

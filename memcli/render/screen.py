@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours
+from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, made_safe, neighbours, styled
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE, About, lines_of
@@ -109,11 +110,7 @@ def heading(passages: Sequence[RankedPassage], screen: Screen) -> str:
 def _shared(passages: Sequence[RankedPassage]) -> int:
     """Count the outermost headings that all of some passages share."""
     levels = zip(*(passage.about.heading_path for passage in passages), strict=False)
-    return next((n for n, level in enumerate(levels) if len(set(level)) > 1), _least(passages))
-
-
-def _least(passages: Sequence[RankedPassage]) -> int:
-    return min(len(passage.about.heading_path) for passage in passages)
+    return sum(1 for _ in takewhile(lambda level: len(set(level)) == 1, levels))
 
 
 def _age(about: About, screen: Screen) -> str:
@@ -161,15 +158,12 @@ def brief(
         first = max(0, marks[0][0] - room // 3)
         text = "…" + text[text.find(" ", first, marks[0][0]) + 1 or first :]
     text = shortened(text, max(room, 1))
-    return head + _styled(text, 0, len(text), marked(text, words).marks, screen.style) + "\n"
+    return head + styled(text, 0, len(text), marked(text, words).marks, screen.style) + "\n"
 
 
 def _last_columns(text: str, room: int) -> str:
     """Return the end of a text that takes at most `room` columns."""
-    start = len(text)
-    while start and columns(text[start - 1 :]) <= room:
-        start -= 1
-    return text[start:]
+    return next(text[at:] for at in range(len(text) + 1) if columns(text[at:]) <= room)
 
 
 def _flow(
@@ -281,7 +275,7 @@ def _on_a_line(text: str, screen: Screen) -> str:
 
 def _text(snippet: Snippet, screen: Screen) -> list[str]:
     """Wrap the text to the width, with its marks; wrapped lines keep the indent of the first."""
-    text, marks = _made_safe(snippet, screen.safe)
+    text, marks = made_safe(snippet, lambda part: screen.safe(part).replace("\t", "    "))
     text, moved = reflowed(text)
     marks = [(moved(start), moved(end)) for start, end in marks]
     lines: list[str] = []
@@ -293,7 +287,7 @@ def _text(snippet: Snippet, screen: Screen) -> list[str]:
             spans = wrap(line, screen.width - len(INDENT), hang)
             for number, (start, end) in enumerate(spans):
                 lead = INDENT + " " * (hang if number else 0)
-                lines.append(lead + _styled(text, at + start, at + end, marks, screen.style))
+                lines.append(lead + styled(text, at + start, at + end, marks, screen.style))
         elif lines and lines[-1]:
             lines.append("")
         at += len(line) + 1
@@ -330,26 +324,3 @@ def reflowed(text: str) -> tuple[str, Callable[[int], int]]:
         return at - sum(min(length, max(0, at - start)) for start, length in cuts)
 
     return joined, moved
-
-
-def _made_safe(snippet: Snippet, safe: Callable[[str], str]) -> tuple[str, list[tuple[int, int]]]:
-    """Make the text safe and its tabs spaces, and move the marks with it."""
-    text, marks, at = "", [], 0
-    for start, end in snippet.marks:
-        text += safe(snippet.text[at:start]).replace("\t", "    ")
-        begin = len(text)
-        text += safe(snippet.text[start:end]).replace("\t", "    ")
-        marks.append((begin, len(text)))
-        at = end
-    return text + safe(snippet.text[at:]).replace("\t", "    "), marks
-
-
-def _styled(text: str, start: int, end: int, marks: Sequence[tuple[int, int]], style: Style) -> str:
-    """Return a span of the text with the marks inside it styled."""
-    pieces, at = [], start
-    for first, last in marks:
-        first, last = max(first, at), min(last, end)
-        if first < last:
-            pieces += [text[at:first], style.term, text[first:last], style.end]
-            at = last
-    return "".join([*pieces, text[at:end]])

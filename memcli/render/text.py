@@ -50,20 +50,11 @@ def passage_lines(
     around: Around = NOTHING_AROUND, *, style: Style, safe: Callable[[str], str],
 ) -> str:  # fmt: skip
     """Write the lines of a passage after their numbers, as grep does."""
-    shown = []
+    shown = neighbours(around.before, style, safe)
     for number, line in lines:
         claim = safe(one_line(passage.claim_at(number)))
         shown.append(f"{number}: {marked(line, style, safe)} {claim}".rstrip())
-    return (
-        "\n".join(
-            [
-                *neighbours(around.before, style, safe),
-                *shown,
-                *neighbours(around.after, style, safe),
-            ]
-        )
-        + "\n"
-    )
+    return "\n".join([*shown, *neighbours(around.after, style, safe), ""])
 
 
 def above(passage: RankedPassage, *, style: Style, safe: Callable[[str], str]) -> str:
@@ -107,9 +98,14 @@ def brief(
     return f"{cited}: {marked(text, style, safe).strip()}{mark}\n"
 
 
+def counted(number: int, noun: str, several: str = "") -> str:
+    """Count things. Example: `1 file`, `2 files`, and with `several`, `3 summaries`."""
+    return f"1 {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
+
+
 def count(shown: int, every: int) -> str:
     """Write the number of lines of a list, and how many are shown."""
-    lines = "1 line" if every == 1 else f"{every} lines"
+    lines = counted(every, "line")
     return f"{shown} of {lines}; for more: --rest\n" if shown < every else f"{lines}\n"
 
 
@@ -148,13 +144,31 @@ def marked(snippet: Snippet, style: Style, safe: Callable[[str], str]) -> str:
     """Style the matched words."""
     if not style.term:
         return safe(snippet.text)
-    pieces, at = [], 0
+    text, marks = made_safe(snippet, safe)
+    return styled(text, 0, len(text), marks, style)
+
+
+def made_safe(snippet: Snippet, safe: Callable[[str], str]) -> tuple[str, list[tuple[int, int]]]:
+    """Make the text safe, and move its marks."""
+    text, marks, at = "", [], 0
     for start, end in snippet.marks:
-        pieces.append(safe(snippet.text[at:start]))
-        pieces.append(style.term + safe(snippet.text[start:end]) + style.end)
+        text += safe(snippet.text[at:start])
+        begin = len(text)
+        text += safe(snippet.text[start:end])
+        marks.append((begin, len(text)))
         at = end
-    pieces.append(safe(snippet.text[at:]))
-    return "".join(pieces)
+    return text + safe(snippet.text[at:]), marks
+
+
+def styled(text: str, start: int, end: int, marks: Sequence[tuple[int, int]], style: Style) -> str:
+    """Return a span of the text with the marks inside it styled."""
+    pieces, at = [], start
+    for first, last in marks:
+        first, last = max(first, at), min(last, end)
+        if first < last:
+            pieces += [text[at:first], style.term, text[first:last], style.end]
+            at = last
+    return "".join([*pieces, text[at:end]])
 
 
 def trace(steps: Sequence[Step]) -> str:

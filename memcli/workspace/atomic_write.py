@@ -54,12 +54,13 @@ def _put(folder: int | str, name: str, data: bytes, *, mode: int, is_new: bool) 
     begun = f"{BEGUN}{os.getpid()}-{name}"
     for attempt in range(_ATTEMPTS):
         sweep(folder)
-        descriptor = openat.create_file(folder, begun, mode)
+        descriptor, rest = openat.create_file(folder, begun, mode), data
         try:
             with ExitStack() as opened:
                 opened.callback(openat.let_go, descriptor)
                 try_lock(descriptor)
-                openat.write_all(descriptor, data)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
                 os.fsync(descriptor)
                 if not MOVES_OPEN_FILES:
                     opened.close()
@@ -70,7 +71,9 @@ def _put(folder: int | str, name: str, data: bytes, *, mode: int, is_new: bool) 
             if isinstance(error, FileNotFoundError) and attempt + 1 < _ATTEMPTS:
                 continue
             raise
-        openat.sync_folder(folder)
+        if isinstance(folder, int):  # so that the name survives a loss of power
+            with suppress(OSError):
+                os.fsync(folder)
         return
 
 

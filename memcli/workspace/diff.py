@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from memcli.errors import Reason
 from memcli.types import MEMORY_SOURCE, Diff, FileStat, KnownFile, Listing, Skip, Source, shown
@@ -60,20 +60,18 @@ def _truly_gone(gone: set[tuple[str, str]], listing: Listing) -> list[tuple[str,
     """Leave out documents whose folder could not be listed."""
     hidden = {(skip.source, skip.path) for skip in listing.unlisted}
     hidden |= {(skip.source, skip.path) for skip in listing.skips if skip.reason == "unreadable"}
-    if not hidden:
-        return list(gone)
-    return [(source, path) for source, path in gone if not _is_below(source, path, hidden)]
+    return [
+        (source, path)
+        for source, path in gone
+        if not hidden or hidden.isdisjoint((source, each) for each in (*_upward(path), ROOT))
+    ]
 
 
-def _is_below(source: str, path: str, hidden: set[tuple[str, str]]) -> bool:
-    """Return whether `hidden` has the path or a folder above it."""
-    if (source, ROOT) in hidden:
-        return True
+def _upward(path: str) -> Iterator[str]:
+    """Return a path and those of the folders above it."""
     while path:
-        if (source, path) in hidden:
-            return True
+        yield path
         path = path.rpartition("/")[0]
-    return False
 
 
 NAMED = 3  # files of a reason
@@ -117,12 +115,9 @@ def left(
 
 def _why(source: str, path: str, skips: dict[Key, Skip]) -> _Why:
     """Return the rule that leaves a file out, its own or that of a folder above it."""
-    place = path
-    while place:
-        skip = skips.get((source, place))
-        if skip:
+    for place in _upward(path):
+        if skip := skips.get((source, place)):
             return _of(skip)
-        place = place.rpartition("/")[0]
     globs = f"the include globs of the source {source} do not name"
     if source == MEMORY_SOURCE:
         globs = "files.scope and files.include do not name"

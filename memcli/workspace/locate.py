@@ -70,11 +70,10 @@ def locate(
             return Site(os.path.realpath(home), "")
         raise _no_current_folder()
     here = os.path.realpath(cwd)
-    for folder in _upward(here):
+    for folder in upward(here):
         if mark := mark_of(folder):
             return Site(folder, mark)
-    repository = next((each for each in _upward(here) if is_repository(each)), here)
-    for folder in (repository, here):
+    for folder in (repository_around(here), here):
         if anywhere or not is_everything(folder, home):
             return Site(folder, "")
     raise NotFoundError(
@@ -90,7 +89,7 @@ def nothing_in(folder: str) -> NotFoundError:
     )
 
 
-def _upward(folder: str) -> Iterator[str]:
+def upward(folder: str) -> Iterator[str]:
     """Return a folder and those above it."""
     while True:
         yield folder
@@ -127,6 +126,11 @@ def holds_markdown(folder: str) -> bool:
 def is_repository(folder: str) -> bool:
     """Return whether a folder is the root of a repository or a work tree of git."""
     return os.path.lexists(os.path.join(folder, ".git"))
+
+
+def repository_around(folder: str) -> str:
+    """Return the repository around a folder, or else the folder itself."""
+    return next(filter(is_repository, upward(folder)), folder)
 
 
 def main_root(root: str) -> str:
@@ -192,9 +196,7 @@ def _neighbour(path: str) -> str:
     near = get_close_matches(name, names, n=1)
     if near:
         return f"-w {quote(os.path.join(parent, near[0]))}"
-    while not os.path.isdir(parent) and parent != os.path.dirname(parent):
-        parent = os.path.dirname(parent)
-    return f"ls {quote(parent)}"
+    return f"ls {quote(next(filter(os.path.isdir, upward(parent)), os.sep))}"
 
 
 def mark_of(folder: str) -> str:

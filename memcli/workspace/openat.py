@@ -11,9 +11,15 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 
+from memcli.checking import Any
 from memcli.system import FILE_FLAGS, FOLDER_FLAGS, HAS_DIR_FD, is_link
 
 _READ_BYTES = 1 << 20
+_KINDS = (
+    (stat.S_ISFIFO, "FIFO"), (stat.S_ISSOCK, "socket"), (stat.S_ISCHR, "device"),
+    (stat.S_ISBLK, "device"), (stat.S_ISDIR, "folder"),
+)  # fmt: skip
+TO_APPEND = os.O_RDWR | os.O_APPEND
 # The index stores 64-bit numbers; file systems know times before 1678 and after 2261.
 MOST = (1 << 63) - 1
 
@@ -30,6 +36,13 @@ def open_root(path: str) -> int | str:
 def scan(folder: int | str) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
     """List the entries of a folder as they come."""
     return os.scandir(folder)
+
+
+def _at(folder: int | str, name: str) -> dict[str, Any]:
+    """Name an entry of a folder for a function of `os`."""
+    if isinstance(folder, int):
+        return {"path": name, "dir_fd": folder}
+    return {"path": os.path.join(folder, name)}
 
 
 def open_folder(parent: int | str, name: str) -> int | str:
@@ -55,65 +68,31 @@ def open_below(root: int | str, folders: Sequence[str]) -> int | str:
     return current
 
 
-def open_file(parent: int | str, name: str) -> int:
-    """Open a file in a folder for reading; a link is an OSError."""
-    if isinstance(parent, int):
-        return os.open(name, os.O_RDONLY | FILE_FLAGS, dir_fd=parent)
-    path = os.path.join(parent, name)
-    if os.path.islink(path):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-    return os.open(path, os.O_RDONLY | FILE_FLAGS)
+def open_file(parent: int | str, name: str, flags: int = os.O_RDONLY) -> int:
+    """Open a file in a folder, for reading or as the flags say; a link is an OSError."""
+    place = _at(parent, name)
+    if isinstance(parent, str) and os.path.islink(place["path"]):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), place["path"])
+    return os.open(flags=flags | FILE_FLAGS, **place)
 
 
 def make_folder(parent: int | str, name: str) -> int | str:
     """Open a folder in a folder, and make it if it is missing; a link is an OSError."""
     with suppress(FileExistsError):
-        if isinstance(parent, int):
-            os.mkdir(name, dir_fd=parent)
-        else:
-            os.mkdir(os.path.join(parent, name))
+        os.mkdir(**_at(parent, name))
     return open_folder(parent, name)
 
 
 def create_file(parent: int | str, name: str, mode: int = 0o666) -> int:
     """Make a new file in a folder and open it for writing; one that exists is an OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE_FLAGS
-    if isinstance(parent, int):
-        return os.open(name, flags, mode, dir_fd=parent)
-    return os.open(os.path.join(parent, name), flags, mode)
-
-
-def open_to_append(parent: int | str, name: str) -> int:
-    """Open a file in a folder for reading and appending; a link is an OSError."""
-    flags = os.O_RDWR | os.O_APPEND | FILE_FLAGS
-    if isinstance(parent, int):
-        return os.open(name, flags, dir_fd=parent)
-    path = os.path.join(parent, name)
-    if os.path.islink(path):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-    return os.open(path, flags)
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of it, in as many pieces as the system takes."""
-    while data:
-        data = data[os.write(descriptor, data) :]
+    return os.open(flags=flags, mode=mode, **_at(parent, name))
 
 
 def let_go(descriptor: int) -> None:
     """Close a file whose bytes are synced, and ignore errors of the system."""
     with suppress(OSError):
         os.close(descriptor)
-
-
-def sync_folder(folder: int | str) -> None:
-    """Make the names in a folder survive a loss of power, if the platform can.
-
-    If it cannot, the names are still written, and the contents of the files are synced.
-    """
-    if isinstance(folder, int):
-        with suppress(OSError):
-            os.fsync(folder)
 
 
 def replace(folder: int | str, old: str, new: str) -> None:
@@ -150,25 +129,17 @@ def rename_new(folder: int | str, old: str, new: str) -> None:
 
 def remove(folder: int | str, name: str) -> None:
     """Remove a file of a folder, a link itself."""
-    if isinstance(folder, int):
-        os.remove(name, dir_fd=folder)
-    else:
-        os.remove(os.path.join(folder, name))
+    os.remove(**_at(folder, name))
 
 
 def remove_folder(folder: int | str, name: str) -> None:
     """Remove an empty folder of a folder; OSError if it is not empty or is a link."""
-    if isinstance(folder, int):
-        os.rmdir(name, dir_fd=folder)
-    else:
-        os.rmdir(os.path.join(folder, name))
+    os.rmdir(**_at(folder, name))
 
 
 def lstat(parent: int | str, name: str) -> os.stat_result:
     """Stat an entry of a folder, the link itself if it is one."""
-    if isinstance(parent, int):
-        return os.stat(name, dir_fd=parent, follow_symlinks=False)
-    return os.lstat(os.path.join(parent, name))
+    return os.lstat(**_at(parent, name))
 
 
 def close(folder: int | str) -> None:
@@ -179,7 +150,7 @@ def close(folder: int | str) -> None:
 
 def device(folder: int | str) -> int:
     """Return the device that a folder is on."""
-    return (os.fstat(folder) if isinstance(folder, int) else os.stat(folder)).st_dev
+    return os.stat(folder).st_dev
 
 
 def is_mounted(root: int | str, path: str) -> bool:
@@ -197,12 +168,8 @@ def inode(status: os.stat_result) -> int:
 
 def times(status: os.stat_result) -> tuple[int, int]:
     """Return the times of the last change of the content and of the file, in ns from 1970."""
-    both = (status.st_mtime_ns, status.st_ctime_ns)
-    return both if max(map(abs, both)) <= MOST else (_bounded(both[0]), _bounded(both[1]))
-
-
-def _bounded(time_ns: int) -> int:
-    return max(-MOST, min(time_ns, MOST))
+    content, file = status.st_mtime_ns, status.st_ctime_ns
+    return max(-MOST, min(content, MOST)), max(-MOST, min(file, MOST))
 
 
 def read_bytes(descriptor: int, limit: int) -> bytes:
@@ -241,13 +208,7 @@ def read_small(folder: int | str, name: str, limit: int) -> bytes | None:
 
 def kind_of(mode: int) -> str:
     """Name a file type for people."""
-    for test, name in (
-        (stat.S_ISFIFO, "FIFO"),
-        (stat.S_ISSOCK, "socket"),
-        (stat.S_ISCHR, "device"),
-        (stat.S_ISBLK, "device"),
-        (stat.S_ISDIR, "folder"),
-    ):
+    for test, name in _KINDS:
         if test(mode):
             return name
     return "special file"

@@ -43,13 +43,9 @@ def test_a_question_is_answered_from_all(folders: list[str]) -> None:
         assert memory.get("memory/a.md:3").text == "The pool ran dry."  # of the own one
         block = memory.context("courier")
         assert "work:memory/b.md:1-3" in [part.citation for part in block.parts]
-
-
-def test_one_workspace_tells_of_no_others(folders: list[str]) -> None:
     with Memory.open(folders[0]) as memory:
         found = memory.search("pool")
-    assert found.freshness.workspaces == ()
-    assert found.results[0].workspace is None
+    assert (found.freshness.workspaces, found.results[0].workspace) == ((), None)
 
 
 def test_threads_may_share_it(folders: list[str]) -> None:

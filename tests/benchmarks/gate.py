@@ -21,8 +21,8 @@ from memcli.api.similar_lines import SimilarLines
 from memcli.remember import admission
 from memcli.remember.admission import AdmissionSettings, Judgement, SimilarLine, judge
 from memcli.remember.note_score import GateWeights
-from memcli.secrets.rules import RULES
 from tests.benchmarks.figures import add_write, table, write
+from tests.secrets.examples import EXAMPLES
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "gate"
 KEPT = ("keep", "another")  # labels of lines that no rule may refuse
@@ -62,8 +62,8 @@ def lines() -> Iterator[Line]:
         yield Line("another", language, another)
     for label, language, text in _rows("lines.tsv"):
         yield Line(label, language, text)
-    for at, rule in enumerate(RULES):
-        said = SAYING[at % 3].format(rule.example)
+    for at, (_, example) in enumerate(EXAMPLES):
+        said = SAYING[at % 3].format(example)
         yield Line("secret", ("en", "de", "zh")[at % 3], said)
 
 

@@ -43,7 +43,7 @@ def parsed_by_typer(name: str) -> tuple[Any, list[Values]]:
         return 0
 
     noting = SimpleNamespace(OPTIONS=module.OPTIONS, ARGUMENTS=arguments_of(module), run=noted)
-    return typer_command(name.split()[-1], noting), calls
+    return typer_command(name, noting), calls
 
 
 def by_typer(name: str, line: list[str]) -> Values | None:

@@ -11,9 +11,10 @@ import pytest
 import memcli
 from memcli.config.settings import load
 from memcli.search.question import redacted_question
-from memcli.secrets.finding import redacted
-from memcli.secrets.rules import RULES
+from memcli.secrets.finding import find_secrets, redacted
+from memcli.secrets.rules import Rule
 from tests.commands import typed
+from tests.secrets.examples import EXAMPLES, IDS
 from tests.support import write
 
 TOKEN = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
@@ -122,8 +123,8 @@ def test_a_question_with_a_secret_finds_the_lines_that_had_one(
 
 def test_no_question_hides_a_secret_of_any_kind(tmp_path: Path) -> None:
     config = load(str(tmp_path), {}, {})
-    for rule in RULES:
-        for text in (rule.example, f"why is {rule.example} refused?"):
+    for _, example in EXAMPLES:
+        for text in (example, f"why is {example} refused?"):
             assert redacted_question(text, config) == redacted(text) != text
     assert redacted_question("why did the pool run dry", config) == "why did the pool run dry"
 
@@ -160,16 +161,12 @@ def test_what_is_asked_for_is_shown_by_get_alone(notes: Path) -> None:
     assert hidden.count("\n") == (notes / "memory/key.md").read_text("utf-8").count("\n")
 
 
-@pytest.mark.parametrize("rule", RULES, ids=[f"{r.name}-{at}" for at, r in enumerate(RULES)])
-def test_every_kind_is_redacted(notes: Path, rule: object) -> None:
-    from memcli.secrets.finding import find_secrets
-    from memcli.secrets.rules import Rule
-
-    assert isinstance(rule, Rule)
-    (secret,) = find_secrets(rule.example)
-    write(notes, "memory/one.md", f"# One\n\n{rule.example}\n")
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=IDS)
+def test_every_kind_is_redacted(notes: Path, rule: Rule, example: str) -> None:
+    (secret,) = find_secrets(example)
+    write(notes, "memory/one.md", f"# One\n\n{example}\n")
     out = typed("get memory/one.md")[1]
-    assert rule.example[secret.start : secret.end] not in out
+    assert example[secret.start : secret.end] not in out
     assert f"[secret: {rule.name}]" in out
 
 

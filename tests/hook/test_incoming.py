@@ -58,9 +58,12 @@ def test_any_bytes_are_an_object_or_none(data: bytes) -> None:
     assert isinstance(found, dict)
 
 
-def test_nothing_is_an_empty_object() -> None:
+def test_nothing_is_an_empty_object_and_half_an_object_is_refused_at_its_end() -> None:
     assert read_object(of_blocks(b"")) == {}
     assert read_object(of_blocks(b" \n", b"")) == {}
+    assert object_in('\ufeff {"a": 1}'.encode()) == {"a": 1}
+    with pytest.raises(UsageError, match="half an object"):
+        read_object(of_blocks(b'{"prompt": "why', b""))
 
 
 @pytest.mark.parametrize(
@@ -69,15 +72,6 @@ def test_nothing_is_an_empty_object() -> None:
 def test_what_cannot_become_an_object_is_refused_at_once(data: bytes) -> None:
     with pytest.raises(UsageError, match="one JSON object"):
         read_object(of_blocks(data))
-
-
-def test_half_an_object_is_refused_at_its_end() -> None:
-    with pytest.raises(UsageError, match="half an object"):
-        read_object(of_blocks(b'{"prompt": "why', b""))
-
-
-def test_a_byte_order_mark_is_no_part_of_it() -> None:
-    assert object_in('\ufeff {"a": 1}'.encode()) == {"a": 1}
 
 
 def test_a_prompt_of_ten_megabytes_is_read_with_few_looks() -> None:

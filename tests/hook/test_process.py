@@ -136,23 +136,16 @@ def test_a_wrong_line_stops_no_agent(arguments: list[str]) -> None:
     assert "memcli" in err
 
 
-def test_the_nearest_hook_is_named() -> None:
+def test_another_event_or_no_object_is_said_and_not_answered() -> None:
     assert run(told(prompt=POOL), "promt") == (
         {},
         "memcli: a hook is one of session-start, prompt, pre-compact, stop, not 'promt'\n"
         "Try: memcli hook prompt\n",
     )
-
-
-def test_what_is_no_object_is_said_to_be_none() -> None:
-    record, err = run(b"why did the pool run dry\n", "prompt")
-    assert record == {}
-    assert err == (
-        "memcli hook: a hook reads one JSON object, but got no object. Try: memcli help hook\n"
+    assert run(b"why did the pool run dry\n", "prompt") == (
+        {},
+        "memcli hook: a hook reads one JSON object, but got no object. Try: memcli help hook\n",
     )
-
-
-def test_another_event_is_said_and_not_answered() -> None:
     record, err = run(told(hook_event_name="\x1b[31m" + "x" * 10**6, prompt=POOL), "prompt")
     assert record == {}
     assert "is not what claude-code runs prompt at" in err
@@ -214,7 +207,9 @@ def test_a_reader_that_has_gone_is_no_failure(notes: str) -> None:
 
 def test_a_passage_is_given_once_a_session(notes: str) -> None:
     data = told(session_id="one", cwd=notes, prompt=POOL)
-    first, second = run(data, "prompt")[0], run(data, "prompt")[0]
+    (first, err), (second, why) = run(data, "prompt", "-v"), run(data, "prompt", "-v")
+    assert err == ""
+    assert "the session has been shown these passages" in why
     assert "memory/2025-06-12-incident-review.md:" in context(first)
     assert citations(second).isdisjoint(citations(first))
     other = run(told(session_id="two", cwd=notes, prompt=POOL), "prompt")[0]
@@ -320,12 +315,6 @@ def test_verbose_says_why_a_prompt_gets_nothing(notes: str, prompt: str, why: st
     assert (record, err) == ({}, f"memcli hook: nothing to add: {why}\n")
 
 
-def test_verbose_says_that_a_session_has_the_passages(notes: str) -> None:
-    asked = told(session_id="again", cwd=notes, prompt=POOL)
-    assert run(asked, "prompt", "-v")[1] == ""
-    assert "the session has been shown these passages" in run(asked, "prompt", "-v")[1]
-
-
 def test_a_suggestion_is_made_once_and_stops_nobody(notes: str) -> None:
     wish = told(session_id="w", cwd=notes, prompt="From now on keep commits small")
     stop = told(session_id="w", cwd=notes, hook_event_name="Stop", stop_hook_active=False)
@@ -334,10 +323,7 @@ def test_a_suggestion_is_made_once_and_stops_nobody(notes: str) -> None:
     assert set(run(stop, "stop")[0]) == {"systemMessage"}
     assert run(stop, "stop")[0] == {}
     assert run(told(session_id="w", cwd=notes), "pre-compact")[0] == {}
-
-
-def test_without_a_session_nothing_is_suggested(notes: str) -> None:
-    assert run(told(cwd=notes), "pre-compact")[0] == {}
+    assert run(told(cwd=notes), "pre-compact")[0] == {}  # without a session
 
 
 def test_the_folder_of_the_agent_says_which_workspace(notes: str, tmp_path: Path) -> None:

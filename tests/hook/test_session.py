@@ -29,7 +29,9 @@ for at in range(200):
 """
 
 
-def test_what_is_claimed_is_won_once(tmp_path: Path) -> None:
+def test_what_is_claimed_is_won_once_and_a_look_makes_no_file(tmp_path: Path) -> None:
+    assert SessionFile(str(tmp_path / "s" / "file"), "one").claimed() == {}
+    assert list(tmp_path.iterdir()) == []
     one, other = (SessionFile(str(tmp_path / "s" / "file"), name) for name in ("one", "other"))
     assert one.claim(["a", "b"]) == {"a", "b"}
     assert other.claim(["b", "c"]) == {"c"}
@@ -47,11 +49,6 @@ def test_two_hooks_of_one_start_are_one(tmp_path: Path) -> None:
     assert other.starts("startup", 10**18 + 10**9)
     assert other.starts("compact", 10**18 + 10**10)
     assert other.starts("\u00e9 \n", 10**18)
-
-
-def test_a_look_makes_no_file(tmp_path: Path) -> None:
-    assert SessionFile(str(tmp_path / "s" / "file"), "one").claimed() == {}
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_two_at_once_never_win_the_same(tmp_path: Path) -> None:
@@ -72,12 +69,9 @@ def test_what_is_forgotten_may_be_given_again_and_a_suggestion_not(tmp_path: Pat
     assert later.claim(["a", SUGGESTED]) == {"a"}
 
 
-def test_half_a_line_of_a_full_disk_is_nobodys(tmp_path: Path) -> None:
+def test_half_a_line_is_nobodys_and_of_a_full_file_nothing_more_is_given(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("one aaa\none b", "ascii")
     assert SessionFile(str(tmp_path / "file"), "two").claim(["bb"]) == {"bb"}
-
-
-def test_a_session_that_has_had_enough_is_given_no_more(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * (MOST_BYTES + 1))
     file = SessionFile(str(tmp_path / "file"), "one")
     assert file.claimed() is None

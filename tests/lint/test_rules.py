@@ -21,10 +21,6 @@ def seen(path: str, text: str, *, is_evergreen: bool = False) -> LintDocument:
     return inspect("memory", path, text, date_keys=("date",), is_evergreen=is_evergreen)
 
 
-def documents(files: Mapping[str, str]) -> Iterator[LintDocument]:
-    return (seen(path, text) for path, text in sorted(files.items()))
-
-
 def brief(found: Iterator[Finding]) -> Found:
     return [
         (each.code, each.at.citation if each.at else "", tuple(o.citation for o in each.others))
@@ -32,34 +28,27 @@ def brief(found: Iterator[Finding]) -> Found:
     ]
 
 
-def repeated(files: Mapping[str, str]) -> Found:
-    rule = Duplicates()
-    for document in documents(files):
-        rule.take(document)
+def across(rule: Duplicates | Contradictions | Links | Tasks, files: Mapping[str, str]) -> Found:
+    for path, text in sorted(files.items()):
+        rule.take(seen(path, text))
     return brief(rule.findings())
+
+
+def repeated(files: Mapping[str, str]) -> Found:
+    return across(Duplicates(), files)
 
 
 def contradicted(files: Mapping[str, str]) -> Found:
-    rule = Contradictions()
-    for document in documents(files):
-        rule.take(document)
-    return brief(rule.findings())
+    return across(Contradictions(), files)
 
 
 def linked(files: Mapping[str, str], *others: str) -> Found:
-    rule = Links(
-        {"memory": "/n"}, [("memory", path) for path in files], lambda _, path: path in others
-    )
-    for document in documents(files):
-        rule.take(document)
-    return brief(rule.findings())
+    names = [("memory", path) for path in files]
+    return across(Links({"memory": "/n"}, names, lambda _, path: path in others), files)
 
 
 def tasks(files: Mapping[str, str]) -> Found:
-    rule = Tasks("2026-06-01")
-    for document in documents(files):
-        rule.take(document)
-    return brief(rule.findings())
+    return across(Tasks("2026-06-01"), files)
 
 
 def test_a_secret_is_named_by_its_lines_and_put_out_of_sight() -> None:

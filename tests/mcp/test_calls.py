@@ -62,6 +62,10 @@ def _given(**arguments: Any) -> dict[str, Any]:
     return definitions.read(SEARCH.name, SEARCH.arguments, arguments)
 
 
+def _read(path: str = "a", **arguments: Any) -> dict[str, Any]:
+    return definitions.read(GET.name, GET.arguments, {"path": path, **arguments})
+
+
 def _never() -> bool:
     return False
 
@@ -244,8 +248,7 @@ def test_notes_are_listed_by_their_dates(clocked: Clocked) -> None:
      "memory/2025-06-12-incident-review.md:L10-L11"],
 )  # fmt: skip
 def test_citations_are_read_as_models_write_them(clocked: Clocked, path: str) -> None:
-    given = definitions.read(GET.name, GET.arguments, {"path": path})
-    text = call_get(clocked.held, given, _never).text
+    text = call_get(clocked.held, _read(path), _never).text
     assert text.startswith("memory/2025-06-12-incident-review.md:10-11 of ")
 
 
@@ -272,8 +275,7 @@ def test_a_page_ends_before_what_a_model_cannot_take(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("".join(f"{n} {'word ' * 100}\n" for n in range(200)))
     with Memory.open(tmp_path) as memory:
         held = SharedMemory(lambda _: memory.workspaces)
-        given = definitions.read(GET.name, GET.arguments, {"path": "MEMORY.md", "lines": 200})
-        told = call_get(held, given, _never)
+        told = call_get(held, _read("MEMORY.md", lines=200), _never)
         record = told.record()
         last = record["end_line"]
         assert (record["truncated"], record["next_from"]) == (True, last + 1)
@@ -292,32 +294,27 @@ def test_a_cursor_is_of_its_question_and_its_index() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "read"),
+    ("given", "first", "count"),
     [
-        ({}, {"path": "a", "from": None, "lines": 120}),
-        ({"from": 3, "lines": "7"}, {"path": "a", "from": 3, "lines": 7}),
-        ({"from": None, "lines": ""}, {"path": "a", "from": None, "lines": 120}),
+        ({}, None, 120),
+        ({"from": 3, "lines": "7"}, 3, 7),
+        ({"from": None, "lines": ""}, None, 120),
+        *(({"lines": value}, None, read)  # beyond a limit it is the limit
+          for value, read in ((0, 1), (-1, 1), (2001, 2000), (7.0, 7), ("5000", 2000))),
     ],
-)
-def test_defaults_stand_for_what_is_not_given(given: dict[str, Any], read: dict[str, Any]) -> None:
-    made = definitions.read(GET.name, GET.arguments, {"path": "a", **given})
-    assert made == {**read, "workspace": None}
+)  # fmt: skip
+def test_defaults_and_limits_take_the_place_of_what_is_missing_or_beyond(
+    given: dict[str, Any], first: int | None, count: int
+) -> None:
+    assert _read(**given) == {"path": "a", "from": first, "lines": count, "workspace": None}
+    budget = next(each.schema for each in SEARCH.arguments if each.name == "budget")
+    assert (budget["minimum"], budget["maximum"]) == (100, 20_000)
 
 
 @pytest.mark.parametrize("value", [1.5, float("nan"), float("inf"), "many", "²", True, [1]])
 def test_a_number_is_one_that_counts_something(value: object) -> None:
     with pytest.raises(UsageError, match="lines must be a whole number, not"):
-        definitions.read(GET.name, GET.arguments, {"path": "a", "lines": value})
-
-
-@pytest.mark.parametrize(
-    ("value", "read"), [(0, 1), (-1, 1), (2001, 2000), (7.0, 7), ("5000", 2000)]
-)
-def test_a_number_beyond_a_limit_is_the_limit(value: object, read: int) -> None:
-    arguments = {"path": "a", "lines": value}
-    assert definitions.read(GET.name, GET.arguments, arguments)["lines"] == read
-    budget = next(each.schema for each in SEARCH.arguments if each.name == "budget")
-    assert (budget["minimum"], budget["maximum"]) == (100, 20_000)
+        _read(lines=value)
 
 
 @pytest.mark.parametrize("name", ["budget", "cursor", "query"])
@@ -351,12 +348,11 @@ def test_an_error_does_not_repeat_all_it_was_given(clocked: Clocked, name: str) 
 def test_a_match_is_strong_if_one_line_has_what_the_question_asks(
     clocked: Clocked, question: str, match: str
 ) -> None:
-    found = call_search(clocked.held, _given(query=question), lambda: False)
+    found = call_search(clocked.held, _given(query=question), _never)
     assert found.text.startswith(f"match: {match}")
 
 
 def test_a_citation_of_several_places_is_read_from_the_first_to_the_last(clocked: Clocked) -> None:
     for path in ("USER.md:7-9,3-4", "USER.md:3, 9", "[the user](USER.md:3-9)"):
-        lines = call_get(clocked.held, definitions.read(GET.name, GET.arguments, {"path": path}),
-                         lambda: False)  # fmt: skip
+        lines = call_get(clocked.held, _read(path), _never)
         assert lines.text.startswith("USER.md:3-9 of 10 lines\n")

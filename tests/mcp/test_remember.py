@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import processes
-from tests.mcp.clients import Served, price, serve, serve_here, text_of
+from tests.mcp.clients import Served, price, serve_here, text_of
 
 FACT = "Deploys of tracker-api go out on Tuesdays, never on Fridays."
 
@@ -247,14 +247,6 @@ def test_of_several_the_own_one_is_written(notes: Path, tmp_path: Path, workspac
         assert told.endswith("saved in other")
     assert {path: path.read_bytes() for path in other.rglob("*.md")} == before
     assert any(FACT in path.read_text() for path in (notes / "memory").rglob("*.md"))
-
-
-def test_without_the_option_there_is_no_such_tool(notes: Path, tmp_path: Path) -> None:
-    with (
-        serve(tmp_path, "-w", str(notes)) as served,
-        pytest.raises(Exception, match="there is no tool 'memory_remember'"),
-    ):
-        served.call("memory_remember", text=FACT)
 
 
 LESS = (

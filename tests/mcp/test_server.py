@@ -40,13 +40,13 @@ def served(
         yield made
 
 
-def test_both_eras_of_the_protocol_are_answered(served: Served) -> None:
+def test_a_client_of_either_protocol_gets_tools_that_only_read_for_600_tokens(
+    served: Served,
+) -> None:
     version = served.client.protocol_version
     assert version in ("2026-07-28", "2025-11-25")
     assert served.client.instructions == INSTRUCTIONS
-
-
-def test_the_tools_are_read_only_and_of_a_closed_world(served: Served) -> None:
+    assert price(served) <= 600
     tools = served.do(served.client.list_tools).tools
     assert [tool.name for tool in tools] == ["memory_search", "memory_get", "memory_context"]
     for tool in tools:
@@ -55,10 +55,6 @@ def test_the_tools_are_read_only_and_of_a_closed_world(served: Served) -> None:
             "read_only_hint": True,
             "open_world_hint": False,
         }
-
-
-def test_what_a_session_pays_for_is_600_tokens_at_most(served: Served) -> None:
-    assert price(served) <= 600
 
 
 def test_a_list_has_a_line_for_each_passage(served: Served) -> None:
@@ -84,6 +80,8 @@ def test_arguments_have_the_names_that_other_servers_give_them(served: Served) -
     text = served.text("memory_search", q=POOL, top_k="2")
     assert len(re.findall(r"^\S+\.md:\d+-\d+ \| ", text, re.MULTILINE)) == 2
     assert text == served.text("memory_search", query=POOL, limit=2.0)
+    two = served.text("memory_get", path="MEMORY.md", lines=2)
+    assert served.text("memory_get", path="MEMORY.md", lines="2") == two
 
 
 @pytest.mark.parametrize("tool", ["memory_search", "memory_get", "memory_context"])
@@ -126,9 +124,16 @@ def test_a_query_of_only_excluded_words_is_read_as_those_words(served: Served) -
     assert "to exclude" not in served.text("memory_search", query="pool -kingfisher")
 
 
-@pytest.mark.parametrize("budget", [200, 700, 1500])
-def test_an_answer_costs_no_more_than_its_budget(served: Served, budget: int) -> None:
-    assert estimate(served.text("memory_search", query="the", budget=budget)) <= budget
+def test_an_answer_costs_no_more_than_its_budget_and_says_what_has_no_room(
+    served: Served,
+) -> None:
+    for budget in (200, 700, 1500):
+        assert estimate(served.text("memory_search", query="the", budget=budget)) <= budget
+    for budget, least in ((200, 80), (300, 150)):  # as many as fit with their notices
+        text = served.text("memory_search", query="pool", budget=budget)
+        assert least < estimate(text) <= budget
+    text = served.text("memory_search", query=POOL, budget=100).rstrip("\n")
+    assert text.endswith("\nNo passage fits the budget. Call memory_search with budget 500.")
 
 
 def test_filters_are_those_of_the_command_line(served: Served) -> None:
@@ -139,12 +144,6 @@ def test_filters_are_those_of_the_command_line(served: Served) -> None:
     assert found.partition("\n\n")[2].startswith("MEMORY.md:")
     assert "\nmemory/" not in found
     assert "No passages found." in served.text("memory_search", query="pool", path="nowhere/*")
-
-
-def test_a_number_may_be_written_astext_of(served: Served) -> None:
-    assert served.text("memory_get", path="MEMORY.md", lines="2") == served.text(
-        "memory_get", path="MEMORY.md", lines=2
-    )
 
 
 def test_lines_are_read_as_they_are_and_the_next_are_named(served: Served) -> None:
@@ -159,19 +158,6 @@ def test_long_lines_are_cut_to_what_a_model_can_take(served: Served, folder: Pat
     assert estimate(text) < 8100
     assert text.endswith("…\n```\nnext: memory/long.md:2\n")
     (folder / "memory" / "long.md").unlink()
-
-
-def test_what_has_no_room_is_said(served: Served) -> None:
-    text = served.text("memory_search", query=POOL, budget=100)
-    assert text.rstrip("\n").endswith(
-        "\nNo passage fits the budget. Call memory_search with budget 500."
-    )
-
-
-def test_a_budget_has_as_many_passages_as_fit_with_their_notices(served: Served) -> None:
-    few, more = (served.text("memory_search", query="pool", budget=n) for n in (200, 300))
-    assert 80 < estimate(few) <= 200
-    assert 150 < estimate(more) <= 300
 
 
 def test_a_doubtful_answer_says_so(served: Served) -> None:
@@ -263,35 +249,31 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(served: Served) -> None:
 
 
 def test_documents_have_addresses(served: Served, folder: Path) -> None:
-    async def read(uri: str) -> str:
-        (contents,) = (await served.client.read_resource(uri)).contents
-        assert isinstance(contents, TextResourceContents)
-        assert contents.mime_type == "text/markdown"
-        return contents.text
+    async def contents(uri: str) -> TextResourceContents:
+        (found,) = (await served.client.read_resource(uri)).contents
+        assert isinstance(found, TextResourceContents)
+        assert found.mime_type == "text/markdown"
+        return found
+
+    def read(uri: str) -> str:
+        return served.do(contents, uri).text
 
     templates = served.do(served.client.list_resource_templates).resource_templates
     assert [each.uri_template for each in templates] == ["memcli://{workspace}/{+path}"]
     listed = served.do(served.client.list_resources).resources
     assert [each.uri for each in listed] == ["memcli://context"]
     whole = (folder / INCIDENT).read_text("utf-8").rstrip("\n")
-    assert served.do(read, f"memcli://engineer/{INCIDENT}") == whole
-    assert served.do(read, f"memcli://Engineer/{INCIDENT.replace('-', '%2D')}") == whole
-    assert "Memory: note text" in served.do(read, "memcli://context")
+    assert read(f"memcli://engineer/{INCIDENT}") == whole
+    assert read(f"memcli://Engineer/{INCIDENT.replace('-', '%2D')}") == whole
+    assert "Memory: note text" in read("memcli://context")
+    os.utime(folder / "MEMORY.md", ns=(0, 1_750_000_000_999_999_999))
+    meta = served.do(contents, "memcli://engineer/MEMORY.md").meta
+    assert meta == {"lastModified": "2025-06-15T15:06:40Z"}
+    assert served.do(contents, "memcli://context").meta is None
     for uri in ("memcli://other/MEMORY.md", "memcli://engineer/no.md", "memcli://engineer"):
         with pytest.raises(MCPError) as caught:
-            served.do(read, uri)
+            read(uri)
         assert (caught.value.code, caught.value.data) == (INVALID_PARAMS, {"uri": uri})
-
-
-def test_a_document_says_when_it_was_changed(served: Served, folder: Path) -> None:
-    async def read(uri: str) -> object:
-        (contents,) = (await served.client.read_resource(uri)).contents
-        return contents.meta
-
-    os.utime(folder / "MEMORY.md", ns=(0, 1_750_000_000_999_999_999))
-    meta = served.do(read, "memcli://engineer/MEMORY.md")
-    assert meta == {"lastModified": "2025-06-15T15:06:40Z"}
-    assert served.do(read, "memcli://context") is None
 
 
 def test_prompts_bring_the_memory_with_them(served: Served) -> None:

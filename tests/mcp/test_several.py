@@ -51,11 +51,8 @@ def _names(served: Served) -> object:
     return search.input_schema["properties"].get("workspace", {}).get("enum")
 
 
-def test_the_workspaces_are_listed_where_they_are_several(served: Served) -> None:
-    assert _names(served) == ["engineer", "house"]
-
-
 def test_all_are_asked_and_citations_name_their_own(served: Served) -> None:
+    assert _names(served) == ["engineer", "house"]
     text = served.text("memory_search", query="pool")
     assert text.startswith("match: strong; index: up to date\n")
     assert {INCIDENT, "house:memory/2025-05-01.md:1"} <= set(_cited(text))
@@ -141,7 +138,10 @@ def test_a_folder_within_the_root_may_be_named(folders: Path, tmp_path: Path, mo
     shutil.copytree(folders / "house", project)
     (tmp_path / "elsewhere").mkdir()
     with serve_here(tmp_path, mode=mode, cwd=str(tmp_path)) as served:
-        assert "no workspace at or above" in served.error("memory_search", query="pool")
+        told = served.error("memory_search", query="pool")
+        assert "no workspace at or above" in told
+        hint = 'the same call with workspace "FOLDER", the path of a folder of notes'
+        assert told.endswith(f"Try: {hint}")
         found = served.text("memory_search", query="pool", workspace=str(project))
         assert "\nmemory/2025-05-01.md:1 | " in found
         context = served.text("memory_context", workspace="project/memory")
@@ -241,13 +241,6 @@ def test_the_project_of_the_agent_is_the_own_workspace(folders: Path, tmp_path: 
         tmp_path, *named, CLAUDE_PROJECT_DIR=str(folders / "house" / "memory")
     ) as served:
         assert "4711" in served.text("memory_search", query="pool code")
-
-
-def test_in_the_home_folder_the_error_names_the_argument(tmp_path: Path) -> None:
-    with serve_here(tmp_path, cwd=str(tmp_path)) as served:
-        told = served.error("memory_search", query="pool")
-    hint = 'the same call with workspace "FOLDER", the path of a folder of notes'
-    assert told.endswith(f"Try: {hint}")
 
 
 def test_names_are_listed_as_far_as_they_can_be_paid_for(folders: Path, tmp_path: Path) -> None:

@@ -45,28 +45,21 @@ def log(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_note_stands_behind_what_stood(log: Path, tmp_path: Path) -> None:
+def test_a_note_is_written_behind_the_rest_and_taken_back_to_the_byte(
+    log: Path, tmp_path: Path
+) -> None:
     inode = log.stat().st_ino
-    made = add(tmp_path, "three")
-    assert log.read_text("utf-8") == f"{OLD}- three\n"
-    assert (made.first_line, made.last_line, made.before, made.is_new) == (5, 5, len(OLD), False)
-    assert log.stat().st_ino == inode
-
-
-def test_a_missing_file_and_its_folder_are_made(tmp_path: Path) -> None:
-    made = add(tmp_path, "one", "a/b/log.md")
-    assert (tmp_path / "a/b/log.md").read_text("utf-8") == "# Log\n\n- one\n"
-    assert (made.is_new, made.first_line) == (True, 3)
-    assert names(tmp_path / "a/b") == ["log.md"]
-
-
-def test_an_append_is_taken_back_to_the_byte(log: Path, tmp_path: Path) -> None:
     made = add(tmp_path, "three\nand more")
+    assert log.read_text("utf-8") == f"{OLD}- three\n  and more\n"
+    assert (made.first_line, made.last_line, made.before, made.is_new) == (5, 6, len(OLD), False)
     assert append.take_back(str(tmp_path), made, sleep=at_once) == ""
-    assert log.read_text("utf-8") == OLD
-    new = add(tmp_path, "one", "new.md")
+    assert (log.read_text("utf-8"), log.stat().st_ino) == (OLD, inode)
+    new = add(tmp_path, "one", "a/b/log.md")
+    assert (tmp_path / "a/b/log.md").read_text("utf-8") == "# Log\n\n- one\n"
+    assert (new.is_new, new.first_line, names(tmp_path / "a/b")) == (True, 3, ["log.md"])
+    (tmp_path / "a/b/other.md").touch()
     assert append.take_back(str(tmp_path), new, sleep=at_once) == ""
-    assert not (tmp_path / "new.md").exists()
+    assert not (tmp_path / "a/b/log.md").exists()
     assert append.take_back(str(tmp_path), new, sleep=at_once) == "the file is gone"
 
 

@@ -50,32 +50,24 @@ def test_the_encoding_of_the_file_is_kept(encoding: str) -> None:
     assert whole == "# 日志\r\n\r\n- 一\r\n- 发布在周二\r\n"
 
 
-@pytest.mark.parametrize(
-    "before", ["```\nopen\n", "~~~ sh\nopen\n\n\n", "text\n\n<!-- open\n", "<script>\nopen\n"]
-)
-def test_a_block_that_nothing_closes_takes_in_no_note(before: str) -> None:
-    with pytest.raises(UsageError, match=r"log\.md:\d opens a block that is never closed"):
-        _placed(before)
+NEVER_CLOSED = ("```\nopen\n", "~~~ sh\nopen\n\n\n", "text\n\n<!-- open\n", "<script>\nopen\n")
+LEFT_OPEN = ("```\nopen", "<!-- open", "a\n\n~~~\nb")
+NO_TEXT = (b"\xff\xfe\x00", b"caf\xe9 au lait\n", b"\x00\x01\x02" * 400, b"\xff\xfe\x00\x00a")
 
 
-@pytest.mark.parametrize("text", ["```\nopen", "<!-- open", "a\n\n~~~\nb"])
-def test_a_note_that_leaves_a_block_open_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="does not close"):
-        _placed("# Log\n", Note(text))
-
-
-@pytest.mark.parametrize(
-    "data", [b"\xff\xfe\x00", b"caf\xe9 au lait\n", b"\x00\x01\x02" * 400, b"\xff\xfe\x00\x00a"]
-)
-def test_a_file_that_is_no_text_is_left_alone(data: bytes) -> None:
-    with pytest.raises(UsageError, match="is not text that memcli can add to"):
-        _placed(data)
-
-
-@pytest.mark.parametrize("text", ["a\0b", "a\x1b[31mb", "a\udcffb"])
-def test_a_note_with_controls_is_no_text(text: str) -> None:
-    with pytest.raises(UsageError, match="which is not text"):
-        cleaned(text)
+def test_no_note_goes_into_an_open_block_or_a_file_or_a_text_that_is_none() -> None:
+    for before in NEVER_CLOSED:
+        with pytest.raises(UsageError, match=r"log\.md:\d opens a block that is never closed"):
+            _placed(before)
+    for text in LEFT_OPEN:
+        with pytest.raises(UsageError, match="does not close"):
+            _placed("# Log\n", Note(text))
+    for data in NO_TEXT:
+        with pytest.raises(UsageError, match="is not text that memcli can add to"):
+            _placed(data)
+    for text in ("a\0b", "a\x1b[31mb", "a\udcffb"):
+        with pytest.raises(UsageError, match="which is not text"):
+            cleaned(text)
 
 
 @pytest.mark.parametrize(

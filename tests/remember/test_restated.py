@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from memcli.language.facts import facets_of
@@ -19,6 +21,16 @@ HOSTS = "| host | role | | --- | --- | | `bw-01` | primary | | `bw-02` | replica
 TEAMS = "Ilse leads the platform team; Tomas owns paging."
 
 
+def near(
+    older: Sequence[str], cosine: float | None, path: str = "", headings: tuple[str, ...] = ()
+) -> list[SimilarLine]:
+    return [
+        SimilarLine("memory", path or ("USER.md" if each in USER else "MEMORY.md"), at, at, each,
+                    cosine=cosine, headings=headings)
+        for at, each in enumerate(older, start=1)
+    ]  # fmt: skip
+
+
 def rule(
     text: str,
     *older: str,
@@ -26,12 +38,7 @@ def rule(
     cosine: float | None = None,
     settings: AdmissionSettings = NEAR,
 ) -> str:
-    lines = [
-        SimilarLine("memory", "USER.md" if each in USER else "MEMORY.md", at, at, each,
-                    cosine=cosine, headings=headings)
-        for at, each in enumerate(older, start=1)
-    ]  # fmt: skip
-    refusal = judge(text, lines, settings).refusal
+    refusal = judge(text, near(older, cosine, headings=headings), settings).refusal
     return refusal.rule if refusal else ""
 
 
@@ -101,25 +108,19 @@ def test_a_line_that_is_near_says_the_same_without_a_plain_word() -> None:
     assert rule("The sandbox allows 50 requests a second.", limits, cosine=0.85) != "known"
     assert rule("Tomas wants to hear bad news early.", news, cosine=0.85) != "known"
     assert rule("Ilse wants to hear bad news early.", news, cosine=0.6) == ""
-    near = rule("Ilse wants to hear bad news early.", news, cosine=0.85, settings=SETTINGS)
-    assert near == ""  # the cosine is of another model
+    of_another = rule("Ilse wants to hear bad news early.", news, cosine=0.85, settings=SETTINGS)
+    assert of_another == ""  # the cosine is of another model
 
 
 def hints(text: str, *older: str) -> list[str]:
-    lines = [
-        SimilarLine("memory", "USER.md" if each in USER else "MEMORY.md", at, at, each, cosine=0.3)
-        for at, each in enumerate(older, start=1)
-    ]
-    return [each.text for each in judge(text, lines, SETTINGS).older]
+    return [each.text for each in judge(text, near(older, 0.3), SETTINGS).older]
 
 
 def test_a_note_that_ends_what_a_line_says_is_compared_with_it() -> None:
     editor = "Editor: Helix, dark theme"
     lines = ("Name: Runa", editor)
     note = "Runa no longer uses Helix; she uses Zed since March 2026."
-    user = [SimilarLine("memory", "USER.md", at, at, each, cosine=0.2)
-            for at, each in enumerate(lines, start=1)]  # fmt: skip
-    [older] = judge(note, user, SETTINGS).older
+    [older] = judge(note, near(lines, 0.2, "USER.md"), SETTINGS).older
     assert (older.text, older.differs) == (editor, True)
     assert hints("Levente leads the platform team.", TEAMS) == [TEAMS]
     assert hints("Levente leads the billing team.", TEAMS) == []
@@ -127,10 +128,8 @@ def test_a_note_that_ends_what_a_line_says_is_compared_with_it() -> None:
 
 def test_a_line_whose_number_was_replaced_is_no_hint() -> None:
     lines = ("Retention of application logs is 14 days from today.", LOGS)
-    user = [SimilarLine("memory", "a.md", at, at, each, cosine=0.75)
-            for at, each in enumerate(lines, start=1)]  # fmt: skip
-    older = judge("Application logs have a retention of 30 days.", user, SETTINGS).older
-    assert [each.text for each in older] == [LOGS]
+    note = "Application logs have a retention of 30 days."
+    assert [each.text for each in judge(note, near(lines, 0.75), SETTINGS).older] == [LOGS]
     rents = ["The rent is 980 euros.", "The rent is 1045 euros."]
     assert sorted(hints("The rent is 1100 euros.", *rents)) == sorted(rents)
     assert hints("The rent is 1100 euros.", rents[0]) == [rents[0]]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.generate import agent_memory_table
+from memcli.cli.generate import tables
 from memcli.types import Source
 from memcli.workspace import discover as walking
 from memcli.workspace.agent_memories import AGENT_MEMORIES, FINDABLE, OPEN, find
@@ -107,8 +107,8 @@ def test_every_place_has_a_layout_here_or_a_test_of_its_own() -> None:
     }
     assert names == {*LAYOUTS, "claude-code", "gemini", *(set(FINDABLE) - set(OPEN))}
     assert all(each.about for each in AGENT_MEMORIES)
-    assert "| `codex` | `~/.codex/memories` |\n" in agent_memory_table()
-    assert "| `zk` | `path` of a `[[source]]` |\n" in agent_memory_table()
+    assert "| `codex` | `~/.codex/memories` |\n" in tables()["agent memory"]
+    assert "| `zk` | `path` of a `[[source]]` |\n" in tables()["agent memory"]
 
 
 @pytest.mark.parametrize(

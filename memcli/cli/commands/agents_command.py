@@ -40,7 +40,7 @@ from memcli.config.settings import user_file
 from memcli.errors import ExitCode, UsageError, install_extra
 from memcli.record import Record
 from memcli.workspace import atomic_write
-from memcli.workspace.locate import Surroundings, is_everything, is_repository, locate
+from memcli.workspace.locate import Surroundings, is_everything, locate, repository_around
 
 ABOUT = "List the agents found here, and install memcli into them."
 USUAL = "list"
@@ -387,23 +387,10 @@ MODULE = "__main__.py"  # run by `python -m memcli`
 
 def this_machine() -> Machine:
     """Describe the machine, and the project of the current folder."""
-    home = os.path.expanduser("~")
-    return Machine(sys.platform, home, os.environ, _project(home))
-
-
-def _project(home: str) -> str:
-    """Return the repository around the current folder, or else that folder; "" in a home folder."""
-    here = current_folder()
-    if here is None:
-        return ""
-    folder = here = os.path.realpath(here)
-    while not is_repository(folder):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            folder = here
-            break
-        folder = parent
-    return "" if is_everything(folder, home) else folder
+    home, here = os.path.expanduser("~"), current_folder()
+    folder = repository_around(os.path.realpath(here)) if here else home
+    project = "" if is_everything(folder, home) else folder
+    return Machine(sys.platform, home, os.environ, project)
 
 
 def state_path() -> str:

@@ -13,11 +13,11 @@ from memcli.cli.command_context import CommandContext, command_context, progress
 from memcli.cli.filters import bounds_of, filters_of, sync_of
 from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.cli.search_form import TEMPLATE, Shape, shape_of
-from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
+from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness, write_names
 from memcli.errors import ExitCode, UsageError
-from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.render.text import Style
+from memcli.render.text import counted as counted_of
 from memcli.render.width import columns, shortened, wrap
 from memcli.types import EMPTY, named_days, shown
 
@@ -110,13 +110,11 @@ def write(
     more = max(0, (len(by_value) or catalogue.total) - limit) if limit else 0
     shown = catalogue._replace(documents=catalogue.documents[:limit])
     if form in ("json", "jsonl"):
-        listed = _counted(by_value[:limit]) if count is not None else _records(shown, command)
+        listed = [{"value": value, "documents": number} for value, number in by_value[:limit]]
+        listed = listed if count is not None else _records(shown, command)
         _write_json(shown, command, shape, listed, is_counted=count is not None, more=more)
     elif form in ("paths", "paths0"):
-        is_exact = form == "paths0" and not terminal.out_is_terminal
-        for document in shown.documents:
-            name = command.name(document.source, document.path)
-            terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
+        write_names((command.name(d.source, d.path) for d in shown.documents), command, shape)
     elif shape.template is not None:
         for record in _records(shown, command):
             terminal.write(shape.template.filled(record, terminal.safe_line))
@@ -144,14 +142,12 @@ def _count(row: DocumentCount, command: CommandContext, *, width: int) -> str:
 
 
 def _write_text(catalogue: Catalogue, command: CommandContext) -> None:
-
     terminal = command.terminal
     width = terminal.width if terminal.out_is_terminal else None
     kinds = max((len(document.kind) for document in catalogue.documents), default=0)
     for d in catalogue.documents:
-        days = named_days((d.date_from or d.date, d.date)) if d.date else None
-        row = DocumentRow(days, d.kind, command.name(d.source, d.path), d.title, d.tags)
-        terminal.write(line(row, kinds, width, style=terminal.style, safe=terminal.safe_line))
+        name, style = command.name(d.source, d.path), terminal.style
+        terminal.write(line(d, name, kinds, width, style=style, safe=terminal.safe_line))
 
 
 def _write_json(
@@ -182,24 +178,18 @@ def _write_json(
         command.terminal.write_json(line)
 
 
-def _counted(counted: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
-    return [{"value": value, "documents": number} for value, number in counted]
-
-
 def _records(catalogue: Catalogue, command: CommandContext) -> list[dict[str, Any]]:
-    return [_record(document, command) for document in catalogue.documents]
-
-
-def _record(document: DocumentEntry, command: CommandContext) -> dict[str, Any]:
     from memcli.render.jsonio import source_of
 
-    source, path = document.source, document.path
-    file = None if command.file_of(source, path) is None else command.name(source, path)
-    whole = {"name": shown(source, path), "file": file, **document._asdict()}
-    record = {**whole, **source_of(source)}
-    if document.date_from is None:
-        del record["date_from"]
-    return record
+    records = []
+    for document in catalogue.documents:
+        source, path = document.source, document.path
+        file = None if command.file_of(source, path) is None else command.name(source, path)
+        named = {"name": shown(source, path), "file": file}
+        records.append({**named, **document._asdict(), **source_of(source)})
+        if document.date_from is None:
+            del records[-1]["date_from"]
+    return records
 
 
 def _say(catalogue: Catalogue, command: CommandContext, shape: Shape, more: int) -> None:
@@ -215,58 +205,42 @@ def _say(catalogue: Catalogue, command: CommandContext, shape: Shape, more: int)
     elif more:
         terminal.say(f"{more} more {'is' if more == 1 else 'are'} not listed.")
     elif terminal.verbose:
-        number = len(catalogue.documents)
-        terminal.say("1 document" if number == 1 else f"{number} documents")
+        terminal.say(counted_of(len(catalogue.documents), "document"))
 
 
 INDENT = "    "
 LEAST_TITLE = 12  # columns; a shorter title is not shown
 
 
-class DocumentRow(Record):
-    """The properties of a document in a list."""
-
-    days: str | None  # a day, a week or a month
-    kind: str
-    name: str  # the name that `memcli get` accepts
-    title: str
-    tags: tuple[str, ...]
-
-
 def line(
-    row: DocumentRow, kinds: int, width: int | None, *, style: Style, safe: Callable[[str], str]
-) -> str:
-    """Write one document; the date is `-` if it has none.
+    document: DocumentEntry, here: str, kinds: int, width: int | None,
+    *, style: Style, safe: Callable[[str], str],
+) -> str:  # fmt: skip
+    """Write one document with its name from here; the date is `-` if it has none.
 
     The kind is padded to `kinds` characters. The title is shown if it differs from the file's name,
     cut to `width` columns. If there is no room for name and tags, they follow on a new line.
     """
-    name = safe(row.name)
-    head = f"{row.days or '-':10}  {safe(row.kind):{kinds}}  "
-    tags = [f"#{safe(tag)}" for tag in row.tags]
+    name, date = safe(here), document.date
+    days = named_days((document.date_from or date, date)) if date else "-"
+    head = f"{days:10}  {safe(document.kind):{kinds}}  "
+    tags = [f"#{safe(tag)}" for tag in document.tags]
     tagged = "".join(f"  {tag}" for tag in tags)
-    title = safe(row.title)
-    if row.title == os.path.splitext(os.path.basename(row.name))[0]:
+    title = safe(document.title)
+    if document.title == os.path.splitext(os.path.basename(here))[0]:
         title = ""
     elif width is not None:
         room = width - columns(head + name + tagged) - 2
         title = shortened(title, room) if room >= LEAST_TITLE else ""
     if width is not None and columns(head + name + tagged) > width:
-        below = "".join(f"{style.dim}{INDENT}{each}{style.end}\n" for each in _lines(tags, width))
-        return f"{_above(head, name, width, style)}\n{below}"
+        below = "  ".join(tags)
+        folded = [below[a:b] for a, b in wrap(below, width - len(INDENT)) if tags]
+        lines = [f"{head}{style.path}{name}{style.end}"]
+        if columns(head + name) > width:  # the name is on lines of its own
+            pieces = [name[a:b] for a, b in wrap(name, width - len(INDENT))]
+            lines = [head.rstrip(), *(f"{INDENT}{style.path}{p}{style.end}" for p in pieces)]
+        lines += [f"{style.dim}{INDENT}{each}{style.end}" for each in folded]
+        return "".join(f"{each}\n" for each in lines)
     heading = f"  {style.heading}{title}{style.end}" if title else ""
     tagged = f"{style.dim}{tagged}{style.end}" if tagged else ""
     return f"{head}{style.path}{name}{style.end}{heading}{tagged}\n"
-
-
-def _above(head: str, name: str, width: int, style: Style) -> str:
-    """Put the name on lines of its own if it does not fit next to its head."""
-    if columns(head + name) <= width:
-        return f"{head}{style.path}{name}{style.end}"
-    pieces = [name[start:end] for start, end in wrap(name, width - len(INDENT))]
-    return "\n".join([head.rstrip(), *(f"{INDENT}{style.path}{p}{style.end}" for p in pieces)])
-
-
-def _lines(tags: Sequence[str], width: int) -> list[str]:
-    text = "  ".join(tags)
-    return [text[start:end] for start, end in wrap(text, width - len(INDENT)) if tags]
