@@ -15,14 +15,7 @@ from memcli.record import Record
 MARKED = ("memcli: begin", "memcli: end")
 
 
-class Comment(Record):
-    """How a kind of file begins and ends a remark."""
-
-    before: str
-    behind: str
-
-
-MARKDOWN, TOML = Comment("<!-- ", " -->"), Comment("# ", "")
+MARKDOWN, TOML = "<!-- {} -->", "# {}"  # comments
 
 
 class MarkedBlock(Record):
@@ -33,9 +26,9 @@ class MarkedBlock(Record):
     text: str  # between the marks, with line ends of one sign
 
 
-def find(text: str, comment: Comment) -> MarkedBlock | None:
+def find(text: str, comment: str) -> MarkedBlock | None:
     """Find the block; UnfitError if marks are missing or more than two."""
-    begin, end = (_places(text, f"{comment.before}{mark}{comment.behind}") for mark in MARKED)
+    begin, end = (_places(text, comment.format(mark)) for mark in MARKED)
     if not begin and not end:
         return None
     if len(begin) != 1 or len(end) != 1 or begin[0].end() > end[0].start():
@@ -44,11 +37,11 @@ def find(text: str, comment: Comment) -> MarkedBlock | None:
     return MarkedBlock(begin[0].start(), end[0].end(), inside)
 
 
-def put(text: str, inside: str, comment: Comment) -> tuple[str, str]:
+def put(text: str, inside: str, comment: str) -> tuple[str, str]:
     """Append a block to a text; also return what was put before the block."""
     if find(text, comment):
         raise UnfitError("has a block of memcli already")
-    begin, end = (f"{comment.before}{mark}{comment.behind}\n" for mark in MARKED)
+    begin, end = (f"{comment.format(mark)}\n" for mark in MARKED)
     made = begin + inside + end
     lead = "" if not text.removeprefix("\ufeff") else "\n" if text.endswith("\n") else "\n\n"
     if "\r\n" in text:
@@ -56,7 +49,7 @@ def put(text: str, inside: str, comment: Comment) -> tuple[str, str]:
     return text + lead + made, lead
 
 
-def take(text: str, inside: str, lead: str, comment: Comment) -> str:
+def take(text: str, inside: str, lead: str, comment: str) -> str:
     """Remove a block; UnfitError if it is missing, or was changed."""
     block = find(text, comment)
     if block is None or block.text != inside:

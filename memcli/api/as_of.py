@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, time
 
 from memcli.api.ask import bring_up_to_date
 from memcli.api.sync import Job, Vectors, sync
-from memcli.api.workspace import Workspace, local, open_workspace
+from memcli.api.workspace import Workspace, local
 from memcli.api.workspaces import Selection, Workspaces
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings as configured
@@ -156,9 +156,7 @@ def open_as_of(selected: Selection, folder: str | None) -> Workspaces:
     UsageError without git or a repository, NotFoundError if there is no such commit.
     """
     settings, environ, clock = selected.settings, selected.environ, selected.clock
-    today = open_workspace(
-        folder, settings=settings, environ=environ, clock=clock, here=selected.here
-    )
+    today = selected.open(folder)
     root = today.config.workspace
     named, top = repository_of(root)
     git = Git(named, environ)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
     from memcli.config.settings import Config
     from memcli.remember.admission import WasShown
+    from memcli.search.options import SearchOptions
 
 
 class Memory:
@@ -71,8 +72,12 @@ class Memory:
         from memcli.api.workspaces import Selection
 
         folders = tuple(os.fspath(each) for each in workspaces)
-        selected = Selection(folders, everywhere, as_of=as_of, shared=shared, tenant=tenant)
-        return cls(open_workspaces(selected, settings=settings, environ=environ, clock=clock))
+        environ = os.environ if environ is None else environ
+        selected = Selection(
+            folders, everywhere, as_of=as_of, shared=shared, tenant=tenant,
+            settings=settings or {}, environ=environ, clock=clock,
+        )  # fmt: skip
+        return cls(open_workspaces(selected))
 
     def __enter__(self) -> Self:
         return self
@@ -114,23 +119,28 @@ class Memory:
         no index and building one would take too long.
         """
         from memcli.api.ask import ask
-        from memcli.api.filters import filters_of
         from memcli.api.records import results_of
-        from memcli.search.options import options_of
         from memcli.search.question import Question
 
         moment = now or self.workspaces.moment()
-        config = self.config if limit is None else self.config.having({"search.limit": limit})
-        options = options_of(
-            config,
-            filters=filters_of(self.workspaces, filters, moment.date()),
-            budget=budget,
-            whole=full,
-            ends=not more,
-        )
-        question = Question.by(config, text, moment)
+        options = self._options(filters, limit, moment, budget=budget, whole=full, ends=not more)
+        question = Question.by(self.config, text, moment)
         result = ask(self.workspaces, question, options, sync=sync)
         return results_of(result, now=moment.isoformat(timespec="seconds"))
+
+    def _options(
+        self,
+        filters: FilterArguments,
+        limit: int | None,
+        moment: datetime,
+        **others: Any,  # noqa: ANN401  # of `options_of`
+    ) -> SearchOptions:
+        from memcli.api.filters import filters_of
+        from memcli.search.options import options_of
+
+        config = self.config if limit is None else self.config.having({"search.limit": limit})
+        selected = filters_of(self.workspaces, filters, moment.date())
+        return options_of(config, filters=selected, **others)
 
     def related(
         self,
@@ -145,15 +155,11 @@ class Memory:
         `target` is as for `get`, the rest as for `search`. NotFoundError if there is no such
         document, or if it has no text.
         """
-        from memcli.api.filters import filters_of
         from memcli.api.records import RelatedPassages, RetrieverStatus
         from memcli.api.related import likenesses
-        from memcli.search.options import options_of
         from memcli.search.passages import passages_of
 
-        config = self.config if limit is None else self.config.having({"search.limit": limit})
-        today = self.workspaces.moment().date()
-        options = options_of(config, filters=filters_of(self.workspaces, filters, today))
+        options = self._options(filters, limit, self.workspaces.moment())
         result = likenesses(self.workspaces, target, options, sync=sync)
         return RelatedPassages(
             place=result.citation,

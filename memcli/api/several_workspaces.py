@@ -11,7 +11,7 @@ from _thread import allocate_lock as Lock
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from shlex import quote
 
-from memcli.api.workspace import STANDS_IN, Workspace, current_folder, open_workspace
+from memcli.api.workspace import STANDS_IN, Workspace, current_folder
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, joined
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
@@ -97,13 +97,7 @@ def open_several(selected: Selection) -> Workspaces:
             reason = Reason("not-found", f"there is no folder {folder}", hint)
             return NamedWorkspace(name, folder, None, reason)
         try:
-            workspace = open_workspace(
-                folder,
-                settings=selected.settings,
-                environ=environ,
-                clock=selected.clock,
-                shared=shared.take,
-            )
+            workspace = selected.open(folder, shared=shared.take)
         except MemcliError as error:
             return NamedWorkspace(name, folder, None, for_folder(error.reason, folder))
         return NamedWorkspace(name, folder, workspace)

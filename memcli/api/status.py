@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
     from memcli.config.settings import Config
     from memcli.indexing.planning import Settings
-    from memcli.store.port import Snapshot
 
 # A watcher writes its record every 30 seconds, even during a run.
 SILENT_SECONDS = 120.0
@@ -200,7 +199,14 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         facts = snapshot.facts if snapshot else Facts()
         index = IndexModel(facts.model, facts.fingerprint, facts.language or "")
         usability = _usability(workspace, index, deep=deep)
-        holdings = _holdings(snapshot, deep=deep) if snapshot else IndexContents()
+        holdings = IndexContents()
+        if snapshot:
+            documents = snapshot.documents(Scope())
+            holdings = IndexContents(
+                snapshot.counts(), counts_by_source(documents), skipped_files(documents),
+                facts.fingerprint, snapshot.vector_search(),
+                snapshot.integrity() if deep else None,
+            )  # fmt: skip
     return Findings(
         config=workspace.config,
         store=store.describe(),
@@ -244,18 +250,6 @@ def _usability(workspace: Workspace, index: IndexModel, *, deep: bool) -> Usabil
     except RetrieverError as error:
         return Usability(False, None, error.reason)
     return Usability(True, opened.encoder.fingerprint, None)
-
-
-def _holdings(snapshot: Snapshot, *, deep: bool) -> IndexContents:
-    documents = snapshot.documents(Scope())
-    return IndexContents(
-        counts=snapshot.counts(),
-        by_source=counts_by_source(documents),
-        skipped=skipped_files(documents),
-        fingerprint=snapshot.facts.fingerprint,
-        vectors=snapshot.vector_search(),
-        integrity=snapshot.integrity() if deep else None,
-    )
 
 
 def judge(findings: Findings) -> tuple[Reason, ...]:
@@ -365,6 +359,12 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
     """Describe a workspace as `memcli.status/1` does."""
     comparison, holdings = findings.comparison, findings.holdings
     listing = comparison.listing
+    reason = OTHER_MODEL if findings.is_other_model else findings.usability.reason
+    semantic = {
+        "available": findings.usability.is_usable and not findings.is_other_model,
+        "reason": reason.text if reason else "",
+        "hint": reason.hint if reason else "",
+    }
     named = {(skip.source, skip.path) for skip in listing.skips}
     no_text = [skip for skip in holdings.skipped if (skip.source, skip.path) not in named]
     return WorkspaceStatus(
@@ -394,7 +394,7 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
         summaries=findings.summaries,
         skipped=(*listing.skips, *no_text, *listing.unlisted),
         unlisted=tuple(types.shown(s.source, s.path or ".") for s in listing.unlisted),
-        retrievers={"keyword": {"available": True}, "semantic": _semantic(findings)},
+        retrievers={"keyword": {"available": True}, "semantic": semantic},
         vectors=_vectors(findings),
         warnings=tuple(map(sentence, warnings)),
     )
@@ -411,15 +411,6 @@ def planned(comparison: IndexComparison) -> PlannedChanges:
         tuple(changes.removed),
         tuple(comparison.settings),
     )
-
-
-def _semantic(findings: Findings) -> dict[str, Any]:
-    reason = OTHER_MODEL if findings.is_other_model else findings.usability.reason
-    return {
-        "available": findings.usability.is_usable and not findings.is_other_model,
-        "reason": reason.text if reason else "",
-        "hint": reason.hint if reason else "",
-    }
 
 
 def _vectors(findings: Findings) -> VectorStatus:

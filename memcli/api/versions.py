@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from memcli.api import targets
 from memcli.api.as_of import Repository
-from memcli.api.read import Lines, get
+from memcli.api.read import get
 from memcli.api.workspaces import Workspaces
 from memcli.errors import Reason, UsageError
 from memcli.history.commits import MOST_COMMITS, Commit, head_of, parent_of
@@ -44,7 +44,6 @@ class Version(Record):
 class Versions(Record):
     """Lines, the newest version first."""
 
-    lines: Lines
     versions: tuple[Version, ...]
     notices: tuple[Reason, ...]
 
@@ -88,7 +87,7 @@ def versions(
         repository = Repository(git, workspace.config.workspace, top, workspace.environ)
         past = _Past(repository, settings, lines.source)
         result, notices = _followed(past, now, head_of(git))
-    return Versions(lines, tuple(result), tuple(notices))
+    return Versions(tuple(result), tuple(notices))
 
 
 class _Past(Record):

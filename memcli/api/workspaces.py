@@ -7,12 +7,19 @@ the others answer, and the freshness names it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial, wraps
 
-from memcli.api.workspace import SYSTEM_CLOCK, Clock, Workspace, encoder_settings
+from memcli.api.workspace import (
+    SYSTEM_CLOCK,
+    Clock,
+    Workspace,
+    encoder_settings,
+    open_workspace,
+)
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.config.keys import nearest
 from memcli.config.settings import Config
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from typing import Concatenate, ParamSpec, TypeVar
 
     from memcli.api.targets import Target
+    from memcli.api.workspace import SharedEncoders
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.planning import Settings
     from memcli.store.port import SharedIndex, Snapshot, Store
@@ -58,13 +66,27 @@ class Selection(Record):
     may_miss: bool = False  # a missing folder is opened as soon as it exists
     now: datetime | None = None  # the moment for relative days; None: the clock
     settings: Mapping[str, Any] = {}  # they override all others, by name
-    environ: Mapping[str, str] = {}
+    environ: Mapping[str, str] = os.environ
     clock: Clock = SYSTEM_CLOCK
 
     @property
     def are_several(self) -> bool:
         """Return whether the options name several workspaces."""
         return self.everywhere or len(self.folders) > 1
+
+    def open(
+        self, folder: str | None, *, anywhere: bool = False, shared: SharedEncoders | None = None
+    ) -> Workspace:
+        """Open one folder; the errors are those of `open_workspace`."""
+        return open_workspace(
+            folder,
+            settings=self.settings,
+            environ=self.environ,
+            clock=self.clock,
+            anywhere=anywhere,
+            here=self.here,
+            shared=shared,
+        )
 
     def check(self) -> None:
         """Raise UsageError if options cannot be combined."""

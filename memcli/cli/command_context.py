@@ -155,8 +155,9 @@ def _open(
         here=here,
         anywhere=anywhere,
         now=_parse_now(options.now) if options.now else None,
+        settings=settings,
     )
-    return open_workspaces(selected, settings=settings)
+    return open_workspaces(selected)
 
 
 @contextmanager

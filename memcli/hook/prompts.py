@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.tokens import wide
 from memcli.language.words import fold
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ LEAST_WIDTH = 10  # characters, as in "yes, do it"
 # question.
 MOST_CHARACTERS = 1000
 _MOST_LOOKED_AT = 20_000  # characters at either end
-_FIRST_WIDE = "\u2e80"
 # A command for the agent, or what the agent itself writes in the place of a prompt.
 _NOT_SAID = re.compile(r"[/!$][a-z][\w:.-]*(?:\s|$)|<[a-z][\w-]*>")
 _FENCED = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
@@ -127,10 +127,8 @@ def _ends(text: str, most: int) -> str:
 
 def has_subject(question: Question) -> bool:
     """Return whether a question has a word that could be its subject, or asks for a date."""
-    query = question.query
-    if question.dates and query.asks_for_dates_alone:
-        return True
-    return bool(subject(query))
+    is_date = bool(question.dates) and question.query.asks_for_dates_alone
+    return is_date or bool(subject(question.query))
 
 
 def subject(query: ParsedQuery) -> list[QueryTerm]:
@@ -218,4 +216,4 @@ def is_wish(prompt: str) -> bool:
 
 def _width(text: str) -> int:
     """Count characters; those of Chinese, Japanese and Korean count twice."""
-    return len(text) + sum(character >= _FIRST_WIDE for character in text)
+    return len(text) + wide(text)

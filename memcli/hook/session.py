@@ -19,6 +19,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.digests import sha256
 from memcli.errors import StoreError
 from memcli.system import FILE_FLAGS
+from memcli.workspace.openat import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -153,13 +154,9 @@ class SessionFile:
             pass
 
     def _read(self, descriptor: int) -> dict[str, str] | None:
-        if os.fstat(descriptor).st_size > MOST_BYTES:
-            return None
         os.lseek(descriptor, 0, os.SEEK_SET)
-        pieces = []
-        while piece := os.read(descriptor, MOST_BYTES):
-            pieces.append(piece)
-        return _owners(b"".join(pieces).decode("ascii", "replace"))
+        data = read_bytes(descriptor, MOST_BYTES)
+        return None if len(data) > MOST_BYTES else _owners(data.decode("ascii", "replace"))
 
 
 def _owners(text: str) -> dict[str, str]:

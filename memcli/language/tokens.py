@@ -21,6 +21,8 @@ CHARS_PER_TOKEN = 4.0
 CHARS_PER_TOKEN_CJK = 1.6
 CHARS_PER_TOKEN_DENSE = 2.5
 
+FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
+
 SMALL = 0.24
 CAPITAL = 0.56
 DIGIT = 0.78
@@ -38,6 +40,11 @@ _SIGNS = bytes(c for c in range(33, 127) if not chr(c).isalnum())
 # Compiled at first use: most text is ASCII and needs neither pattern.
 _CJK = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 _DENSE = "[\u0400-\u052f\u0590-\u06ff\u0750-\u077f\u0e00-\u0e7f]"
+
+
+def wide(text: str) -> int:
+    """Count the characters of scripts that are indexed as pairs."""
+    return sum(map(FIRST_WIDE.__le__, text))
 
 
 def price(text: str) -> float:

@@ -14,7 +14,6 @@ from threading import Event
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
-from memcli.record import Record
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -47,14 +46,7 @@ def whole(line: str) -> str:
     return written.encode("utf-8", "replace").decode("utf-8") + "\n"
 
 
-class Pipes(Record):
-    """The pipes from and to the client."""
-
-    incoming: Incoming
-    outgoing: TextIO
-
-
-def take_pipes() -> Pipes:
+def take_pipes() -> tuple[Incoming, TextIO]:
     """Take descriptors 0 and 1: then 0 is empty for other code, and 1 leads to stderr.
 
     UsageError if one of them is closed.
@@ -75,4 +67,4 @@ def take_pipes() -> Pipes:
     os.close(nothing)
     incoming = Incoming(os.fdopen(source, "rb"), encoding="utf-8", errors="replace")
     incoming.ended = Event()
-    return Pipes(incoming, TextIOWrapper(os.fdopen(sink, "wb"), encoding="utf-8"))
+    return incoming, TextIOWrapper(os.fdopen(sink, "wb"), encoding="utf-8")

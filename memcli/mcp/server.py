@@ -32,7 +32,7 @@ from memcli.mcp.answers import ToolResult
 from memcli.mcp.shared_memory import SharedMemory, is_path
 
 if TYPE_CHECKING:
-    from memcli.mcp.pipes import Pipes
+    from typing import TextIO
 
 THREADS = 4  # calls that run at once; others wait
 REPORT_SECONDS = 0.1  # between two reports of progress
@@ -249,20 +249,24 @@ class MemoryServer:
         )
 
 
-def serve(shared: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool) -> None:
+def serve(
+    shared: SharedMemory, incoming: TextIO, outgoing: TextIO, *, structured: bool, writes: bool
+) -> None:
     """Answer until the client closes its end, or is gone."""
     filterwarnings("ignore", message="The roots capability is deprecated")  # old clients have it
-    anyio.run(_serve, MemoryServer(shared, structured=structured, writes=writes), pipes)
+    memory = MemoryServer(shared, structured=structured, writes=writes)
+    anyio.run(_serve, memory.protocol(), anyio.wrap_file(incoming), anyio.wrap_file(outgoing))
 
 
-async def _serve(memory: MemoryServer, pipes: Pipes) -> None:
-    server = memory.protocol()
+async def _serve(
+    server: Server[Any], lines: anyio.AsyncFile[str], sink: anyio.AsyncFile[str]
+) -> None:
     behind, messages = anyio.create_memory_object_stream[Any]()
     outgoing, answers = anyio.create_memory_object_stream[SessionMessage]()
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_receive, anyio.wrap_file(pipes.incoming), behind, outgoing)
-            group.start_soon(_send, answers, anyio.wrap_file(pipes.outgoing))
+            group.start_soon(_receive, lines, behind, outgoing)
+            group.start_soon(_send, answers, sink)
             await server.run(messages, outgoing, server.create_initialization_options())
     except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass  # nobody reads any more

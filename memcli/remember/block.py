@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from memcli.errors import UsageError
 from memcli.markdown.parse import Block, parse
 from memcli.record import Record
-from memcli.workspace.reading import decode
+from memcli.workspace.reading import UTF16, decode
 
 TYPES = ("user", "feedback", "project", "reference")
 # A line that begins a block of its own and is not running text.
@@ -21,7 +21,6 @@ _STRUCTURE = re.compile(r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||```|~~~|<|--
 _ITEM = re.compile(r"\A[-*+]\s+")
 _BOX = re.compile(r"\[[ xX]\]\s")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
-_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _SENTINEL = "behind"
 
 
@@ -117,11 +116,10 @@ def _decoded(data: bytes, name: str) -> tuple[str, str]:
     """Decode a whole file; UsageError if bytes would be lost."""
     text = decode(data)
     if isinstance(text, str) or text[1]:
-        why = (
-            text if isinstance(text, str) else "it contains bytes that are neither UTF-8 nor UTF-16"
-        )
+        why = "it contains bytes that are neither UTF-8 nor UTF-16"
+        why = text if isinstance(text, str) else why
         raise UsageError(f"{name} is not text that memcli can add to: {why}", hint="--to MEMORY.md")
-    return text[0], _BOMS.get(data[:2], "utf-8")
+    return text[0], UTF16.get(data[:2], "utf-8")
 
 
 def _section(old: Sequence[Block], heading: str) -> str:

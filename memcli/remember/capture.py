@@ -15,6 +15,7 @@ from itertools import takewhile
 
 from memcli.language.facts import facets_of
 from memcli.language.preferences import is_preference
+from memcli.language.tokens import wide
 from memcli.markdown.transcript import USER, TranscriptTurn
 from memcli.record import Record
 from memcli.remember.note_score import kind_of
@@ -207,7 +208,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _width(text: str) -> int:
-    return len(text) + sum(character >= "\u2e80" for character in text) * 2
+    return len(text) + wide(text) * 2
 
 
 def _score(text: str, role: str) -> float:

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from math import fsum, log, sqrt
 
+from memcli.language.tokens import wide
 from memcli.record import Record
 from memcli.search.ranked import RankedPassage, Step, ordered
 from memcli.types import Candidate, SegmentScore
 
 RRF_K = 60
 K1, B = 1.2, 0.75
-FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
 WORD_CHARS = 6  # per word, with its space
 USUAL_CHARS = 200  # of a segment whose cosine is not changed
 
@@ -136,10 +136,9 @@ def _by_words(candidates: Sequence[Candidate]) -> dict[int, float]:
     """
     scores = {c.about.chunk_id: c.bm25 for c in candidates}
     matching = [c for c in candidates if c.bm25 > 0]
-    wide = {c.about.chunk_id: _wide(c.text) for c in matching if not c.text.isascii()}
-    if not any(wide.values()):
+    pairs = [0 if c.text.isascii() else wide(c.text) for c in matching]
+    if not any(pairs):
         return scores
-    pairs = [wide.get(c.about.chunk_id, 0) for c in matching]
     tokens = [n + (len(c.text) - n) / WORD_CHARS for n, c in zip(pairs, matching, strict=True)]
     words = [length - n / 2 for n, length in zip(pairs, tokens, strict=True)]
     as_tokens, as_words = len(matching) / fsum(tokens), len(matching) / fsum(words)
@@ -147,11 +146,6 @@ def _by_words(candidates: Sequence[Candidate]) -> dict[int, float]:
         norm = 1.0 + K1 * (1 - B + B * length * as_tokens)
         scores[c.about.chunk_id] *= norm / (1.0 + K1 * (1 - B + B * count * as_words))
     return scores
-
-
-def _wide(text: str) -> int:
-    """Count the characters of scripts that are indexed as pairs."""
-    return sum(map(FIRST_WIDE.__le__, text))
 
 
 def _assumed(candidate: Candidate, known: Sequence[float], middle: float) -> float | None:

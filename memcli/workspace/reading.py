@@ -15,7 +15,7 @@ _NUL_SHARE = 256
 _SAMPLE = 8192
 _CONTROL = bytes((*range(1, 8), *range(14, 27), *range(28, 32), 127))
 _CONTROL_SHARE = 0.3
-_UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _UTF32 = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
 _REPLACEMENT = "\ufffd"
 # The parser keeps about 2 KB a line and 1 KB a cell of a table: half a gigabyte, and seconds.
@@ -164,7 +164,7 @@ def decode(data: bytes) -> tuple[str, bool] | str:
     """
     if data.startswith(_UTF32):
         return "UTF-32"
-    encoding = _UTF16.get(data[:2], "utf-8")
+    encoding = UTF16.get(data[:2], "utf-8")
     if encoding != "utf-8":
         body = data[2:]
     else:

@@ -2,7 +2,7 @@
 
 `fixtures/gate` has a memory of 80 facts and 18 rules in three languages, for each fact the same in
 other words and another fact like it, and lines that are worth keeping, chatter, restated rules and
-echoes of what a session was given; secrets are those of the rules' own examples. Every second line
+echoes of what a session was given; secrets are those of `tests.secrets.examples`. Every second line
 was used to choose thresholds, the rest is reported. The session was given every line of the memory.
 `--write PAGE.md` puts the figures there.
 """

@@ -51,15 +51,19 @@ def told(**record: Any) -> bytes:
 
 
 def start(
-    *arguments: str, command: Sequence[str] = PATIENT, **environ: str
+    *arguments: str, data: bytes = b"", command: Sequence[str] = PATIENT, **environ: str
 ) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*command, "hook", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, **environ},
     )
+    assert process.stdin
+    process.stdin.write(data)
+    process.stdin.flush()
+    return process
 
 
 def run(
@@ -70,11 +74,7 @@ def run(
         done = processes.sent(data, "hook", *arguments, MEMCLI_TEST_PATIENT="1", **environ)
         assert done.returncode == 0
         return answer(done.stdout, done.stderr)
-    process = start(*arguments, command=command, **environ)
-    assert process.stdin
-    process.stdin.write(data)
-    process.stdin.flush()
-    return ended(process)
+    return ended(start(*arguments, data=data, command=command, **environ))
 
 
 def ended(process: subprocess.Popen[bytes]) -> tuple[Mapping[str, Any], str]:
@@ -235,11 +235,7 @@ def test_what_a_session_began_with_is_not_told_again(notes: str) -> None:
 
 def test_a_session_that_two_hooks_start_gets_its_context_once(notes: str) -> None:
     data = told(session_id="twice", cwd=notes, source="compact")
-    both = [start("session-start") for _ in range(2)]
-    for process in both:
-        assert process.stdin
-        process.stdin.write(data)
-        process.stdin.flush()
+    both = [start("session-start", data=data) for _ in range(2)]
     records = [ended(process)[0] for process in both]
     assert sorted(map(bool, records)) == [False, True]
 
@@ -287,11 +283,7 @@ def test_what_was_given_is_noted_without_a_word_of_it(notes: str) -> None:
 
 def test_two_hooks_at_once_give_a_passage_once(notes: str) -> None:
     data = told(session_id="both", cwd=notes, prompt=POOL)
-    both = [start("prompt") for _ in range(2)]
-    for process in both:
-        assert process.stdin
-        process.stdin.write(data)
-        process.stdin.flush()
+    both = [start("prompt", data=data) for _ in range(2)]
     one, other = (citations(ended(process)[0]) for process in both)
     assert one | other
     assert one.isdisjoint(other)
@@ -379,10 +371,10 @@ def test_what_hangs_is_cut_off_and_what_a_library_writes_stays_off_stdout(
                "MEMCLI_STORE": str(tmp_path / "index")}  # fmt: skip
     processes.run("index", "-q", "-w", folder, **environ)
     command = (sys.executable, str(Path(__file__).parents[1] / "mcp" / "serving.py"))
-    nothing, half = (start("prompt", "-w", folder, command=processes.COMMAND) for _ in range(2))
-    assert half.stdin
-    half.stdin.write(b'{"prompt": "why did')
-    half.stdin.flush()
+    nothing, half = (
+        start("prompt", "-w", folder, data=data, command=processes.COMMAND)
+        for data in (b"", b'{"prompt": "why did')
+    )
     waits = told(cwd=folder, prompt="what is behind the gate")
     record, err = run(waits, "prompt", command=command, **environ)
     assert record == {}

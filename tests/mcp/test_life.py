@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -46,27 +46,32 @@ def notes(workspaces: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(workspaces / "engineer", tmp_path / "engineer"))
 
 
-def _serve(
-    *arguments: str, environ: Mapping[str, str] | None = None, cwd: Path | None = None
-) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, SERVING, "mcp", *arguments],
-        env={**os.environ, **BY_WORDS, **(environ or {})},
-        cwd=cwd,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # A shell has what it starts in the background ignore Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+Serve = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
-def ended() -> Iterator[list[subprocess.Popen[str]]]:
-    """Servers of a test, which leaves none behind."""
+def serve() -> Iterator[Serve]:
+    """Start the servers of a test, which leaves none behind."""
     started: list[subprocess.Popen[str]] = []
-    yield started
+
+    def start(
+        *arguments: str, environ: Mapping[str, str] | None = None, cwd: Path | None = None
+    ) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, SERVING, "mcp", *arguments],
+            env={**os.environ, **BY_WORDS, **(environ or {})},
+            cwd=cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # A shell has what it starts in the background ignore Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        started.append(process)
+        return process
+
+    yield start
     for process in started:
         process.kill()
         for stream in (process.stdin, process.stdout, process.stderr):
@@ -113,17 +118,14 @@ def _left(server: subprocess.Popen[str]) -> tuple[int, float]:
     return server.wait(timeout=60), time.monotonic() - began
 
 
-def _asked_at_the_gate(
-    notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]]
-) -> subprocess.Popen[str]:
+def _asked_at_the_gate(notes: Path, tmp_path: Path, serve: Serve) -> subprocess.Popen[str]:
     """Start a server whose second call waits until somebody opens the gate for writing.
 
     Everything is embedded, or an answer by words would not wait for the vector of the question.
     """
     os.mkfifo(tmp_path / "gate")
     environ = {"MEMCLI_TEST_GATE": str(tmp_path / "gate"), "MEMCLI_SYNC_SEGMENTS": "200"}
-    server = _serve("-w", str(notes), environ=environ)
-    ended.append(server)
+    server = serve("-w", str(notes), environ=environ)
     _send(server, _search(1, "pool"))
     _answer(server)
     _send(server, _search(2, "gate"))
@@ -133,9 +135,9 @@ def _asked_at_the_gate(
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, *by_night(signal.SIGTERM, signal.SIGHUP)])
 def test_a_signal_ends_a_server_at_once_also_in_a_call(
-    notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]], number: signal.Signals
+    notes: Path, tmp_path: Path, serve: Serve, number: signal.Signals
 ) -> None:
-    server = _asked_at_the_gate(notes, tmp_path, ended)
+    server = _asked_at_the_gate(notes, tmp_path, serve)
     with (tmp_path / "gate").open("w"):  # once the call waits there
         server.send_signal(number)
         out, err = server.communicate(timeout=60)
@@ -144,9 +146,9 @@ def test_a_signal_ends_a_server_at_once_also_in_a_call(
 
 
 def test_a_call_that_is_cancelled_gets_no_answer_and_holds_nobody_up(
-    notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]]
+    notes: Path, tmp_path: Path, serve: Serve
 ) -> None:
-    server = _asked_at_the_gate(notes, tmp_path, ended)
+    server = _asked_at_the_gate(notes, tmp_path, serve)
     with (tmp_path / "gate").open("w"):  # once the call waits there
         note = {"method": "notifications/cancelled", "params": {"requestId": 2, "_meta": MODERN}}
         _send(server, json.dumps({"jsonrpc": "2.0", **note}), _search(3, "pool"))
@@ -159,11 +161,8 @@ def test_a_call_that_is_cancelled_gets_no_answer_and_holds_nobody_up(
     assert (code, seconds < SOON) == (0, True)
 
 
-def test_a_client_that_no_longer_reads_keeps_no_server(
-    notes: Path, ended: list[subprocess.Popen[str]]
-) -> None:
-    server = _serve("-w", str(notes))
-    ended.append(server)
+def test_a_client_that_no_longer_reads_keeps_no_server(notes: Path, serve: Serve) -> None:
+    server = serve("-w", str(notes))
     get = {"name": "memory_get", "arguments": {"path": "memory/2025-06-12-incident-review.md"}}
     _send(server, *(_request(number, "tools/call", **get) for number in range(200)))
     _answer(server)  # it writes, and the pipe will be full
@@ -195,12 +194,9 @@ def _is_dead(pid: str) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
 
 
-def test_lists_are_answered_without_a_workspace(
-    tmp_path: Path, notes: Path, ended: list[subprocess.Popen[str]]
-) -> None:
+def test_lists_are_answered_without_a_workspace(tmp_path: Path, notes: Path, serve: Serve) -> None:
     folder = tmp_path / "later"
-    server = _serve("-w", str(folder))
-    ended.append(server)
+    server = serve("-w", str(folder))
     _send(server, _request(1, "tools/list"), _search(2, "pool"))
     assert len(_answer(server)["result"]["tools"]) == 3
     refused = _answer(server)
@@ -219,13 +215,12 @@ def test_lists_are_answered_without_a_workspace(
     ],
 )
 def test_the_folder_of_the_agent_is_searched_where_none_is_named(
-    notes: Path, tmp_path: Path, environ: dict[str, str], ended: list[subprocess.Popen[str]]
+    notes: Path, tmp_path: Path, environ: dict[str, str], serve: Serve
 ) -> None:
     (elsewhere := tmp_path / "elsewhere").mkdir()
-    server = _serve(
+    server = serve(
         environ={name: str(tmp_path / folder) for name, folder in environ.items()}, cwd=elsewhere
     )
-    ended.append(server)
     _send(server, _search(1, "pool"))
     assert "memory/2025-06-12-incident-review.md:10-18 | " in _said(_answer(server))
 
@@ -246,11 +241,10 @@ NO_MESSAGES = (
 
 
 def test_what_is_no_message_gets_an_error_and_half_a_character_an_answer(
-    notes: Path, ended: list[subprocess.Popen[str]]
+    notes: Path, serve: Serve
 ) -> None:
     """A program that cuts a text may cut a character, and JSON can say it."""
-    server = _serve("-w", str(notes))
-    ended.append(server)
+    server = serve("-w", str(notes))
     for line, code, number in NO_MESSAGES:
         _send(server, "", line)
         refused = _answer(server)
@@ -265,8 +259,10 @@ def test_what_is_no_message_gets_an_error_and_half_a_character_an_answer(
 
 
 @pytest.mark.parametrize("package", ["mcp", "anyio"])
-def test_what_the_server_is_built_on_is_named_where_it_is_missing(package: str) -> None:
-    server = _serve(environ={"MEMCLI_TEST_WITHOUT": package})
+def test_what_the_server_is_built_on_is_named_where_it_is_missing(
+    package: str, serve: Serve
+) -> None:
+    server = serve(environ={"MEMCLI_TEST_WITHOUT": package})
     out, err = server.communicate(timeout=60)
     assert (server.returncode, out) == (2, "")
     assert err == (

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
 
 import pytest
 
@@ -61,11 +60,9 @@ class SearchRequest:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_first_index_tells_how_far_it_is(notes: Path, tmp_path: Path, mode: str) -> None:
-    os.mkfifo(tmp_path / "slow")
-    environ: dict[str, Any] = {
-        "MEMCLI_TEST_SLOW": str(tmp_path / "slow"),
-        "MEMCLI_SYNC_SEGMENTS": "200",
-    }
+    slow = str(tmp_path / "slow")
+    os.mkfifo(slow)
+    environ = {"MEMCLI_TEST_SLOW": slow, "MEMCLI_SYNC_SEGMENTS": "200"}
     with serve(tmp_path, "-w", str(notes), mode=mode, **environ) as served:
         asking, silent = SearchRequest(served), SearchRequest(served, wants_progress=False)
         for told in (READ, EMBEDDED):
@@ -82,12 +79,11 @@ def test_a_first_index_tells_how_far_it_is(notes: Path, tmp_path: Path, mode: st
 def test_texts_are_embedded_while_keywords_answer(notes: Path, tmp_path: Path) -> None:
     for number in range(TEXTS, NOTES):  # what is left is one batch
         (notes / "memory" / f"{number}.md").unlink()
-    os.mkfifo(tmp_path / "slow")
-    environ: dict[str, Any] = {
-        "MEMCLI_TEST_SLOW": str(tmp_path / "slow"),
-        "MEMCLI_SYNC_SEGMENTS": "2",
-    }
-    with serve(tmp_path, "-w", str(notes), **environ) as served:
+    slow = str(tmp_path / "slow")
+    os.mkfifo(slow)
+    with serve(
+        tmp_path, "-w", str(notes), MEMCLI_TEST_SLOW=slow, MEMCLI_SYNC_SEGMENTS="2"
+    ) as served:
         text = served.text(*QUESTION[:1], **QUESTION[1])
         assert f"\nkeywords only: semantic search is being prepared: 0 of {TEXTS}\n" in text
         assert "memory/7.md:1 | " in text

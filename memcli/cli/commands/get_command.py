@@ -182,7 +182,7 @@ def _memory_of(target: str, command: CommandContext) -> Workspaces:
     if path := _absolute(target):
         shown = {"secrets": "off"} if command.config("secrets") == "off" else {}
         try:
-            return open_workspaces(Selection(here=os.path.dirname(path)), settings=shown)
+            return open_workspaces(Selection(here=os.path.dirname(path), settings=shown))
         except NotFoundError:  # no workspace is there
             text = f"{path} is outside of {command.config.workspace}"
             raise NotFoundError(text, hint="memcli ls") from None

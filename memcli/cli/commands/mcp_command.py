@@ -54,14 +54,15 @@ def run(options: Options) -> int:
             "--write adds notes to files, and those of a shared index are elsewhere",
             hint="memcli mcp --write -w FOLDER",
         )
-    pipes = take_pipes()
+    incoming, outgoing = take_pipes()
     server = _server()
     from threading import Thread
 
-    Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
+    Thread(target=_end_behind, args=(incoming.ended,), daemon=True).start()
     _end_at_once(signal.SIGINT)
     memory = shared_memory(options)
-    server.serve(memory, pipes, structured=options.structured, writes=options.write)
+    named = {"structured": options.structured, "writes": options.write}
+    server.serve(memory, incoming, outgoing, **named)
     return ExitCode.OK
 
 
@@ -78,9 +79,10 @@ def shared_memory(options: Options) -> SharedMemory:
         if is_stored or not are_several or not folders:
             return command_context(options, here=here).memory
         selected = Selection(
-            tuple(folders), everywhere, with_shared=False, here=here, may_miss=True
-        )
-        return open_workspaces(selected, settings=options.settings)
+            tuple(folders), everywhere, with_shared=False, here=here, may_miss=True,
+            settings=options.settings,
+        )  # fmt: skip
+        return open_workspaces(selected)
 
     def of_folder(folder: str) -> Workspaces:
         return command_context(options.having(workspace=None, everywhere=False), here=folder).memory
