@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,8 @@ from memcli.errors import Reason, RetrieverError
 from memcli.indexing.planning import Settings
 from memcli.language.tokens import fertility
 from memcli.markdown.chunker import chunk_document
-from memcli.markdown.parse import parse
-from memcli.markdown.segments import choose_context
+from memcli.markdown.parse import LONGEST_TITLE, parse
+from memcli.markdown.segments import choose_context, embedded_text, segment_hash
 from memcli.render.reasons import sentence
 from memcli.search.retrievers import Vector
 from memcli.types import Chunk, Encoder, Limits, Source, named_days
@@ -92,6 +94,33 @@ def context_of(chunk: Chunk, title: str, limits: Limits) -> str:
     return choose_context(title, chunk.heading_path, said, limits)
 
 
+def checked_chunks(
+    text: str, *, title: str = "T", limits: Limits | None = None
+) -> tuple[Chunk, ...]:
+    """Cut a text; its chunks are exact spans, and their parts lie in order and fit the model."""
+    limits = limits or make_limits()
+    raw, lines = text.encode(), text.split("\n")
+    chunks = chunks_of(text, title=title, limits=limits)
+    assert len({chunk.anchor for chunk in chunks}) == len(chunks)
+    assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
+    for one, two in pairwise(chunks):
+        assert one.end_byte <= two.start_byte or limits.overlap_tokens
+    for chunk in chunks:
+        assert raw[chunk.start_byte : chunk.end_byte] == chunk.text.encode()
+        assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+        assert all(0 < len(title) <= LONGEST_TITLE for title in chunk.heading_path)
+        context, at = context_of(chunk, title, limits), 0
+        assert chunk.segments
+        for part in chunk.segments:
+            assert at <= part.start < part.end <= len(chunk.text)
+            assert chunk.start_line <= part.start_line <= part.end_line <= chunk.end_line
+            at = part.end
+            embedded = embedded_text(context, part.prefix, chunk.text[part.start : part.end])
+            assert part.hash == segment_hash(embedded)
+            assert count_tokens(embedded) <= limits.part_max
+    return chunks
+
+
 def make_settings(root: Path, *sources: Source, limits: Limits | None = None) -> Settings:
     return Settings(
         sources=sources or (Source("memory", str(root), ("**/*.md",)),),
@@ -114,6 +143,15 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
 def touch(file: Path) -> None:
     tick = next(_ticks)
     os.utime(file, ns=(tick, tick))
+
+
+def loaded_by(code: str, **environ: str) -> set[str]:
+    """Run Python code in a process of its own; give the modules that it has loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\nprint('', *sys.modules, sep='\\n')"],
+        env={**os.environ, **environ}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return set(done.stdout.split("\n"))
 
 
 def by_night(*values: object) -> list[ParameterSet]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import sys
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,11 +22,16 @@ NAMES = {
 }  # fmt: skip
 
 
-def _without_hint(code: str) -> list[int]:
+@cache
+def _nodes(file: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(file.read_text("utf-8")))]
+
+
+def _without_hint(nodes: Iterable[ast.AST]) -> list[int]:
     """Give the lines of the errors that are made without a next command."""
     return [
         node.lineno
-        for node in ast.walk(ast.parse(code))
+        for node in nodes
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in NAMES
@@ -33,14 +40,15 @@ def _without_hint(code: str) -> list[int]:
 
 
 def test_an_error_without_a_hint_is_seen() -> None:
-    assert _without_hint("raise UsageError('no', hint='x')\nraise ConfigError('no')") == [2]
+    code = "raise UsageError('no', hint='x')\nraise ConfigError('no')"
+    assert _without_hint(ast.walk(ast.parse(code))) == [2]
 
 
 def test_every_error_has_a_hint() -> None:
     found = {
         f"{file.relative_to(PACKAGE)}:{line}"
         for file in PACKAGE.rglob("*.py")
-        for line in _without_hint(file.read_text("utf-8"))
+        for line in _without_hint(_nodes(file))
     }
     assert found == set()
 
@@ -49,11 +57,11 @@ def _codes() -> set[str]:
     """Give the codes of all classes of errors and of all reports."""
     found = set()
     for file in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        for node in _nodes(file):
             if isinstance(node, ast.ClassDef):
                 made = [each for each in node.body if isinstance(each, ast.Assign)]
                 values = [each.value for each in made if ast.unparse(each.targets[0]) == "code"]
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "_report":
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_report":
                 values = [keyword.value for keyword in node.keywords if keyword.arg == "code"]
             else:
                 continue

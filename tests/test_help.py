@@ -179,11 +179,6 @@ def test_help_of_a_command_is_its_help() -> None:
     assert _printed() == _printed("--help") == TOP_HELP
 
 
-def test_an_unknown_topic_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["help", "setings"]) == 2
-    assert capsys.readouterr().err.endswith("Try: memcli help settings\n")
-
-
 def test_every_flag_of_a_setting_is_the_option_that_overrides_it() -> None:
     rows = [option for leaf in LEAVES.values() for option in leaf.options if option.setting]
     assert {(option.setting, option.long) for option in rows} == set(FLAGS.items())

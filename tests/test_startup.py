@@ -7,12 +7,13 @@ start runs today. When a test fails, `python -X importtime` and a profile tell w
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support import loaded_by
 
 # Lines and modules, on CPython 3.11.
 # With Typer a keyword search took 361,359 and 215.
@@ -63,58 +64,35 @@ def counted(*arguments: str, program: str = COUNTING, sent: str = "") -> tuple[i
     return int(lines), int(modules)
 
 
-def test_one_workspace_loads_nothing_of_several(workspaces: Path) -> None:
-    folder = str(workspaces / "engineer")
-    code = f"""
-import sys
-from memcli.cli.main import run
-run(["search", "pool", "--mode", "keyword", "-w", {folder!r}])
-run(["get", "MEMORY.md", "-w", {folder!r}])
-print(*[name for name in sys.modules if "memcli" in name])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split("\n")[-2].split())
-    assert "memcli.store.sqlite.reader" in loaded
-    assert loaded.isdisjoint({
-        "memcli.api.several_workspaces", "memcli.cli.each_workspace",
-        "memcli.config.workspaces", "memcli.store.qualified_names", "memcli.store.totals",
-        "memcli.store.union",
-    })  # fmt: skip
+OF_SEVERAL = (
+    "memcli.api.several_workspaces", "memcli.cli.each_workspace", "memcli.config.workspaces",
+    "memcli.store.qualified_names", "memcli.store.totals", "memcli.store.union",
+)  # fmt: skip
+OF_HISTORY = ("memcli.history", "memcli.api.as_of", "memcli.api.superseded")
+OF_A_SERVER = (
+    "memcli.store.postgres", "memcli.config.attached", "memcli.api.remote", "psycopg",
+)  # fmt: skip
 
 
-def test_the_memory_as_it_is_loads_nothing_of_what_it_was(workspaces: Path) -> None:
-    folder = str(workspaces / "engineer")
-    code = f"""
-import sys
-from memcli.cli.main import run
-for line in ("search pool --mode keyword", "get MEMORY.md", "context"):
-    run([*line.split(), "-w", {folder!r}])
-print(*[name for name in sys.modules if "memcli" in name])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split("\n")[-2].split())
-    of_history = ("memcli.history", "memcli.api.as_of", "memcli.api.superseded")
-    assert [name for name in loaded if name.startswith(of_history)] == []
-
-
-def test_without_a_shared_store_nothing_of_it_is_loaded(workspaces: Path) -> None:
-    folder = str(workspaces / "engineer")
-    code = f"""
-import sys
-from memcli.cli.main import run
-for line in ("index -q", "search pool", "get MEMORY.md", "context", "status", "ls"):
-    run([*line.split(), "-w", {folder!r}])
-print(*[name for name in sys.modules if "memcli" in name or "psycopg" in name])
-"""
-    environ = {**os.environ, "MEMCLI_EMBEDDING_ENCODER": "none"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ
+@pytest.mark.parametrize(
+    ("lines", "needed", "others"),
+    [
+        ("search pool --mode keyword; get MEMORY.md", "reader", OF_SEVERAL),
+        ("search pool --mode keyword; get MEMORY.md; context", "reader", OF_HISTORY),
+        ("index -q; search pool; get MEMORY.md; context; status; ls", "writer", OF_A_SERVER),
+    ],
+    ids=("of several workspaces", "of the past", "of a shared index"),
+)
+def test_what_is_not_asked_for_is_not_loaded(
+    workspaces: Path, lines: str, needed: str, others: tuple[str, ...]
+) -> None:
+    commands = [[*line.split(), "-w", str(workspaces / "engineer")] for line in lines.split("; ")]
+    loaded = loaded_by(
+        f"from memcli.cli.main import run\nfor line in {commands}: run(line)",
+        MEMCLI_EMBEDDING_ENCODER="none",
     )
-    loaded = set(done.stdout.split("\n")[-2].split())
-    assert "memcli.store.sqlite.writer" in loaded
-    beginnings = ("memcli.store.postgres", "memcli.config.attached", "psycopg")
-    assert [name for name in loaded if name.startswith(beginnings)] == []
-    assert "memcli.api.remote" not in loaded
+    assert f"memcli.store.sqlite.{needed}" in loaded
+    assert [name for name in loaded if name.startswith(others)] == []
 
 
 @pytest.mark.parametrize("line", ["--help", "help", "help files"])

@@ -126,7 +126,8 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
         what = f"{error.filename}: " if error.filename else ""
         return _refused(f"{what}{error.strerror}", hint=_next_step(error), as_json=as_json)
     if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
-        hint = f"{MORE_MEMORY}; or install memcli again"
+        lacks_files = os.strerror(errno.EMFILE) in str(error)
+        hint = MORE_FILES if lacks_files else f"{MORE_MEMORY}; or install memcli again"
         return _refused(str(error), hint=hint, as_json=as_json)
     from memcli import system
 

@@ -104,25 +104,6 @@ def test_a_plugin_takes_the_place_of_nothing(site: Site) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("line", "message", "hint"),
-    [
-        ("agents export zd", "there is no agent 'zd'", "memcli agents export zed"),
-        ("agents export zed --to x", "memcli has no plugin for Zed", "memcli agents install zed"),
-        (
-            "agents export claude-code --to /dev/null/x",
-            "cannot be written: Not a directory",
-            "memcli agents export claude-code --to FOLDER",
-        ),
-    ],
-)
-def test_what_cannot_be_meant_is_refused(site: Site, line: str, message: str, hint: str) -> None:
-    said = site.type(line)
-    assert (said.code, said.out) == (2, "")
-    assert message in said.err
-    assert said.err.endswith(f"Try: {hint}\n")
-
-
 def test_a_command_line_is_quoted_for_its_system() -> None:
     assert quoted(("/opt/a b/memcli", "mcp")) == "'/opt/a b/memcli' mcp"
     assert quoted((r"C:\a b\memcli.exe", "mcp")) == r'"C:\a b\memcli.exe" mcp'

@@ -99,9 +99,6 @@ def test_nothing_is_counted_unless_it_is_wanted(
     ask("get", "c.md")
     assert "uses are not counted" in ask("search", "--used", "c.md", code=2)[1]
     assert not (tmp_path / "index" / "index.sqlite.access").exists()
-    monkeypatch.delenv("MEMCLI_ACCESS_COUNT")
-    write(tmp_path / "notes", "memcli.toml", "[access]\ncount = true\n")
-    assert "is allowed only in your own configuration" in ask("get", "c.md", code=2)[1]
 
 
 def test_broken_lines_and_a_folder_that_cannot_be_written_harm_nothing(

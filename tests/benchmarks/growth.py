@@ -13,7 +13,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from memcli.bench.speed import SECTIONS, documents, queries
@@ -22,7 +23,7 @@ from memcli.store.postgres.schema import TABLES
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import PostgresSharedIndex, PostgresStore
 from memcli.store.union import Member, Union
-from tests.benchmarks.shared import Trips, ask, fill, opened
+from tests.benchmarks.shared import Asked, Trips, fill, opened, timed
 from tests.postgres.server import server, set_up
 from tests.store.contract.makers import changing, document, stamp_of
 
@@ -38,22 +39,12 @@ class Together:
     def __init__(self, shared_index: PostgresSharedIndex) -> None:
         self._shared_index = shared_index
 
-    def snapshot(self) -> _Held:
-        return _Held(self._shared_index)
-
-
-class _Held:
-    def __init__(self, shared_index: PostgresSharedIndex) -> None:
-        self._held = shared_index.snapshots()
-
-    def __enter__(self) -> Union:
-        readers, each = self._held.__enter__()
-        names = sorted(name for name in readers if "/" in name)
-        members = [Member(name.replace("/", "."), readers[name]) for name in names]
-        return Union(members, has_own=False, each=each)
-
-    def __exit__(self, *fault: object) -> None:
-        self._held.__exit__(None, None, None)
+    @contextmanager
+    def snapshot(self) -> Iterator[Union]:
+        with self._shared_index.snapshots() as (readers, each):
+            names = sorted(name for name in readers if "/" in name)
+            members = [Member(name.replace("/", "."), readers[name]) for name in names]
+            yield Union(members, has_own=False, each=each)
 
 
 def copies(url: str, first: PostgresStore, count: int) -> None:
@@ -82,12 +73,12 @@ def copies(url: str, first: PostgresStore, count: int) -> None:
     server().sql("vacuum analyze", database)
 
 
-def best(store: object, trips: Trips) -> str:
+def best(store: Asked, trips: Trips) -> str:
     took: dict[str, float] = {}
     before, cpu = trips.count, time.process_time()
     for _ in range(3):
         for text in queries(QUESTIONS):
-            took[text] = min(took.get(text, 1e9), ask(store, text)[0])  # type: ignore[arg-type]
+            took[text] = min(took.get(text, 1e9), timed(store, text)[0])
     ranked = sorted(took.values())
     asked = 3 * QUESTIONS
     own = (time.process_time() - cpu) * 1000 / asked

@@ -19,27 +19,30 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from datetime import date
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
 from memcli.bench.speed import SECTIONS, documents, queries
-from memcli.config import settings as config
-from memcli.dates.find import find_dates
-from memcli.search.options import options_of
-from memcli.search.pipeline import search
-from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
-from memcli.store.port import Store
+from memcli.store.port import Snapshot, Store
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.libpq import Connection
 from memcli.store.postgres.store import PostgresStore
-from memcli.types import Filters
-from tests.hashing import HashingEncoder
 from tests.postgres.proxy import Proxy
 from tests.postgres.server import Server, server, set_up
 from tests.postgres.stores import make_store
-from tests.store.contract.makers import Clock, changing, document, embed, search_by, stamp_of
+from tests.store.contract.makers import (
+    Clock,
+    ask,
+    changing,
+    cited,
+    document,
+    embed,
+    options_for,
+    search_by,
+    stamp_of,
+)
 
 QUERIES = 60
 DELAY = 0.005  # seconds that each message to a server far away is kept for
@@ -86,6 +89,12 @@ def fill(store: Store, chunks: int) -> None:
         search_by(change, none_waits=True)
 
 
+class Asked(Protocol):
+    """What can be asked: a store, or all workspaces of a tenant."""
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]: ...
+
+
 class Trips:
     """Counts the waits for a server."""
 
@@ -104,26 +113,19 @@ class Trips:
         return call
 
 
-def ask(store: Store, text: str) -> tuple[float, list[tuple[str, float]]]:
+def timed(store: Asked, text: str) -> tuple[float, list[tuple[str, float]]]:
     """Answer a question; give the milliseconds, and the places of passages with their scores."""
-    encoder, today = HashingEncoder(), date(2026, 1, 1)
-    options = options_of(config.load("/nowhere", {}, {}), filters=Filters())
-    vector = Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
-    begun = time.perf_counter()
+    options, begun = options_for(), time.perf_counter()
     with store.snapshot() as snapshot:
-        found = search(
-            snapshot, parse(text), find_dates(text, today), options._replace(encoder="hashing"),
-            embed_query=lambda _: vector, age_days=lambda day: 1,
-        )  # fmt: skip
-    took = (time.perf_counter() - begun) * 1000
-    return took, [(passage.about.citation, passage.score) for passage in found.passages]
+        found = ask(snapshot, text, options)
+    return (time.perf_counter() - begun) * 1000, cited(found)
 
 
 def compared(local: Store, shared: Store, asked: Sequence[str]) -> str:
     """Tell whether both give the same passages in the same order, and how far scores are apart."""
     same, most = 0, 0.0
     for text in asked:
-        there, here = ask(shared, text)[1], ask(local, text)[1]
+        there, here = timed(shared, text)[1], timed(local, text)[1]
         same += [place for place, _ in there] == [place for place, _ in here]
         apart = (abs(a - b) for (_, a), (_, b) in zip(there, here, strict=False))
         most = max(most, *apart, 0.0)
@@ -160,7 +162,7 @@ def searches(folder: Path, chunks: int, trips: Trips) -> None:
             for name, store in stores.items():
                 before = trips.count
                 best = took[name].get(text, float("inf"))
-                took[name][text] = min(best, ask(store, text)[0])
+                took[name][text] = min(best, timed(store, text)[0])
                 waits += (trips.count - before) * (name == "shared")
     for name in stores:
         print(f"{chunks} chunks, {name}: {percentiles([*took[name].values()])}")

@@ -7,11 +7,9 @@ question that the notes hold is misspelt once, by rule: two letters swapped, one
 typed twice, one of a key beside it put in or typed instead; never the first alone, and with the
 same `--seed` always the same. Questions without such a word are left out of the first table.
 
-Prints for all of them together the figures as asked, misspelt without repair and misspelt with it,
-and the loss of nDCG@10 with its 95 % interval (paired bootstrap over questions); how often the
-word that was meant came back; and for the questions as they are, what repair changes. `--each`
-tells every repair. The index of each workspace is brought in step first. `--write` tells of each
-collection what a mistake costs nDCG@10 without and with repair, and what repair changes.
+Prints of each collection what a mistake costs nDCG@10 without and with repair, and what repair
+changes in the questions as they are, with its 95 % interval (paired bootstrap over questions). The
+index of each workspace is brought in step first.
 """
 
 from __future__ import annotations
@@ -19,20 +17,18 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from memcli.bench.metrics import mean, paired, score
+from memcli.bench.metrics import paired, score
 from memcli.bench.quality import line_costs, passages
 from memcli.bench.queries import Query, read_queries
 from memcli.cli.bench_quality import Searcher, bring_up_to_date
 from memcli.cli.command_context import command_context
 from memcli.cli.options import Options
 from memcli.errors import UsageError
-from memcli.language.words import fold
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery, parse
 from memcli.store.port import Snapshot
@@ -40,21 +36,17 @@ from tests.benchmarks.figures import add_write, share, table, write
 from tests.benchmarks.quality_table import collection_of
 
 FIGURE = "nDCG@10"
-SHOWN = ("nDCG@10", "Hit@5", "Recall@500tok", "Recall@1000tok", "Recall@2000tok")
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # of a keyboard
 LETTERS = 5  # of a word that is misspelt, at least
-Scores = dict[str, float]
 
 
 class Asked(NamedTuple):
-    """A question as it is and misspelt, each without and with repair."""
+    """A question as it is and misspelt, each without and with repair: its FIGURE."""
 
-    clean: Scores
-    clean_repaired: Scores
-    misspelt: Scores | None  # None: it has no word to misspell
-    repaired: Scores | None
-    outcome: str  # what the misspelt word was looked for as: right | other | none
-    told: list[str]  # repairs of the question as it is
+    clean: float
+    clean_repaired: float
+    misspelt: float | None  # None: it has no word to misspell
+    repaired: float | None
 
 
 def beside(letter: str) -> str:
@@ -112,86 +104,35 @@ class Asker:
     def ask(self, query: Query, draw: Random) -> Asked:
         """Ask one question in the four ways."""
         as_it_is = self.mending(query.text, query.date)
-        told = [f"{each.typed} -> {each.searched} ({each.how})" for each in as_it_is.repaired]
-        again = self._scores(query, as_it_is)
-        clean = self._without(query, query.text) if told else again
+        again = self._score(query, as_it_is)
+        clean = self._without(query, query.text) if as_it_is.repaired else again
         with self.command.memory.store.snapshot() as snapshot:
             word = rarest(parse(query.text), snapshot)
-            if word is None:
-                return Asked(clean, again, None, None, "", told)
-            wrong = misspelt(word, draw)
-            text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", wrong, query.text)
-            found = self.mending(text, query.date)
-            outcome = self._outcome(snapshot, found, word, wrong)
-        mended = self._scores(query, found)
+        if word is None:
+            return Asked(clean, again, None, None)
+        text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", misspelt(word, draw), query.text)
+        found = self.mending(text, query.date)
+        mended = self._score(query, found)
         without = self._without(query, text) if found.repaired else mended
-        return Asked(clean, again, without, mended, outcome, told)
+        return Asked(clean, again, without, mended)
 
-    def _without(self, query: Query, text: str) -> Scores:
+    def _without(self, query: Query, text: str) -> float:
         """Score a text without repair, which is the same where there was nothing to repair."""
-        return self._scores(query, self.plain(text, query.date))
+        return self._score(query, self.plain(text, query.date))
 
-    def _outcome(self, snapshot: Snapshot, found: Answer, word: str, wrong: str) -> str:
-        meant = {each.typed: each.searched for each in found.repaired}.get(wrong)
-        if meant is None:
-            (term,) = parse(f'"{wrong}"').counted_terms
-            is_held = term.index_term and snapshot.occurring([term.index_term])
-            meant = wrong if is_held else None
-        if meant is None:
-            return "none"
-        cut = snapshot.tokens([fold(meant), fold(word)])
-        return "right" if cut[0] == cut[1] else "other"
-
-    def _scores(self, query: Query, answer: Answer) -> Scores:
-        return score(query.relevant, passages(answer), self.costs)
-
-
-def line(name: str, scores: Sequence[Scores]) -> str:
-    """Draw the means of some figures."""
-    means = mean(list(scores))
-    return f"{name:12} {len(scores):5}  " + "  ".join(f"{means[n]:.4f}" for n in SHOWN) + "\n"
-
-
-def change(name: str, before: Sequence[Scores], after: Sequence[Scores]) -> str:
-    """Draw the changes of the figures, with their intervals."""
-    told = []
-    for figure in SHOWN:
-        found = paired([each[figure] for each in before], [each[figure] for each in after])
-        told.append(f"{figure} {found.mean:+.4f} [{found.low:+.4f}, {found.high:+.4f}]")
-    return f"{name}: {', '.join(told)}\n"
-
-
-def report(asked: Sequence[Asked], *, each: bool) -> Iterator[str]:
-    """Draw the tables."""
-    yield f"{'':12} {'':5}  " + "  ".join(n.replace("Recall", "R")[:6] for n in SHOWN) + "\n"
-    spoilt = [one for one in asked if one.misspelt is not None]
-    clean = [one.clean_repaired for one in spoilt]
-    without = [one.misspelt for one in spoilt if one.misspelt is not None]
-    mended = [one.repaired for one in spoilt if one.repaired is not None]
-    yield line("as asked", clean)
-    yield line("misspelt", without)
-    yield line("repaired", mended)
-    yield change("a mistake costs", clean, without)
-    yield change("after repair it costs", clean, mended)
-    outcomes = Counter(one.outcome for one in spoilt)
-    yield f"the word that was meant: {dict(outcomes.most_common())}\n"
-    told = [text for one in asked for text in one.told]
-    moved = sum(bool(one.told) for one in asked)
-    yield f"as they are: {moved} of {len(asked)} questions repaired\n"
-    yield change("repair changes", [o.clean for o in asked], [o.clean_repaired for o in asked])
-    if each:
-        yield "".join(f"    {text}\n" for text in told)
+    def _score(self, query: Query, answer: Answer) -> float:
+        return score(query.relevant, passages(answer), self.costs)[FIGURE]
 
 
 def row(title: str, asked: Sequence[Asked]) -> list[str]:
     """Write what a mistake costs one collection, and what repair changes where there is none."""
-    spoilt = [one for one in asked if one.misspelt and one.repaired]
-    clean = [one.clean_repaired[FIGURE] for one in spoilt]
+    spoilt = [one for one in asked if one.misspelt is not None]
+    clean = [one.clean_repaired for one in spoilt]
     costs = [
-        paired(clean, [found[FIGURE] for found in of if found])
+        paired(clean, [found for found in of if found is not None])
         for of in ([one.misspelt for one in spoilt], [one.repaired for one in spoilt])
     ]
-    moved = paired([o.clean[FIGURE] for o in asked], [o.clean_repaired[FIGURE] for o in asked])
+    moved = paired([one.clean for one in asked], [one.clean_repaired for one in asked])
     low, high = signed(moved.low), signed(moved.high)
     return [
         title,
@@ -211,7 +152,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--each", action="store_true", help="tell the repairs of clean questions")
     add_write(parser)
     wanted = parser.parse_args()
     found: dict[str, list[Asked]] = {}
@@ -219,12 +159,10 @@ def main() -> int:
         asker, draw = Asker(folder), Random(wanted.seed)
         asked = [asker.ask(query, draw) for query in asker.queries if query.relevant]
         found.setdefault(collection_of(folder.resolve()), []).extend(asked)
-    sys.stdout.writelines(report([one for of in found.values() for one in of], each=wanted.each))
     rows = [row(title, asked) for title, asked in found.items()]
-    write(
-        wanted.write, "typos",
-        table(["collection", "questions", "correction off", "on", "no mistake"], rows),
-    )  # fmt: skip
+    figures = table(["collection", "questions", "correction off", "on", "no mistake"], rows)
+    print(figures)
+    write(wanted.write, "typos", figures)
     return 0
 
 

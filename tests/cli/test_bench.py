@@ -316,15 +316,6 @@ def test_linked_files_are_asked_and_drafted_where_links_are_followed(
     assert "kestrel" in (bench.notes / ".memcli" / "questions.jsonl").read_text()
 
 
-def test_a_receipt_is_never_written_into_the_memory(bench: Bench) -> None:
-    inside = bench.notes / "memory" / "receipt.md"
-    err = io.StringIO()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
-        assert run(["search", "pool", "--trace", str(inside), "-w", str(bench.notes)]) == 2
-    assert "would become part of the notes" in err.getvalue()
-    assert not inside.exists()
-
-
 def test_report_and_compare_read_the_history(bench: Bench) -> None:
     _, err = bench("report", code=3)
     assert "Try: memcli bench check" in err

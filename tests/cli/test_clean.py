@@ -53,7 +53,3 @@ def test_indexes_of_folders_that_are_gone_are_listed_and_deleted(
     clean("--apply")
     assert len(folders()) == 1
     printed("search", "pool", "-w", str(tmp_path / "kept"), "-q")
-
-
-def test_apply_needs_clean() -> None:
-    assert "memcli index --clean" in printed("index", "--apply", code=2)[1]

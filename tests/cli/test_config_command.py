@@ -51,15 +51,6 @@ def test_one_setting_or_a_group_can_be_asked_for(notes: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "near"), [("search.limt", " search.limit"), ("serch", " search"), ("zzz", "")]
-)
-def test_an_unknown_setting_names_the_nearest(notes: Path, name: str, near: str) -> None:
-    done = run("config", name)
-    assert done.returncode == 2
-    assert done.stderr == f"memcli: there is no setting {name}\nTry: memcli config{near}\n"
-
-
 @pytest.mark.parametrize("user", [False, True])
 def test_the_file_of_comments_changes_nothing_and_without_them_is_the_defaults(
     user: bool, tmp_path: Path
@@ -188,15 +179,6 @@ def test_a_folder_without_a_mark_gets_no_file(
     assert done.stderr.endswith("Try: memcli init\n")
 
 
-def test_a_workspace_names_no_program_and_no_place_for_the_index(notes: Path) -> None:
-    for name in [key.name for key in KEYS if key.user_only]:
-        group, _, key = name.rpartition(".")
-        (notes / "memcli.toml").write_text(f'{group and f"[{group}]"}\n{key} = "x"\n')
-        done = run("config")
-        assert done.returncode == 2
-        assert f"{name} is allowed only in your own configuration" in done.stderr
-
-
 @pytest.mark.parametrize(("floor", "says"), [("1", True), ("0.97", False)])
 def test_a_setting_without_effect_is_named(notes: Path, floor: str, says: bool) -> None:
     message = "search.half_life_days has no effect because search.decay_floor is 1.\n"
@@ -204,3 +186,32 @@ def test_a_setting_without_effect_is_named(notes: Path, floor: str, says: bool) 
         done = run("config", name, MEMCLI_SEARCH_DECAY_FLOOR=floor)
         assert (message in done.stderr) == says
     assert message not in run("config", "search.limit").stderr
+
+
+OWN = (
+    "capture", "store.path", "store.url", "store.tenant", "files.agent_memories",
+    "embedding.fallback", "access.count", "terminal.hyperlink",
+    *(f"onnx.{name}" for name in ("folder", "pooling", "query_prefix", "passage_prefix",
+                                  "max_tokens", "matryoshka")),
+    *(f"openai.{name}" for name in ("url", "model", "key_variable", "dimension", "query_prefix",
+                                    "passage_prefix", "max_tokens", "matryoshka",
+                                    "timeout_seconds")),
+    *(f"rerank.{name}" for name in ("seconds", "folder", "max_tokens", "url", "model",
+                                    "key_variable")),
+    *(f"compact.{name}" for name in ("command", "folder", "prompt", "reads", "writes")),
+)  # fmt: skip
+OWN_VALUES = (
+    "embedding.encoder = 'openai'", "embedding.encoder = 'onnx'", "search.rerank = 'onnx'",
+    "search.rerank = 'endpoint'", "secrets = 'off'",
+)  # fmt: skip
+
+
+def test_a_workspace_names_no_program_no_server_and_no_place_for_the_index(notes: Path) -> None:
+    assert {key.name for key in KEYS if key.user_only} == set(OWN)
+    for name in (*OWN, *OWN_VALUES):
+        (notes / "memcli.toml").write_text(name if "=" in name else f"{name} = 'x'")
+        done = run("search", "pool")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{name} is allowed only in your own configuration\nTry: move it to" in done.stderr
+    (notes / "memcli.toml").write_text("secrets = 'redact'")
+    assert run("search", "pool").returncode == 0

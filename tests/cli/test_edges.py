@@ -279,32 +279,6 @@ def test_times_that_an_index_cannot_hold_are_bounded(notes: Path) -> None:
     assert "5 unchanged" in run("index").stderr
 
 
-FEW_FILES = """
-import resource, sys
-import typer
-sys.path.insert(0, sys.argv.pop(1))
-from memcli.cli.main import main
-from tests.hashing import register
-register()
-most = int(sys.argv.pop(1))
-resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-main()
-"""
-
-
-@pytest.mark.parametrize("most", [8, *by_night(4, 5, 6, 7, 10, 12)])
-def test_too_few_open_files_are_the_systems_refusal(notes: Path, most: int) -> None:
-    run("index", "-q")
-    for command in ("index --full", "search pool", "status", "get memory/2025-01-01.md", "compact"):
-        done = subprocess.run(
-            [sys.executable, "-c", FEW_FILES, REPOSITORY, str(most), *command.split()],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert 0 <= done.returncode <= ExitCode.NO_RETRIEVER, (command, done.stderr)
-        assert "Traceback" not in done.stderr, (command, done.stderr)
-    assert run("index").returncode == 0
-
-
 # Interrupts itself when the n-th module is imported, twice if need be.
 INTERRUPTED = """
 import os, signal, sys

@@ -17,7 +17,6 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.api.sync import Job, RunResult, Vectors, sync
 from memcli.api.workspace import SYSTEM_CLOCK
-from memcli.config.keys import KEYS
 from memcli.errors import BusyError
 from memcli.store.port import Store
 from memcli.store.sqlite import vectors
@@ -28,7 +27,6 @@ from tests.embedding.loopback import (
     Behave,
     Loopback,
     Reply,
-    dripping,
     embedded,
     loopback,
 )
@@ -231,38 +229,6 @@ def test_a_frozen_server_holds_nobody_up_and_is_asked_again_once_it_goes_on(
         frozen.communicate(timeout=60)
 
 
-@pytest.mark.timeout(60)
-def test_a_server_that_drips_holds_up_neither_index_nor_search(
-    desk: Desk, server: Loopback
-) -> None:
-    desk.use(server)
-    desk.index()
-    server.close()
-    desk.use(server, seconds=0.2)
-    desk.note("new", "A fox.")
-    with dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n", port=server.port):
-        assert "no answer within 0.2 s" in desk.by_vector()["reason"]
-        desk.note("newer", "A wolf.")
-        _, err = desk.run("index")
-        assert "no answer within 0.2 s; searches use keywords only" in err
-        desk.use(server, embedding='fallback = ["hashing"]', seconds=0.2)
-        assert "memcli uses hashing instead" in desk.run("index")[1]
-
-
-def test_numbers_beyond_any_float_are_a_broken_answer(desk: Desk, server: Loopback) -> None:
-    desk.use(server)
-    desk.index()
-    rows = [{"index": 0, "embedding": [10**400] * DIMENSION}]
-    server.behave = lambda *_: Reply(body={"data": rows})
-    desk.note("new", "A fox.")
-    out, err = desk.run("search", "fox")
-    assert "new.md" in out
-    assert "without a direction" in err
-    assert "Traceback" not in err
-    _, err = desk.run("index")
-    assert "without a direction; searches use keywords only" in err
-
-
 class Waiter:
     """A sleep that passes at once, and sees whether another process could write meanwhile."""
 
@@ -461,27 +427,6 @@ def test_none_goes_by_words(desk: Desk) -> None:
     desk.configure('[embedding]\nencoder = "none"\n')
     assert desk.index()["embedded"] == 0
     assert desk.by_vector()["ran"] is False
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(f"[{name.split('.')[0]}]\n{name.split('.')[1]} = {json.dumps(value)}"
-          for name, value in ((key.name, key.default) for key in KEYS)
-          if name.startswith(("onnx.", "openai.", "embedding.fallback"))),
-        '[embedding]\nencoder = "openai"',
-        '[embedding]\nencoder = "onnx"',
-    ],
-)  # fmt: skip
-def test_the_file_of_a_workspace_names_no_endpoint_and_no_folder(
-    desk: Desk, server: Loopback, text: str
-) -> None:
-    desk.use(server)
-    (desk.root / "memcli.toml").write_text(text)
-    for command in (("index",), ("search", "pool"), ("status",)):
-        _, err = desk.run(*command, code=2)
-        assert "is allowed only in your own configuration" in err
-    assert server.batches == []
 
 
 def test_the_file_of_a_workspace_may_turn_vectors_off(desk: Desk, server: Loopback) -> None:

@@ -65,24 +65,3 @@ def test_your_own_file_sets_it_and_a_workspace_s_cannot(notes: Path, tmp_path: P
         f"memcli: {notes}/memcli.toml: terminal.hyperlink is allowed only in your own "
         f"configuration\nTry: move it to {tmp_path}/config/memcli/config.toml\n"
     )
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "emacs",
-        "{path}",
-        "x:{line}",
-        "x:{path}{column}",
-        "x:{path}\x1b\\",
-        "x:{path} y",
-        "x:{path}é",
-    ],
-)
-def test_what_is_no_url_of_a_path_is_an_error(notes: Path, value: str) -> None:
-    done = run(*SEARCH, MEMCLI_TERMINAL_HYPERLINK=value)
-    assert done.returncode == 2
-    assert (
-        "MEMCLI_TERMINAL_HYPERLINK: terminal.hyperlink must be one of file, vscode, cursor, zed, "
-        "kitty, none, or a URL with {path} in it, and {line} and {host}, not "
-    ) in done.stderr

@@ -253,14 +253,6 @@ def test_a_list_is_written_by_a_template(notes: Path) -> None:
         "\tMEMORY.md\t\n2025-06-12\tmemory/2025-06-12.md\tinfra/db, Call\n"
         "\tmemory/plan \x1b[31m␊.md\tcall\n"
     )
-    for arguments, message in (
-        (("-f", "{nokey}"), "not {nokey}"),
-        (("-f", ""), "not ''"),
-        (("-f", "text", "--json"), "--format text cannot be combined with --json"),
-        (("-f", "{name}", "--count", "tag"), "--count names no documents"),
-    ):
-        done = run("ls", *arguments, "-w", str(notes))
-        assert (done.returncode, message in done.stderr) == (2, True)
 
 
 def test_how_the_dates_of_a_list_were_read_is_said(notes: Path) -> None:

@@ -144,18 +144,6 @@ def test_the_modules_of_the_current_folder_are_not_run(fzf: Path) -> None:
     assert _shown(fzf)["preview"] != ""
 
 
-def test_without_a_terminal_there_is_nobody_to_ask(notes: Path) -> None:
-    done = run("pick", "pool")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "memcli: --interactive needs a terminal\nTry: memcli search pool -f vimgrep\n"
-    )
-    done = run("pick", "pool", "-f", "{file}", "--json")
-    assert json.loads(done.stderr)["message"] == "--format {file} cannot be combined with --json"
-    done = run("pick", "pool", "-f", "paths")
-    assert done.stderr.endswith("Try: --format '{file}'\n")
-
-
 SHELLS = [shell for shell in WIDGETS if shutil.which(shell)]
 
 

@@ -79,34 +79,20 @@ def _store_of(notes: Path) -> str:
     return str(json.loads(run("index", "--json", "-w", str(notes)).stdout)["store"])
 
 
-def test_a_second_writer_is_told_at_once_when_it_will_not_wait(notes: Path) -> None:
-    store = _store_of(notes)
-    with writer_lock(store, wait_seconds=0, sleep=_never):
-        done = run("index", "--wait", "0", "--json", "-w", str(notes))
-    assert (done.returncode, done.stdout) == (5, "")
-    error = json.loads(done.stderr)
-    assert error["code"] == "busy"
-    assert f"(pid {os.getpid()}, since 20" in error["message"]
-
-
-def test_a_second_writer_waits_its_turn(notes: Path) -> None:
+def test_a_second_writer_waits_its_turn_or_is_told_at_once(notes: Path) -> None:
     store = _store_of(notes)
     with writer_lock(store, wait_seconds=0, sleep=_never):
         second = start("index", "-w", str(notes))
+        done = run("index", "--wait", "0", "--json", "-w", str(notes))
+        assert (done.returncode, done.stdout) == (5, "")
+        error = json.loads(done.stderr)
+        assert error["code"] == "busy"
+        assert f"(pid {os.getpid()}, since 20" in error["message"]
         with pytest.raises(subprocess.TimeoutExpired):
             second.wait(1.0)
     _, err = second.communicate()
     assert second.returncode == 0
     assert "33 unchanged" in err
-
-
-def test_a_search_never_waits_for_a_writer(notes: Path) -> None:
-    store = _store_of(notes)
-    (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
-    with writer_lock(store, wait_seconds=0, sleep=_never):
-        done = run("search", "zebrafish", "--mode", "keyword", "-w", str(notes))
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "1 new file (memory/2026-02-18.md) is not in this answer" in done.stderr
 
 
 def test_a_terminal_receives_no_escape_but_our_colours(workspaces: Path) -> None:

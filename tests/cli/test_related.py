@@ -123,7 +123,6 @@ def test_forms_are_those_of_search(notes: Path) -> None:
     assert text.startswith("memory/2025-06-13.md\n1: # Pool again\n")
     assert "it ran dry too" in text
     assert "it ran dry too" in run(*asked, "-f", "markdown").stdout
-    assert run(*asked, "-f", "nosuch").returncode == 2
 
 
 def test_filters_hold_and_say_what_they_leave_out(notes: Path) -> None:
@@ -136,22 +135,6 @@ def test_filters_hold_and_say_what_they_leave_out(notes: Path) -> None:
         "No passages found.\nmemcli: no document has the tag nosuch. Try: memcli ls --count tag\n"
     )
     assert told(place, "--tag", "nosuch")["empty_reason"]["code"] == "filter"
-    assert run("related", place, "--kind", "nosuch").returncode == 2
-
-
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        ("nosuch.md:1", "there is no document nosuch.md:1"),
-        ("memory/two.md:99", "memory/two.md has 7 lines, and no line 99"),
-        ("memory/empty.md", "memory/empty.md has no text to compare"),
-        ("memory/two.md#nosuch", "memory/two.md has no heading or anchor 'nosuch'"),
-    ],
-)
-def test_a_place_without_text_is_not_found(notes: Path, place: str, message: str) -> None:
-    done = run("related", place)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith(f"memcli: {message}")
 
 
 def test_a_new_file_is_brought_in_and_without_that_it_is_said(notes: Path) -> None:

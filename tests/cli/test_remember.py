@@ -179,15 +179,6 @@ def test_a_folder_without_a_mark_is_not_guessed_at(
     assert "is not a workspace" in err
 
 
-def test_weights_that_do_not_sum_to_one_are_refused(
-    notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMCLI_GATING_KIND", "1.0")
-    code, _, err = _told("remember", "It rains")
-    assert code == 2
-    assert "must sum to 1, not 1.6" in err
-
-
 def test_check_prints_the_score_of_each_paragraph_and_writes_nothing(notes: Path) -> None:
     draft = notes.parent / "draft.md"
     draft.write_text(

@@ -169,14 +169,6 @@ def test_nothing_is_asked_of_a_server_that_is_not_configured(ask: Ask) -> None:
     assert said == (f"memcli: not reranked by endpoint: {reason}. Try: memcli help ranking\n")
 
 
-@pytest.mark.parametrize("line", ['rerank = "onnx"', 'rerank = "endpoint"'])
-def test_a_workspace_cannot_choose_what_reads_its_passages_elsewhere(
-    notes: Path, line: str
-) -> None:
-    (notes / "memcli.toml").write_text(f"[search]\n{line}\n")
-    assert "is allowed only in your own configuration" in printed("search", QUESTION, code=2)[1]
-
-
 def test_a_search_that_was_ranked_anew_is_replayed(ask: Ask, notes: Path, tmp_path: Path) -> None:
     file = tmp_path / "receipt.json"
     found, _ = ask("--rerank", "tokens", "--trace", str(file))

@@ -209,12 +209,3 @@ def test_the_setting_is_obeyed_and_what_is_indexed_follows_it(
     assert typed(line)[2] == ""
     monkeypatch.delenv("MEMCLI_SECRETS")
     assert TOKEN not in typed(line)[1]
-
-
-def test_a_file_of_the_workspace_cannot_loosen_it(notes: Path) -> None:
-    write(notes, "memcli.toml", 'secrets = "off"\n')
-    code, _, err = typed("search deploy")
-    assert code == 2
-    assert "secrets = 'off' is allowed only in your own configuration" in err
-    write(notes, "memcli.toml", 'secrets = "redact"\n')
-    assert typed("search deploy")[0] == 0

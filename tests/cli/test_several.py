@@ -424,12 +424,6 @@ def test_of_each_is_told_what_is_told_of_one(what: str) -> None:
     assert told == {key: one[key] for key in one if key not in ("$schema", "$id", "title")}
 
 
-@pytest.mark.parametrize("line", [("lint",), ("remember", "a"), ("config",), ("compact",)])
-def test_a_command_about_one_workspace_takes_one(base: Path, line: tuple[str, ...]) -> None:
-    _, told = printed(*line, "-w", "notes", "-w", "work", code=2)
-    assert "this command works on one workspace, but -w names 2" in told
-
-
 def test_lines_of_any_workspace_are_followed(base: Path) -> None:
     told = record_of(
         "memcli.why-not", "search", "pool", "--everywhere", "--why-not",
@@ -443,13 +437,6 @@ def test_lines_around_a_passage_are_read_where_it_stands(base: Path) -> None:
     put(base / "work", {"memory/long.md": "# A\n\nbefore\n\n# Zebra\n\nA zebra.\n\n# B\n\nb\n"})
     shown, _ = printed("search", "zebra", "--everywhere", "-n", "1", "-C", "2")
     assert "before" in shown
-
-
-@pytest.mark.parametrize("line", [("search", "pool"), ("context", "pool")])
-def test_a_receipt_is_of_one_workspace(base: Path, line: tuple[str, ...]) -> None:
-    _, told = printed(*line, "--everywhere", "--trace", "r.json", code=2)
-    assert "--trace works on one workspace" in told
-    assert not (base / "r.json").exists()
 
 
 def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> None:

@@ -206,24 +206,6 @@ def test_what_cannot_be_written_at_the_start_is_an_error(notes: Path, tmp_path: 
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--watch", "--dry-run"), "--watch cannot be combined with --dry-run"),
-        (("--watch", "--prune"), "--watch cannot be combined with --prune"),
-        (("--debounce", "10"), "--debounce and --interval need --watch"),
-        (("--interval", "1"), "--debounce and --interval need --watch"),
-        (("--watch", "--debounce", "-1"), "--debounce must be between 0 and 3.6e+06"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(
-    notes: Path, options: tuple[str, ...], message: str
-) -> None:
-    done = run("index", "-w", str(notes), *options)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
-
-
 def test_an_endpoint_that_dies_and_comes_back(
     notes: Path, watching_endpoint: tuple[Watching, Loopback]
 ) -> None:

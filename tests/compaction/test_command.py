@@ -81,14 +81,6 @@ def test_a_program_that_fails_is_named(notes: Path) -> None:
     assert "failed with exit code 1: no model" in err
 
 
-def test_a_workspace_cannot_name_a_program(notes: Path) -> None:
-    _configure(TERSE, notes / "config")
-    shutil.move(notes / "config" / "config.toml", notes / "memcli.toml")
-    code, _, err = _compact(notes)
-    assert code == 2
-    assert "compact.command is allowed only in your own configuration" in err
-
-
 def test_one_that_does_not_shrink_makes_way_for_sentences_and_is_told_of(notes: Path) -> None:
     _configure(WORDY, _user_folder())
     code, out, err = _compact(notes)

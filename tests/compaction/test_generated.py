@@ -133,14 +133,6 @@ def test_one_that_does_not_shrink_makes_way_for_sentences(notes: Path, tmp_path:
     assert "; what the model wrote costs " in out
 
 
-def test_a_folder_that_holds_no_model_is_named(notes: Path, tmp_path: Path) -> None:
-    use(tmp_path, "")
-    code, out, err = compact(notes)
-    assert (code, out) == (2, "")
-    assert f"{tmp_path} has no tokenizer.json" in err
-    assert "memcli help compact" in err
-
-
 def test_a_model_that_fails_is_named(notes: Path, tmp_path: Path) -> None:
     make_teller(tmp_path / "m", (), {"Tell": "So."})
     make_tokenizer(tmp_path / "m", [f"word{number}" for number in range(9)] + ["Nobody"])
@@ -149,10 +141,3 @@ def test_a_model_that_fails_is_named(notes: Path, tmp_path: Path) -> None:
     assert code == 2
     assert f"{tmp_path / 'm'}: the model failed" in err
     assert "memcli compact --summarizer extractive" in err
-
-
-def test_a_workspace_cannot_name_a_folder(notes: Path, tmp_path: Path) -> None:
-    (notes / "memcli.toml").write_text(f"[compact]\nfolder = '{tmp_path}'\n")
-    code, _, err = compact(notes)
-    assert code == 2
-    assert "compact.folder is allowed only in your own configuration" in err

@@ -85,11 +85,3 @@ def test_the_receipt_of_nothing(tmp_path: Path) -> None:
         assert context(tmp_path / "notes", query, "--trace", str(file)) == (0, "", "")
         assert checked("memcli.context-trace", file.read_text("utf-8"))["passages"] == []
         assert replay(file, tmp_path / "notes")[0]["same"]
-
-
-def test_a_receipt_is_never_written_into_the_memory(notes: Path) -> None:
-    inside = notes / "memory" / "receipt.md"
-    code, out, err = context(notes, "heron", "--trace", str(inside))
-    assert (code, out) == (2, "")
-    assert "would become part of the notes" in err
-    assert not inside.exists()

@@ -195,6 +195,9 @@ def test_a_single_text_that_is_too_large_is_embedded_in_halves() -> None:
     ("body", "told"),
     [
         (b"{", "not a list of embeddings"),
+        (b'{"data": []}{}', "not a list of embeddings"),
+        (b"<html>Sign in to the hotel's network</html>", "not a list of embeddings"),
+        (bytes(range(256)) * 40, "not a list of embeddings"),
         (b"[" * 100_000, "not a list of embeddings"),
         ({"data": 3}, "not a list of embeddings"),
         ({"data": [{"index": 0}]}, "not a list of embeddings"),

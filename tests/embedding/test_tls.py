@@ -156,9 +156,8 @@ def test_a_listener_that_says_nothing_is_left_after_the_timeout() -> None:
 
 
 @pytest.mark.usefixtures("trusting")
-@pytest.mark.parametrize("name", WRONG)
 def test_words_go_on_and_say_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(tmp_path / "notes", "memory/pool.md", "# Pool\n\nThe pool ran dry.\n")
     monkeypatch.setenv("MEMCLI_WORKSPACE", str(tmp_path / "notes"))
@@ -167,22 +166,21 @@ def test_words_go_on_and_say_why(
     monkeypatch.setenv("MEMCLI_OPENAI_DIMENSION", str(DIMENSION))
     monkeypatch.setenv("MEMCLI_OPENAI_KEY_VARIABLE", "EMBEDDING_KEY")
     monkeypatch.setenv("EMBEDDING_KEY", KEY)
-    said, _ = WRONG[name]
     with loopback(certificate=CERTIFICATES / "right.pem") as server:
         port = server.port
         monkeypatch.setenv("MEMCLI_OPENAI_URL", server.url)
         assert run(["index"]) == 0
         assert "keywords" not in capsys.readouterr().err
-    with loopback(port=port, certificate=CERTIFICATES / f"{name}.pem") as server:
+    with loopback(port=port, certificate=CERTIFICATES / "expired.pem") as server:
         assert run(["search", "pool"]) == 0
         found = capsys.readouterr()
         assert "pool.md" in found.out
         assert f"keywords only: 127.0.0.1:{port} cannot be trusted" in found.err
-        assert f"its certificate {said}" in found.err
+        assert "its certificate has expired" in found.err
         write(tmp_path / "notes", "memory/fox.md", "# Fox\n\nA fox.\n")
         assert run(["index"]) == 0
         told = capsys.readouterr()
-        assert f"its certificate {said}; searches use keywords only" in told.err
+        assert "its certificate has expired; searches use keywords only" in told.err
         assert run(["search", "pool", "--require-semantic"]) == 6
         refused = capsys.readouterr()
         for text in (*told, *found, *refused):

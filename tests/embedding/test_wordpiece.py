@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from memcli.embedding.wordpiece import FIRST, LAST, UNKNOWN, VOCABULARY, QueryWords, WordPiece
+from tests.support import loaded_by
 
 PIECES = Path(VOCABULARY).read_text(encoding="utf-8").split("\n")[:-1]
 
@@ -162,10 +161,7 @@ def test_the_memo_stays_bounded() -> None:
 
 
 def test_a_short_query_needs_no_heavy_import() -> None:
-    code = (
-        "import sys; from memcli.embedding.wordpiece import QueryWords\n"
-        "QueryWords().ids('hello é', 256)\n"
-        "print({'numpy', 'tokenizers', 'pathlib'} & set(sys.modules))"
+    loaded = loaded_by(
+        "from memcli.embedding.wordpiece import QueryWords; QueryWords().ids('hello é', 256)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "set()\n"
+    assert loaded.isdisjoint({"numpy", "tokenizers", "pathlib"})

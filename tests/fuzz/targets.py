@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from datetime import date
 from functools import cache
-from itertools import pairwise
 
 import apsw
 from markdown_it import MarkdownIt
@@ -21,8 +20,6 @@ from memcli.indexing.document import build_document
 from memcli.language.words import prepare
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.links import link_targets, related_targets
-from memcli.markdown.parse import LONGEST_TITLE
-from memcli.markdown.segments import embedded_text, segment_hash
 from memcli.render import sanitize, screen
 from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.text import COLOURED
@@ -49,7 +46,7 @@ from memcli.workspace.reading import decode
 from tests.fuzz import programs
 from tests.fuzz.programs import any_text
 from tests.records import make_candidate, make_excerpt
-from tests.support import chunks_of, context_of, count_tokens, make_limits
+from tests.support import checked_chunks, make_limits
 
 TODAY = date(2026, 2, 10)
 SOURCE = Source("memory", "/nowhere", ("**/*.md",))
@@ -72,27 +69,8 @@ def file_text(data: bytes) -> str | None:
 def markdown(data: bytes) -> None:
     """Chunks are exact spans of the text; parts lie in them in order and fit the model."""
     text = file_text(data)
-    if text is None:
-        return
-    raw, lines, limits = text.encode(), text.split("\n"), make_limits()
-    chunks = chunks_of(text, limits=limits)
-    assert len({chunk.anchor for chunk in chunks}) == len(chunks)
-    for one, two in pairwise(chunks):
-        assert one.end_byte <= two.start_byte
-    for chunk in chunks:
-        assert raw[chunk.start_byte : chunk.end_byte] == chunk.text.encode()
-        assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
-        assert all(0 < len(title) <= LONGEST_TITLE for title in chunk.heading_path)
-        assert chunk.segments
-        context = context_of(chunk, "T", limits)
-        at = 0
-        for part in chunk.segments:
-            assert at <= part.start < part.end <= len(chunk.text)
-            assert chunk.start_line <= part.start_line <= part.end_line <= chunk.end_line
-            at = part.end
-            embedded = embedded_text(context, part.prefix, chunk.text[part.start : part.end])
-            assert part.hash == segment_hash(embedded)
-            assert count_tokens(embedded) <= limits.part_max
+    if text is not None:
+        checked_chunks(text)
 
 
 def document(data: bytes) -> None:

@@ -107,21 +107,3 @@ def test_an_answer_that_is_spoiled_anywhere_is_a_unit_vector_or_none(mask: int) 
                 assert len(found) == DIMENSION
                 assert isclose(sum(value * value for value in found), 1.0, rel_tol=1e-3)
     assert refused >= 10
-
-
-@pytest.mark.parametrize(
-    ("kind", "body"),
-    [
-        (b"text/html", b"<html>Sign in to the hotel's network</html>"),
-        (b"application/json", b'"' + b"x" * 100_000 + b'"'),
-        (b"application/json", BODY[:-1]),
-        (b"application/octet-stream", bytes(range(256)) * 40),
-        (b"application/json", BODY + b"{}"),
-    ],
-    ids=["a page", "a text", "half", "bytes", "more than one"],
-)
-def test_something_else_is_named_as_no_answer(kind: bytes, body: bytes) -> None:
-    with wire() as server:
-        head = (HEAD % len(body)).replace(b"application/json", kind)
-        server.answer = head + body
-        assert answer_of(server) is None

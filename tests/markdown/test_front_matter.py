@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from hypothesis import example, given
@@ -10,6 +8,7 @@ from hypothesis import strategies as st
 
 from memcli.markdown.frontmatter import split
 from memcli.markdown.parse import parse
+from tests.support import loaded_by
 
 
 def metadata(text: str) -> dict[str, object]:
@@ -149,13 +148,8 @@ def test_lines_that_are_read_without_yaml_are_read_as_by_it(
 
 def test_plain_lines_load_no_yaml() -> None:
     text = "---\nname: the pool\ntype: user\ndate: 2026-02-10\nalways: true\ntags:\n---\n# A\n"
-    code = f"""
-import sys
-from memcli.markdown.parse import parse
-print(parse({text!r}).front_matter, "yaml" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == (
-        "{'name': 'the pool', 'type': 'user', 'date': '2026-02-10', 'always': True, 'tags': None}"
-        " False\n"
-    )
+    loaded = loaded_by(f"from memcli.markdown.parse import parse; parse({text!r})")
+    assert "yaml" not in loaded
+    assert parse(text).front_matter == {
+        "name": "the pool", "type": "user", "date": "2026-02-10", "always": True, "tags": None,
+    }  # fmt: skip

@@ -22,17 +22,10 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from memcli.config import settings
-from memcli.dates.find import find_dates
 from memcli.errors import MemcliError
-from memcli.search.options import options_of
-from memcli.search.pipeline import search
-from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.store.port import Change, Snapshot, Store
 from memcli.store.postgres.address import Address
@@ -41,9 +34,9 @@ from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import OnThisMachine, PostgresSharedIndex, PostgresStore
 from memcli.store.records import Scope
 from memcli.store.union import Member, Union
-from memcli.types import Excerpt, Filters, Term, TermQuery
+from memcli.types import Excerpt, Term, TermQuery
 from tests.postgres.server import Server, set_up
-from tests.store.contract.makers import Clock, changing, embed, put, search_by
+from tests.store.contract.makers import Clock, ask, changing, embed, put, search_by
 from tests.store.contract.test_same_answers import Tree
 
 DATABASE, TENANT, ORIGIN = "fleet", "fleet", "this machine"
@@ -51,7 +44,6 @@ PATHS = 12  # documents of a workspace: each change puts one and may remove anot
 WAIT_SECONDS = 60.0  # for whoever writes, and for all to go on after a fault
 ONE_IN = 25  # questions that go to all workspaces
 PAUSE = 0.02  # of a searcher between questions, so that writers have a share of the machine
-TODAY = date(2026, 1, 1)
 
 
 class Size(NamedTuple):
@@ -156,14 +148,8 @@ def write(url: str, folder: Path, begin: Mapping[int, int], seed: int) -> None:
 
 def answers(snapshot: Snapshot, text: str) -> list[tuple[str, float, str]]:
     """Answer a question: places, scores and texts."""
-    encoder = Tree()
-    options = options_of(settings.load("/nowhere", {}, {}), filters=Filters())
-    vector = Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
-    found = search(
-        snapshot, parse(text), find_dates(text, TODAY), options._replace(encoder="hashing"),
-        embed_query=lambda _: vector, age_days=lambda day: 1,
-    )  # fmt: skip
-    return [(passage.about.citation, passage.score, passage.text) for passage in found.passages]
+    found = ask(snapshot, text, encoder=Tree()).passages
+    return [(passage.about.citation, passage.score, passage.text) for passage in found]
 
 
 def having(snapshot: Snapshot, word: str) -> Collection[Excerpt]:

@@ -5,19 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from datetime import date
 from pathlib import Path
 
 import pytest
 
 from memcli.api.memory import Memory
 from memcli.checking import TYPE_CHECKING
-from memcli.config import settings
-from memcli.dates.find import find_dates
-from memcli.search.options import options_of
-from memcli.search.pipeline import search
-from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.store.port import Snapshot
 from memcli.store.postgres.address import Address
@@ -30,7 +23,16 @@ from tests.postgres.conftest import Memcli, make_notes
 from tests.postgres.proxy import proxy
 from tests.postgres.server import server
 from tests.postgres.stores import ORIGIN, address
-from tests.store.contract.makers import Clock, changing, embed, put, search_by
+from tests.store.contract.makers import (
+    Clock,
+    ask,
+    changing,
+    cited,
+    embed,
+    options_for,
+    put,
+    search_by,
+)
 from tests.store.contract.test_same_answers import Tree
 from tests.store.test_union import all_told
 from tests.support import by_night, write
@@ -38,7 +40,6 @@ from tests.support import by_night, write
 if TYPE_CHECKING:
     from memcli.store.round_trips import Each
 
-TODAY = date(2026, 1, 1)
 MEMBERS = 12
 MOST_TRIPS = 14  # of a question to twelve workspaces: asked one after the other they need 100
 ASKED = (
@@ -51,15 +52,7 @@ ASKED = (
 
 
 def told(snapshot: Snapshot, text: str, filters: Filters) -> list[tuple[str, float]]:
-    """Answer a question: the places of its passages, and their scores."""
-    encoder = Tree()
-    options = options_of(settings.load("/nowhere", {}, {}), filters=filters)
-    vector = Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
-    found = search(
-        snapshot, parse(text), find_dates(text, TODAY), options._replace(encoder="hashing"),
-        embed_query=lambda _: vector, age_days=lambda day: 1,
-    )  # fmt: skip
-    return [(passage.about.citation, passage.score) for passage in found.passages]
+    return cited(ask(snapshot, text, options_for(filters), Tree()))
 
 
 def beside(folder: Path) -> OnThisMachine:

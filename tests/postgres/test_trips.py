@@ -7,46 +7,38 @@ their chunks are looked up later.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 
 import pytest
 
-from memcli.config import settings
-from memcli.dates.find import find_dates
-from memcli.search.options import options_of
-from memcli.search.pipeline import search
-from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store.port import Store
 from memcli.store.postgres import reader
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.store import PostgresStore
 from memcli.store.records import First, Scope
 from memcli.types import Filters
-from tests.hashing import HashingEncoder
 from tests.postgres.proxy import proxy
 from tests.postgres.server import server
 from tests.postgres.stores import ORIGIN, make_store
-from tests.store.contract.makers import Clock, changing, embed, put, search_by
+from tests.store.contract.makers import (
+    Clock,
+    ask,
+    changing,
+    cited,
+    embed,
+    options_for,
+    put,
+    search_by,
+)
 
 DOCUMENTS, PARTS = 400, 8
 LATENCY = 0.005  # seconds, of each message
-TODAY = date(2026, 1, 1)
 MOST_TRIPS = 9  # four to answer, five to find what corrects the answer
 
 
-def ask(store: Store, text: str, filters: Filters) -> list[str]:
-    """Answer a question; give the places of its passages."""
-    encoder = HashingEncoder()
-    options = options_of(settings.load("/nowhere", {}, {}), filters=filters)
-    vector = Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
+def places(store: Store, text: str, filters: Filters) -> list[str]:
     with store.snapshot() as snapshot:
-        found = search(
-            snapshot, parse(text), find_dates(text, TODAY), options._replace(encoder="hashing"),
-            embed_query=lambda _: vector, age_days=lambda day: 1,
-        )  # fmt: skip
-    return [passage.about.citation for passage in found.passages]
+        return [place for place, _ in cited(ask(snapshot, text, options_for(filters)))]
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +77,11 @@ def waits(filled: PostgresStore, asking: Callable[[PostgresStore], object]) -> i
 def test_a_question_waits_nine_times_at_most(
     filled: PostgresStore, text: str, filters: Filters
 ) -> None:
-    expected = ask(filled, text, filters)
+    expected = places(filled, text, filters)
 
     def times(count: int) -> Callable[[PostgresStore], None]:
         def asking(store: PostgresStore) -> None:
-            assert [ask(store, text, filters) for _ in range(count)] == [expected] * count
+            assert [places(store, text, filters) for _ in range(count)] == [expected] * count
 
         return asking
 
@@ -108,20 +100,20 @@ def test_what_is_kept_is_that_of_one_state(
     first, other, fresh = (
         PostgresStore(filled.address, name, filled._beside, clock, origin=ORIGIN) for _ in range(3)
     )
-    before = ask(first, text, every)
-    assert ask(first, text, every) == before
+    before = places(first, text, every)
+    assert places(first, text, every) == before
     with changing(other) as change:
         put(change, "memory/2025-02-01.md", "# The pool\n\nwhy did the pool run dry\n")
         embed(change)
-    after = ask(first, text, every)
-    assert after == ask(fresh, text, every) != before
+    after = places(first, text, every)
+    assert after == places(fresh, text, every) != before
     assert after[0] == "memory/2025-02-01.md:1-3"
     monkeypatch.setattr(reader, "MOST_BYTES", 0)
-    assert ask(first, text, every) == after
+    assert places(first, text, every) == after
     with changing(other) as change:
         change.remove(("memory", "memory/2025-02-01.md"))
     monkeypatch.undo()
-    assert ask(first, text, every) == before
+    assert places(first, text, every) == before
     for store in (first, other, fresh):
         store.close()
 

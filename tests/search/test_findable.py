@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
 from tests.commands import printed, record
 from tests.support import write
 
@@ -160,13 +157,6 @@ def test_why_not_names_the_stage_at_which_lines_fell_out(notes: Path) -> None:
     assert filtered["conclusion"].startswith(
         "lost at recall: neither retriever ranks it among its best 200"
     )
-
-
-def test_why_not_of_an_unknown_document_is_exit_3(notes: Path) -> None:
-    err = io.StringIO()
-    with contextlib.redirect_stderr(err):
-        assert run(["search", "x", "--why-not", "memory/none.md", "-w", str(notes)]) == 3
-    assert "there is no document memory/none.md" in err.getvalue()
 
 
 @pytest.mark.parametrize("profile", ["default", "classic", "convex", "two-pass"])

@@ -240,39 +240,12 @@ def test_a_kind_that_nothing_is_of_and_a_span_that_ends_first_are_errors(told: T
     )
 
 
-@pytest.mark.parametrize("text", ["=open", "status=", "", "!", "!=open"])
-def test_a_condition_without_key_or_value_is_an_error(told: Told, text: str) -> None:
-    assert told("search", "pool", "--where", text) == (
-        2,
-        "",
-        f"memcli: --where takes KEY=VALUE, KEY!=VALUE, KEY or !KEY, not {text!r}\n"
-        "Try: --where status=open\n",
-    )
-    assert told("search", "pool", "--tag", "#")[0] == 2
-
-
 def test_the_exit_code_follows_the_verdict(told: Told) -> None:
     assert told("search", "pool", "--exit-code")[0] == 0
     code, out, err = told("search", "xyzzyplugh", "--exit-code")
     assert code == 1
     assert out
     assert err == "No sure match; these are the nearest. No note contains: xyzzyplugh.\n"
-
-
-@pytest.mark.parametrize(
-    ("target", "more", "message"),
-    [
-        ("MEMORY.md:100-200", (), "MEMORY.md has 3 lines, and no line 100"),
-        ("MEMORY.md:0", (), "line numbers start at 1"),
-        ("MEMORY.md", ("--from", "4"), "MEMORY.md has 3 lines, and no line 4"),
-    ],
-)
-def test_lines_that_a_document_has_not_are_not_found(
-    told: Told, target: str, more: tuple[str, ...], message: str
-) -> None:
-    code, out, err = told("get", target, *more)
-    assert (code, out, err) == (3, "", f"memcli: {message}\nTry: memcli get MEMORY.md\n")
-    assert told("get", "MEMORY.md:3-200")[:2] == (0, "The pool is kept at 20 handles.\n")
 
 
 def _asked(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
@@ -307,14 +280,6 @@ def test_a_question_does_not_tell_a_key_however_short(told: Told, rest: str) -> 
     assert json.loads(out)["query"] == "pool [secret: stripe-key]"
 
 
-def test_a_question_is_given_once(told: Told) -> None:
-    assert told("search")[::2] == (
-        2,
-        'memcli: search needs some words to look for\nTry: memcli search "some words"\n',
-    )
-    assert told("search", "pool", "--stdin")[0] == 2
-
-
 def test_several_documents_are_printed_below_their_citations(told: Told) -> None:
     code, out, err = told("get", "MEMORY.md:3", "nosuch.md", "memory/2025-06-12.md:3")
     assert (code, err) == (3, "memcli: there is no document nosuch.md. Try: memcli ls\n")
@@ -324,7 +289,6 @@ def test_several_documents_are_printed_below_their_citations(told: Told) -> None
     )
     found = told("get", "MEMORY.md:3", "memory/2025-06-12.md:3", "--json")[1].splitlines()
     assert [json.loads(line)["start_line"] for line in found] == [3, 3]
-    assert told("get", "MEMORY.md", "MEMORY.md", "--lines", "1")[0] == 2
 
 
 def test_a_context_says_how_dates_were_read(told: Told) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import shutil
@@ -12,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.config.settings import load
 from memcli.language.tokens import estimate
 from memcli.search.ranked import RankedPassage
@@ -187,13 +184,6 @@ def test_get_expand_goes_through_summaries_of_summaries(notes: Path) -> None:
     assert top in shown
     assert {each["path"] for each in below}.isdisjoint(shown)
     assert top in _paths(notes, "schema review", "--view", "active")
-
-
-def test_get_expand_of_what_is_no_summary_says_so(notes: Path) -> None:
-    err = io.StringIO()
-    with contextlib.redirect_stderr(err):
-        assert run(["get", "MEMORY.md", "-w", str(notes), "--expand"]) == 2
-    assert "MEMORY.md is not a summary" in err.getvalue()
 
 
 def _passage(

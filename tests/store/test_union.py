@@ -17,12 +17,10 @@ from memcli.config import settings as config
 from memcli.context.assemble import Sharing
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
-from memcli.dates.find import find_dates
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import make_document, plan, read
 from memcli.search.federation import ModelGroup
-from memcli.search.options import PROFILES, SearchOptions, options_of
-from memcli.search.pipeline import Answer, search
+from memcli.search.options import PROFILES, options_of
 from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.search.retrievers import Vector
@@ -31,12 +29,18 @@ from memcli.store.run_records import Stamp
 from memcli.store.union import Member, Union
 from memcli.threads import side_by_side
 from memcli.types import Document, FileText, Filters, Term, TermQuery
-from memcli.workspace.dating import age_days
 from tests.store.contract.conftest import MOST_STORES, STORES
-from tests.store.contract.makers import EVERYTHING, Clock, changing, term
+from tests.store.contract.makers import (
+    EVERYTHING,
+    TODAY,
+    Clock,
+    ask,
+    changing,
+    options_for,
+    term,
+)
 from tests.store.contract.test_same_answers import (
     PATHS,
-    TODAY,
     Tree,
     files,
     queries,
@@ -64,19 +68,6 @@ def put_all(change: Change, root: Path, workspace: str) -> None:
         source = WHOLE[f"{workspace}:{stat.source}"]
         stamp = Stamp(stat._replace(source=source), file.hash, 1)
         change.put(document._replace(source=source), stamp)
-
-
-def answer(snapshot: Snapshot, text: str, options: SearchOptions) -> Answer:
-    encoder = Tree()
-    dates = find_dates(text, TODAY)
-    return search(
-        snapshot,
-        parse(text, soft=[(span.at, span.at + len(span.text)) for span in dates]),
-        dates,
-        options,
-        embed_query=lambda text: Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0),
-        age_days=lambda day: age_days(day, TODAY.isoformat()),
-    )
 
 
 def as_whole(said: object) -> str:
@@ -156,20 +147,19 @@ def test_two_workspaces_rank_as_one_that_holds_both(
     most: int | None,
     asked: list[tuple[str, Filters, str, str, int]],
 ) -> None:
-    with opened(kind, own, other, sums, embeds=most is None) as (base, union, whole):
-        options = options_of(config.load(str(base / "a"), {}, {}), filters=Filters())
+    with opened(kind, own, other, sums, embeds=most is None) as (_, union, whole):
+        options = options_for()
         for text, filters, mode, profile, universe in asked:
             for view in ("all", "active", "raw"):
                 wanted = options._replace(
-                    encoder="hashing",
                     mode=mode,
                     profile=PROFILES[profile],
                     universe=universe,
                     filters=filters._replace(view=view),
                 )
                 in_whole = filters_of(wanted.filters, WHOLE.__getitem__)
-                expected = told(answer(whole, text, wanted._replace(filters=in_whole)))
-                found = told(answer(union, text, wanted), as_whole)
+                expected = told(ask(whole, text, wanted._replace(filters=in_whole), Tree()))
+                found = told(ask(union, text, wanted, Tree()), as_whole)
                 assert as_whole(found.said) == str(expected.said)
                 assert found.numbers == pytest.approx(expected.numbers, rel=1e-9, abs=1e-9)
 

@@ -1,19 +1,25 @@
-"""Documents made of their text, as the indexer makes them, and ways to ask for them."""
+"""Documents made of their text, as the indexer makes them, and ways to ask for them and a store."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from struct import unpack
 from typing import Any
 
+from memcli.config import settings
+from memcli.dates.find import find_dates
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import text_of
 from memcli.language import words
 from memcli.markdown.lineage import SCHEMA, lines_hash
+from memcli.search.options import SearchOptions, options_of
+from memcli.search.pipeline import Answer, search
+from memcli.search.query import parse
+from memcli.search.retrievers import Vector
 from memcli.store.port import Change, Snapshot, Store
 from memcli.store.records import Key, Scope
 from memcli.store.run_records import Stamp
@@ -23,17 +29,20 @@ from memcli.types import (
     Encoder,
     FileStat,
     FileText,
+    Filters,
     Source,
     SourceLines,
     Term,
     TermQuery,
 )
+from memcli.workspace.dating import age_days
 from tests.hashing import HashingEncoder
 from tests.support import make_limits
 
 ENCODER = HashingEncoder()
 EVERYTHING = Scope()
 DAY_NS = 86_400 * 10**9
+TODAY = date(2025, 7, 1)
 
 
 class Clock:
@@ -87,6 +96,14 @@ def fill(store: Store, documents: dict[str, str]) -> None:
     with changing(store) as change:
         for path, text in documents.items():
             put(change, path, text)
+
+
+def fill_embedded(store: Store, documents: dict[str, str]) -> None:
+    """Store documents with their vectors, and search by these."""
+    fill(store, documents)
+    with changing(store) as change:
+        embed(change)
+        search_by(change)
 
 
 def embed(change: Change, encoder: Encoder = ENCODER) -> int:
@@ -175,3 +192,29 @@ def cosine(a: bytes, b: bytes) -> Any:
 
 def keys(*paths: str, source: str = MEMORY_SOURCE) -> Sequence[Key]:
     return [(source, path) for path in paths]
+
+
+def options_for(filters: Filters = EVERYTHING.filters) -> SearchOptions:
+    """Give the default options of a search, with filters."""
+    options = options_of(settings.load("/nowhere", {}, {}), filters=filters)
+    return options._replace(encoder="hashing")
+
+
+def ask(
+    snapshot: Snapshot, text: str, options: SearchOptions | None = None, encoder: Encoder = ENCODER
+) -> Answer:
+    """Answer a question on the day TODAY."""
+    dates = find_dates(text, TODAY)
+    return search(
+        snapshot,
+        parse(text, soft=[(span.at, span.at + len(span.text)) for span in dates]),
+        dates,
+        options or options_for(),
+        embed_query=lambda text: Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0),
+        age_days=lambda day: age_days(day, TODAY.isoformat()),
+    )
+
+
+def cited(answer: Answer) -> list[tuple[str, float]]:
+    """Name the passages of an answer, each with its score."""
+    return [(passage.about.citation, passage.score) for passage in answer.passages]

@@ -12,15 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memcli.config import settings as config
-from memcli.search.options import PROFILES, options_of
+from memcli.search.options import PROFILES
 from memcli.search.pipeline import Answer
 from memcli.search.ranked import RankedPassage
 from memcli.store.port import Store
 from memcli.store.records import Scope
 from memcli.types import Candidate, Excerpt, Filters
 from tests.store.contract.conftest import MOST_STORES, STORES
-from tests.store.contract.makers import Clock
+from tests.store.contract.makers import Clock, options_for
 from tests.store.contract.test_same_answers import (
     EXAMPLES,
     PATHS,
@@ -57,11 +56,11 @@ def index_in_order(root: Path, store: Store, texts: dict[str, str], order: list[
 
 
 def told_all(store: Store, asked: Sequence[Question]) -> list[Answer]:
-    options = options_of(config.load(tempfile.gettempdir(), {}, {}), filters=Filters())
+    options = options_for()
     found = []
     for text, scope, mode, profile, fusion, universe in asked:
         wanted = options._replace(
-            encoder="hashing", mode=mode, profile=PROFILES[profile], filters=scope,
+            mode=mode, profile=PROFILES[profile], filters=scope,
             fusion=fusion, universe=universe,
         )  # fmt: skip
         given = answer(store, text, wanted)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
-from memcli.store.port import Change, Snapshot, Store
+from memcli.store.port import Change, Store
 from memcli.store.records import LineCheck, Support
 from memcli.types import SourceLines
-from tests.store.contract.makers import EVERYTHING, changing, lines_of, put, stamp_of, summary
+from tests.store.contract.makers import changing, lines_of, put, stamp_of, summary
 
 A, B = "memory/2025-01-01.md", "memory/2025-01-02.md"
 LOG = "one\ntwo\nthree\n"
@@ -55,7 +53,7 @@ def test_lines_hold_when_they_have_been_looked_up_and_found(store: Store) -> Non
     ]  # fmt: skip
 
 
-def test_a_changed_file_frees_its_lines_before_anybody_looks(store: Store) -> None:
+def test_a_changed_or_deleted_file_frees_its_lines_before_anybody_looks(store: Store) -> None:
     with changing(store) as change:
         put(change, A, LOG)
         put(change, B, LOG)
@@ -73,10 +71,15 @@ def test_a_changed_file_frees_its_lines_before_anybody_looks(store: Store) -> No
         )  # in what the file was, not in what is
         assert waiting(change) == [S]
     assert holds(store) == [False, True]
-    with changing(store) as change:
-        put(change, A, LOG)
-        assert waiting(change) == []
-    assert holds(store) == [True, True]
+    for has_gone in (False, True):
+        with changing(store) as change:
+            if has_gone:
+                change.remove(("memory", A))
+                assert waiting(change) == [S]
+                assert holds(store) == [False, True]
+            put(change, A, LOG)
+            assert waiting(change) == []
+        assert holds(store) == [True, True]
 
 
 def test_lines_that_have_moved_hold_where_they_stand_now(store: Store) -> None:
@@ -99,20 +102,6 @@ def test_a_log_that_is_back_at_its_place_is_looked_at_again(store: Store) -> Non
     with changing(store) as change:
         put(change, A, LOG)
         assert waiting(change) == [S]
-
-
-def test_a_file_that_is_gone_holds_nothing_until_it_is_back(store: Store) -> None:
-    with changing(store) as change:
-        put(change, A, LOG)
-        put(change, S, summary(FIRST))
-        change.check(S, [line_checks(FIRST)])
-        change.remove(("memory", A))
-        assert waiting(change) == [S]
-    assert supports(store) == [Support(S, FIRST, False)]
-    with changing(store) as change:
-        put(change, A, LOG)
-        assert waiting(change) == []
-    assert supports(store) == [Support(S, FIRST, True)]
 
 
 def test_a_summary_that_is_put_again_is_looked_up_again(store: Store) -> None:
@@ -143,17 +132,3 @@ def test_lines_of_the_memory_are_not_those_of_another_source(store: Store) -> No
         change.check(S, [line_checks(FIRST)])
         change.check(T, [line_checks(FIRST)])
     assert supports(store) == [Support(S, FIRST, False)]
-
-
-def confidences(snapshot: Snapshot) -> dict[str, float]:
-    told = {each.path: json.loads(each.front_matter) for each in snapshot.documents(EVERYTHING)}
-    return {path: matter["confidence"] for path, matter in told.items() if "confidence" in matter}
-
-
-def test_summaries_have_a_confidence(store: Store) -> None:
-    with changing(store) as change:
-        put(change, A, LOG)
-        put(change, S, summary(FIRST, confidence=0.25))
-        put(change, T, summary(FIRST, confidence=1))
-    with store.snapshot() as snapshot:
-        assert confidences(snapshot) == {S: 0.25, T: 1.0}

@@ -24,6 +24,7 @@ def told(snapshot: Snapshot, limit: int = 9, scope: Scope = EVERYTHING) -> list[
 
 def test_undated_ones_come_first_then_the_newest(store: Store) -> None:
     fill(store, FILES)
+    until = Scope(Filters(until="2025-04-01"))
     with store.snapshot() as snapshot:
         assert told(snapshot) == [
             ("MEMORY.md", ((1, 1),)),
@@ -31,19 +32,9 @@ def test_undated_ones_come_first_then_the_newest(store: Store) -> None:
             ("memory/2025-03-01.md", ((1, 1),)),
         ]
         assert [path for path, _ in told(snapshot, 2)] == ["MEMORY.md", "memory/2025-05-01.md"]
-
-
-def test_filters_hold(store: Store) -> None:
-    fill(store, FILES)
-    with store.snapshot() as snapshot:
-        until = Scope(Filters(until="2025-04-01"))
         assert [path for path, _ in told(snapshot, scope=until)] == ["memory/2025-03-01.md"]
-
-
-def test_what_is_gone_is_forgotten(store: Store) -> None:
-    fill(store, FILES)
     with changing(store) as change:
         put(change, "memory/2025-05-01.md", "It rains.\n")
         change.remove(("memory", "MEMORY.md"))
-    with store.snapshot() as snapshot:
+    with store.snapshot() as snapshot:  # what is gone is forgotten
         assert [path for path, _ in told(snapshot)] == ["memory/2025-03-01.md"]

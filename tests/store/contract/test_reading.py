@@ -202,6 +202,11 @@ def test_documents_come_with_what_their_authors_said(store: Store) -> None:
         put(change, "o.md", "text\n", "other", trust="untrusted")
         put(change, "empty.md", "")
     with store.snapshot() as snapshot:
+        assert set(snapshot.titles()) == {
+            TitledDocument("memory", "memory/p.md", "The pool"),
+            TitledDocument("other", "o.md", "o"),
+            TitledDocument("memory", "empty.md", "empty"),
+        }
         assert list(snapshot.documents(EVERYTHING)) == [
             IndexedDocument(
                 "memory", "empty.md", "empty", None, None, "note", "global", "trusted", None,
@@ -250,19 +255,6 @@ def test_links_come_with_the_front_matter(store: Store) -> None:
         assert links[ids[0]].targets == ("b.md", "c")
         assert json.loads(links[ids[1]].front_matter)["title"] == "The pool"
         assert snapshot.links([]) == {}
-
-
-def test_documents_by_title(store: Store) -> None:
-    with changing(store) as change:
-        put(change, "a.md", "# The A\n\ntext\n")
-        put(change, "a.md", "text\n", "other")
-        put(change, "empty.md", "")
-    with store.snapshot() as snapshot:
-        assert set(snapshot.titles()) == {
-            TitledDocument("memory", "a.md", "The A"),
-            TitledDocument("other", "a.md", "a"),
-            TitledDocument("memory", "empty.md", "empty"),
-        }
 
 
 def test_documents_are_listed_with_and_without_a_text(store: Store) -> None:

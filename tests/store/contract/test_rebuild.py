@@ -20,6 +20,7 @@ from tests.store.contract.makers import (
     document,
     embed,
     fill,
+    fill_embedded,
     found,
     keys,
     lines_of,
@@ -217,10 +218,8 @@ def test_vectors_are_taken_over(store: Store) -> None:
 def test_a_cache_that_is_taken_over_is_pruned_when_its_time_comes(
     store: Store, clock: Clock
 ) -> None:
-    fill(store, {"a.md": "the fox\n", "b.md": "the train\n"})
+    fill_embedded(store, {"a.md": "the fox\n", "b.md": "the train\n"})
     with changing(store) as change:
-        embed(change)
-        search_by(change)
         with change.rebuild() as side:
             put(side, "a.md", "the fox\n")
             side.take_over([])

@@ -6,7 +6,6 @@ import shutil
 import struct
 import tempfile
 from collections.abc import Callable, Sequence
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -15,23 +14,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memcli.config import settings as config
-from memcli.dates.find import find_dates
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings
-from memcli.search.options import PROFILES, SearchOptions, options_of
-from memcli.search.pipeline import Answer, search
-from memcli.search.query import parse
-from memcli.search.retrievers import Vector
+from memcli.search.options import PROFILES, SearchOptions
+from memcli.search.pipeline import Answer
 from memcli.store.port import Store
 from memcli.store.quantize import rounded
 from memcli.types import Filters, Source, SourceLines
-from memcli.workspace.dating import age_days
 from tests.store.contract.conftest import STORES
-from tests.store.contract.makers import Clock, changing, cosine, lines_of, summary
+from tests.store.contract.makers import (
+    Clock,
+    ask,
+    changing,
+    cosine,
+    lines_of,
+    options_for,
+    summary,
+)
 from tests.support import make_settings, write
 
-TODAY = date(2025, 7, 1)
 EXAMPLES = (settings.default or settings()).max_examples // 4
 
 
@@ -151,24 +152,6 @@ def settings_of(root: Path) -> Settings:
     )
 
 
-def answer(store: Store, text: str, options: SearchOptions) -> Answer:
-    encoder = Tree()
-    dates = find_dates(text, TODAY)
-
-    def embed_query(text: str) -> Vector:
-        return Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
-
-    with store.snapshot() as snapshot:
-        return search(
-            snapshot,
-            parse(text, soft=[(span.at, span.at + len(span.text)) for span in dates]),
-            dates,
-            options,
-            embed_query=embed_query,
-            age_days=lambda day: age_days(day, TODAY.isoformat()),
-        )
-
-
 class Told(NamedTuple):
     """What an answer says, and apart from that its numbers."""
 
@@ -233,11 +216,10 @@ def test_all_stores_of_the_same_files_give_the_same_passages(
         for path in gone:
             (base / "ws" / path).unlink(missing_ok=True)
         bring_in(base / "ws", stores, None if most is None else 2)
-        options = options_of(config.load(str(base / "ws"), {}, {}), filters=Filters())
+        options = options_for()
         for text, filters, mode, profile in asked:
             for view in ("all", "active", "raw"):
                 wanted = options._replace(
-                    encoder="hashing",
                     mode=mode,
                     profile=PROFILES[profile],
                     filters=filters._replace(view=view),
@@ -250,6 +232,11 @@ def test_all_stores_of_the_same_files_give_the_same_passages(
         for store in stores:
             store.close()
         shutil.rmtree(base)
+
+
+def answer(store: Store, text: str, options: SearchOptions) -> Answer:
+    with store.snapshot() as snapshot:
+        return ask(snapshot, text, options, Tree())
 
 
 def bring_in(root: Path, stores: Sequence[Store], most: int | None) -> None:

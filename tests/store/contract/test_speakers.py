@@ -19,11 +19,6 @@ def filled(store: Store) -> Store:
     return store
 
 
-def test_everybody_is_listed_once(store: Store) -> None:
-    with filled(store).snapshot() as snapshot:
-        assert snapshot.speakers() == ["Assistant", "Kate", "Odette", "User"]
-
-
 def test_who_speaks_in_documents_of_one_scope_alone_can_be_left_out(store: Store) -> None:
     own = "---\nscope: private\n---\n" + "- Kate: fox\n- Wolfram: hen\n" * 3
     fill(store, {"memory/chat.md": CHAT, "memory/own.md": own})
@@ -40,14 +35,9 @@ def test_turns_of_other_types_are_none(text: str) -> None:
     assert turns_of(turns_as_json([Turn(1, 2, "Kate")])) == (Turn(1, 2, "Kate"),)
 
 
-def test_a_store_without_a_conversation(store: Store) -> None:
-    fill(store, {"memory/note.md": "fox\n"})
-    with store.snapshot() as snapshot:
-        assert snapshot.speakers() == []
-
-
-def test_turns_are_read_with_their_chunks(store: Store) -> None:
+def test_speakers_are_listed_once_and_turns_read_with_their_chunks(store: Store) -> None:
     with filled(store).snapshot() as snapshot:
+        assert snapshot.speakers() == ["Assistant", "Kate", "Odette", "User"]
         paths = every_chunk(snapshot)
         lines = snapshot.lines_of([*paths])
         told = [(paths[chunk], own.turns) for chunk, own in lines.items() if own.turns]
@@ -59,7 +49,9 @@ def test_turns_are_read_with_their_chunks(store: Store) -> None:
         ]
 
 
-def test_a_filter_lets_through_whose_lines_are_wanted(store: Store) -> None:
+def test_a_filter_lets_through_whose_lines_are_wanted_and_who_is_gone_is_forgotten(
+    store: Store,
+) -> None:
     with filled(store).snapshot() as snapshot:
 
         def by(*names: str) -> list[str]:
@@ -69,10 +61,6 @@ def test_a_filter_lets_through_whose_lines_are_wanted(store: Store) -> None:
         assert by("User", "Kate") == ["memory/agent.md", "memory/chat.md"]
         assert by("User", "Assistant") == ["memory/agent.md", "memory/agent.md"]
         assert by("kate") == by("Nobody") == []
-
-
-def test_who_is_gone_is_forgotten(store: Store) -> None:
-    filled(store)
     with changing(store) as change:
         put(change, "memory/chat.md", "fox\n")
         change.remove(("memory", "memory/agent.md"))

@@ -25,6 +25,7 @@ from tests.store.contract.makers import (
     changing,
     embed,
     fill,
+    fill_embedded,
     found,
     lines_of,
     near,
@@ -106,10 +107,7 @@ def test_a_closed_store_can_be_asked_again(store: Store) -> None:
 
 
 def test_four_threads_are_answered_at_once(store: Store) -> None:
-    fill(store, {f"{number}.md": f"fox number {number}\n" for number in range(9)})
-    with changing(store) as change:
-        embed(change)
-        search_by(change)
+    fill_embedded(store, {f"{number}.md": f"fox number {number}\n" for number in range(9)})
     together = Barrier(4, timeout=30)
 
     def ask(_: int) -> tuple[object, ...]:

@@ -21,6 +21,7 @@ from tests.store.contract.makers import (
     embed,
     every_chunk,
     fill,
+    fill_embedded,
     near,
     places,
     put,
@@ -55,12 +56,15 @@ def test_without_vectors_nothing_is_near(store: Store) -> None:
     with changing(store) as change:
         embed(change)
     with store.snapshot() as snapshot:  # they are there, and nobody has said to search by them
+        assert snapshot.vectors([*every_chunk(snapshot)]) == {}
         assert list(snapshot.by_vector(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == []
     with changing(store) as change:
         search_by(change)
     with store.snapshot() as snapshot:
         assert list(snapshot.by_vector(None, 9, EVERYTHING)()) == []
         assert len(snapshot.by_vector(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == 3
+        how = snapshot.vector_search()
+        assert (bool(how.by), how.is_exact, how.problem) == (True, True, "")
 
 
 def test_the_nearest_texts_come_first(store: Store) -> None:
@@ -171,10 +175,8 @@ def test_a_store_is_embedded_until_the_next_change(store: Store) -> None:
 
 
 def test_a_text_without_a_vector_has_no_cosine(store: Store) -> None:
-    fill(store, NOTES)
+    fill_embedded(store, NOTES)
     with changing(store) as change:
-        embed(change)
-        search_by(change)
         put(change, "d.md", "new words\n")
     found = cosines(store)
     assert found.pop("d.md") == [None]
@@ -184,10 +186,8 @@ def test_a_text_without_a_vector_has_no_cosine(store: Store) -> None:
 
 
 def test_another_encoder_is_searched_by_when_that_is_said(store: Store) -> None:
-    fill(store, NOTES)
+    fill_embedded(store, NOTES)
     with changing(store) as change:
-        embed(change)
-        search_by(change)
         before = cosines(store)
         embed(change, OTHER)
         assert change.unembedded(OTHER.fingerprint) == 0
@@ -207,10 +207,8 @@ def test_another_encoder_is_searched_by_when_that_is_said(store: Store) -> None:
 
 
 def test_half_a_switch_searches_what_has_a_vector(store: Store) -> None:
-    fill(store, NOTES)
+    fill_embedded(store, NOTES)
     with changing(store) as change:
-        embed(change)
-        search_by(change)
         some = change.pending(OTHER.fingerprint, 1)
         made = OTHER.encode([text_of(item) for item in some])
         change.put_vectors(OTHER.fingerprint, [(some[0].hash, made[0])])
@@ -223,10 +221,7 @@ def test_half_a_switch_searches_what_has_a_vector(store: Store) -> None:
 
 
 def test_a_text_that_comes_back_has_its_vector(store: Store) -> None:
-    fill(store, NOTES)
-    with changing(store) as change:
-        embed(change)
-        search_by(change)
+    fill_embedded(store, NOTES)
     before = cosines(store)
     with changing(store) as change:
         put(change, "a.md", "# Other\n\nwords\n")
@@ -238,13 +233,6 @@ def test_a_text_that_comes_back_has_its_vector(store: Store) -> None:
         assert change.unembedded(ENCODER.fingerprint) == 0
         assert change.counts().embedded == 3
     assert cosines(store) == before
-
-
-def test_few_vectors_are_searched_exactly(store: Store) -> None:
-    fill(store, NOTES)
-    with store.snapshot() as snapshot:
-        how = snapshot.vector_search()
-        assert (bool(how.by), how.is_exact, how.problem) == (True, True, "")
 
 
 def test_a_part_is_scored_by_its_own_text(store: Store) -> None:
@@ -279,10 +267,8 @@ def unused_after(store: Store, clock: Clock, days: Sequence[float], unused_days:
 
 
 def test_a_vector_is_kept_for_so_many_days_after_its_last_use(store: Store, clock: Clock) -> None:
-    fill(store, NOTES)
+    fill_embedded(store, NOTES)
     with changing(store) as change:
-        embed(change)
-        search_by(change)
         change.remove(("memory", "a.md"))
     clock.pass_days(10)
     with changing(store) as change:
@@ -302,10 +288,7 @@ def test_a_vector_is_kept_for_so_many_days_after_its_last_use(store: Store, cloc
 def test_a_vector_that_is_unused_since_a_day_to_come_is_not_kept_till_then(
     store: Store, clock: Clock
 ) -> None:
-    fill(store, NOTES)
-    with changing(store) as change:
-        embed(change)
-        search_by(change)
+    fill_embedded(store, NOTES)
     clock.pass_days(365)
     with changing(store) as change:
         change.remove(("memory", "a.md"))
@@ -315,10 +298,8 @@ def test_a_vector_that_is_unused_since_a_day_to_come_is_not_kept_till_then(
 def test_vectors_of_an_encoder_that_is_not_searched_by_are_unused(
     store: Store, clock: Clock
 ) -> None:
-    fill(store, NOTES)
+    fill_embedded(store, NOTES)
     with changing(store) as change:
-        embed(change)
-        search_by(change)
         embed(change, OTHER)
     assert unused_after(store, clock, [6.9, 0.1], 7) == [0, 3]
     with changing(store) as change:
@@ -342,10 +323,8 @@ def test_a_text_in_use_keeps_its_vector_for_ever(store: Store, clock: Clock) -> 
 
 
 def test_settling_changes_no_answer(store: Store) -> None:
-    fill(store, NOTES | {f"{number}.md": f"note {number}\n" for number in range(30)})
+    fill_embedded(store, NOTES | {f"{number}.md": f"note {number}\n" for number in range(30)})
     with changing(store) as change:
-        embed(change)
-        search_by(change)
         for number in range(30):
             change.remove(("memory", f"{number}.md"))
         before = change.facts, change.counts()
@@ -377,14 +356,6 @@ def test_the_vectors_of_chunks_are_those_that_search_uses(store: Store) -> None:
         embed(change, OTHER)  # not searched by yet
     with store.snapshot() as snapshot:
         assert snapshot.vectors([ids["b.md"]]) == {ids["b.md"]: [vector]}
-
-
-def test_no_vectors_are_given_before_any_are_searched_by(store: Store) -> None:
-    fill(store, {"a.md": "fox\n"})
-    with changing(store) as change:
-        embed(change)
-    with store.snapshot() as snapshot:
-        assert snapshot.vectors([*every_chunk(snapshot)]) == {}
 
 
 def test_a_text_that_is_left_out_does_not_wait(store: Store) -> None:
