@@ -164,13 +164,12 @@ def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
 def _lines_of(ref: str, command: CommandContext) -> FollowedLines:
     """Read the lines of a target; NotFoundError if it is not a document of the workspace."""
     from memcli.api import targets
-    from memcli.search.why_not import FollowedLines
 
     workspace, ref, before, _ = command.memory.owner_of(ref)
     settings = workspace.index_settings()
     target = targets.resolve(ref, settings, command.here)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)
-    return FollowedLines(before + target.source, target.path, first, last)
+    return (before + target.source, target.path), first, last
 
 
 def _write_course(
@@ -181,24 +180,25 @@ def _write_course(
     from memcli.search.stages import STAGES
     from memcli.search.why_not import conclusion, follow
 
+    (source, path), first, last = lines
     wide = max(map(len, STAGES))
-    terminal, trail = command.terminal, follow(course, lines.are_in)
+    terminal, trail = command.terminal, follow(course, lines)
     text = conclusion(trail, options_of(command.config, filters=Filters()))
     if as_json:
         from memcli.render.jsonio import source_of
 
         record: dict[str, Any] = {
             "schema": "memcli.why-not/1",
-            **source_of(lines.source),
-            "path": lines.path,
-            "start_line": lines.first,
-            "end_line": lines.last,
+            **source_of(source),
+            "path": path,
+            "start_line": first,
+            "end_line": last,
             "conclusion": text,
             "stages": [each._asdict() for each in trail.waypoints],
         }
         terminal.write_json(record)
         return
-    drawn = [f"{cite(*lines)}: {text}"]
+    drawn = [f"{cite(source, path, first, last)}: {text}"]
     for at in trail.waypoints:
         if at.rank is None:
             drawn.append(f"    {at.stage:<{wide}} not among {at.passages}")
