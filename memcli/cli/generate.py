@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from memcli.cli.command_help import manual
-from memcli.cli.commands.config_command import allowed, shown_default
+from memcli.cli.commands.config_command import allowed, in_toml
 from memcli.cli.program import topics
 from memcli.cli.shell_scripts import completion_scripts
 from memcli.config.settings import KEYS
@@ -52,7 +52,7 @@ def tables() -> dict[str, str]:
     from memcli.workspace.agent_memories import AGENT_MEMORIES
 
     settings = [
-        (f"`{k.name}`", f"`{shown_default(k)}`", f"{k.help} Values: {allowed(k)}.") for k in KEYS
+        (f"`{k.name}`", f"`{in_toml(k.default)}`", f"{k.help} Values: {allowed(k)}.") for k in KEYS
     ]
     places = [
         (agent.name, part, *(f"`{place.shown}`" if place else "-" for place in each))

@@ -42,27 +42,25 @@ def found(root: Path, *arguments: str) -> list[str]:
     return [each["path"] for each in record("search", *arguments, "-w", str(root))["results"]]
 
 
+NAMES = [
+    ("quokka", "Quokka feeding.md"),
+    ("Homelab", "Projects/Homelab.md"),
+    ("[[homelab]]", "Projects/Homelab.md"),
+    ("heimserver", "Projects/Homelab.md"),
+    ("zebra crossing", "Site.md"),
+    ("pelican", "Site.md"),
+    ("#web", "Site.md"),
+    ("#infra", "Projects/Homelab.md"),
+    ("202503131542", "Zettel/202503131542.md"),
+    ("2025-Q1", "Journal/2025-Q1.md"),
+    ("what happened on 4 March 2025", "Journal/04.03.2025.md"),
+]
+
+
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])
-@pytest.mark.parametrize(
-    ("query", "path"),
-    [
-        ("quokka", "Quokka feeding.md"),
-        ("Homelab", "Projects/Homelab.md"),
-        ("[[homelab]]", "Projects/Homelab.md"),
-        ("heimserver", "Projects/Homelab.md"),
-        ("zebra crossing", "Site.md"),
-        ("pelican", "Site.md"),
-        ("#web", "Site.md"),
-        ("#infra", "Projects/Homelab.md"),
-        ("202503131542", "Zettel/202503131542.md"),
-        ("2025-Q1", "Journal/2025-Q1.md"),
-        ("what happened on 4 March 2025", "Journal/04.03.2025.md"),
-    ],
-)
-def test_a_note_is_found_by_what_it_is_called(
-    vault: Path, mode: str, query: str, path: str
-) -> None:
-    assert found(vault, query, "--mode", mode)[0] == path
+def test_a_note_is_found_by_what_it_is_called(vault: Path, mode: str) -> None:
+    for query, path in NAMES:
+        assert found(vault, query, "--mode", mode)[0] == path, query
 
 
 def test_templates_are_no_notes_and_the_folder_may_be_set(vault: Path) -> None:
@@ -80,18 +78,15 @@ def test_tags_in_the_text_are_tags(vault: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("Projects/Homelab.md", ["Index.md", "Journal/04.03.2025.md"]),
-        ("heimserver", ["Index.md", "Journal/04.03.2025.md"]),
-        ("Site.md", ["Index.md"]),
-        ("Nowhere", []),
-    ],
-)
-def test_backlinks(vault: Path, name: str, expected: list[str]) -> None:
-    done = run("ls", "--links-to", name, "-w", str(vault), "--json")
-    assert [document["path"] for document in json.loads(done.stdout)["documents"]] == expected
+def test_backlinks(vault: Path) -> None:
+    for name, expected in {
+        "Projects/Homelab.md": ["Index.md", "Journal/04.03.2025.md"],
+        "heimserver": ["Index.md", "Journal/04.03.2025.md"],
+        "Site.md": ["Index.md"],
+        "Nowhere": [],
+    }.items():
+        done = run("ls", "--links-to", name, "-w", str(vault), "--json")
+        assert [each["path"] for each in json.loads(done.stdout)["documents"]] == expected
 
 
 def test_what_links_to_a_note_is_related_to_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 WORTH = {"[UNK]": 0.0, "[CLS]": 0.0, "[SEP]": 0.0, "pool": 2.0, "pump": 5.0, "car": -3.0}
@@ -35,18 +36,22 @@ def make_cross_encoder(folder: Path, *, numbers: int = 1, has_types: bool = True
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     (folder / "model.onnx").write_bytes(model.SerializeToString())
-    _make_tokenizer(folder)
+    make_tokenizer(folder, WORTH)
     return folder
 
 
-def _make_tokenizer(folder: Path) -> None:
+def make_tokenizer(folder: Path, known: Iterable[str], *, cuts: bool = False) -> None:
+    """Write a tokenizer of whole words; with `cuts` it cuts and pads, as published ones often do.
+
+    [CLS] and [SEP] are the second and third of the words.
+    """
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.normalizers import Lowercase
     from tokenizers.pre_tokenizers import Whitespace
     from tokenizers.processors import TemplateProcessing
 
-    words = {word: number for number, word in enumerate(WORTH)}
+    words = {word: number for number, word in enumerate(known)}
     tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
     tokenizer.normalizer = Lowercase()
     tokenizer.pre_tokenizer = Whitespace()
@@ -55,4 +60,7 @@ def _make_tokenizer(folder: Path) -> None:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 1), ("[SEP]", 2)],
     )
+    if cuts:
+        tokenizer.enable_truncation(4)
+        tokenizer.enable_padding(length=9)
     tokenizer.save(str(folder / "tokenizer.json"))

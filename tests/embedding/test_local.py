@@ -16,6 +16,7 @@ from memcli.embedding.local import LocalEncoder
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, is_verified, open_encoder, remember
 from memcli.errors import RetrieverError
+from tests.embedding.cross_model import make_tokenizer
 from tests.support import told
 
 WORDS = ("[UNK]", "[CLS]", "[SEP]", "query", "fox", "pool", "train", "東京")
@@ -47,29 +48,11 @@ def make_model(path: Path, *, pooled: bool = False, inputs: tuple[str, ...] = ()
     path.write_bytes(model.SerializeToString())
 
 
-def make_tokenizer(folder: Path) -> None:
-    """Write a tokenizer of whole words that cuts and pads, as published ones often do."""
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
-    from tokenizers.processors import TemplateProcessing
-
-    words = {word: number for number, word in enumerate(WORDS)}
-    tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
-    tokenizer.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
-    )
-    tokenizer.enable_truncation(4)
-    tokenizer.enable_padding(length=9)
-    tokenizer.save(str(folder / "tokenizer.json"))
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     found = tmp_path / "tiny-model"
     make_model(found / "model.onnx")
-    make_tokenizer(found)
+    make_tokenizer(found, WORDS, cuts=True)
     return found
 
 

@@ -13,7 +13,7 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from tests.hashing import register
 
 POWER, SLOWLY = "power", "slow"
 SHOWN = 12  # findings of a row
+Tried = tuple[str, Sequence[object]]  # of which kind, and what should not have been
 
 
 @contextmanager
@@ -37,60 +38,44 @@ def prepared() -> Iterator[tuple[Path, Disk]]:
             yield folder, disk
 
 
-def tried(name: str, most: int | None) -> int:
+def faults(name: str, most: int | None) -> Iterator[Tried]:
     """Try the positions of a verb, all or so many."""
-    broke = 0
     with prepared() as (folder, disk):
         trial = Trial(VERBS[name], folder, disk)
-        positions = trial.positions(most)
-        for position in positions:
-            found = trial.findings(position)
-            broke += bool(found)
-            if found and broke <= SHOWN:
-                print(*(f"  {each}" for each in found), sep="\n", flush=True)
-    counts = Counter(f"{p.operation}: {p.kind}" for p in positions)
-    row(name, len(positions), broke, counts)
-    return broke
+        for at in trial.positions(most):
+            yield f"{at.operation}: {at.kind}", trial.findings(at)
 
 
-def darkened(name: str, most: int | None, *, network: bool) -> int:
+def losses(name: str, most: int | None, *, network: bool) -> Iterator[Tried]:
     """Cut the power in a run, everywhere or so many times."""
-    broke, kinds = 0, Counter[str]()
     with prepared() as (folder, disk):
         run = Blackout(RUNS[name], folder, disk, network=network)
         for loss, files in run.losses(most):
-            kinds[f"{loss.kept} kept"] += 1
-            found = run.findings(loss, files)
-            broke += bool(found)
-            if found and broke <= SHOWN:
-                print(*(f"  {each}" for each in found), sep="\n", flush=True)
-    journal = "rollback journal" if network else "write-ahead log"
-    row(f"{name}, power, {journal}", kinds.total(), broke, kinds)
-    return broke
+            yield f"{loss.kept} kept", run.findings(loss, files)
 
 
-def interrupted(name: str, most: int | None) -> int:
+def meetings(name: str, most: int | None) -> Iterator[Tried]:
     """Let each other command come in at every step of a verb, or at so many of them."""
-    broke, kinds = 0, Counter[str]()
     for line in SLOW[name]:
         with prepared() as (folder, disk):
             trial = Trial(VERBS[name], folder, disk)
             steps = trial.counts[ANY]
             for at in range(min(most or steps, steps)):
                 number = 1 + at * steps // min(most or steps, steps)
-                found = [*problems(trial, line, number)]
-                kinds[line] += 1
-                broke += bool(found)
-                if found and broke <= SHOWN:
-                    print(*(f"  step {number}: {each}" for each in found), sep="\n", flush=True)
-    row(f"{name}, slow", kinds.total(), broke, kinds)
+                yield line, [f"step {number}: {each}" for each in problems(trial, line, number)]
+
+
+def told(title: str, tried: Iterator[Tried]) -> int:
+    """Print what should not have been, and a row of what was tried; give how much broke."""
+    broke, kinds = 0, Counter[str]()
+    for kind, found in tried:
+        kinds[kind] += 1
+        broke += bool(found)
+        if found and broke <= SHOWN:
+            print(*(f"  {each}" for each in found), sep="\n", flush=True)
+    counts = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
+    print(f"{title:<34} {kinds.total():>6} tried {broke:>4} broke   {counts}", flush=True)
     return broke
-
-
-def row(name: str, total: int, broke: int, kinds: Counter[str]) -> None:
-    """Print what was tried."""
-    told = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
-    print(f"{name:<34} {total:>6} tried {broke:>4} broke   {told}", flush=True)
 
 
 def main() -> int:
@@ -101,12 +86,13 @@ def main() -> int:
     parser.add_argument("--most", type=int, help="so many of each, spread evenly")
     wanted = parser.parse_args()
     register()
-    broke = sum(tried(name, wanted.most) for name in wanted.verb if name in VERBS)
-    if POWER in wanted.verb:
-        for name in RUNS:
-            broke += sum(darkened(name, wanted.most, network=on) for on in (False, True))
-    if SLOWLY in wanted.verb:
-        broke += sum(interrupted(name, wanted.most) for name in SLOW)
+    most = wanted.most
+    broke = sum(told(name, faults(name, most)) for name in wanted.verb if name in VERBS)
+    for name in RUNS if POWER in wanted.verb else ():
+        for network, journal in ((False, "write-ahead log"), (True, "rollback journal")):
+            broke += told(f"{name}, power, {journal}", losses(name, most, network=network))
+    for name in SLOW if SLOWLY in wanted.verb else ():
+        broke += told(f"{name}, slow", meetings(name, most))
     return 1 if broke else 0
 
 

@@ -70,23 +70,19 @@ def test_a_wish_for_the_newest_or_oldest_is_answered_in_the_order_of_time(
     assert days("first E17 of the oven")[0] == FAULTS[0]
 
 
+DAYS = [
+    ("what happened on 21 September with the oven", "memory/2026-09-21.md:1-5"),
+    ("oven on 21 September", "memory/2026-09-21.md:1-5"),
+    ("on 21/9 what did we note on baskets", "memory/2026-09-21.md:7-9"),
+    ("oven on 22 September", "memory/2026-09-22.md:1-3"),
+]
+
+
 @pytest.mark.parametrize("mode", ["hybrid", "keyword"])
-@pytest.mark.parametrize(
-    ("words", "place"),
-    [
-        ("what happened on 21 September with the oven", "memory/2026-09-21.md:1-5"),
-        ("oven on 21 September", "memory/2026-09-21.md:1-5"),
-        ("on 21/9 what did we note on baskets", "memory/2026-09-21.md:7-9"),
-        ("oven on 22 September", "memory/2026-09-22.md:1-3"),
-    ],
-)
-def test_the_day_that_is_named_comes_first_and_the_verdict_follows(
-    ask: Asked, words: str, place: str, mode: str
-) -> None:
-    assert ask(words, "--mode", mode, "--exit-code")[0].split()[1] == place
-
-
-def test_a_day_that_holds_no_word_of_the_question_is_no_sure_match(ask: Asked) -> None:
+def test_the_day_that_is_named_comes_first_and_the_verdict_follows(ask: Asked, mode: str) -> None:
+    for words, place in DAYS:
+        assert ask(words, "--mode", mode, "--exit-code")[0].split()[1] == place
+    # A day that has no word of the question is no sure match.
     ask("what happened on 21 September with the accordion", "--exit-code", code=1)
 
 

@@ -36,24 +36,20 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
     return said
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
-@pytest.mark.parametrize(
-    ("asked", "names"),
-    [
-        (("--on", "2026-02-10"), {"memory/2026-02.md", "memory/2026-W07.md"}),
-        (("--on", "2026-02-20"), {"memory/2026-02.md"}),
-        (("--on", "2026-02"), {"memory/2026-02.md", "memory/2026-W07.md"}),
-        (("--since", "2026-02-28"), {"memory/2026-02.md", "memory/2026_03_02.md", "MEMORY.md"}),
-        (("--until", "2026-02-08"), {"memory/2026-02.md"}),
-        (("--on", "2026-03-10"), {"MEMORY.md"}),
-    ],
-)
-def test_a_day_finds_the_week_and_the_month_that_it_is_of(
-    said: Said, asked: tuple[str, ...], names: set[str], mode: str
-) -> None:
-    found = said("search", "pump", *asked, "--mode", mode, "-f", "{path}")
-    assert set(found.split()) == names
-    assert set(said("ls", *asked, "-f", "{path}").split()) == names
+DAYS = [
+    (("--on", "2026-02-10"), {"memory/2026-02.md", "memory/2026-W07.md"}),
+    (("--on", "2026-02-20"), {"memory/2026-02.md"}),
+    (("--on", "2026-02"), {"memory/2026-02.md", "memory/2026-W07.md"}),
+    (("--since", "2026-02-28"), {"memory/2026-02.md", "memory/2026_03_02.md", "MEMORY.md"}),
+    (("--until", "2026-02-08"), {"memory/2026-02.md"}),
+    (("--on", "2026-03-10"), {"MEMORY.md"}),
+]
+
+
+def test_a_day_finds_the_week_and_the_month_that_it_is_of(said: Said) -> None:
+    for asked, names in DAYS:
+        for line in (("search", "pump"), ("search", "pump", "--mode", "keyword"), ("ls",)):
+            assert set(said(*line, *asked, "-f", "{path}").split()) == names
 
 
 def test_a_question_about_a_day_is_answered_by_the_week_and_the_month(said: Said) -> None:
@@ -78,27 +74,18 @@ def test_a_span_is_shown_by_its_name(said: Said) -> None:
     assert "4 of 4 files, 4 chunks, 2026-02-01 to 2026-03-10" in status
 
 
-@pytest.mark.parametrize(
-    ("command", "key"),
-    [
-        (("search", "pump", "--json"), "results"),
-        (("context", "pump", "--json"), "parts"),
-        (("ls", "--json"), "documents"),
-    ],
-)
-def test_json_says_the_first_day_of_a_span_alone(
-    said: Said, command: tuple[str, ...], key: str
-) -> None:
-    record: dict[str, Any] = json.loads(said(*command))
-    valid(record, record["schema"].removesuffix("/1"))
-    told = {each["path"]: (each.get("date_from"), each["date"]) for each in record[key]}
-    assert told == {
-        "memory/2026-02.md": ("2026-02-01", "2026-02-28"),
-        "memory/2026-W07.md": ("2026-02-09", "2026-02-15"),
-        "memory/2026_03_02.md": (None, "2026-03-02"),
-        "MEMORY.md": (None, "2026-03-10"),
-    }
-    assert sum("date_from" in each for each in record[key]) == 2
+def test_json_says_the_first_day_of_a_span_alone(said: Said) -> None:
+    for line, key in (("search pump", "results"), ("context pump", "parts"), ("ls", "documents")):
+        record: dict[str, Any] = json.loads(said(*line.split(), "--json"))
+        valid(record, record["schema"].removesuffix("/1"))
+        told = {each["path"]: (each.get("date_from"), each["date"]) for each in record[key]}
+        assert told == {
+            "memory/2026-02.md": ("2026-02-01", "2026-02-28"),
+            "memory/2026-W07.md": ("2026-02-09", "2026-02-15"),
+            "memory/2026_03_02.md": (None, "2026-03-02"),
+            "MEMORY.md": (None, "2026-03-10"),
+        }
+        assert sum("date_from" in each for each in record[key]) == 2
 
 
 def test_words_of_the_description_find_the_note(tmp_path: Path) -> None:

@@ -10,9 +10,14 @@ questions as near as a repeated line, the other half as a paraphrase.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from memcli.store.run_records import Stamp
+from memcli.store.sqlite.writer import Writer
+from memcli.types import Chunk, Document, FileStat, Segment
 
 LATENT = 64
 ERROR = 0.4  # of a component, as a share of its spread
@@ -47,3 +52,16 @@ def _told(about: Any, dimension: int, seed: int) -> Any:
         blocks.append(about @ turn + random.normal(size=about.shape) * ERROR * spread)
     told = np.concatenate(blocks, axis=1)
     return np.asarray(told / np.linalg.norm(told, axis=1, keepdims=True), dtype="<f4")
+
+
+def put_segments(writer: Writer, name: str, hashes: Sequence[bytes]) -> None:
+    """Store a document of one chunk, whose segments have these hashes."""
+    chunk = Chunk(
+        0, "a", (), 1, 1, 0, 1, 1, name, None, (),
+        tuple(Segment(1, 1, 0, 1, "", hash_) for hash_ in hashes),
+    )  # fmt: skip
+    document = Document(
+        "memory", f"{name}.md", name, None, "note", "global", "operator", "trusted", None, None,
+        False, False, "{}", (chunk,),
+    )  # fmt: skip
+    writer.put(document, Stamp(FileStat("memory", document.path, 1, 1, 1, 1), b"h" * 32, 1))

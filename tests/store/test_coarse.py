@@ -13,7 +13,7 @@ import pytest
 from memcli.errors import DamagedError
 from memcli.store.quantize import packed
 from memcli.store.records import Scope
-from memcli.store.run_records import Stamp, VectorSearch
+from memcli.store.run_records import VectorSearch
 from memcli.store.sqlite import background, coarse, codes_in_memory
 from memcli.store.sqlite import reader as reading
 from memcli.store.sqlite.coarse import VectorQuery
@@ -28,7 +28,7 @@ from memcli.store.sqlite.vectors import (
 from memcli.store.sqlite.vectors import put as fill_cache
 from memcli.store.sqlite.writer import Writer, open_made
 from memcli.store.union import Member, Union
-from memcli.types import Chunk, Document, FileStat, Segment
+from tests.store.nested import put_segments
 from tests.store_check import assert_sound, open_writer
 
 DIMENSION = 128
@@ -49,14 +49,7 @@ def hashes(name: str, count: int) -> list[bytes]:
 
 
 def put(writer: Writer, name: str, count: int, first: int = 0) -> None:
-    parts = tuple(Segment(1, 1, 0, 1, "", hash_) for hash_ in hashes(name, count)[first:])
-    chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, name, None, (), parts)
-    document = Document(
-        "memory", f"{name}.md", name, None, "note", "global", "operator", "trusted", None, None,
-        False, False, "{}", (chunk,),
-    )  # fmt: skip
-    stat = FileStat("memory", document.path, 1, 1, 1, 1)
-    writer.put(document, Stamp(stat, b"h" * 32, 1))
+    put_segments(writer, name, hashes(name, count)[first:])
 
 
 def embed(writer: Writer, name: str, made: Any) -> None:
@@ -166,7 +159,7 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
         assert path in codes_in_memory._kept
         for query, found in zip(queries, kept, strict=True):
             asked = VectorQuery(FINGERPRINT, query, limit)
-            _, of_file = nearest(reader._connection, table, asked, has_vec=True)
+            _, of_file = nearest(reader.connection, table, asked, has_vec=True)
             assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:limit]]
             assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     reader.close()

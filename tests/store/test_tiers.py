@@ -16,13 +16,12 @@ from memcli.errors import ConfigError
 from memcli.store import tiers
 from memcli.store.quantize import rounded
 from memcli.store.records import Neighbour, Scope
-from memcli.store.run_records import Stamp
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.store.tiers import Tier, TierResult, first_sure, head_cosine, head_of, tiers_of
-from memcli.types import Chunk, Document, FileStat, Filters, Segment
-from tests.store.nested import nested, questions
+from memcli.types import Filters
+from tests.store.nested import nested, put_segments, questions
 from tests.store_check import assert_sound
 from tests.support import FAR_FUTURE_NS, by_night
 
@@ -41,14 +40,7 @@ def name(document: str, number: int) -> bytes:
 
 
 def put(writer: Writer, document: str, count: int) -> None:
-    parts = tuple(Segment(1, 1, 0, 1, "", name(document, number)) for number in range(count))
-    chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, document, None, (), parts)
-    path = f"{document}.md"
-    made = Document(
-        "memory", path, document, None, "note", "global", "operator", "trusted", None, None,
-        False, False, "{}", (chunk,),
-    )  # fmt: skip
-    writer.put(made, Stamp(FileStat("memory", path, 1, 1, 1, 1), b"h" * 32, 1))
+    put_segments(writer, document, [name(document, number) for number in range(count)])
 
 
 def embed(writer: Writer, document: str, made: Any) -> None:

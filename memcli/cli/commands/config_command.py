@@ -112,7 +112,7 @@ def _text(keys: list[Key], command: CommandContext) -> str:
             for source in config.sources
         ]
         lines.append("")
-    values = {key.name: _shown(_shown_value(key, config)) for key in keys}
+    values = {key.name: in_toml(_shown_value(key, config)) for key in keys}
     names = max(map(len, values))
     room = min(24, max(map(len, values.values())))
     for name, value in values.items():
@@ -132,7 +132,8 @@ def _shown_value(key: Key, config: Config) -> Any:  # noqa: ANN401
     return value
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401
+def in_toml(value: Any) -> str:  # noqa: ANN401
+    """Write a value as TOML does, such as true or 30.0."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -186,7 +187,7 @@ def run_unset(options: Options) -> int:
         return ExitCode.OK
     value = command.config.values[key.name]
     done = f"Removed {key.name} from" if was_set else f"{key.name} is not set in"
-    now = _shown(_shown_value(key, command.config))
+    now = in_toml(_shown_value(key, command.config))
     command.terminal.say(f"{done} {path}. It is {now} ({value.origin}).")
     return ExitCode.OK
 
@@ -243,7 +244,7 @@ def _setting(key: Key) -> str:
         f"{key.help} Values: {allowed(key)}.", 98, initial_indent="# ", subsequent_indent="# ",
         break_on_hyphens=False,
     )  # fmt: skip
-    return f"{about}\n# {key.name.rpartition('.')[2]} = {shown_default(key)}\n"
+    return f"{about}\n# {key.name.rpartition('.')[2]} = {in_toml(key.default)}\n"
 
 
 def write_new(path: str, *, user: bool) -> None:
@@ -308,7 +309,7 @@ def with_setting(text: str, setting: str, value: Any) -> str | None:  # noqa: AN
 
 def _edited(text: str, table: str, name: str, value: Any) -> str:  # noqa: ANN401
     end = "\r\n" if "\r\n" in text else "\n"
-    line = f"{name} = {_shown(value)}{end}"
+    line = f"{name} = {in_toml(value)}{end}"
     lines = text.splitlines(keepends=True)
     heads = [at for at, each in enumerate(lines) if each.lstrip().startswith("[")]
     head = -1
@@ -347,11 +348,6 @@ def _remark(line: str) -> str:
 
 def _unwritten(path: str, error: OSError) -> UsageError:
     return UsageError(f"{path} cannot be written: {error.strerror}", hint="memcli config")
-
-
-def shown_default(key: Key) -> str:
-    """Write a default in TOML, such as true or 30.0."""
-    return json.dumps(key.default)
 
 
 def allowed(key: Key) -> str:
