@@ -132,11 +132,7 @@ def end_group(pid: int) -> None:
 
 def has_output(pipe: IO[bytes], seconds: float) -> bool:
     """Wait until a pipe can be read; Windows cannot wait for pipes, and reads."""
-    if _IS_WINDOWS:
-        return True
-    import select
-
-    return bool(select.select([pipe], [], [], seconds)[0])
+    return _IS_WINDOWS or can_read(pipe.fileno(), seconds)
 
 
 def can_read(socket: int, seconds: float) -> bool:

@@ -22,6 +22,13 @@ from tests.support import strict, write
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 
 
+class Screen(io.StringIO):
+    """What a terminal is sent."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 class Said(NamedTuple):
     """What a command printed, and its exit code."""
 

@@ -72,12 +72,28 @@ def test_help_lists_exactly_the_topics() -> None:
 
 
 @pytest.mark.parametrize("name", LEAVES)
-def test_every_command_has_a_sentence_and_two_examples(name: str) -> None:
-    text = LEAVES[name].about
-    assert text.split("\n")[0].endswith(".")
-    examples = text.partition("Examples:\n")[2]
+def test_help_of_a_command(name: str) -> None:
+    """A sentence, two examples, each option with its help, the common ones at the end."""
+    command, (short, long) = LEAVES[name], (_printed(*name.split(), f) for f in ("-h", "--help"))
+    assert command.about.split("\n")[0].endswith(".")
+    examples = command.about.partition("Examples:\n")[2]
     assert examples.count("memcli ") == 2
     assert f"memcli {name}" in examples
+    lines = long.partition("Examples:\n")[2].split("\n\n")[0].split("\n")
+    assert [line[:11] for line in lines] == ["    memcli "] * 2
+    assert all(option.help for option in command.options)
+    assert all(argument.help for argument in command.arguments)
+    assert all(option.long in long for option in command.options)
+    own, _, shared = long.partition(f"{GENERAL}:\n")
+    flags = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", own.partition("Options:\n")[2], re.MULTILINE)
+    assert not set(flags) & {"--workspace", "--quiet", "--now", "--debug", "--help"}
+    assert shared.splitlines()[-1].split()[:2] == ["-h,", "--help"]
+    shown = re.findall(r"^  (?:-., )?(--[a-z0-9-]+)", short, re.MULTILINE)
+    all_options = [option.long for option in command.options]
+    assert set(shown) <= set(all_options)
+    assert len(shown) <= 20
+    end = f"memcli {name} --help shows all {len(all_options)} options.\n"
+    assert short.endswith(end) if len(shown) < len(all_options) else short == long
 
 
 @pytest.mark.parametrize("group", sorted(name for name in COMMANDS if name not in LEAVES))
@@ -86,27 +102,6 @@ def test_help_of_a_group_lists_its_commands(group: str) -> None:
     shown = dict(re.findall(r"^  (\S+) +(\S+ \S+)", listed, re.MULTILINE))
     own = {name.split()[1]: LEAVES[name] for name in LEAVES if name.startswith(f"{group} ")}
     assert shown == {name: " ".join(leaf.about.split()[:2]) for name, leaf in own.items()}
-
-
-@pytest.mark.parametrize("name", LEAVES)
-def test_every_option_has_help_and_is_shown(name: str) -> None:
-    shown = _printed(*name.split(), "--help")
-    for option in LEAVES[name].options:
-        assert option.help, f"{name}: {option.name} has no help"
-        assert option.long in shown
-    for argument in LEAVES[name].arguments:
-        assert argument.help, f"{name}: {argument.name} has no help"
-
-
-@pytest.mark.parametrize("name", LEAVES)
-def test_short_help_says_how_many_options_the_long_one_has(name: str) -> None:
-    short, long = (_printed(*name.split(), flag) for flag in ("-h", "--help"))
-    shown = re.findall(r"^  (?:-., )?(--[a-z0-9-]+)", short, re.MULTILINE)
-    all_options = [option.long for option in LEAVES[name].options]
-    assert set(shown) <= set(all_options)
-    assert len(shown) <= 20
-    end = f"memcli {name} --help shows all {len(all_options)} options.\n"
-    assert short.endswith(end) if len(shown) < len(all_options) else short == long
 
 
 @pytest.mark.parametrize(
@@ -216,20 +211,6 @@ def test_no_line_of_the_manual_is_an_unknown_request() -> None:
     requests = {line[1:].split()[0] for line in MANUAL.split("\n") if line.startswith(".")}
     assert requests == known
     assert not re.search(r"^'", MANUAL, re.MULTILINE)
-
-
-@pytest.mark.parametrize("name", LEAVES)
-def test_the_options_of_every_command_stand_together_at_the_end(name: str) -> None:
-    own, _, shared = _printed(*name.split(), "--help").partition(f"{GENERAL}:\n")
-    flags = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", own.partition("Options:\n")[2], re.MULTILINE)
-    assert not set(flags) & {"--workspace", "--quiet", "--now", "--debug", "--help"}
-    assert shared.splitlines()[-1].split()[:2] == ["-h,", "--help"]
-
-
-@pytest.mark.parametrize("name", LEAVES)
-def test_examples_stand_on_lines_of_their_own(name: str) -> None:
-    shown = _printed(*name.split(), "--help").partition("Examples:\n")[2].split("\n\n")[0]
-    assert [line[:11] for line in shown.split("\n")] == ["    memcli "] * 2
 
 
 @pytest.mark.parametrize(
@@ -344,10 +325,7 @@ def test_a_list_hangs_below_its_second_column() -> None:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["serch", "x"], "memcli search x"),
-        (["recall", "x"], "memcli search x"),
         (["watch"], "memcli index --watch"),
-        (["zzzzzz"], "memcli search zzzzzz"),
         (["search", "x", "--mode", "lexcal"], "--mode keyword"),
         (["search", "x", "--format", "jsn"], "--format json"),
         (["search", "x", "--profile", "clasic"], "--profile classic"),
@@ -358,8 +336,6 @@ def test_a_list_hangs_below_its_second_column() -> None:
         (["context", "x", "--format", "markdwn"], "--format markdown"),
         (["compact", "--summarizer", "comand"], "--summarizer command"),
         (["index", "--encoder", "bundeld"], "--encoder bundled"),
-        (["config", "serch"], "memcli config search"),
-        (["help", "rankin"], "memcli help ranking"),
     ],
     ids=lambda each: each if isinstance(each, str) else " ".join(each),
 )

@@ -103,9 +103,8 @@ def ask(
                 from memcli.search.expansion import search_expanded
 
                 answer, expanded = search_expanded(
-                    snapshot, groups, question.query, question.dates, options,
-                    tokens=memory.config("expand.tokens"), age_days=question.age_days,
-                )  # fmt: skip
+                    snapshot, groups, question, options, tokens=memory.config("expand.tokens")
+                )
             else:
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
@@ -130,9 +129,7 @@ def _of_groups(
 ) -> Answer:
     from memcli.search.federation import BUDGET, merge_answers, search_each
 
-    answers = search_each(
-        groups, question.query, question.dates, options, age_days=question.age_days, observe=observe
-    )
+    answers = search_each(groups, question, options, observe=observe)
     answer = merge_answers(answers, options=options)
     if len(answers) > 1:
         observe(BUDGET, answer.passages)

@@ -178,8 +178,7 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
             sums[0] += recall(query.relevant, answer.passages)
             answer, behind = search_expanded(
                 snapshot, model_groups(Workspaces(workspace), snapshot, question, active, vector),
-                question.query, question.dates, active,
-                tokens=workspace.config("expand.tokens"), age_days=question.age_days,
+                question, active, tokens=workspace.config("expand.tokens"),
             )  # fmt: skip
             sums[1] += recall(
                 query.relevant, [*answer.passages, *(each.passage for each in behind)]

@@ -20,7 +20,7 @@ from math import exp, fsum, log
 
 from memcli.embedding.models import Calibration
 from memcli.record import Record
-from memcli.search.confidence import TENTH, THIRTIETH
+from memcli.search.confidence import lead_of
 from memcli.search.ranked import RankedPassage
 
 FIRST = 5
@@ -65,10 +65,7 @@ def sample_of(
         return Sample(is_right, is_whole, 0.0, 0.0, 0.0, 0.0)
     first = passages[0]
     cosine = first.cosine if first.own_cosine is None else first.own_cosine
-    tenth = passages[TENTH - 1].score if len(passages) >= TENTH else 0.0
-    near = sorted((passage.cosine or 0.0 for passage in fused), reverse=True)
-    background = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
-    lead = first.score - tenth
+    lead, background = lead_of(passages, fused)
     return Sample(is_right, is_whole, cosine or 0.0, first.term_share * rarity, lead, background)
 
 

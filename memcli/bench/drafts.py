@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile, zip_longest
 
 from memcli.indexing.document import made_or_skip
 from memcli.indexing.planning import Settings, plan, read
@@ -77,11 +78,9 @@ def draft(documents: Mapping[str, ParsedMarkdown], count: int) -> list[QuestionD
         ]
         for path, parsed in sorted(documents.items())
     ]
-    lists = [drafts for drafts in per_document if drafts]
     chosen: list[QuestionDraft] = []
-    for depth in range(max(map(len, lists), default=0)):
-        layer = [drafts[depth] for drafts in lists if len(drafts) > depth]
-        chosen += _spread(layer, count - len(chosen))
+    for layer in zip_longest(*per_document):
+        chosen += _spread([each for each in layer if each], count - len(chosen))
     return sorted(chosen, key=lambda d: (d.path, d.start_line))
 
 
@@ -117,14 +116,8 @@ def _sections(
     """Return the headings with a body of their own, and the lines of that body."""
     blocks = parsed.blocks
     for at, block in enumerate(blocks):
-        if block.kind != "heading":
-            continue
-        body = []
-        for below in blocks[at + 1 :]:
-            if below.kind == "heading":
-                break
-            body.append(below)
-        if body and shared[block.title] == 1:
+        body = [*takewhile(lambda below: below.kind != "heading", blocks[at + 1 :])]
+        if block.kind == "heading" and body and shared[block.title] == 1:
             yield QuestionDraft(block.title, "heading", path, block.start + 1, body[-1].end)
 
 
@@ -135,10 +128,6 @@ def _decisions(path: str, parsed: ParsedMarkdown) -> Iterator[QuestionDraft]:
             continue
         text = " ".join(parsed.lines[block.start : block.end])
         if _DECISIONS.search(text):
-            words = _MARKS.sub(_text_of, _LIST_SIGN.sub("", text)).split()
+            words = _MARKS.sub(lambda mark: mark["code"] or "", _LIST_SIGN.sub("", text)).split()
             query = " ".join(words[:WORDS])
             yield QuestionDraft(query, "decision", path, block.start + 1, block.end)
-
-
-def _text_of(mark: re.Match[str]) -> str:
-    return mark["code"] or ""

@@ -13,7 +13,7 @@ the mean differences are the interval. The seed is fixed: same figures, same int
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import fsum, log2
 from random import Random
 
@@ -72,7 +72,8 @@ def score(
     ideal = fsum(1.0 / log2(rank + 1) for rank in range(1, min(len(relevant), 10) + 1))
     scores["nDCG@10"] = min(1.0, gained / ideal)
     for budget in BUDGETS:
-        scores[f"Recall@{budget}tok"] = _budget_recall(relevant, results, line_costs, budget)
+        seen = within(budget, _costs(results, line_costs))
+        scores[f"Recall@{budget}tok"] = reached(relevant, seen)
     return scores
 
 
@@ -81,19 +82,23 @@ def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: fsum(row[name] for row in rows) / len(rows) for name in NAMES} if rows else {}
 
 
-def _budget_recall(
-    relevant: Sequence[Range], results: Sequence[Range], line_costs: LineCosts, budget: int
-) -> float:
-    seen: set[Line] = set()
-    left = float(budget)
+def _costs(results: Sequence[Range], line_costs: LineCosts) -> Iterator[tuple[Line, float]]:
     for result in results:
         costs = line_costs(result.document)
         for line in range(result.start, min(result.end, len(costs)) + 1):
-            left -= costs[line - 1]
-            if left < 0:
-                return reached(relevant, seen)
-            seen.add((result.document, line))
-    return reached(relevant, seen)
+            yield (result.document, line), costs[line - 1]
+
+
+def within(budget: float, lines: Iterable[tuple[Line | None, float]]) -> set[Line]:
+    """Return the lines that are read within a budget, in their order; None is no line."""
+    seen = set()
+    for line, cost in lines:
+        budget -= cost
+        if budget < 0:
+            break
+        if line is not None:
+            seen.add(line)
+    return seen
 
 
 def reached(relevant: Sequence[Range], seen: set[Line]) -> float:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import groupby, pairwise
 from math import ceil, fsum, inf
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,7 +17,6 @@ from memcli.language.tokens import quotient
 from memcli.record import Record
 from memcli.search.options import PROFILES, SearchOptions, unobserved
 from memcli.search.pipeline import Answer
-from memcli.search.ranked import RankedPassage
 from memcli.search.stages import SWITCHES
 from memcli.search.why_not import Course, Trail, follow, why
 from memcli.types import MEMORY_SOURCE, FileText, shown
@@ -56,10 +54,6 @@ def ask(
     queries: Sequence[Query], search: Search, line_costs: LineCosts, timer: Callable[[], float]
 ) -> list[QuestionResult]:
     """Ask every question, in order; `timer` counts seconds."""
-
-    def lines(document: tuple[str, str]) -> int:
-        return len(line_costs(document))
-
     runs = []
     for query in queries:
         course = Course()
@@ -78,14 +72,7 @@ def ask(
             mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{PASSAGE_LIMIT}"])
         loss = None
         if missed:
-            loss = lost_at(
-                course,
-                answer,
-                query.relevant,
-                search.options,
-                limit=PASSAGE_LIMIT,
-                line_count=lines,
-            )
+            loss = lost_at(course, answer, query.relevant, search.options, line_costs)
         runs.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
     return runs
 
@@ -149,14 +136,17 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def run_line(result: QuestionResult) -> dict[str, Any]:
-    """Describe a question's passages as one line of a run file."""
-    return {"id": result.query.id, "results": [_result(each) for each in result.results]}
-
-
-def _result(lines: Range) -> dict[str, Any]:
-    """Describe a passage, with its source unless that is the default one."""
-    source = {} if lines.source == MEMORY_SOURCE else {"source": lines.source}
-    return {"path": lines.path, **source, "start_line": lines.start, "end_line": lines.end}
+    """Describe a question's passages as one line of a run file; the default source is left out."""
+    results = [
+        {
+            "path": lines.path,
+            **({} if lines.source == MEMORY_SOURCE else {"source": lines.source}),
+            "start_line": lines.start,
+            "end_line": lines.end,
+        }
+        for lines in result.results
+    ]
+    return {"id": result.query.id, "results": results}
 
 
 GONE = "files"  # not a stage of a search: the lines are no longer in any file
@@ -174,22 +164,19 @@ def lost_at(
     answer: Answer,
     relevant: Sequence[Range],
     options: SearchOptions,
-    *,
-    limit: int,
-    line_count: Callable[[tuple[str, str]], int],
+    line_costs: LineCosts,
 ) -> Loss | None:
-    """Find where the judged lines were lost; None if the first `limit` passages contain one.
+    """Find where the judged lines were lost; None if the first PASSAGE_LIMIT passages have one.
 
     `course` belongs to the search that gave the answer. If there are several ranges, the one that
-    came furthest counts. `line_count` returns the lines of a document (source, path), 0 if the
-    workspace does not have it.
+    came furthest counts. `line_costs` is empty for a document that the workspace does not have.
     """
-    trails = [follow(course, partial(_touches, place)) for place in relevant]
+    trails = [follow(course, (each.document, each.start, each.end)) for each in relevant]
     trail = min(trails, key=_left_behind)
     if trail.rank is not None:
-        return None if trail.rank <= limit else _too_late(trail, limit)
-    if all(place.start > line_count(place.document) for place in relevant):
-        return Loss(GONE, _gone(relevant[0], line_count(relevant[0].document)))
+        return None if trail.rank <= PASSAGE_LIMIT else _too_late(trail)
+    if all(place.start > len(line_costs(place.document)) for place in relevant):
+        return Loss(GONE, _gone(relevant[0], len(line_costs(relevant[0].document))))
     if not trail.waypoints:
         return Loss("recall", "the question contains nothing to search for")
     reason = why(trail, options)
@@ -216,26 +203,17 @@ def _limits(answer: Answer) -> str:
     return alone + (f"; in no chunk: {', '.join(answer.unmatched)}" if answer.unmatched else "")
 
 
-def _too_late(trail: Trail, limit: int) -> Loss:
+def _too_late(trail: Trail) -> Loss:
     """Blame the last stage that moved the passage out of the first ones, or else the fusion."""
     # Ranks exist only after the retrievers are fused.
     ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
-    blamed = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
+    steps = pairwise(ranked)
+    blamed = [after for (_, was), (after, rank) in steps if was <= PASSAGE_LIMIT < rank]
     moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))
     ranks = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
     return Loss(blamed[-1] if blamed else "fuse", f"rank {ranks}")
 
 
-def _touches(place: Range, passage: RankedPassage) -> bool:
-    return (
-        passage.about.document == place.document
-        and passage.start_line <= place.end
-        and place.start <= passage.end_line
-    )
-
-
-SHOWN = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
-         "Recall@2000tok")  # fmt: skip
 JUDGED_BY = "nDCG@10"  # the metric with an interval
 
 
@@ -268,16 +246,3 @@ def row(
     change = paired([each[JUDGED_BY] for each in before], [each[JUDGED_BY] for each in scores])
     means = {metric: fsum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
     return {"variant": name, **means, "change": change.mean, "low": change.low, "high": change.high}
-
-
-def table(rows: Iterable[Mapping[str, object]]) -> str:
-    """Draw one line per variant; the last column is the change of nDCG@10 and its interval."""
-    listed = list(rows)
-    width = max(len(str(each["variant"])) for each in listed)
-    heads = [name.replace("Recall", "R").replace("tok", "t") for name in SHOWN]
-    lines = [f"{'':{width}}  {'  '.join(f'{head:>7}' for head in heads)}  {JUDGED_BY}, 95 %"]
-    for each in listed:
-        figures = "  ".join(f"{each[metric]:7.3f}" for metric in SHOWN)
-        change = f"{each['change']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}]"
-        lines.append(f"{each['variant']:{width}}  {figures}  {change}")
-    return "\n".join(lines) + "\n"

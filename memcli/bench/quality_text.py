@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
-from memcli.bench import quality
 from memcli.bench.metrics import NAMES
+from memcli.bench.quality import JUDGED_BY
 from memcli.bench.runs import HEADLINE, Move, move_text, moves, pairs, row_text, worst
 from memcli.bench.traces import HintRate, QualityTrace, Row
 from memcli.render.width import columns
@@ -23,6 +23,7 @@ HEADS = [*map(shortened, NAMES)]
 COLUMNS = 80
 # The metrics that fit into the table; JSON and the HTML report have all.
 TABLE_NAMES = ("Hit@1", "Hit@5", "Recall@10", "MRR@10", "nDCG@10", "Recall@1000tok")
+ABLATION_NAMES = (*TABLE_NAMES[:3], "nDCG@10", *(n for n in NAMES if n.endswith("tok")))
 
 
 def table(summaries: Mapping[str, Mapping[str, float]]) -> str:
@@ -37,6 +38,18 @@ def table(summaries: Mapping[str, Mapping[str, float]]) -> str:
         for name, row in summaries.items()
     ]
     return "\n".join([head, *rows]) + "\n"
+
+
+def ablation_table(rows: Sequence[Mapping[str, object]]) -> str:
+    """Draw one line per variant; the last column is the change of nDCG@10 and its interval."""
+    width = max(len(str(each["variant"])) for each in rows)
+    heads = "  ".join(f"{head:>7}" for head in map(shortened, ABLATION_NAMES))
+    lines = [f"{'':{width}}  {heads}  {JUDGED_BY}, 95 %"]
+    for each in rows:
+        figures = "  ".join(f"{each[metric]:7.3f}" for metric in ABLATION_NAMES)
+        change = f"{each['change']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}]"
+        lines.append(f"{each['variant']:{width}}  {figures}  {change}")
+    return "\n".join(lines) + "\n"
 
 
 def hints(rate: HintRate) -> str:
@@ -54,7 +67,7 @@ def text(trace: QualityTrace, baseline: Sequence[Row] | None) -> str:
     rows = trace.queries
     parts = [table(trace.categories), hints(trace.hints), worst_cases(worst(rows, SHOWN))]
     if trace.ablation is not None:
-        parts.append("\n" + quality.table(trace.ablation))
+        parts.append("\n" + ablation_table(trace.ablation))
     if baseline is not None:
         parts.append(changes(moves(baseline, rows), len(pairs(baseline, rows))))
     return "".join(parts)

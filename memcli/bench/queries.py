@@ -152,9 +152,7 @@ def _range(item: Mapping[str, Any], sources: Collection[str]) -> Range:
 
 
 def _day(value: object) -> str | None:
-    if value is None:
-        return None
-    return date.fromisoformat(_text(value)[:10]).isoformat()
+    return None if value is None else date.fromisoformat(_text(value)[:10]).isoformat()
 
 
 def _text(value: object) -> str:

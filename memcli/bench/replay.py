@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from memcli.bench.traces import decode
 from memcli.config.keys import BY_NAME
 from memcli.errors import UsageError
 from memcli.record import Record
+from memcli.search.trace import CONTEXT_SCHEMA as CONTEXT_SCHEMA
 from memcli.search.trace import SCHEMA, filters_of
-
-CONTEXT_SCHEMA = "memcli.context-trace/1"
 
 # Beginnings of the settings for which search or context has an option.
 _FLAGS = ("search.", "context.")
@@ -106,6 +106,7 @@ def read(text: str, name: str) -> SearchTrace:
     A trace may come from a stranger, so it can only set what has an option in these commands.
     """
     hint = "memcli search QUERY --trace FILE"
+    trace: SearchTrace | None
     try:
         trace = decode(SearchTrace, json.loads(text))
         filters_of(trace._asdict())
@@ -123,7 +124,10 @@ def compare(before: SearchTrace, after: SearchTrace) -> dict[str, Any]:
     """Describe what moved as `memcli.bench-replay/1` does."""
     pairs = _pairs(before.passages, after.passages)
     behind = _pairs(before.expanded or (), after.expanded or ())
-    added = {} if before.expanded is None else {"expanded": [_behind(*pair) for pair in behind]}
+    added = {}
+    if before.expanded is not None:
+        why = "no summary leads to it now, or others answer better"
+        added = {"expanded": [_move(pair, lambda _: why) for pair in behind]}
     return {
         "schema": "memcli.bench-replay/1",
         "query": before.query,
@@ -136,7 +140,7 @@ def compare(before: SearchTrace, after: SearchTrace) -> dict[str, Any]:
             and (old.rank, old.score, old.text_hash) == (new.rank, new.score, new.text_hash)
             for old, new in (*pairs, *behind)
         ),
-        "passages": [_move(old, new, after) for old, new in pairs],
+        "passages": [_move(pair, partial(_why_gone, after)) for pair in pairs],
         **added,
     }
 
@@ -226,32 +230,18 @@ def _pairs(before: Sequence[TracedPassage], after: Sequence[TracedPassage]) -> l
     return pairs + [(None, new) for new in left]
 
 
-def _move(
-    old: TracedPassage | None, new: TracedPassage | None, after: SearchTrace | None
-) -> dict[str, Any]:
-    stages = {}
-    if old is not None and new is not None:
-        was, now = _scores(old), _scores(new)
-        stages = {stage: [was[stage], now[stage]] for stage in was if stage in now}
+def _move(pair: Pair, why_gone: Callable[[TracedPassage], str]) -> dict[str, Any]:
+    old, new = pair
+    was, now = ({s.stage: s.score for s in each.trace} if each else {} for each in pair)
     return {
         "before": _brief(old),
         "after": _brief(new),
-        "stages": stages,
-        "why": _why_gone(old, after) if old is not None and new is None and after else "",
+        "stages": {stage: [was[stage], now[stage]] for stage in was if stage in now},
+        "why": why_gone(old) if old and not new else "",
     }
 
 
-def _behind(old: TracedPassage | None, new: TracedPassage | None) -> dict[str, Any]:
-    """Describe what happened to the source lines of a summary."""
-    why = "no summary leads to it now, or others answer better"
-    return {**_move(old, new, None), "why": why} if new is None else _move(old, new, None)
-
-
-def _scores(passage: TracedPassage) -> dict[str, float]:
-    return {step.stage: step.score for step in passage.trace}
-
-
-def _why_gone(old: TracedPassage, after: SearchTrace) -> str:
+def _why_gone(after: SearchTrace, old: TracedPassage) -> str:
     if any(old.ref == left.ref for left in after.omitted):
         return "it does not fit now"
     if old.section != "passages":

@@ -103,16 +103,14 @@ def text(report: ReportContents) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
-    """Draw values between `low` and `high` as one character each; a gap is a space.
+def sparkline(values: Sequence[float | None], most: float) -> str:
+    """Draw values from 0 to `most` as one character each; a gap is a space.
 
-    Example: sparkline((0.0, 0.5, None, 1.0), 0.0, 1.0) -> "▁▅ █"
+    Example: sparkline((0.0, 0.5, None, 1.0), 1.0) -> "▁▅ █"
     """
-    value_range = high - low or 1.0
+    top = len(LEVELS) - 1
     return "".join(
-        " "
-        if value is None
-        else LEVELS[min(len(LEVELS) - 1, max(0, int((value - low) / value_range * len(LEVELS))))]
+        " " if value is None else LEVELS[min(top, int(value / (most or 1.0) * len(LEVELS)))]
         for value in values
     )
 
@@ -137,7 +135,7 @@ def _trend(series: Series, most: float, form: str) -> str:
     if not known:
         return ""
     first = form.format(known[0])
-    return f"{series.name:15}{first} {sparkline(values, 0.0, most)} {form.format(known[-1])}\n"
+    return f"{series.name:15}{first} {sparkline(values, most)} {form.format(known[-1])}\n"
 
 
 def _categories(report: ReportContents) -> str:
@@ -158,9 +156,8 @@ def _goals(report: ReportContents) -> str:
 
 
 def _ablation(report: ReportContents) -> str:
-    columns = list(dict.fromkeys(name for row in report.ablation for name in row))
-    rows = [columns, *([cell(row.get(name)) for name in columns] for row in report.ablation)]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(columns))]
+    rows = ablation_rows(report)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "Ablation\n" + "".join(
         "  " + "  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True))
         .rstrip() + "\n"
@@ -168,8 +165,13 @@ def _ablation(report: ReportContents) -> str:
     )  # fmt: skip
 
 
-def cell(value: object) -> str:
-    """Write a value of a table."""
+def ablation_rows(report: ReportContents) -> list[list[str]]:
+    """Return the names of the columns, and a row per variant."""
+    columns = list(dict.fromkeys(name for row in report.ablation for name in row))
+    return [columns, *([_cell(row.get(name)) for name in columns] for row in report.ablation)]
+
+
+def _cell(value: object) -> str:
     return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 

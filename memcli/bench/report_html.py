@@ -7,14 +7,14 @@ and dark mode and on paper.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape as escape_markup
 from typing import Any
 from xml.etree import ElementTree
 
 from memcli.bench.metrics import NAMES
 from memcli.bench.quality_text import HEADS
-from memcli.bench.report import ReportContents, Series, cell
+from memcli.bench.report import ReportContents, Series, ablation_rows
 from memcli.bench.runs import HEADLINE
 from memcli.errors import UsageError, install_extra
 from memcli.render.sanitize import visible_line
@@ -139,8 +139,11 @@ def _figure(title: str, label: str, svg: str | None, note: str = "") -> str:
 
 
 def _table(
-    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: set[int]
+    title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[int]
 ) -> str:
+    if not rows:
+        return ""
+
     def kind(at: int, cells: Sequence[str]) -> str:
         return "number" if at in numbers else "why" if at == len(cells) - 1 else "text"
 
@@ -167,8 +170,6 @@ def _categories(report: ReportContents) -> str:
 
 
 def _worst(report: ReportContents) -> str:
-    if not report.worst:
-        return ""
     rows = [
         [
             row.id,
@@ -183,16 +184,11 @@ def _worst(report: ReportContents) -> str:
 
 
 def _ablation(report: ReportContents) -> str:
-    if not report.ablation:
-        return ""
-    columns = list(dict.fromkeys(name for row in report.ablation for name in row))
-    rows = [[cell(row.get(name)) for name in columns] for row in report.ablation]
+    columns, *rows = ablation_rows(report)
     return _table("Ablation", columns, rows, set(range(1, len(columns))))
 
 
 def _goals(report: ReportContents) -> str:
-    if not report.goals:
-        return ""
     rows = [
         [
             goal.name,
@@ -206,8 +202,6 @@ def _goals(report: ReportContents) -> str:
 
 
 def _events(report: ReportContents) -> str:
-    if not report.events:
-        return ""
     rows = [
         [event.when[:16], "; ".join((*event.changed, *event.regressions))]
         for event in reversed(report.events)

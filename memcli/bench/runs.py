@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any, NoReturn
 
@@ -31,12 +31,14 @@ def row_of(result: QuestionResult) -> Row | None:
     """Return the row of a question; None if no lines are judged."""
     if result.scores is None:
         return None
-    query, loss = result.query, result.loss
-    stage, why = loss or ("", "")
-    rank = first_rank(query.relevant, result.results)
-    return Row(
-        query.id, query.text, query.category, query.importance, rank, result.scores, stage, why
-    )
+    return _row(result.query, result.results, result.scores, result.loss or ("", ""))
+
+
+def _row(
+    query: Query, results: Sequence[Range], scores: Mapping[str, float], loss: tuple[str, str]
+) -> Row:
+    rank = first_rank(query.relevant, results)
+    return Row(query.id, query.text, query.category, query.importance, rank, scores, *loss)
 
 
 def first_rank(relevant: Sequence[Range], results: Sequence[Range]) -> int | None:
@@ -82,9 +84,7 @@ def read_baseline(
         if query.id in passages and query.relevant:
             results = passages[query.id]
             scores = score(query.relevant, results, line_costs)
-            rank = first_rank(query.relevant, results)
-            row = Row(query.id, query.text, query.category, query.importance, rank, scores, "", "")
-            rows.append(row)
+            rows.append(_row(query, results, scores, ("", "")))
     return rows
 
 
@@ -113,9 +113,9 @@ def movement(before: Sequence[Row], after: Sequence[Row]) -> dict[str, object]:
     }
 
 
-def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) -> float:
-    """Return how much the mean of a metric fell over the questions that both runs judged."""
-    deltas = [old.scores[metric] - new.scores[metric] for old, new in pairs(before, after)]
+def drop(before: Sequence[Row], after: Sequence[Row]) -> float:
+    """Return how much the mean of nDCG@10 fell over the questions that both runs judged."""
+    deltas = [old.scores[HEADLINE] - new.scores[HEADLINE] for old, new in pairs(before, after)]
     return fsum(deltas) / len(deltas) if deltas else 0.0
 
 
@@ -205,28 +205,19 @@ def newly_missed(baseline: Sequence[Row], rows: Sequence[Row]) -> list[Move]:
     ]
 
 
-def important_misses(rows: Sequence[Row], known: Collection[str]) -> list[Row]:
-    """Return important questions without an answer in the first 5, except those in `known`."""
-    return [
-        row
-        for row in rows
-        if row.importance >= HIGH and not row.scores["Hit@5"] and row.id not in known
-    ]
-
-
-def row_text(row: Row) -> str:
+def row_text(row: Row, before: str = "") -> str:
     """Name a question and its result in one line."""
-    at = "not found" if row.rank is None else f"rank {row.rank}"
     lost = f", lost at {row.stage}: {row.why}" if row.stage else ""
-    return f'{row.id} "{row.query}" ({at}{lost})'
+    return f'{row.id} "{row.query}" ({before}{_rank_text(row)}{lost})'
 
 
 def move_text(move: Move) -> str:
     """Name a question that moved, in one line."""
-    before = "not found" if move.before.rank is None else f"rank {move.before.rank}"
-    after = "not found" if move.after.rank is None else f"rank {move.after.rank}"
-    lost = f", lost at {move.after.stage}: {move.after.why}" if move.after.stage else ""
-    return f'{move.after.id} "{move.after.query}" ({before} -> {after}{lost})'
+    return row_text(move.after, f"{_rank_text(move.before)} -> ")
+
+
+def _rank_text(row: Row) -> str:
+    return "not found" if row.rank is None else f"rank {row.rank}"
 
 
 def _culprit(baseline: Sequence[Row], rows: Sequence[Row]) -> str:
@@ -249,12 +240,12 @@ def reference(history: Sequence[CheckTrace]) -> CheckTrace | None:
 
     Compared with the last run, a small decline every night would pass; so this returns the best.
     """
-    since = 0
-    for at, trace in enumerate(history):
-        if trace.accepted:
-            since = at
-    candidates = history[since:]
-    return max(candidates, key=_headline, default=None)
+    since = max((at for at, trace in enumerate(history) if trace.accepted), default=0)
+    return max(
+        history[since:],
+        key=lambda trace: trace.quality.categories[OVERALL][HEADLINE],
+        default=None,
+    )
 
 
 def regressions(before: Run, after: Run, max_drop: float) -> list[str]:
@@ -282,8 +273,11 @@ def unaccepted_misses(history: Sequence[CheckTrace], before: Run | None, after: 
     answered = before.quality.queries if before else ()
     known = {row.id for row in answered if row.scores["Hit@5"]}
     known |= {row.id for row in accepted.quality.queries} if accepted else set()
-    missed = important_misses(after.quality.queries, known)
-    return [f"of high importance and missed: {row_text(row)}" for row in missed]
+    return [
+        f"of high importance and missed: {row_text(row)}"
+        for row in after.quality.queries
+        if row.importance >= HIGH and not row.scores["Hit@5"] and row.id not in known
+    ]
 
 
 def changes(before: Run, after: Run) -> list[str]:
@@ -310,11 +304,7 @@ def changes(before: Run, after: Run) -> list[str]:
 
 def surplus(names: Sequence[str], limit: int = KEPT) -> list[str]:
     """Return the file names that no longer fit a bounded history; names sort by time."""
-    return sorted(names)[:-limit] if len(names) > limit else []
-
-
-def _headline(trace: CheckTrace) -> float:
-    return trace.quality.categories[OVERALL][HEADLINE]
+    return sorted(names)[:-limit]
 
 
 def _causes(before: Run, after: Run) -> str:

@@ -8,10 +8,11 @@ costs its own tokens and counts for the lines that it cites, unless it quotes no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from memcli.bench.drafts import draft
-from memcli.bench.metrics import LINE_END_TOKENS, Line, Range, reached
+from memcli.bench.metrics import LINE_END_TOKENS, Line, Range, reached, within
 from memcli.language.salience import names_in, values
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import NOTHING
@@ -99,14 +100,7 @@ def recall(
     relevant: Sequence[Range], passages: Iterable[RankedPassage], budget: float = BUDGET
 ) -> float:
     """Return the share of judged ranges with a line among those read within `budget` tokens."""
-    seen: set[Line] = set()
-    for line, cost in (earned for passage in passages for earned in _read(passage)):
-        budget -= cost
-        if budget < 0:
-            break
-        if line is not None:
-            seen.add(line)
-    return reached(relevant, seen)
+    return reached(relevant, within(budget, chain.from_iterable(map(_read, passages))))
 
 
 def _read(passage: RankedPassage) -> Iterator[Earned]:

@@ -13,7 +13,7 @@ from functools import cache
 from inspect import get_annotations
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from memcli import __version__
 from memcli.bench.metrics import NAMES, Difference
@@ -25,7 +25,6 @@ CHECK = "memcli.bench-check/1"
 SETS = "memcli.bench-sets/1"
 SPEED = "memcli.bench-speed/1"
 _LARGE = 10**300  # the largest float is smaller
-_Kind = TypeVar("_Kind")
 
 
 class BenchMachine(Record):
@@ -306,12 +305,6 @@ def read(text: str, *kinds: type) -> Any:  # noqa: ANN401
         return None
 
 
-def decode(kind: type[_Kind], value: object) -> _Kind:
-    """Make a record of JSON; TypeError or ValueError if a field is missing or damaged."""
-    made: _Kind = _decoded(kind, value)
-    return made
-
-
 def encode(value: object) -> Any:  # noqa: ANN401
     """Make JSON of a record."""
     if isinstance(value, Mapping):
@@ -328,14 +321,15 @@ def encode(value: object) -> Any:  # noqa: ANN401
     return [encode(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _decoded(kind: Any, value: Any) -> Any:  # noqa: ANN401
+def decode(kind: Any, value: Any) -> Any:  # noqa: ANN401
+    """Make a record of JSON; TypeError or ValueError if a field is missing or damaged."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is UnionType:
-        return None if value is None else _decoded(next(k for k in inner if k != NoneType), value)
+        return None if value is None else decode(next(k for k in inner if k != NoneType), value)
     if origin is tuple and isinstance(value, list):
-        return tuple(_decoded(inner[0], each) for each in value)
+        return tuple(decode(inner[0], each) for each in value)
     if origin is Mapping and isinstance(value, dict):
-        return {key: _decoded(inner[1], each) for key, each in value.items()}
+        return {key: decode(inner[1], each) for key, each in value.items()}
     if hasattr(kind, "_fields") and isinstance(value, dict):
         return _record(kind, value)
     numbers = {float: (int, float), int: (int,)}
@@ -355,7 +349,7 @@ def _record(kind: Any, value: Mapping[str, object]) -> Any:  # noqa: ANN401
     for name, of in _types(kind).items():
         key = name.rstrip("_")
         if key in value:
-            fields[name] = _decoded(of, value[key])
+            fields[name] = decode(of, value[key])
         elif name not in kind._field_defaults:
             raise ValueError(f"{kind.__name__} has no field {key}")
     made = kind(**fields)

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.command_context import CommandContext, command_context
-from memcli.cli.options import Options
+from memcli.cli.options import Options, refuse
 from memcli.cli.side_files import own_file, read_text, settings_of
 from memcli.errors import ExitCode, UsageError
 from memcli.record import Record
@@ -170,7 +170,11 @@ def measure(
     if sync:
         synced = bring_up_to_date(command, silent=silent)
     else:
-        _look(command)
+        from memcli.cli.search_output import say_freshness
+        from memcli.indexing.freshness import look
+
+        freshness = look(command.workspace.store, command.workspace.index_settings())
+        say_freshness(freshness, command.terminal, "these answers")
     costs = bench.line_costs(command.workspace.index_settings())
     search = Searcher(command)
     results = bench.ask(queries, search, costs, command.memory.clock.monotonic)
@@ -206,14 +210,12 @@ def _ablation(
     """Ask the judged questions again in other ways; the first row has the current settings."""
     from memcli.bench.metrics import score
     from memcli.bench.quality import passages, row
-    from memcli.config.settings import Value
 
     judged = [each for each in results if each.scores is not None]
     before = [each.scores for each in judged if each.scores is not None]
     rows = [row("as set", before, before)]
     for variant in variants:
-        changed = {name: Value(value, variant.name) for name, value in variant.settings.items()}
-        config = command.config._replace(values={**command.config.values, **changed})
+        config = command.config.having(variant.settings)
         other = command.of(command.workspace.having(config=config))
         search = Searcher(other, without=variant.without)
         scores = [
@@ -224,14 +226,6 @@ def _ablation(
     return tuple(rows)
 
 
-def _look(command: CommandContext) -> None:
-    from memcli.cli.search_output import say_freshness
-    from memcli.indexing.freshness import look
-
-    freshness = look(command.workspace.store, command.workspace.index_settings())
-    say_freshness(freshness, command.terminal, "these answers")
-
-
 def _check_sets(files: Sequence[str], options: Options) -> None:
     """Raise UsageError for options that belong to one file of questions."""
     if not files:
@@ -239,12 +233,10 @@ def _check_sets(files: Sequence[str], options: Options) -> None:
             "--against needs the files of questions",
             hint=f"memcli bench quality A.jsonl B.jsonl --against {options.against}",
         )
-    for name in ("baseline", "run", "ablate", "compare"):
-        if getattr(options, name) not in (None, False):
-            beside = "--against" if len(files) == 1 else "several files of questions"
-            raise UsageError(
-                f"--{name} cannot be combined with {beside}", hint="memcli bench quality --help"
-            )
+    text = "{} cannot be combined with several files of questions"
+    text = text if len(files) > 1 else "{} cannot be combined with --against"
+    names = ("baseline", "run", "ablate", "compare")
+    refuse(options, names, text, "memcli bench quality --help")
 
 
 def _variants(options: Options) -> tuple[Variant, ...]:
@@ -333,9 +325,9 @@ def run_sets(options: Options, gates: Gates) -> int:
     traces, rows, times = {}, [], []
     silent = not gates.is_empty and not options.verbose
     for name, file in zip(_names(files), files, strict=True):
-        command = command_context(
-            options.having(workspace=options.workspace or _workspace_next_to(file))
-        )
+        beside = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
+        folders = options.workspace or ([beside] if os.path.isdir(beside) else [])
+        command = command_context(options.having(workspace=folders))
         measured = measure(file, command, sync=not options.no_sync, silent=True)
         traces[name] = measured.trace
         rows += [row._replace(id=f"{name} {row.id}") for row in measured.trace.queries]
@@ -346,12 +338,6 @@ def run_sets(options: Options, gates: Gates) -> int:
     failed = gating.failures(gates, means, rows, None, percentile(times, 0.95))
     text = "" if silent else sets_text(trace)
     return _deliver(trace._replace(failed=tuple(failed)), text, options, command.terminal)
-
-
-def _workspace_next_to(file: str) -> list[str]:
-    """Return the folder `workspace` next to a file of questions, if there is one."""
-    folder = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
-    return [folder] if os.path.isdir(folder) else []
 
 
 def _names(files: Sequence[str]) -> list[str]:

@@ -41,8 +41,10 @@ COPIED_BYTES = 64 << 20  # bytes to copy for the bandwidth, far more than the pr
 def measure(command: CommandContext, *, documents: int | None, runs: int) -> SpeedTrace:
     """Measure and describe as `memcli.bench-speed/1` does; `runs` are at least LEAST_RUNS."""
     from memcli.bench.speed import figures
+    from memcli.embedding.registry import configured_fingerprint
 
-    hybrid = command.config("search.mode") != "keyword" and _has_model(command)
+    has_model = configured_fingerprint(command.workspace.encoders()) is not None
+    hybrid = command.config("search.mode") != "keyword" and has_model
     with lay_out(command, documents) as place:
         started = _started(place, runs, hybrid=hybrid)
         inside = _in_process(command, place, hybrid=hybrid, runs=runs)
@@ -68,14 +70,11 @@ def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process
     plain = ("index", "-q", "--encoder", "none")
     by_program["no_change"] = _run(place, runs, *plain)
     by_program["one_change"] = [_one_change(place, number) for number in range(runs)]
-    by_program["index"] = [_fresh(place, number, *plain) for number in range(runs)]
+    by_program["index"] = []
+    for number in range(runs):  # each with an empty index of its own
+        environ = {**place.environ, "MEMCLI_STORE": f"{place.store}.fresh{number}"}
+        by_program["index"] += _run(place._replace(environ=environ), 1, *plain)
     return by_program
-
-
-def _has_model(command: CommandContext) -> bool:
-    from memcli.embedding.registry import configured_fingerprint
-
-    return configured_fingerprint(command.workspace.encoders()) is not None
 
 
 def _launch(place: Place, command: Sequence[str], runs: int) -> list[Process]:
@@ -111,13 +110,6 @@ def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
     return done
 
 
-def _fresh(place: Place, number: int, *arguments: str) -> Process:
-    """Run memcli with an empty index of its own."""
-    store = f"{place.store}.fresh{number}"
-    fresh = place._replace(environ={**place.environ, "MEMCLI_STORE": store})
-    return _run(fresh, 1, *arguments)[0]
-
-
 def _one_change(place: Place, number: int) -> Process:
     with open(os.path.join(place.notes, place.chosen), "a", encoding="utf-8") as file:
         file.write(f"\nA line that was added, number {number}.\n")
@@ -129,7 +121,8 @@ def _in_process(command: CommandContext, place: Place, *, hybrid: bool, runs: in
     from memcli.bench.speed import InsideFigures
     from memcli.indexing.planning import plan
 
-    there = _there(command, place)
+    store = store_at(place.store, command.memory.clock.now_ns)
+    there = command.of(command.workspace.having(store=store))
     texts = sample(there.workspace.store, SAMPLE_TEXTS, command.memory.clock.sleep)
     timer = command.memory.clock.monotonic
 
@@ -176,9 +169,7 @@ def _warm(command: CommandContext, place: Place, mode: str, runs: int) -> list[f
 
     Texts are searched once, and again until there are `runs` times.
     """
-    values = dict(command.config.values)
-    values["search.mode"] = values["search.mode"]._replace(value=mode)
-    config = command.config._replace(values=values)
+    config = command.config.having({"search.mode": mode})
     command = command.of(command.workspace.having(config=config))
     search = bench_quality.Searcher(command, limit=command.config("search.limit"))
     seconds = []
@@ -188,12 +179,6 @@ def _warm(command: CommandContext, place: Place, mode: str, runs: int) -> list[f
         search(text, None)
         seconds.append(command.memory.clock.monotonic() - started)
     return seconds
-
-
-def _there(command: CommandContext, place: Place) -> CommandContext:
-    """Use the copy instead of the workspace's own index."""
-    store = store_at(place.store, command.memory.clock.now_ns)
-    return command.of(command.workspace.having(store=store))
 
 
 def _embedding(
@@ -302,16 +287,13 @@ def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
     """Copy a document; report and skip one that cannot be read, as `memcli index` does."""
     from memcli.workspace import openat
 
+    target = os.path.join(notes, path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
     try:
-        with open(os.path.join(root, path), "rb") as document:
-            text = document.read()
+        copyfile(os.path.join(root, path), target)
     except OSError as error:
         command.terminal.warn(f"{path} is left out: {openat.reason(error)}")
         return False
-    target = os.path.join(notes, path)
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    with open(target, "wb") as copy:
-        copy.write(text)
     return True
 
 

@@ -104,6 +104,22 @@ class CommandContext(Record):
             f"{self.name(*passage.about.document)}:{lines_of(passage.start_line, passage.end_line)}"
         )
 
+    def is_news(self, what: str) -> bool:
+        """Return whether a message about the workspace is new, and remember that it was printed.
+
+        If memcli cannot remember it, it prints the message each time. The record is in the cache,
+        not in the index, which others may share.
+        """
+        folder = folder_of(self.config.workspace, os.environ)
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            os.close(os.open(os.path.join(folder, f"told-{what}"), os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            return False
+        except OSError:
+            return True
+        return True
+
     def age_days(self, day: str) -> int:
         """Count the calendar days from `day` to today."""
         return age_days(day, self.today.isoformat())
@@ -124,19 +140,6 @@ def command_context(
     terminal = Terminal.of_process(options)
     settings = {**(settings or {}), **options.settings}
     check_options(settings)
-    memory = _open(options, settings, anywhere=anywhere, here=here)
-    for reason in memory.config.passed:
-        terminal.advise(reason)
-    if not (memory.config.is_marked or anywhere or memory.members):
-        _say_once(_what_is_searched(memory.config), memory.config.workspace, terminal)
-    moment = _parse_now(options.now) if options.now else memory.moment()
-    return CommandContext(memory, terminal, moment, here or current_folder())
-
-
-def _open(
-    options: Options, settings: Mapping[str, Any], *, anywhere: bool, here: str | None
-) -> Workspaces:
-    """Open one workspace, or several as one."""
     folders = tuple(options.workspace or ())
     if len(folders) > 1 and options.everywhere is None and options.workspace_name is None:
         from shlex import quote
@@ -145,6 +148,7 @@ def _open(
             f"this command works on one workspace, but -w names {len(folders)}",
             hint=f"-w {quote(folders[0])}",
         )
+    now = _parse_now(options.now) if options.now else None
     selected = Selection(
         folders,
         bool(options.everywhere),
@@ -154,10 +158,21 @@ def _open(
         tenant=options.tenant,
         here=here,
         anywhere=anywhere,
-        now=_parse_now(options.now) if options.now else None,
+        now=now,
         settings=settings,
     )
-    return open_workspaces(selected)
+    memory = open_workspaces(selected)
+    command = CommandContext(memory, terminal, now or memory.moment(), here or current_folder())
+    for reason in memory.config.passed:
+        terminal.advise(reason)
+    if not (memory.config.is_marked or anywhere or memory.members or terminal.quiet):
+        from memcli.digests import blake2b
+
+        line = _what_is_searched(memory.config)
+        of = blake2b(line.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+        if command.is_news(f"unmarked-{of}") or terminal.verbose:
+            terminal.say(line)
+    return command
 
 
 @contextmanager
@@ -191,17 +206,6 @@ def progress_of(command: CommandContext) -> Iterator[Observer]:
         finally:
             for each in drawn:
                 each.close()
-
-
-def _say_once(line: str, workspace: str, terminal: Terminal) -> None:
-    """Print what memcli chose for a folder the first time, and with -v each time."""
-    from memcli.digests import blake2b
-
-    if terminal.quiet:
-        return
-    of = blake2b(line.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
-    if is_news(f"unmarked-{of}", workspace, os.environ) or terminal.verbose:
-        terminal.say(line)
 
 
 def _what_is_searched(config: Config) -> str:
@@ -245,20 +249,3 @@ def warn_of_secrets(command: CommandContext, shown: Iterable[tuple[str, str]]) -
         for secret in find_secrets(text):
             name = f"{secret.kind} ({secret.fingerprint})"
             command.terminal.warn(f"{citation} contains a secret: {name}")
-
-
-def is_news(what: str, workspace: str, environ: Mapping[str, str]) -> bool:
-    """Return whether a message is new, and remember that it was printed.
-
-    If memcli cannot remember it, it prints the message each time. The record is in the cache, not
-    in the index, which others may share.
-    """
-    folder = folder_of(workspace, environ)
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        os.close(os.open(os.path.join(folder, f"told-{what}"), os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        return False
-    except OSError:
-        return True
-    return True

@@ -144,7 +144,7 @@ index is a cache that may be deleted at any time. A workspace is any folder of M
 marked one is looked for at and above the current folder, else that folder itself is searched."""
 
 
-def manual(commands: Sequence[Command], topics: Sequence[tuple[str, str]]) -> str:
+def manual(topics: Sequence[tuple[str, str]]) -> str:
     """Write memcli(1); `topics` are (name, text) of the help topics."""
     lines = [
         f'.TH MEMCLI 1 "" "memcli {__version__}" "User Commands"',
@@ -157,7 +157,7 @@ def manual(commands: Sequence[Command], topics: Sequence[tuple[str, str]]) -> st
         *map(_escaped, _ABOUT.split("\n")),
         ".SH COMMANDS",
     ]
-    for command in commands:
+    for command in command_tree():
         arguments = "".join(rf" \fI{_escaped(each.metavar)}\fR" for each in command.arguments)
         lines.append(f'.SS "memcli {_escaped(command.name)}"')
         lines += [".PP", rf"\fBmemcli {_escaped(command.name)}\fR [\fIOPTIONS\fR]{arguments}"]

@@ -9,7 +9,6 @@ from memcli.errors import ExitCode, MemcliError, Reason, error_of
 
 if TYPE_CHECKING:
     from memcli.cli.command_context import CommandContext
-    from memcli.cli.terminal import Terminal
 
 
 def each(
@@ -33,8 +32,12 @@ def each(
     terminal = command.terminal
     for place, (name, folder, workspace, why_not) in enumerate(command.memory.members):
         fields: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
-        if not as_json:
-            _name(name, terminal, is_first=place == 0, is_data=what != "index")
+        head = terminal.safe_line(f"==> {name} <==")
+        if not as_json and what == "index":
+            terminal.say(head)
+        elif not as_json:
+            terminal.write(f"\n{head}\n" if place else f"{head}\n")
+            terminal.flush()
         error: Reason | None = None
         if workspace is None:
             error = why_not or Reason("not-found", "it cannot be opened")
@@ -51,17 +54,5 @@ def each(
         stores.append(fields)
         code = code or done
     if as_json:
-        terminal.write(
-            jsonio.dumps({"schema": f"memcli.{what}-several/1", "workspaces": stores}) + "\n"
-        )
+        terminal.write_json({"schema": f"memcli.{what}-several/1", "workspaces": stores})
     return code
-
-
-def _name(name: str, terminal: Terminal, *, is_first: bool, is_data: bool) -> None:
-    """Print the name of a workspace above its output."""
-    line = terminal.safe_line(f"==> {name} <==")
-    if not is_data:
-        terminal.say(line)
-        return
-    terminal.write(line + "\n" if is_first else f"\n{line}\n")
-    terminal.flush()

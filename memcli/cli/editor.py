@@ -16,6 +16,7 @@ from typing import Any
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.stopping import ended_by_signals, unheeded
 from memcli.errors import NotFoundError, UsageError
+from memcli.render.text import counted
 
 if TYPE_CHECKING:
     from memcli.api.ask import SearchResult
@@ -25,13 +26,19 @@ if TYPE_CHECKING:
 VARIABLES = ("MEMCLI_EDITOR", "VISUAL", "EDITOR")
 
 # How each program takes a line number; other editors open the first line.
-_PLUS = frozenset((
-    "vi", "vim", "nvim", "gvim", "mvim", "view", "ex", "nano", "pico", "emacs", "emacsclient",
-    "micro", "kak", "joe", "jed", "mg", "ne", "gedit", "xed", "pluma",
-))  # fmt: skip
-_GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron"))
-_COLON = frozenset(("hx", "helix", "zed", "zeditor", "subl", "sublime_text", "lite-xl"))
-_LINE = frozenset(("kate", "kwrite", "idea", "pycharm", "mate"))
+_FORMS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys((
+        "vi", "vim", "nvim", "gvim", "mvim", "view", "ex", "nano", "pico", "emacs", "emacsclient",
+        "micro", "kak", "joe", "jed", "mg", "ne", "gedit", "xed", "pluma",
+    ), ("+{line}", "{file}")),
+    **dict.fromkeys((
+        "code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron",
+    ), ("--goto", "{file}:{line}")),
+    **dict.fromkeys((
+        "hx", "helix", "zed", "zeditor", "subl", "sublime_text", "lite-xl",
+    ), ("{file}:{line}",)),
+    **dict.fromkeys(("kate", "kwrite", "idea", "pycharm", "mate"), ("--line", "{line}", "{file}")),
+}  # fmt: skip
 
 
 def open_passage(result: SearchResult, number: int, command: CommandContext) -> None:
@@ -54,7 +61,7 @@ def numbered_passage(result: SearchResult, number: int) -> RankedPassage:
     """Return passage `number` of a search; NotFoundError if there are fewer."""
     passages = result.answer.passages
     if number > len(passages):
-        count = {0: "no passage", 1: "1 passage"}.get(len(passages), f"{len(passages)} passages")
+        count = counted(len(passages), "passage") if passages else "no passage"
         raise NotFoundError(
             f"there is no passage {number} to open: {count} found",
             hint=f"--open {len(passages)}" if passages else "memcli status",
@@ -86,13 +93,8 @@ def command_line(editor: Sequence[str], file: str, line: int) -> list[str]:
     Example: ["vim"] becomes ["vim", "+12", "/notes/MEMORY.md"].
     """
     program = os.path.basename(editor[0]).lower().removesuffix(".exe").removesuffix(".cmd")
-    if program in _PLUS:
-        return [*editor, f"+{line}", file]
-    if program in _GOTO:
-        return [*editor, "--goto", f"{file}:{line}"]
-    if program in _COLON:
-        return [*editor, f"{file}:{line}"]
-    return [*editor, "--line", str(line), file] if program in _LINE else [*editor, file]
+    form = _FORMS.get(program, ("{file}",))
+    return [*editor, *(part.format(file=file, line=line) for part in form)]
 
 
 def _editor(environ: Mapping[str, str]) -> list[str]:

@@ -15,8 +15,8 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 
-from memcli.cli.command_help import command_tree, manual
-from memcli.cli.commands.config_command import allowed, shown_default
+from memcli.cli.command_help import manual
+from memcli.cli.commands.config_command import allowed, in_toml
 from memcli.cli.program import topics
 from memcli.cli.shell_scripts import completion_scripts
 from memcli.config.settings import KEYS
@@ -52,7 +52,7 @@ def tables() -> dict[str, str]:
     from memcli.workspace.agent_memories import AGENT_MEMORIES
 
     settings = [
-        (f"`{k.name}`", f"`{shown_default(k)}`", f"{k.help} Values: {allowed(k)}.") for k in KEYS
+        (f"`{k.name}`", f"`{in_toml(k.default)}`", f"{k.help} Values: {allowed(k)}.") for k in KEYS
     ]
     places = [
         (agent.name, part, *(f"`{place.shown}`" if place else "-" for place in each))
@@ -97,13 +97,13 @@ FILE_NAMES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
 def short_manual() -> str:
     """Write the manual page that is installed: all commands, without the help topics."""
     names = "memcli help TOPIC shows one of these:\n\n" + "\n".join(topics())
-    return manual(command_tree(), [("help topics", names)])
+    return manual([("help topics", names)])
 
 
 def _generate(path: str) -> None:
     if os.path.isdir(path):
-        scripts = completion_scripts(command_tree())
-        made = {os.path.join(path, FILE_NAMES[shell]): text for shell, text in scripts.items()}
+        scripts = completion_scripts().items()
+        made = {os.path.join(path, FILE_NAMES[shell]): text for shell, text in scripts}
         made[os.path.join(path, MANUAL)] = short_manual()
     elif path.endswith(".svg"):
         made = {path: picture()}

@@ -14,12 +14,22 @@ from contextlib import suppress
 
 from memcli import __version__
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.program import ALIASES, COMMANDS, TOP_HELP, write_help, write_page
-from memcli.errors import ERROR_SCHEMA, MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, MemcliError
+from memcli.cli.program import ALIASES, COMMANDS, TOP_HELP, write_help, write_topic
+from memcli.errors import (
+    ERROR_SCHEMA,
+    MORE_FILES,
+    MORE_MEMORY,
+    NO_MEMORY,
+    ExitCode,
+    MemcliError,
+    Reason,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn, TextIO
+
+    Report = tuple[Reason, ExitCode]
 
 # System errors for a full disk, for forbidden operations and for impossible ones.
 NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -63,7 +73,7 @@ def _written(code: int) -> int:
     except BrokenPipeError:
         code = ExitCode.OK
     except OSError as error:
-        code = _cannot_write(error, as_json="--json" in sys.argv)
+        code = _report(_cannot_write(error), as_json="--json" in sys.argv)
     with suppress(OSError):  # messages may be lost
         sys.stderr.flush()
     return code
@@ -98,48 +108,40 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _silenced()
     except MemoryError:
-        pass  # the error keeps the data that filled the memory, so drop it before the report
+        report = None  # the error keeps the data that filled the memory, so drop it first
     except KeyboardInterrupt:
-        message = "interrupted; finished work is kept"
-        return _report(message, code="interrupted", exit_code=ExitCode.INTERRUPTED, as_json=as_json)
+        text = "interrupted; finished work is kept"
+        report = Reason("interrupted", text), ExitCode.INTERRUPTED
     except MemcliError as error:
-        return _report(
-            _without_keys(error.message),
-            code=error.code,
-            hint=_without_keys(error.hint),
-            exit_code=error.exit_code,
-            as_json=as_json,
-        )
+        text, hint = _without_keys(error.message), _without_keys(error.hint)
+        report = Reason(error.code, text, hint), error.exit_code
     except Exception as error:  # the last resort: report it as a bug and exit 70
         if debug:
             raise
-        return _unexpected(error, as_json=as_json)
-    return _short_of_memory(as_json=as_json)
+        report = _unexpected(error)
+    return _report(report, as_json=as_json) if report else _short_of_memory(as_json=as_json)
 
 
-def _unexpected(error: Exception, *, as_json: bool) -> int:
-    """Report a system error, or else a bug."""
+def _unexpected(error: Exception) -> Report | None:
+    """Report a system error, or else a bug; None if there is too little memory for a report."""
     if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
         _silenced()
-        return _cannot_write(error, as_json=as_json)
+        return _cannot_write(error)
     if isinstance(error, OSError) and error.errno in REFUSED:
         what = f"{error.filename}: " if error.filename else ""
-        return _refused(f"{what}{error.strerror}", hint=_next_step(error), as_json=as_json)
+        text = f"the system reports: {what}{error.strerror}"
+        return Reason("system", text, _next_step(error)), ExitCode.USAGE
     if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
         lacks_files = os.strerror(errno.EMFILE) in str(error)
         hint = MORE_FILES if lacks_files else f"{MORE_MEMORY}; or install memcli again"
-        return _refused(str(error), hint=hint, as_json=as_json)
+        return Reason("system", f"the system reports: {error}", hint), ExitCode.USAGE
     from memcli import system
 
     if system.is_short_of_memory():
-        return _short_of_memory(as_json=as_json)
-    return _report(
-        f"internal error: {type(error).__name__}: {error}",
-        code="bug",
-        hint="the same command with --debug, and report what it prints; this is a bug",
-        exit_code=ExitCode.BUG,
-        as_json=as_json,
-    )
+        return None
+    text = f"internal error: {type(error).__name__}: {error}"
+    hint = "the same command with --debug, and report what it prints; this is a bug"
+    return Reason("bug", text, hint), ExitCode.BUG
 
 
 def _next_step(error: OSError) -> str:
@@ -160,7 +162,7 @@ def _run_command(arguments: Sequence[str]) -> int:
         from memcli.cli.usage import no_command
 
         raise no_command(arguments)
-    if arguments[0] == "help" and _wrote_topic(arguments[1:]):
+    if arguments[0] == "help" and len(arguments) < 3 and write_topic("".join(arguments[1:])):
         return ExitCode.OK
 
     from memcli import system
@@ -178,19 +180,6 @@ def _run_command(arguments: Sequence[str]) -> int:
     return call.run()
 
 
-def _wrote_topic(words: Sequence[str]) -> bool:
-    """Print a help topic or the list of topics; return whether the line asks only for that."""
-    from memcli.cli.program import page, topic_list, topics
-
-    if not words:
-        sys.stdout.write(topic_list())
-    elif len(words) == 1 and words[0] in topics():
-        write_page(page(words[0]))
-    else:
-        return False
-    return True
-
-
 def _complete(arguments: Sequence[str]) -> int:
     """Print the words that a completion script asks for."""
     from memcli.api.workspace import current_folder
@@ -201,25 +190,16 @@ def _complete(arguments: Sequence[str]) -> int:
     return ExitCode.OK
 
 
-def _cannot_write(error: OSError, *, as_json: bool) -> int:
+def _cannot_write(error: OSError) -> Report:
     where = f" {error.filename}" if error.filename else ""
     hint = "make room, then the same command" if error.errno in NOT_WRITTEN else "the same command"
-    return _report(
-        f"cannot write{where}: {error.strerror}",
-        code="write",
-        hint=hint,
-        exit_code=ExitCode.USAGE,
-        as_json=as_json,
-    )
+    text = f"cannot write{where}: {error.strerror}"
+    return Reason("write", text, hint), ExitCode.USAGE
 
 
-def _refused(why: str, *, as_json: bool, hint: str = "") -> int:
-    message = f"the system reports: {why}"
-    return _report(message, code="system", hint=hint, exit_code=ExitCode.USAGE, as_json=as_json)
-
-
-def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = "") -> int:
+def _report(report: Report, *, as_json: bool) -> int:
     """Write an error to stderr: two lines, or one JSON object."""
+    (code, message, hint), exit_code = report
     if as_json:
         import json
 

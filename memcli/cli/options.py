@@ -190,6 +190,14 @@ def check(option: str, words: Sequence[str], known: Sequence[str]) -> None:
             )
 
 
+def refuse(options: Options, names: Iterable[str], text: str, hint: str) -> None:
+    """Raise UsageError for the first of some options that a line has; `{}` stands for it."""
+    for name in names:
+        if getattr(options, name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(text.format(option), hint=hint.format(option))
+
+
 def result_keys() -> Sequence[str]:
     """Return the keys of a passage in JSON."""
     from memcli.render.jsonio import RESULT_KEYS

@@ -139,6 +139,17 @@ def write_help(text: str) -> None:
     sys.stdout.write(text)
 
 
+def write_topic(topic: str) -> bool:
+    """Write the page of a topic, or without one the list of topics; return whether there is one."""
+    if topic and topic not in topics():
+        return False
+    if topic:
+        write_page(page(topic))
+    else:
+        sys.stdout.write(topic_list())
+    return True
+
+
 def write_page(text: str) -> None:
     """Write a help page: as Markdown to a pipe, laid out for a terminal."""
     if sys.stdout.isatty():

@@ -379,7 +379,7 @@ def say_uncalibrated(answer: Answer, command: CommandContext, *, explain: bool) 
     if reason is None or not answer.candidates:
         return
     is_asked = explain or terminal.verbose or command.config("search.min_score") > 0
-    if is_asked or (answer.match == "weak" and not terminal.quiet and _is_news(reason, command)):
+    if is_asked or (answer.match == "weak" and not terminal.quiet and command.is_news(reason.code)):
         terminal.advise(reason)
 
 
@@ -426,7 +426,7 @@ def say_semantic(semantic: RetrieverUse, command: CommandContext, freshness: Fre
         if reason.code == MODE_IS_KEYWORD.code:
             return
         if reason.code == "script" and not terminal.verbose:
-            is_news = not terminal.quiet and _is_news(reason, command)
+            is_news = not terminal.quiet and command.is_news(reason.code)
             if not is_news or any(each.code == "language" for each in freshness.notices):
                 return
         terminal.advise(by_keywords(reason))
@@ -434,12 +434,6 @@ def say_semantic(semantic: RetrieverUse, command: CommandContext, freshness: Fre
         from memcli.api.ask import indexing_of
 
         terminal.advise(indexing_of(command.memory) or missing)
-
-
-def _is_news(reason: Reason, command: CommandContext) -> bool:
-    from memcli.cli.command_context import is_news
-
-    return is_news(reason.code, command.config.workspace, os.environ)
 
 
 def by_keywords(reason: Reason) -> Reason:

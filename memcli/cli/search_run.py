@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, progress_of, warn_of_secrets
-from memcli.errors import ERROR_SCHEMA, ExitCode, RetrieverError, UsageError
+from memcli.errors import ERROR_SCHEMA, ExitCode, Reason, RetrieverError, UsageError
 from memcli.record import Record
 from memcli.types import EMPTY, Filters, cite
 
@@ -82,9 +82,7 @@ def deliver(
         raise _without_semantic(result.answer.semantic)
     request.write(result)
     if request.command.config("secrets") == "warn":
-        shown = (
-            (request.command.cite(passage), passage.text) for passage in result.answer.passages
-        )
+        shown = ((request.command.cite(each), each.text) for each in result.answer.passages)
         warn_of_secrets(request.command, shown)
     return result
 
@@ -130,12 +128,8 @@ def each_line(request: SearchRequest) -> int:
             question = question_after(earlier, command.config, text, command.question_time)
         except UsageError as error:
             message = f"line {number} of stdin: {error.message}"
-            record = {
-                "schema": ERROR_SCHEMA,
-                "code": error.code,
-                "message": message,
-                "hint": "remove this line",
-            }
+            record = {"schema": ERROR_SCHEMA, "code": error.code, "message": message,
+                      "hint": "remove this line"}  # fmt: skip
             command.terminal.write(json.dumps(record) + "\n")
             code = error.exit_code
             continue
@@ -162,24 +156,20 @@ def write_loss(ref: str, question: Question, request: SearchRequest, *, as_json:
 
 def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
     """Return the error for an answer that needed vectors but had none."""
-    text, hint = (
-        (semantic.reason.text, semantic.reason.hint)
-        if semantic.reason
-        else ("nothing is indexed yet", "")
-    )
-    return RetrieverError(f"semantic search did not run: {text}", hint=hint or "memcli status")
+    reason = semantic.reason or Reason("", "nothing is indexed yet")
+    text = f"semantic search did not run: {reason.text}"
+    return RetrieverError(text, hint=reason.hint or "memcli status")
 
 
 def _lines_of(ref: str, command: CommandContext) -> FollowedLines:
     """Read the lines of a target; NotFoundError if it is not a document of the workspace."""
     from memcli.api import targets
-    from memcli.search.why_not import FollowedLines
 
     workspace, ref, before, _ = command.memory.owner_of(ref)
     settings = workspace.index_settings()
     target = targets.resolve(ref, settings, command.here)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)
-    return FollowedLines(before + target.source, target.path, first, last)
+    return (before + target.source, target.path), first, last
 
 
 def _write_course(
@@ -190,24 +180,25 @@ def _write_course(
     from memcli.search.stages import STAGES
     from memcli.search.why_not import conclusion, follow
 
+    (source, path), first, last = lines
     wide = max(map(len, STAGES))
-    terminal, trail = command.terminal, follow(course, lines.are_in)
+    terminal, trail = command.terminal, follow(course, lines)
     text = conclusion(trail, options_of(command.config, filters=Filters()))
     if as_json:
         from memcli.render.jsonio import source_of
 
         record: dict[str, Any] = {
             "schema": "memcli.why-not/1",
-            **source_of(lines.source),
-            "path": lines.path,
-            "start_line": lines.first,
-            "end_line": lines.last,
+            **source_of(source),
+            "path": path,
+            "start_line": first,
+            "end_line": last,
             "conclusion": text,
             "stages": [each._asdict() for each in trail.waypoints],
         }
         terminal.write_json(record)
         return
-    drawn = [f"{cite(*lines)}: {text}"]
+    drawn = [f"{cite(source, path, first, last)}: {text}"]
     for at in trail.waypoints:
         if at.rank is None:
             drawn.append(f"    {at.stage:<{wide}} not among {at.passages}")

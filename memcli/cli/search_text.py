@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from memcli.api.ask import SearchResult
-    from memcli.api.workspaces import Workspaces
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
     from memcli.search.ranked import Correction, RankedPassage
@@ -94,18 +93,17 @@ def _by_importance(passages: Sequence[RankedPassage], shape: Shape) -> list[int]
 def _messages(result: SearchResult) -> int:
     """Count the messages around the passages."""
     answer = result.answer
-    says_no_vectors = not answer.semantic.ran and answer.semantic.reason not in (
-        None,
-        MODE_IS_KEYWORD,
+    return sum(
+        (
+            not answer.semantic.ran and answer.semantic.reason not in (None, MODE_IS_KEYWORD),
+            any(repair.is_another_word for repair in answer.repaired),
+            bool(match_line(answer)),
+            bool(answer.dates),
+            bool(answer.omitted_over_budget),
+            bool(answer.omitted_low_confidence),
+            bool(shortened(answer.passages)),
+        )
     )
-    says_of_repair = any(repair.is_another_word for repair in answer.repaired)
-    says_of_words = says_of_repair + bool(match_line(answer))
-    says_of_budget = (
-        bool(answer.omitted_over_budget)
-        + bool(answer.omitted_low_confidence)
-        + bool(shortened(answer.passages))
-    )
-    return says_of_words + bool(answer.dates) + says_no_vectors + says_of_budget
 
 
 def _cut_to(
@@ -211,7 +209,7 @@ def _groups(
 
 def _more(cut: int, left: int) -> str:
     """Say how many passages are not shown whole, and how many not at all."""
-    passages = "1 passage is" if cut == 1 else f"{cut} passages are"
+    passages = plain.counted(cut, "passage is", "passages are")
     if not left:
         return f"{passages} not shown whole; --more shows all."
     if left < cut:
@@ -339,20 +337,16 @@ def _is_shown(line: Correction, passages: Sequence[RankedPassage]) -> bool:
 
 
 def _around(passage: RankedPassage, command: CommandContext, shape: Shape) -> Around:
+    """Read the lines on each side; none if the file no longer contains the passage."""
     if not shape.around:
-        return plain.NOTHING_AROUND
-    return around(command.memory, passage, shape.around)
-
-
-def around(memory: Workspaces, passage: RankedPassage, count: int) -> Around:
-    """Read `count` lines on each side; none if the file no longer contains the passage."""
+        return NOTHING_AROUND
     from memcli.api.read import get
 
-    first = max(1, passage.start_line - count)
+    first = max(1, passage.start_line - shape.around)
+    count = passage.end_line + shape.around - first + 1
     try:
         name = shown(*passage.about.document)
-        wide = passage.end_line + count - first + 1
-        neighbours = get(memory, name, first=first, count=wide, is_use=False)
+        neighbours = get(command.memory, name, first=first, count=count, is_use=False)
     except MemcliError:
         return NOTHING_AROUND
     lines = list(enumerate(neighbours.text.split("\n"), start=neighbours.start_line))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memcli.cli import options as rows
-from memcli.cli.command_help import Command, kind_of, words_of
+from memcli.cli.command_help import Command, command_tree, kind_of, words_of
 from memcli.cli.options import CommandArgument, Option
 from memcli.cli.program import COMMANDS, topics
 
@@ -36,9 +36,9 @@ def quoted(text: str) -> str:
     return text.replace("'", "’").replace("`", "").replace(":", ";")
 
 
-def completion_scripts(commands: Sequence[Command]) -> dict[str, str]:
+def completion_scripts() -> dict[str, str]:
     """Write the script of every shell, by its name."""
-    words = sorted((*topics(), *COMMANDS))
+    words, commands = sorted((*topics(), *COMMANDS)), command_tree()
     writers = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
     return {shell: writers[shell](commands, words) for shell in rows.SHELLS}
 
@@ -266,7 +266,8 @@ def zsh_script(commands: Sequence[Command], topics: Sequence[str]) -> str:
             command = next(each for each in commands if each.name == full)
             lines.append(f"        {name}) _arguments -s \\")
             specs = [_zsh_option(option, topics) for option in command.options]
-            specs += _zsh_arguments(command, topics)
+            specs += [f"'*:{_zsh_name(each)}:{_zsh_action(each, topics)}'"
+                      for each in command.arguments[:1]]  # fmt: skip
             lines.append(" \\\n".join(f"          {spec}" for spec in specs) + " ;;")
         lines += ["      esac ;;", "  esac", "}", ""]
     return "\n".join([*lines, _ENTRY])
@@ -284,10 +285,6 @@ def _zsh_option(option: Option, topics: Sequence[str]) -> str:
     if kind_of(option) == rows.WORKSPACES:  # there may be several
         return f"'*'{{{names}}}'[{about}]{value}'"
     return f"'({option.names})'{{{names}}}'[{about}]{value}'"
-
-
-def _zsh_arguments(command: Command, topics: Sequence[str]) -> list[str]:
-    return [f"'*:{_zsh_name(each)}:{_zsh_action(each, topics)}'" for each in command.arguments[:1]]
 
 
 def _zsh_name(row: CommandArgument | Option) -> str:

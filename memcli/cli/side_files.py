@@ -122,12 +122,14 @@ def trace_of_search(
 
 def trace_of_context(made: Assembly, command: CommandContext, *, budget: int) -> dict[str, Any]:
     """Describe an assembled context."""
-    from memcli.context.trace import Made, context_trace
+    from memcli.context.trace import context_trace
+    from memcli.search.pipeline import NOTHING
 
     question = made.question
     text = question.text if question else ""
     inquiry = _inquiry(command, "context", text, made.filters, budget)
-    return context_trace(inquiry, Made(question, made.answer, made.assembled, made.revision))
+    answer = made.answer or NOTHING._replace(revision=made.revision)
+    return context_trace(inquiry, question, answer, made.assembled)
 
 
 def _inquiry(

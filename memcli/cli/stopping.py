@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
 Handler = Callable[[int, FrameType | None], object]
@@ -35,11 +35,9 @@ class Stop:
             raise Stopped
 
 
-@contextmanager
-def stopped_by_signals(stop: Stop) -> Iterator[None]:
+def stopped_by_signals(stop: Stop) -> AbstractContextManager[None]:
     """Handle Ctrl-C, SIGTERM and SIGHUP, except those that the caller wants ignored (nohup)."""
-    with _handled(("SIGINT", "SIGTERM", "SIGHUP"), stop):
-        yield
+    return _handled(("SIGINT", "SIGTERM", "SIGHUP"), stop)
 
 
 class Terminated(KeyboardInterrupt):
@@ -65,11 +63,9 @@ def ended_by_signals() -> Iterator[None]:
             signal.raise_signal(came)
 
 
-@contextmanager
-def unheeded(*names: str) -> Iterator[None]:
+def unheeded(*names: str) -> AbstractContextManager[None]:
     """Ignore signals here, but not in a program that is started meanwhile."""
-    with _handled(names, lambda number, frame: None):
-        yield
+    return _handled(names, lambda number, frame: None)
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def watch(
         except Stopped:
             session.log.stopped(signal.Signals(stop.number).name)
         finally:
-            session.close()
+            session.sight.close()
     return ExitCode.INTERRUPTED if stop.number == signal.SIGINT else ExitCode.OK
 
 
@@ -109,10 +109,6 @@ class _Session:
         self.embedding_since: float | None = None
         self.embedded = 0
         self.record = WatchRecord(os.getpid(), since=self.log.now().isoformat(timespec="seconds"))
-
-    def close(self) -> None:
-        """Stop listening."""
-        self.sight.close()
 
     def stay(self) -> None:
         """Do what is due, until the end."""
@@ -340,7 +336,7 @@ class Log:
         self._terminal, self._now_ns, self._as_json = terminal, now_ns, as_json
         self._folders: dict[tuple[str, str], Skip] = {}  # folders that the last run could not list
         self._files: set[Skip] = set()  # files that it has skipped
-        self._failure = self._last_message = ""
+        self.failure = self._last_message = ""  # why the last run failed, and what was printed
         self._vector_reason: Reason | None = None
 
     def now(self) -> datetime:
@@ -359,8 +355,8 @@ class Log:
         pending: int, seconds: float, is_new: bool = False,
     ) -> None:  # fmt: skip
         """Report a run; one without changes is reported only at the start or with -v."""
-        recovered = bool(self._failure)
-        self._failure = self._last_message = ""
+        recovered = bool(self.failure)
+        self.failure = self._last_message = ""
         changes = _changes(report)
         if changes or embedded or recovered or reason == "start" or self._terminal.verbose:
             done = "built again" if is_new else "up to date"
@@ -400,7 +396,7 @@ class Log:
         """Report why a run failed, once per reason."""
         reason = _why(error)
         is_busy = reason.code == BusyError.code
-        before, self._failure = self._last_message, reason.text
+        before, self.failure = self._last_message, reason.text
         self._last_message = reason.code if is_busy else reason.text  # the other process
         if before == self._last_message:
             return
@@ -414,11 +410,6 @@ class Log:
             hint=reason.hint,
             retry_seconds=retry_seconds,
         )
-
-    @property
-    def failure(self) -> str:
-        """Return the reason of the last run's failure; empty when it succeeded."""
-        return self._failure
 
     def notice(self, message: str) -> None:
         """Print a message."""

@@ -171,7 +171,7 @@ def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
         for draft in drafts:
             name = os.path.basename(draft.path)
             try:
-                atomic_write.create(folder, name, draft.text.encode("utf-8", "surrogatepass"))
+                atomic_write.write(folder, name, draft.text.encode("utf-8", "surrogatepass"))
             except FileExistsError:
                 raise UsageError(
                     f"{draft.path} exists and is not a summary, so memcli does not change it",

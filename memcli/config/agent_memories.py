@@ -6,10 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 
 from memcli.checking import Any
-from memcli.config.keys import nearest
+from memcli.config.keys import FLAG_ORIGIN, nearest
 from memcli.config.sources import BUILT_IN_KINDS, HINT, shortened, source_of
 from memcli.errors import ConfigError, NotFoundError, Reason
-from memcli.record import Record
 from memcli.types import Source
 from memcli.workspace.agent_memories import (
     BY_NAME,
@@ -26,24 +25,19 @@ FLAG = "--with"
 AGENT_MEMORY_HINT = "memcli help agent-memory"
 
 
-class AgentMemorySelection(Record):
-    """Which agent memories to add, and the origin of the setting."""
-
-    names: tuple[str, ...]
-    origin: str
-    is_flag: bool
-    all: bool  # a folder that is not a workspace takes all that exist
-
-
 def gather(
     default: Source,
     blocks: Sequence[tuple[Mapping[str, Any], bool]],
-    selection: AgentMemorySelection,
+    names: Sequence[str],
     around: Surroundings,
+    *,
+    origin: str,
+    every: bool,
 ) -> AgentMemorySources:
     """List all sources after the default one, and the memories that were left out.
 
-    `blocks` are (block, is from the user's own file).
+    `blocks` are (block, is from the user's own file). `names` are memories to add, from the setting
+    of an `origin`; a folder that is not a workspace takes `every` one that exists.
     """
     sources: list[Source] = [default]
     passed: tuple[Reason, ...] = ()
@@ -57,9 +51,9 @@ def gather(
             if any(source.name == other.name for other in sources):
                 raise ConfigError(f"two sources are named {source.name}", hint=HINT)
             sources.append(source)
-    more = _agent_memories(selection, around)
-    names, roots = {s.name for s in sources}, {s.root for s in sources}
-    added = [s for s in more.sources if s.name not in names and s.root not in roots]
+    more = _agent_memories(names, around, origin=origin, every=every)
+    known, roots = {s.name for s in sources}, {s.root for s in sources}
+    added = [s for s in more.sources if s.name not in known and s.root not in roots]
     return AgentMemorySources((*sources, *added), (*passed, *more.passed))
 
 
@@ -105,27 +99,30 @@ def _overridden(source: Source, values: Mapping[str, Any]) -> Source:
     return source_of(source.root, block, is_user=True)._replace(kinds=kinds, **defaults)
 
 
-def _agent_memories(selection: AgentMemorySelection, around: Surroundings) -> AgentMemorySources:
+def _agent_memories(
+    names: Sequence[str], around: Surroundings, *, origin: str, every: bool
+) -> AgentMemorySources:
     """Find the agent memories to add; one that the command line names must exist."""
-    for name in selection.names:
+    is_flag = origin == FLAG_ORIGIN
+    for name in names:
         if name not in FINDABLE:
-            where = "" if selection.is_flag else f"{selection.origin}: "
+            where = "" if is_flag else f"{origin}: "
             raise ConfigError(
                 f"{where}no agent memory is called {shortened(name)}",
                 hint=f"{FLAG} {nearest(name, FINDABLE)}",
             )
-    by_name = {name: find((name,), around) for name in selection.names}
+    by_name = {name: find((name,), around) for name in names}
     memories = AgentMemorySources(
         tuple(source for each in by_name.values() for source in each.sources),
         tuple(reason for each in by_name.values() for reason in each.passed),
     )
-    if selection.all:  # a memory of all work does not belong to notes that are not about work
-        others = tuple(name for name in OPEN if name not in selection.names)
+    if every:  # a memory of all work does not belong to notes that are not about work
+        others = tuple(name for name in OPEN if name not in names)
         more = find(others, around, of_here=not is_repository(around.root))
         memories = AgentMemorySources(
             (*memories.sources, *more.sources), (*memories.passed, *more.passed)
         )
-    for name, own in by_name.items() if selection.is_flag else ():
+    for name, own in by_name.items() if is_flag else ():
         if not own.sources:
             kind = "transcripts" if BY_NAME[name].is_transcripts else "memory"
             why = own.passed[0].text if own.passed else f"it keeps no {kind} of {around.root}"

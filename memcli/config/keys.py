@@ -8,6 +8,8 @@ from memcli.checking import Any
 from memcli.embedding import encoders
 from memcli.record import Record
 
+FLAG_ORIGIN = "flag"  # of a value from the command line
+
 
 class Key(Record):
     """One setting: its name, type, default, choices and meaning."""

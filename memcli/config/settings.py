@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from memcli import system
 from memcli.checking import Any
 from memcli.config.keys import BY_NAME as BY_NAME
+from memcli.config.keys import FLAG_ORIGIN as FLAG_ORIGIN
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
@@ -28,7 +29,6 @@ from memcli.workspace.locate import Surroundings, default_source, is_everything
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
-FLAG_ORIGIN = "flag"
 # The table of the user's file, by its path and how it was seen.
 _read_last: dict[tuple[str, tuple[int, ...]], dict[str, Any]] = {}
 MOST_WHOLE = 10**15  # of a whole number without its own bound
@@ -142,12 +142,10 @@ def load(
     passed: tuple[Reason, ...] = ()
     names, origin = values["files.agent_memories"]
     if blocks or names or not by:
-        from memcli.config.agent_memories import AgentMemorySelection, gather
+        from memcli.config.agent_memories import gather
 
-        selection = AgentMemorySelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
-        sources, passed = gather(
-            *own_sources, blocks, selection, Surroundings(workspace, home, environ)
-        )
+        around = Surroundings(workspace, home, environ)
+        sources, passed = gather(*own_sources, blocks, names, around, origin=origin, every=not by)
     return Config(workspace, values, sources, by, passed)
 
 

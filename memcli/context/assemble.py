@@ -176,7 +176,7 @@ def fix(
     def begin(chunks: Sequence[Excerpt], share: float, above: Sequence[ContextPart]) -> _Divided:
         def fits(spans: Sequence[ChunkSpan]) -> bool:
             parts = joined(SOFT, spans)
-            is_within = sum(part.cost for part in parts) <= share * budget
+            is_within = _own(parts) <= share * budget
             return is_within and cost([*above, *parts, *tail]) <= budget - sharing.reserve
 
         return _beginning([whole(chunk) for chunk in chunks], fits)
@@ -332,8 +332,10 @@ def tasks_of(chunks: Sequence[Excerpt]) -> list[ContextPart]:
     tasks = (
         make_part(TASKS, each, window=at.span())
         for each in chunks
-        for at in _tasks(each)
-        if not _is_done(at[0], each.about.date or "9999", chunks)
+        if "[ ]" in each.text
+        for at in _TASK.finditer(each.text)
+        if len(at[0]) <= 4 * MOST_TASK_TOKENS
+        and not _is_done(at[0], each.about.date or "9999", chunks)
     )
     return [*islice(tasks, MOST_TASKS)]
 
@@ -341,7 +343,7 @@ def tasks_of(chunks: Sequence[Excerpt]) -> list[ContextPart]:
 def _is_done(task: str, day: str, chunks: Iterable[Excerpt]) -> bool:
     """Return whether a line of a later day has all that identifies a task, and says it is done."""
     things = [code or name for code, name in _THING.findall(task)]
-    if not any(map(_is_name, things)):
+    if all(map(str.isdecimal, things)):
         things = [task.partition("]")[2].strip()]
     return any(
         all(thing in line for thing in things) and _DONE.search(line) and not _NOT_DONE.search(line)
@@ -349,10 +351,6 @@ def _is_done(task: str, day: str, chunks: Iterable[Excerpt]) -> bool:
         if day < (chunk.about.date or "") and all(thing in chunk.text for thing in things)
         for line in chunk.text.split("\n")
     )
-
-
-def _is_name(thing: str) -> bool:
-    return not thing.isdecimal()
 
 
 def changed_parts(
@@ -371,12 +369,6 @@ def changed_parts(
             part = make_part(CHANGED, each)
             if part.text:
                 yield part
-
-
-def _tasks(chunk: Excerpt) -> Iterator[re.Match[str]]:
-    for match in _TASK.finditer(chunk.text) if "[ ]" in chunk.text else ():
-        if len(match[0]) <= 4 * MOST_TASK_TOKENS:
-            yield match
 
 
 def packed_in_order(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
 
 _ENDINGS = ("", ".md", ".markdown")
-DocumentName = tuple[str, str]  # (source, path)
 
 
 class Link(Record):
@@ -62,12 +61,12 @@ def strong(links: Iterable[Link], how: Following) -> list[Link]:
     return sorted(worth, key=lambda link: (-link.score, link.citation))
 
 
-def candidates(link: Link, roots: Mapping[str, str]) -> list[DocumentName]:
+def candidates(link: Link, roots: Mapping[str, str]) -> list[Key]:
     """List the documents that a target may mean, the likeliest first; `roots` by source."""
     written = _path(link.target)
     root = roots.get(link.source, "/")
     near = posixpath.join(root, posixpath.dirname(link.path), written.lstrip("/"))
-    names: list[DocumentName] = []
+    names: list[Key] = []
     for full in (near, posixpath.join(root, written.lstrip("/"))):
         whole = posixpath.normpath(full)
         # The innermost source first, and the linking document's own source before others.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from memcli.context.parts import ContextPart, join, make_part
 from memcli.markdown.lineage import cited_lines
@@ -24,7 +25,7 @@ CUT_DOWN = 3
 # in 2000 tokens as it is and saves 20 of them; 1 loses .001.
 ABOUT_AS_GOOD = 0.95
 
-KeywordMatch = tuple[int, ContextPart]  # rank of the best passage of a part
+PackedPart = tuple[int, ContextPart]  # rank of the best passage of a part
 CitedLine = tuple[str, int, int]  # path in the memory, first and last line
 
 
@@ -92,7 +93,7 @@ class _Document(Record):
 
     fixed: list[ContextPart]
     positions: list[tuple[int, int]]  # of the parts, to look them up
-    parts: list[KeywordMatch]
+    parts: list[PackedPart]
 
 
 class _Offer(Record):
@@ -101,7 +102,7 @@ class _Offer(Record):
     cost: float  # tokens it adds
     document: _Document
     neighbours: slice  # parts of the document that it joins
-    whole: KeywordMatch  # with them
+    whole: PackedPart  # with them
 
 
 class _Page:
@@ -174,7 +175,7 @@ class _Page:
         if end < len(document.parts) and (joint := self._joint(whole, document.parts[end][1])):
             whole, end = joint, end + 1
         joined = document.parts[first:end]
-        best, leader = min(joined, default=(rank, part), key=_rank)
+        best, leader = min(joined, default=(rank, part), key=itemgetter(0))
         whole = whole._replace(score=leader.score, via=leader.via)
         cost = whole.cost - sum(neighbour.cost for _, neighbour in joined)
         return _Offer(cost, document, slice(first, end), (best, whole))
@@ -188,7 +189,7 @@ class _Page:
     def parts(self) -> list[ContextPart]:
         """List the parts that are shown, without the fixed ones, best first."""
         every = (ranked for document in self._documents.values() for ranked in document.parts)
-        return [part for _, part in sorted(every, key=_rank)]
+        return [part for _, part in sorted(every, key=itemgetter(0))]
 
     def _document(self, part: ContextPart) -> _Document:
         key = part.excerpt.about.document
@@ -251,10 +252,6 @@ def _path(part: ContextPart) -> str:
 
 def _position(part: ContextPart) -> tuple[int, int]:
     return part.spans[0].chunk.ordinal, part.spans[0].start
-
-
-def _rank(ranked: KeywordMatch) -> int:
-    return ranked[0]
 
 
 def _window(part: ContextPart, start: int, end: int) -> ContextPart:

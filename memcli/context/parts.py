@@ -116,9 +116,9 @@ class ContextPart(Record):
     def overlaps(self, other: ContextPart, *, by_lines: bool) -> bool:
         """Return whether two parts show the same lines; with `by_lines`, chunks may share lines."""
         a, b = self.excerpt, other.excerpt
-        if (a.about.source, a.about.path) != (b.about.source, b.about.path):
-            return False
-        if a.about.start_line > b.about.end_line or b.about.start_line > a.about.end_line:
+        if a.about.document != b.about.document or (
+            a.about.start_line > b.about.end_line or b.about.start_line > a.about.end_line
+        ):
             return False
         return by_lines or any(
             x.chunk.about.chunk_id == y.chunk.about.chunk_id and x.start < y.end and y.start < x.end
@@ -275,7 +275,8 @@ def opening_line(lines: About, text: str, mark: str = "") -> str:
 
 def frame(sections: Collection[str]) -> str:
     """Write what is printed around the parts of some sections, as one text."""
-    return "".join(_opening(sections) + [_heading(name) for name in _headed(sections)])
+    headings = dict.fromkeys(_HEADINGS[name] for name in SECTIONS if name in sections)
+    return "".join([*_opening(sections), *map(_heading, headings)])
 
 
 def markdown(parts: Sequence[ContextPart], *, notice: str = "") -> str:
@@ -304,10 +305,6 @@ def _opening(sections: Collection[str]) -> list[str]:
     if not sections:
         return []
     return [_WITH_RULES if ALWAYS in sections or SOFT in sections else NO_RULES]
-
-
-def _headed(sections: Collection[str]) -> list[str]:
-    return list(dict.fromkeys(_HEADINGS[name] for name in SECTIONS if name in sections))
 
 
 def _heading(heading: str) -> str:

@@ -6,7 +6,7 @@ preferences are few, so each one is compared with the question.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context.parts import PREFERENCES, ContextPart, part_of_lines
@@ -65,7 +65,10 @@ def _shares(
 ) -> dict[tuple[int, Lines], float]:
     """Return the share of the question's words that each run of lines contains."""
     runs = [(c, run) for c in candidates for run in lines[c.about.chunk_id]]
-    texts = ["\n".join(_lines(candidate, run)) for candidate, run in runs]
+    texts = [
+        "\n".join(c.text.split("\n")[run[0] - c.about.start_line :][: run[1] - run[0] + 1])
+        for c, run in runs
+    ]
     terms = [index_term.text for term in query.counted_terms if (index_term := term.index_term)]
     cut = [frozenset(each) for each in snapshot.tokens([prepare(text) for text in texts])]
     words = [frozenset(each) for each in snapshot.tokens(terms) if each]
@@ -75,8 +78,3 @@ def _shares(
         else 0.0
         for (candidate, run), tokens in zip(runs, cut, strict=True)
     }
-
-
-def _lines(candidate: Candidate, run: Lines) -> Iterator[str]:
-    first = candidate.about.start_line
-    yield from candidate.text.split("\n")[run[0] - first : run[1] - first + 1]

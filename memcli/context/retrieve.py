@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from math import ceil
+from operator import not_
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context import hops
@@ -27,7 +29,6 @@ from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
 from memcli.search.validity import scope_of
 from memcli.store.documents import (
-    AlwaysDocument,
     IndexedDocument,
     Linking,
     TitledDocument,
@@ -80,7 +81,11 @@ def fixed_of(
     """
 
     def rules(*, soft: bool) -> list[list[Excerpt]]:
-        documents = _rules_first(snapshot.marked(soft=soft))
+        # The documents of highest authority come first; the others keep their order.
+        documents = sorted(
+            snapshot.marked(soft=soft),
+            key=lambda d: -(UNSAID_AUTHORITY if d.authority is None else d.authority),
+        )
         return [[each for each in one.excerpts if may_show(each.about)] for one in documents]
 
     always = [document for document in rules(soft=False) if document]
@@ -111,13 +116,6 @@ def _newest(snapshot: Snapshot) -> Iterator[TailEntry]:
     yield from entries(snapshot.newest(LOGS))
 
 
-def _rules_first(documents: Sequence[AlwaysDocument]) -> list[AlwaysDocument]:
-    """Put the documents of highest authority first; the others keep their order."""
-    return sorted(
-        documents, key=lambda d: -(UNSAID_AUTHORITY if d.authority is None else d.authority)
-    )
-
-
 def find(
     snapshot: Snapshot,
     question: Question,
@@ -136,10 +134,7 @@ def find(
     # In a prompt, quotation marks do not demand an exact phrase.
     inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
-    query = question.query
-    answers = search_each(
-        groups, query, question.dates, wide, age_days=question.age_days, observe=observe
-    )
+    answers = search_each(groups, question, wide, observe=observe)
     worth, idle = split_by_worth([_without_soft_rules(each, fixed) for each in answers])
     passages, low = (
         merge_answers(worth, options=wide).passages,
@@ -150,7 +145,7 @@ def find(
     linked = _hops(snapshot, parts[:PARENTS], fixed, following)
     answer = merge_answers(answers, options=wide)
     offered = raw_first(with_hops(parts, linked))
-    nearest = _preferences(groups, answers, query, fixed)
+    nearest = _preferences(groups, answers, question.query, fixed)
     shown = _quoted([*nearest, *offered[:COMPARED]])
     pool = near(snapshot, shown, scope_within(snapshot, options.filters))
     pool += [Quotation(passage.about, passage.candidate.text) for passage in answer.fused[:POOL]]
@@ -208,25 +203,16 @@ def split_by_worth(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer
     worthy: list[Answer] = []
     below: list[Answer] = []
     for answer, own in zip(answers, sure, strict=True):
-        is_known = answer.uncalibrated is None
-        worth, idle = (
-            ((), answer.passages) if is_known and own < least else _by_worth(answer.passages)
-        )
+        is_far = answer.uncalibrated is None and own < least
+        floor = FLOOR_SHARE * max((passage.score for passage in answer.passages), default=0.0)
+        are_idle = [
+            is_far or passage.score <= 0 or (rank >= FREE and passage.score < floor)
+            for rank, passage in enumerate(answer.passages)
+        ]
+        worth = compress(answer.passages, map(not_, are_idle))
         worthy.append(answer._replace(passages=tuple(worth)))
-        below.append(answer._replace(passages=tuple(idle)))
+        below.append(answer._replace(passages=tuple(compress(answer.passages, are_idle))))
     return worthy, below
-
-
-def _by_worth(
-    passages: Sequence[RankedPassage],
-) -> tuple[Sequence[RankedPassage], Sequence[RankedPassage]]:
-    best = max((passage.score for passage in passages), default=0.0)
-    worth: list[RankedPassage] = []
-    idle: list[RankedPassage] = []
-    for rank, passage in enumerate(passages):
-        is_worth = passage.score > 0 and (rank < FREE or passage.score >= FLOOR_SHARE * best)
-        (worth if is_worth else idle).append(passage)
-    return worth, idle
 
 
 def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
@@ -234,12 +220,10 @@ def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
     cites = [(part, cited(part)) for part in parts]
     raw = [part for part, lines in cites if not lines]
 
-    def is_shown(lines: Sequence[CitedLine]) -> bool:
-        return any(touches(part, each) for each in lines for part in raw)
+    def is_shown(each: tuple[ContextPart, Sequence[CitedLine]]) -> bool:
+        return any(touches(part, line) for line in each[1] for part in raw)
 
-    again = [is_shown(lines) for _, lines in cites]
-    order = sorted(range(len(parts)), key=again.__getitem__)
-    return [parts[at] for at in order]
+    return [part for part, _ in sorted(cites, key=is_shown)]
 
 
 def with_hops(parts: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
@@ -329,7 +313,7 @@ def with_corrections(
     for part in parts:
         marked = _marked(part, newer)
         for line in marked.corrected_by:
-            if not any(_shows(other, line) for other in (*parts, *ranked)):
+            if not any(_has(other.excerpt.about, line) for other in (*parts, *ranked)):
                 ranked += _lines_of(snapshot, line, part)
         if not all(map(newer.is_past, _quoted([part]))):
             ranked.append(marked)
@@ -349,20 +333,16 @@ def _quoted(parts: Iterable[ContextPart]) -> list[Quotation]:
     return [Quotation(span.excerpt.about, visible(span.excerpt.text)) for span in spans]
 
 
-def _shows(part: ContextPart, line: Correction) -> bool:
-    about = part.excerpt.about
+def _has(about: About, line: Correction) -> bool:
     is_in = about.start_line <= line.start_line <= about.end_line
-    return is_in and about.document == (line.source, line.path)
+    return is_in and about.document == line.document
 
 
 def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Iterator[ContextPart]:
     chunk = snapshot.excerpts([line.chunk_id]).get(line.chunk_id)
     if chunk and chunk.about.is_summary:  # the line is that of the log which it quotes
         own = snapshot.excerpts_of([line.document], Scope())
-        spans = (range(each.about.start_line, each.about.end_line + 1) for each in own)
-        chunk = next(
-            (c for c, span in zip(own, spans, strict=True) if line.start_line in span), None
-        )
+        chunk = next((each for each in own if _has(each.about, line)), None)
     if chunk is not None:
         yield part_of_lines(older.section, chunk, (line.start_line, line.end_line), older.score)
 
@@ -423,7 +403,7 @@ def _targets(
     loose = [hops.name(link) for link, place in chosen.items() if place is None]
     named = _named(titles, loose)
     places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
-    chunks: dict[hops.DocumentName, list[Excerpt]] = {}
+    chunks: dict[Key, list[Excerpt]] = {}
     for excerpt in snapshot.excerpts_of(sorted({p for p in places.values() if p}), Scope()):
         chunks.setdefault(excerpt.about.document, []).append(excerpt)
 

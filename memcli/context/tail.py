@@ -8,13 +8,13 @@ an item that asks or leads on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import dropwhile, groupby
+from itertools import accumulate, dropwhile, groupby
 
 from memcli.compaction.entries import ENTRY_TOKENS, DatedLog, LogEntry, cut, leads_on
 from memcli.context.parts import ChunkSpan, whole
 from memcli.language.tokens import measure
 from memcli.markdown.comments import visible
-from memcli.types import Excerpt
+from memcli.types import Excerpt, Lines
 
 # Characters to parse from the end of a document, about 50 times a tail.
 MOST_CHARS = 1 << 18
@@ -22,7 +22,6 @@ MOST_CHARS = 1 << 18
 # Tokens of items that stay together in such a list: the tail grows by this much at a time.
 ITEMS_TOKENS = 200
 
-Lines = tuple[int, int]  # first and last, from 1
 TailEntry = tuple[ChunkSpan, ...]  # in the order of the document
 
 
@@ -71,11 +70,9 @@ def _has_body(chunk: Excerpt) -> bool:
     """Return whether there are lines below the first headings, and that none may be a heading."""
     lines = (line.strip() for line in chunk.text.split("\n"))
     body = list(dropwhile(lambda line: not line or line.startswith("#"), lines))
-    return body != [] and not any(map(_may_be_heading, body))
-
-
-def _may_be_heading(line: str) -> bool:
-    return line.startswith("#") or (line != "" and not line.strip("=-"))
+    return body != [] and not any(
+        line.startswith("#") or (line and not line.strip("=-")) for line in body
+    )
 
 
 def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:
@@ -115,16 +112,8 @@ def _spans(chunks: Sequence[Excerpt], first: int, last: int) -> Iterator[ChunkSp
         top, bottom = chunk.about.start_line, chunk.about.end_line
         if top > last or bottom < first:
             continue
-        starts = _starts(chunk.text)
+        starts = [0, *accumulate(len(line) + 1 for line in chunk.text.split("\n"))]
         start = starts[first - top] if first > top else 0
         end = starts[last - top + 1] - 1 if last < bottom else len(chunk.text)
         if visible(chunk.text[start:end]).strip():
             yield ChunkSpan(chunk, start, end)
-
-
-def _starts(text: str) -> list[int]:
-    """Return where each line of a text begins."""
-    starts = [0]
-    for line in text.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
-    return starts

@@ -13,34 +13,22 @@ from memcli.context.assemble import AssembledContext, tokens
 from memcli.context.parts import ContextPart
 from memcli.errors import Reason
 from memcli.markdown.segments import digest
-from memcli.record import Record
-from memcli.search.pipeline import NOTHING, Answer
+from memcli.search.pipeline import Answer
 from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.search.ranked import RankedPassage
 from memcli.search.retrievers import RetrieverUse
-from memcli.search.trace import TEXT_CHARS, Inquiry, grounds, steps
+from memcli.search.trace import CONTEXT_SCHEMA, TEXT_CHARS, Inquiry, grounds, steps
 
-SCHEMA = "memcli.context-trace/1"
 _NOT_ASKED = RetrieverUse(False, Reason("not-asked", "nothing is asked"), 0, 0)
 
 
-class Made(Record):
-    """A context, with the question and the answer behind it."""
-
-    question: Question | None
-    answer: Answer | None
-    assembled: AssembledContext
-    revision: str
-
-
-def context_trace(inquiry: Inquiry, made: Made) -> dict[str, Any]:
+def context_trace(
+    inquiry: Inquiry, question: Question | None, answer: Answer, assembled: AssembledContext
+) -> dict[str, Any]:
     """Describe a context as `memcli.context-trace/1` does."""
-    answer = made.answer or NOTHING._replace(revision=made.revision)
-    question = made.question
     if question is None:
         answer = answer._replace(keyword=_NOT_ASKED, semantic=_NOT_ASKED)
-    parts = made.assembled.parts
     return {
         **grounds(
             inquiry,
@@ -48,12 +36,13 @@ def context_trace(inquiry: Inquiry, made: Made) -> dict[str, Any]:
             question.dates if question else (),
             answer,
         ),
-        "schema": SCHEMA,
+        "schema": CONTEXT_SCHEMA,
         "query": inquiry.text if question else None,
         "match": answer.match if question else None,
-        "tokens": made.assembled.tokens,
+        "tokens": assembled.tokens,
         "passages": [
-            _passage(rank, part, answer.passages) for rank, part in enumerate(parts, start=1)
+            _passage(rank, part, answer.passages)
+            for rank, part in enumerate(assembled.parts, start=1)
         ],
         "omitted": [
             {
@@ -61,7 +50,7 @@ def context_trace(inquiry: Inquiry, made: Made) -> dict[str, Any]:
                 "citation": part.excerpt.about.citation,
                 "tokens": tokens([part]),
             }
-            for part in made.assembled.left_out
+            for part in assembled.left_out
         ],
     }
 

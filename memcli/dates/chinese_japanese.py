@@ -27,7 +27,7 @@ from memcli.dates.words import (
     quarter_days,
     recent,
     season_days,
-    third,
+    share,
     year_days,
 )
 from memcli.record import Record
@@ -207,7 +207,7 @@ def _of_year(match: re.Match[str], year: int) -> Days:
     if match["season"]:
         return season_days(year, SEASONS[match["season"]])
     if match["edge"]:
-        return third(year_days(year), "初 底末".index(match["edge"]) and 2)
+        return share(year_days(year), "初 底末".index(match["edge"]) and 2, 3)
     return _of_that_year(match, "", year) or year_days(year)
 
 
@@ -224,7 +224,7 @@ def _of_that_year(match: re.Match[str], mark: str, year: int) -> Days | None:
         return one_day(date(year, month, as_number(day)))
     part = match["part" + mark]
     days = month_days(year, month)
-    return third(days, {"初": 0, "上": 0, "中": 1}.get(part[0], 2)) if part else days
+    return share(days, {"初": 0, "上": 0, "中": 1}.get(part[0], 2), 3) if part else days
 
 
 def _without_year(match: re.Match[str], today: date) -> Days | None:

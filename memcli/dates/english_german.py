@@ -392,7 +392,9 @@ def read_recency(
     if low[0] not in _LAST and low[0] not in _FIRST:
         return None
     order = "newest" if low[0] in _LAST else "oldest"
-    if low[1] in _SEQUENCES or (asks_when and _is_when(low, before)):
+    # It is a time (when did we first meet), not a thing (our first car).
+    is_when = asks_when and low[1] not in _NOT_IN_TIME and not set(before[-1:]) & set(_OWNERS)
+    if low[1] in _SEQUENCES or is_when:
         return 1, Reading(order=order)
     count = 2 if as_number(low[1]) is not None else 1  # the last two deliveries
     return (count, Reading(order=order)) if _is_head(low, before, count) else None
@@ -407,11 +409,6 @@ def _is_of_others(after: Sequence[str]) -> bool:
     links = (at for at, word in enumerate(after) if word in _LINKS)
     at = next(links, 0)
     return at > 0 and after[at + 1] in _OF_A_THING and after[at + 2] not in _PEOPLE
-
-
-def _is_when(low: Sequence[str], before: Sequence[str]) -> bool:
-    """Return whether it is a time (when did we first meet), not a thing (our first car)."""
-    return low[1] not in _NOT_IN_TIME and before[-1] not in _OWNERS
 
 
 def _is_head(low: Sequence[str], before: Sequence[str], count: int) -> bool:

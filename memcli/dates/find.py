@@ -91,7 +91,9 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
     `day_first` reads 7/12/2023 as 7 December if both readings are in the calendar.
     """
     typed = text[:MAX_CHARS]
-    text = _with_ascii_digits(typed)
+    text = typed
+    if not text.isascii():  # ١٢ becomes 12, with the same number of characters
+        text = re.sub(r"[^\D0-9]", lambda digit: str(int(digit[0])), text)
     spans = list(_unspaced(text, today))
     positions = {at for span in spans for at in range(span.at, span.stops_at)}
     for start, end, reading in english_german.read(text, today, day_first=day_first):
@@ -104,13 +106,6 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
             spans.append(_span(words, start, reading, read))
     spans = [span._replace(text=typed[span.at : span.stops_at]) for span in spans]
     return tuple(sorted(spans, key=lambda span: span.at))
-
-
-def _with_ascii_digits(text: str) -> str:
-    """Write ١٢ as 12, with the same number of characters."""
-    if text.isascii():
-        return text
-    return re.sub(r"[^\D0-9]", lambda digit: str(int(digit[0])), text)
 
 
 def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:

@@ -6,8 +6,9 @@ A holiday alone is an ordinary word: a Christmas card has no date.
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import partial
 
-from memcli.dates.words import LAST_WORDS, NEXT_WORDS, THIS_WORDS, DateMatch, Days, Seen, as_year
+from memcli.dates.words import DateMatch, Days, Seen, as_year, begun, near, shift_of
 
 # Month, first day and last day; in German, Christmas begins on Christmas Eve.
 _FIXED = {
@@ -58,13 +59,11 @@ def latest(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     name = named(low)
     if not name:
         return None
-    days = _days(name, seen.today.year)
-    return len(name.split()), days if days[0] <= seen.today else _days(name, seen.today.year - 1)
+    return len(name.split()), begun(partial(_days, name), seen.today)
 
 
 def dated(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `Christmas 2023`, `Easter of 2024`, `last Christmas`, `letztes Ostern`."""
-    this_year = seen.today.year
     if name := named(low):
         at = len(name.split())
         at += low[at] == "of"
@@ -73,14 +72,11 @@ def dated(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     name = named(low[1:])
     if not name:
         return None
-    count, feasts = len(name.split()) + 1, [_days(name, this_year + n) for n in (-1, 0, 1)]
-    if low[0] in THIS_WORDS:
-        return count, feasts[1]
-    if low[0] in LAST_WORDS:
-        return count, [days for days in feasts if days[1] < seen.today][-1]
-    if low[0] in NEXT_WORDS:
-        return count, next(days for days in feasts if days[0] > seen.today)
-    return None
+    shift = shift_of(low[0])
+    if shift is None:
+        return None
+    own = partial(_days, name)
+    return len(name.split()) + 1, near(own, shift, seen.today) if shift else own(seen.today.year)
 
 
 def _days(name: str, year: int) -> Days:

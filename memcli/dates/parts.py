@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 
 from memcli.dates import absolute, holidays, words
@@ -19,18 +20,19 @@ _MONTH_LENGTH = 28  # days; a longer range has a beginning, a middle and an end
 
 def one(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read one date, with the words that name a part or a neighbour of it."""
-    rules: tuple[Rule, ...] = (day, _before_or_after, _part, _at)
-    return next((match for rule in rules if (match := rule(raw, low, seen))), None) or _plain(
-        raw, low, seen
-    )
+    return _first((day, _before_or_after, _part, _at, _plain), raw, low, seen)
+
+
+def _first(rules: Iterable[Rule], raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
+    return next((match for rule in rules if (match := rule(raw, low, seen))), None)
 
 
 def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> DateMatch | None:
     """Read a date after a word such as `in`, where a bare month or year is a date too."""
     skip = 1 if low[0] in ARTICLES else 0
     raw, low = raw[skip:], low[skip:]
-    match = day(raw, low, seen) or _before_or_after(raw, low, seen) or _part(raw, low, seen)
-    match = match or _plain(raw, low, seen) or (_bare(raw, low, seen) if bare else None)
+    rules: tuple[Rule, ...] = (day, _before_or_after, _part, _plain)
+    match = _first(rules, raw, low, seen) or (_bare(raw, low, seen) if bare else None)
     return match and (skip + match[0], match[1])
 
 
@@ -42,12 +44,12 @@ def alone(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
 
 def _plain(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read a date that needs no other word."""
-    rules: tuple[Rule, ...] = (
+    rules = (
         absolute.numeric, absolute.month, month, ago,
         absolute.year, absolute.quarter, absolute.season, season,
         holidays.dated, _of_date, period, weekday,
     )  # fmt: skip
-    return next((match for rule in rules if (match := rule(raw, low, seen))), None)
+    return _first(rules, raw, low, seen)
 
 
 def _bare(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
@@ -59,10 +61,8 @@ def _bare(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     if year and year <= seen.today.year + 1:
         return 1, words.year_days(year)
     if low[0] in ("h1", "h2"):
-        this_year = words.half_days(seen.today.year, int(low[0][1]))
-        if this_year[0] <= seen.today:
-            return 1, this_year
-        return 1, words.half_days(seen.today.year - 1, int(low[0][1]))
+        half = int(low[0][1])
+        return 1, words.begun(lambda year: words.half_days(year, half), seen.today)
     weekday = words.as_weekday(raw[0])
     if weekday is not None:
         return 1, words.one_day(words.recent(weekday, seen.today))
@@ -141,9 +141,9 @@ def _part(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
         return None
     days = match[1]
     if number is not None:
-        return at + match[0], words.third(days, number)
+        return at + match[0], words.share(days, number, 3)
     if is_half:
-        return at + match[0], words.half(days, ordinal or 1)
+        return at + match[0], words.share(days, (ordinal or 1) - 1, 2)
     last = timedelta(6)
     if ordinal is None:
         return at + match[0], (days[1] - last, days[1])
@@ -227,23 +227,18 @@ def weekday(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
 
 def month(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last May`, `this March`, `next June`; a lower-case `may` is a verb."""
-    number, this_month = words.MONTHS.get(low[1]), seen.today.month
+    number, shift = words.MONTHS.get(low[1]), words.shift_of(low[0])
     if number is None or raw[1] in words.AMBIGUOUS_MONTHS or absolute.month(raw[1:], low[1:], seen):
         return None
-    if low[0] in words.THIS_WORDS:
-        return 2, words.month_days(seen.today.year, number)
-    if low[0] in words.LAST_WORDS:
-        return 2, words.month_days(seen.today.year - (number >= this_month), number)
-    if low[0] in words.NEXT_WORDS:
-        return 2, words.month_days(seen.today.year + (number <= this_month), number)
-    return None
+    if shift is None:
+        return None
+    is_over = (number - seen.today.month) * shift >= 0  # this year it has not been, or is over
+    return 2, words.month_days(seen.today.year - shift * is_over, number)
 
 
 def season(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `last winter`, `this summer`, `letzten Sommer`."""
-    near = (words.THIS_WORDS, words.LAST_WORDS, words.NEXT_WORDS)
-    shift = next((by for table, by in zip(near, (0, 1, -1), strict=True) if low[0] in table), None)
-    name = words.SEASONS.get(low[1])
-    return (
-        None if shift is None or name is None else (2, words.near_season(name, shift, seen.today))
-    )
+    shift, name = words.shift_of(low[0]), words.SEASONS.get(low[1])
+    if shift is None or name is None:
+        return None
+    return 2, words.near_season(name, shift, seen.today)

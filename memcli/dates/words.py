@@ -102,13 +102,12 @@ UNITS = _table(
     first=DAY,
 )
 # Meteorological seasons of the northern hemisphere.
-SPRING, SUMMER, AUTUMN, WINTER = range(4)
 SEASONS = _table(
     "spring frühling frühjahr 春",
     "summer sommer 夏",
     "autumn fall herbst 秋",
     "winter 冬",
-    first=SPRING,
+    first=0,
 )
 ORDINALS = _table(
     "first 1st ersten erste erstes",
@@ -173,10 +172,21 @@ def quarter_days(year: int, quarter: int) -> Days:
     return month_days(year, 3 * quarter - 2)[0], month_days(year, 3 * quarter)[1]
 
 
+def begun(days_of: Callable[[int], Days], today: date) -> Days:
+    """Return the days of this year if they have begun, else those of the year before."""
+    days = days_of(today.year)
+    return days if days[0] <= today else days_of(today.year - 1)
+
+
 def latest_quarter(quarter: int, today: date) -> Days:
     """Return the last such quarter that has begun."""
-    days = quarter_days(today.year, quarter)
-    return days if days[0] <= today else quarter_days(today.year - 1, quarter)
+    return begun(lambda year: quarter_days(year, quarter), today)
+
+
+def shift_of(word: str) -> int | None:
+    """Return how far back a period is: 0 for this, 1 for last and -1 for next."""
+    near = (THIS_WORDS, LAST_WORDS, NEXT_WORDS)
+    return next((by for words, by in zip(near, (0, 1, -1), strict=True) if word in words), None)
 
 
 def half_days(year: int, half: int) -> Days:
@@ -192,26 +202,22 @@ def season_days(year: int, season: int) -> Days:
 
 def near_season(season: int, back_by: int, today: date) -> Days:
     """Return this season (0), the last one that is over (1) or the next one (-1)."""
-    years = range(today.year - 2, today.year + 3)
-    seasons = [season_days(year, season) for year in years]
+    return near(lambda year: season_days(year, season), back_by, today)
+
+
+def near(days_of: Callable[[int], Days], back_by: int, today: date) -> Days:
+    """Return what comes every year and is not over (0), the last that is (1), or the next (-1)."""
+    every = [days_of(year) for year in range(today.year - 2, today.year + 3)]
     if back_by > 0:
-        return [days for days in seasons if days[1] < today][-1]
-    if back_by < 0:
-        return next(days for days in seasons if days[0] > today)
-    return next(days for days in seasons if today <= days[1])
+        return [days for days in every if days[1] < today][-1]
+    return next(days for days in every if (days[0] > today if back_by else today <= days[1]))
 
 
-def third(days: Days, number: int) -> Days:
-    """Return the beginning (0), the middle (1) or the end (2) of a range."""
+def share(days: Days, number: int, of: int) -> Days:
+    """Return one of so many equal shares of a range, from 0: the middle third is 1 of 3."""
     length = (days[1] - days[0]).days + 1
-    first, following = (days[0] + timedelta(length * n // 3) for n in (number, number + 1))
-    return first, following - timedelta(1)
-
-
-def half(days: Days, number: int) -> Days:
-    """Return the first (1) or the second (2) half of a range."""
-    middle = days[0] + timedelta(((days[1] - days[0]).days + 1) // 2)
-    return (days[0], middle - timedelta(1)) if number == 1 else (middle, days[1])
+    first, last = (days[0] + timedelta(length * n // of) for n in (number, number + 1))
+    return first, last - timedelta(1)
 
 
 def back(unit: int, number: int, today: date) -> Days:

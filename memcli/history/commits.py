@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
+from itertools import groupby
 
 from memcli.errors import NotFoundError
 from memcli.history.git import BrokenObjectError, Git, GitObject
@@ -174,17 +175,9 @@ def days_of(
             at = parent_of(git, child)
             if at is None:
                 cut = f"the history here goes back only to {child.short} ({child.day})"
-    groups: list[list[Commit]] = []
-    for each in line:
-        if groups and groups[-1][-1].day == each.day:
-            groups[-1].append(each)
-        else:
-            groups.append([each])
+    groups = [tuple(group) for _, group in groupby(line, key=lambda each: each.day)]
     before = [*(group[0] for group in groups[1:]), at][: len(groups)]
-    days = [
-        DayOfCommits(group[0].day, tuple(group), end)
-        for group, end in zip(groups, before, strict=True)
-    ]
+    days = [DayOfCommits(g[0].day, g, end) for g, end in zip(groups, before, strict=True)]
     if cut and days and days[-1].before is None:  # the changes of its first commit are unknown
         days.pop()
     return days, cut

@@ -9,7 +9,6 @@ from memcli.language.compared_line import (
     EVERY,
     MOVES,
     NUMBERS,
-    OWN,
     STATES,
     TIME,
     ComparedLine,
@@ -21,19 +20,16 @@ from memcli.language.compared_line import (
     label_of,
     table,
 )
-from memcli.language.stopwords import ARTICLES
 from memcli.language.terms import has_form, has_han, tokens_of
 from memcli.record import Record
 
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
 BEFORE_A_HAN_NUMBER = 3  # characters
 LONGEST_VALUE = 8  # tokens
-_SHORTEST_TITLE = 9  # letters, with the German ending for women; `Termin` is no title
 LONGEST_HAN_VALUE = 12  # characters
 LONGEST_PHRASE = 4  # tokens; a longer text that begins with a verb is not a value
 _HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
                ":", "：")  # fmt: skip
-_ATTRIBUTES = STATES | {"是", "为", ":", "："}
 # After these words a thing may have several values, unless the value is a number.
 _SEVERAL = table("has have hat haben use uses nutzt nutzen takes take needs need")
 _OFTEN = (
@@ -44,7 +40,6 @@ _OFTEN = (
     selten manchmal meistens jetzt mal"""
     )
 )
-_NEW = ("new ", "neue", "新")
 _HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
 _HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
 _HAN_PARTICLES = "呢啊哦呀嘛"  # at the end
@@ -52,10 +47,7 @@ _FAR = 6  # words
 OF = table("of for für des der vom von zum zur")
 _COPULAS = table("is are ist sind")
 _NEGATIONS = table("no not kein keine keinen")
-_OF_ONE = table("live work study wear drive sleep wohne arbeite studiere trage fahre schlafe")
-_DETERMINERS = ARTICLES | OWN | table("his her their dieser diese")
 PLACES = table("in at on behind under above near im in am auf hinter unter über neben bei")
-_TITLES = table("mr mrs ms dr frau herr")
 # A line with one of these labels does not name a thing.
 _LABELS_OF_ALL = table(
     """decision decisions note notes todo status state result reason why update idea plan question
@@ -115,36 +107,13 @@ def is_home(new: ComparedLine, old: ComparedLine) -> bool:
     return at > 0 and is_move and new.sequence[:at] == old.sequence[:at]
 
 
-def begins_with_new(text: str) -> bool:
-    """Return whether a line may begin with a new value: `New manager: Priya`."""
-    start = text.lstrip("-*+> ")[:4].casefold()
-    return start.startswith(_NEW)
-
-
-def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether the newer line gives a new value to a name in the older line."""
-    if not begins_with_new(new.text):
-        return False
-    if has_han(new.text):
-        name = min((old.text.partition(sign)[0] for sign in "是在：:"), key=len)
-        name = name.removeprefix("我们").removeprefix("我").removeprefix("的")
-        label = new.text.removeprefix("新").removeprefix("的")
-        return len(name) > 1 and name != old.text and label.startswith(name)
-    words = list(old.name)
-    own = list(new.sequence[1 : 2 + len(words)])
-    is_value = "is" in new.sequence or "ist" in new.sequence or label_of(new.text)
-    return bool(words and is_value) and own[:-1] == words and own[-1] not in OF
-
-
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines name the same thing and differ only in its value."""
-    if not is_among(_masculine(new.sequence[0]), [_masculine(old.sequence[0])]):
+    if not is_among(new.sequence[0], [old.sequence[0]]):
         return False
     label, theirs = label_of(new.text), label_of(old.text)
     has_label = _is_same_label(label, theirs) and label not in _LABELS_OF_ALL
     a, b = _tokens(old.text), _tokens(new.text)
-    if a and b and a[0] != b[0] and _masculine(a[0]) == _masculine(b[0]):
-        b = [a[0], *b[1:]]
     if has_label:  # `Class teachers` is `Class teacher`
         b = [*_tokens(theirs), *b[len(_tokens(label)) :]]
     elif label and " ".join(a).startswith(f"{label} ") and len(a) > (at := len(label.split())):
@@ -156,17 +125,10 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     return names(there, has_label=has_label)
 
 
-def _masculine(title: str) -> str:
-    """Remove the German ending for women: `Kassenwart` of `Kassenwartin`."""
-    return title.removesuffix("in") if len(title) >= _SHORTEST_TITLE else title
-
-
 def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
     first = _same(a, b)
     last = _same(a[first:][::-1], b[first:][::-1])
     old, new = a[first : len(a) - last], b[first : len(b) - last]
-    if "," not in a and "," in new:
-        new = new[: new.index(",")]  # a comment follows
     before = a[:first]
     clause = before[len(before) - before[::-1].index(",") :] if "," in before else before
     return _Difference(tuple(clause), tuple(old), tuple(new), tuple(a[len(a) - last :]))
@@ -182,17 +144,11 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
         len(each) > LONGEST_PHRASE and each[0].endswith("s") for each in (old, new)
     ):
         return False  # a description: `renders and prints shipping labels`
-    is_named = has_label or not _COPULAS.isdisjoint(there.before)
-    if "," in old and not (is_named and old.count(",") == new.count(",") == 1):
-        return False  # a list
     past = [is_past(each[0], "") for each in (old, new)]
     if all(past) or (any(past) and not there.verbs):
         return False  # two events, or two participles
-    if old[0] in TIME and len({*old} - {*new}) > 1 and _COPULAS.isdisjoint(there.before):
-        return False  # another event at another time
-    if all(any(token in _ATTRIBUTES for token in each) for each in (old, new)):
-        return False  # two attributes, each with its value
-    return there.are_numbers or _ATTRIBUTES.isdisjoint(there.behind)  # else two attributes
+    is_moved = old[0] in TIME and len({*old} - {*new}) > 1
+    return not is_moved or not _COPULAS.isdisjoint(there.before)  # else another event
 
 
 def _names(there: _Difference, *, has_label: bool) -> bool:
@@ -200,32 +156,14 @@ def _names(there: _Difference, *, has_label: bool) -> bool:
     name = [token for token in there.before if is_content(token) and token not in STATES]
     if there.are_numbers:
         name += [token for token in there.behind if is_thing(token)]
-    if not name:
-        return there.before[:1] in (("i",), ("ich",)) and not _OF_ONE.isdisjoint(there.verbs)
     if verbs := there.verbs:
-        are_titled = there.old[0] in _TITLES and there.new[0] in _TITLES
-        return there.are_numbers or are_titled or verbs[-1] not in _SEVERAL
-    if has_label:
-        return True
+        return there.are_numbers or verbs[-1] not in _SEVERAL
     is_short = there.are_numbers and max(len(there.old), len(there.new)) <= 2
-    return len(name) >= BEFORE_A_NUMBER and (is_short or _is_place(there))
-
-
-def _is_place(there: _Difference) -> bool:
-    """Return whether a verb and a place come before two values, as in `The choir sings in`."""
-    words = [token for token in there.before if token not in ARTICLES]
-    if words and words[-1] in PLACES:
-        words.pop()
-    elif not (there.old[0] in PLACES and there.new[0] in PLACES):
-        return False
-    has_verb = bool(words) and words[-1].endswith(("s", "t"))
-    return there.before[0] in _DETERMINERS and has_verb
+    return has_label or (is_short and len(name) >= BEFORE_A_NUMBER)
 
 
 def _names_chinese(there: _Difference, *, has_label: bool) -> bool:
     words = "".join(there.before)
-    if len(there.before) < 2:
-        return False
     if there.are_numbers and len(there.before) >= BEFORE_A_HAN_NUMBER:
         return True
     is_several = words.endswith("有") and not there.are_numbers

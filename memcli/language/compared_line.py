@@ -27,9 +27,10 @@ def phrases(words: str) -> tuple[str, ...]:
 
 
 GERMAN = ALL_GERMAN - {"bin", "hat", "man", "war"}  # nouns in English
-_ADDITIONS = phrases("also, as well, besides, additionally, auch, ebenfalls, zusätzlich,"
-                      " außerdem")  # fmt: skip
-_HAN_ADDITIONS = ("也", "还", "另外", "又")
+_ADDITIONS = (
+    *phrases("also, as well, besides, additionally, auch, ebenfalls, zusätzlich, außerdem"),
+    "也", "还", "另外", "又",
+)  # fmt: skip
 _FRAMES = (
     *(
         f"{who} {verb} {what} "
@@ -96,9 +97,6 @@ _EVENT = table(
 )
 _PAST = table("got met paid made bought lost won sent told said kept")
 _HAN_EVENT = ("了", "过了", "去过", "来过", "看过", "吃过", "今天", "昨天")
-_NO_PARTICIPLES = table(
-    "gelten gehören gehört geraten gesamt gesamten geräten gerät gericht geschäft gewicht gehalt"
-)
 _NO_PAST = table("need feed speed embed seed breed shed bed red")
 # After one of these words a verb of the past is a participle, which describes a state.
 _BEFORE_PARTICIPLES = table("is are be been am get gets not the a an our my your his her its their")
@@ -258,9 +256,7 @@ def _value_types(text: str) -> frozenset[str]:
 
 def adds(line: ComparedLine) -> bool:
     """Return whether a line adds something, as with `also`."""
-    if line.spaced.endswith(" too ") or any(each in line.spaced for each in _ADDITIONS):
-        return True
-    return has_han(line.text) and any(each in line.text for each in _HAN_ADDITIONS)
+    return line.spaced.endswith(" too ") or any(each in line.spaced for each in _ADDITIONS)
 
 
 def asks(line: ComparedLine) -> bool:
@@ -286,7 +282,7 @@ def _is_event(text: str) -> bool:
 
 
 def _is_participle(word: str) -> bool:
-    return len(word) > 5 and word.endswith(("t", "en")) and word not in _NO_PARTICIPLES
+    return len(word) > 5 and word.endswith(("t", "en"))
 
 
 def is_past(word: str, before: str) -> bool:

@@ -31,13 +31,11 @@ from memcli.language.compared_line import (
 )
 from memcli.language.evidence import is_instead_of_another, weight
 from memcli.language.stopwords import WEEKDAYS
-from memcli.language.terms import has_han
 
 SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
 LEAST_IN_TALK = 0.3  # evidence that a conversation needs more
 LEAST_CONTENT = 2  # content words of a line that states something
-_ASSISTANTS = table("assistant ai chatgpt claude")
 _CODE = ("{", "\\", "==", "):", "('", '("', "`")
 _COURTESIES = table(
     "hey hi hello hope thanks thank congrats congratulations wow yeah yup yep bye hallo danke"
@@ -45,16 +43,17 @@ _COURTESIES = table(
 _FAREWELLS = (" see you ", " talk to you ", " talk soon ", " good night ", " have a great ",
               " have a good ", " have a lovely ", " have a nice ")  # fmt: skip
 # A line with one of the first and none of the others is an exception. It changes no rule.
-_ONCE = phrases(
-    "this week, this time, tomorrow, tonight, for once, just today, only today, diese woche,"
-    " diesmal, ausnahmsweise, nur heute, nur morgen, heute"
-)
-_HAN_ONCE = ("这周", "本周", "明天", "这次", "本次")
-_LASTING = phrases(
-    "from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"
-)
-_HAN_LASTING = ("从", "起", "不再", "以后")
-_OF_CLOCK = ("uhr", "am", "pm")
+_ONCE = (
+    *phrases(
+        "this week, this time, tomorrow, tonight, for once, just today, only today, diese woche,"
+        " diesmal, ausnahmsweise, nur heute, nur morgen, heute"
+    ),
+    "这周", "本周", "明天", "这次", "本次",
+)  # fmt: skip
+_LASTING = (
+    *phrases("from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"),
+    "从", "起", "不再", "以后",
+)  # fmt: skip
 _TO, _FROM = table("to nach"), table("from von aus")
 _ALL_DAYS = table("weekdays weekends werktags wochentags wochenende")
 _DAYS = _ALL_DAYS | EVERY | WEEKDAYS
@@ -93,8 +92,6 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
         return True  # two languages
     if new.speaker and old.speaker and new.speaker != old.speaker:
         return True
-    if new.sequence[0] in _ASSISTANTS or old.sequence[0] in _ASSISTANTS:
-        return True  # the answer of a program is not a statement of a person
     if any(line.text.endswith((":", "：")) or _is_code(line.text) for line in (new, old)):
         return True  # it only introduces what follows
     if _is_task(new.text) or _is_task(old.text) or asks(old) or _is_courtesy(old):
@@ -102,8 +99,10 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
     mine, theirs = _tickets(new.text), _tickets(old.text)
     if theirs - mine or any("/" in each for each in mine):
         return True
-    if _is_instance(new, old) or (adds(new) and new.kinds.isdisjoint((GONE, AMOUNT))):
+    if adds(new) and new.kinds.isdisjoint((GONE, AMOUNT)):
         return True
+    if new.speaker and new.kinds == {NOW} and all(map(new.has, old.content)):
+        return True  # an example: `I like fantasy novels`, `I am now reading Emma`
     if _is_way_back(new, old) or _is_of_other_days(new, old):
         return True
     return _is_of_other_letter(new, old) or _is_of_somebody_else(new, old) or _is_once(new, old)
@@ -164,17 +163,7 @@ def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether the newer line is an exception for a day or a week."""
     if any(each in new.spaced for each in _LASTING):
         return False
-    if any(each in new.spaced for each in _ONCE):
-        return not any(each in old.spaced for each in _ONCE)
-    if has_han(new.text) and any(each in new.text for each in _HAN_ONCE):
-        is_lasting = any(each in new.text for each in _HAN_LASTING)
-        return not is_lasting and not any(each in old.text for each in _HAN_ONCE)
-    return not EVERY.isdisjoint(old.sequence) and any(
-        one in WEEKDAYS and other.isdigit() and not (behind in _OF_CLOCK or behind.isdigit())
-        for one, other, behind in zip(
-            new.sequence, new.sequence[1:], (*new.sequence[2:], ""), strict=False
-        )
-    )
+    return any(e in new.spaced for e in _ONCE) and not any(e in old.spaced for e in _ONCE)
 
 
 def _is_courtesy(line: ComparedLine) -> bool:
@@ -182,14 +171,6 @@ def _is_courtesy(line: ComparedLine) -> bool:
     is_own = not OWN.isdisjoint(line.sequence) or not DIGITS.isdisjoint(line.text)
     is_farewell = line.spaced.startswith(_FAREWELLS) and not line.value_types
     return (is_farewell or line.sequence[0] in _COURTESIES) and not is_own
-
-
-def _is_instance(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether the newer line is an example of the older one, which is then still true.
-
-    `I'm currently reading the fantasy novel Emma` does not end `I'm into reading fantasy novels`.
-    """
-    return new.kinds == {NOW} and bool(new.speaker) and all(map(new.has, old.content))
 
 
 def _is_code(text: str) -> bool:

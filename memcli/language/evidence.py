@@ -11,7 +11,6 @@ from memcli.language.another_value import (
     PLACES,
     is_another_value,
     is_home,
-    is_new_of,
     is_turned,
 )
 from memcli.language.change import AMOUNT, GONE, NOT, NOW, Cue, chinese_cues
@@ -42,12 +41,12 @@ LONGEST = 12  # content words that count for the length of a line
 # The weight of each kind of evidence for a correction: a logistic regression on 640 pairs of lines
 # from `fixtures/eval/corrections` (all but the held-out ones), and on 14,000 other pairs of lines
 # from there, from chats and from notes. Few of the other pairs are corrections.
-# A sum above 0 means a correction. "new value", "moved" and "other type" are set by hand: the first
+# A sum above 0 means a correction. "new home", "moved" and "other type" are set by hand: the first
 # is rare there, and the others came later.
 BIAS = -4.95
 WEIGHTS = {
     "value": 4.20,  # the lines are the same except for a value or a negation
-    "new value": 4.00,  # the newer line gives a new value to a name, or somebody a new home
+    "new home": 4.00,  # somebody moves
     "coverage": 2.17,  # share of the things of the older line that the newer one contains
     "same words": 1.90,  # the same of all its content, with numbers
     "shared": 1.37,  # things in both lines, of three
@@ -71,17 +70,13 @@ WEIGHTS = {
     "foreign": -2.41,  # neither line contains the first thing of the other
     "event": -1.97,  # the older line reports an event, which is rarely undone
 }
-_BEFORE_A_PLACE = table("in im at of to zu zum zur am for für mit with by on auf")
 _TO = table("to auf nach zu zum zur an")
-_RENAMED = table("renamed umbenannt")
-_CALLED = table("called named name names heißt heisst")
 _TO_BEFORE = table("auf nach")  # `auf Donnerstag verlegt`
 _HAN_OBJECT = "把将"  # before what is replaced
 _HAN_ATTRIBUTES = ("时间", "日期", "地点", "价格", "频率", "人选")
 _HAN_TO = frozenset("到至为成由")
 _INSTEAD = phrases("instead of, rather than, in place of, statt, anstelle von")
 _BEFORE_AN_OBJECT = table("the his her its my our their der die das den seinen ihren")
-_FORMER = table("bisher bislang previously formerly current old")
 _AUXILIARIES = table(
     """is are was were has have had been be will ist sind war waren wird wurde wurden hat haben the
     no also"""
@@ -112,7 +107,7 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
             not (adds(new) or old.is_event or new.is_event)
             and (is_another_value(new, old) or is_turned(new, old))
         ),
-        "new value": float(is_new_of(new, old) or is_home(new, old)),
+        "new home": float(is_home(new, old)),
         "coverage": overlap.coverage,
         "shared": min(overlap.shared, 3) / 3,
         "object": overlap.is_object,
@@ -168,8 +163,16 @@ def _contents(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def weight(new: ComparedLine, old: ComparedLine) -> float:
-    """Add up the evidence for a correction; a sum above 0 means that it is one."""
-    return BIAS + sum(WEIGHTS[name] * value for name, value in evidence(new, old).items())
+    """Add up the evidence for a correction; a sum above 0 means that it is one.
+
+    It is none without a word of change or a new value, or if it rests on two weekdays: many lines
+    have some. Such evidence may only change an order.
+    """
+    pieces = evidence(new, old)
+    total = BIAS + sum(WEIGHTS[name] * value for name, value in pieces.items())
+    is_change = pieces["change"] or pieces["value"] or pieces["new home"]
+    by_days = WEIGHTS["same type"] * (new.value_types & old.value_types == {"day"})
+    return total if is_change and total > by_days else min(total, 0.0)
 
 
 def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
@@ -272,10 +275,7 @@ def _has_other_object(words: Sequence[str], at: int, old: ComparedLine) -> bool:
 
 
 def gone_objects(line: ComparedLine) -> tuple[str, ...]:
-    """Return the words next to words such as `cancelled`; they name what has ended.
-
-    A word after a preposition names something else: `the floor in the hall was replaced`.
-    """
+    """Return the words next to words such as `cancelled`; they name what has ended."""
     objects: list[str] = []
     for words, there in line.cues:
         is_moved = not MOVES.isdisjoint(words) or "umgestiegen" in words
@@ -285,16 +285,12 @@ def gone_objects(line: ComparedLine) -> tuple[str, ...]:
                 is_from = words[cue.first] in ("from", "von", "vom")
                 objects += behind if is_moved or not is_from else ()
             elif cue.kind == GONE:
-                for term in behind:
-                    if term in _BEFORE_A_PLACE:
-                        break
-                    objects.append(term)
+                objects += behind
                 by = next(
                     (at for at, term in enumerate(words) if term in ("by", "durch")), cue.first
                 )
                 before = [t for t in words[: min(by, cue.first)] if t not in _AUXILIARIES]
-                if before and not (len(before) > 1 and before[-2] in _BEFORE_A_PLACE):
-                    objects.append(before[-1])
+                objects += before[-1:]
     return tuple(objects)
 
 
@@ -311,15 +307,11 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
     """
     if has_han(new.text):
         return False
-    if _instead(new):
-        return _has_other_head(new, old)
     mine, theirs = (
         [b for a, b in pairwise(line.name) if b in DAYS or is_number(b)] for line in (new, old)
     )
     if mine and theirs and not old.has(mine[0]) and not new.has(theirs[0]):
         return True  # soup on Mondays and pizza on Fridays; release 4.1 and release 4.2
-    if _has_other_head(new, old):
-        return True
     behind = dict(pairwise(new.name)).get(old.subject, "")
     if behind in new.things and not old.has(behind):
         return True  # a school trip is not a school
@@ -333,19 +325,11 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
     return any(not new.has(other[term]) and not old.has(one[term]) for term in one.keys() & other)
 
 
-def _has_other_head(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether one thing has two different attributes: the big tent is not the small one."""
-    before, others = ({b: a for a, b in pairwise(line.name)} for line in (new, old))
-    heads = (head for head in before.keys() & others if is_thing(head))
-    return any(not new.has(others[head]) and not old.has(before[head]) for head in heads)
-
-
 def _instead(line: ComparedLine) -> list[str]:
     """List the things or the action that a line replaces: `instead of MySQL`."""
     for phrase in _INSTEAD:
         behind = line.spaced.partition(phrase)[2].replace("/", " ").split()[:NEAR]
-        named = [term for term in behind if term not in _FORMER]
-        if things := [term for term in named if is_thing(term) or term.endswith("ing")]:
+        if things := [term for term in behind if is_thing(term) or term.endswith("ing")]:
             return things
     return []
 
@@ -377,18 +361,16 @@ def _has_new_value(new: ComparedLine, old: ComparedLine, *, is_changed: bool) ->
             near = words[cue.end : at] if at > cue.first else words[max(0, at - NEAR) : at]
             is_known = is_changed or _is_known(near, old)
             value = [term for term in words[at + 1 : at + 1 + NEAR] if is_content(term)]
-            if is_known and _may_become(words[cue.first], value, new, old):
+            if is_known and _may_become(value, new, old):
                 return True
     return False
 
 
-def _may_become(change: str, value: Sequence[str], new: ComparedLine, old: ComparedLine) -> bool:
+def _may_become(value: Sequence[str], new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether an older line has another value of the same kind."""
     first = next((at for at, term in enumerate(value) if not old.has(term)), None)
     if first is None:
         return False
-    if change in _RENAMED:
-        return not _CALLED.isdisjoint(old.sequence)
     if is_number(value[first]) or value[first] in TIME:
         if new.value_types and old.value_types and new.value_types.isdisjoint(old.value_types):
             return False

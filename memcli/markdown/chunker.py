@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import accumulate
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import measure, quotient
@@ -19,6 +20,7 @@ from memcli.markdown.segments import (
     Span,
     choose_context,
     cut_segments,
+    divided,
     embedded_text,
     place_of,
     segment_hash,
@@ -56,7 +58,7 @@ def chunk_document(
     not embedded, so that a new time stamp embeds nothing.
     """
     text = "\n".join(parsed.lines)
-    starts = _line_starts(parsed.lines)
+    starts = [*accumulate((len(line) + 1 for line in parsed.lines[:-1]), initial=0)]
     to_bytes = _byte_offsets(text)
     seen: dict[str, int] = {}
     chunks: list[Chunk] = []
@@ -199,21 +201,9 @@ def _balanced(
 
 def _atoms(spans: list[Span], text: str, chunk_tokens: int) -> Iterator[list[Span]]:
     """Keep the segments of one line together, unless that line alone exceeds the limit."""
-    atom: list[Span] = []
-    for span in spans:
-        if atom and "\n" in text[atom[-1].end : span.start]:
-            yield from _atom_pieces(atom, text, chunk_tokens)
-            atom = []
-        atom.append(span)
-    if atom:
-        yield from _atom_pieces(atom, text, chunk_tokens)
-
-
-def _atom_pieces(atom: list[Span], text: str, chunk_tokens: int) -> Iterator[list[Span]]:
-    if quotient(text[atom[0].start : atom[-1].end]) <= chunk_tokens:
-        yield atom
-    else:
-        yield from ([span] for span in atom)
+    for atom in divided(spans, lambda a, span: "\n" in text[a[-1].end : span.start]):
+        fits = quotient(text[atom[0].start : atom[-1].end]) <= chunk_tokens
+        yield from [atom] if fits else ([span] for span in atom)
 
 
 def _overlap(
@@ -229,14 +219,6 @@ def _overlap(
         if text[start - 1] == "\n":
             first = at
     return group[first:]
-
-
-def _line_starts(lines: tuple[str, ...]) -> list[int]:
-    starts, at = [], 0
-    for line in lines:
-        starts.append(at)
-        at += len(line) + 1
-    return starts
 
 
 def _lines_of(starts: list[int], start: int, end: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from memcli.language.salience import RULE, is_supported, keep_reason, sentences_of
 from memcli.markdown.frontmatter import split
@@ -116,7 +116,7 @@ def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evi
 
     `others` are files that a missing log may have been renamed to, the likeliest first.
     """
-    read = _remembering(read)
+    read = cache(read)
     places: dict[SourceLines, SourceLines | None] = {}
     by_path: dict[str, list[SourceLines]] = {}
     for source in lineage.sources:
@@ -129,19 +129,36 @@ def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evi
         return Evidence(ordered, is_sealed, (f"{len(text)} characters, {MOST_CHARS} are the most",))
     if None in ordered or not is_sealed:
         return Evidence(ordered, is_sealed, ())
-    now = [(source, place) for source, place in places.items() if place]
+    now = [
+        CurrentLines(source, place, file, is_summary=source.path in lineage.parents)
+        for source, place in places.items()
+        if place and (file := read(place.path))
+    ]
     if lineage.method not in WORDED:
-        return Evidence(ordered, is_sealed, tuple(_invented(text, lineage, now, read)))
+        return Evidence(ordered, is_sealed, tuple(_invented(text, now)))
     reworded: list[str] = []
-    invented = [*_invented(text, lineage, now, read, reworded), *_lost(text, lineage, now, read)]
-    covered = [piece for _, place in now for piece in _without_rules(place, read(place.path))]
+    invented = [*_invented(text, now, reworded), *_lost(text, now)]
+    covered = [piece for each in now for piece in _without_rules(each)]
     return Evidence(ordered, is_sealed, tuple(invented), tuple(reworded), tuple(covered))
 
 
-def _without_rules(place: SourceLines, file: CitedFile | None) -> tuple[SourceLines, ...]:
+class CurrentLines(Record):
+    """Source lines of a summary, and where they are now."""
+
+    source: SourceLines
+    place: SourceLines
+    file: CitedFile  # of the place
+    is_summary: bool  # the file is a summary too
+
+    def contains(self, first: int, last: int) -> bool:
+        """Return whether some lines of the file are among them."""
+        return self.place.start_line <= first and last <= self.place.end_line
+
+
+def _without_rules(lines: CurrentLines) -> tuple[SourceLines, ...]:
     """Remove the lines that contain a rule from a range; an empty range if none is left."""
-    first, last = place.start_line, place.end_line
-    rules = {n for unit in _rules(place, file) for n in unit.numbers} if file else set()
+    place, first, last = lines.place, lines.place.start_line, lines.place.end_line
+    rules = {n for unit in _rules(lines) for n in unit.numbers}
     free = [n for n in range(first, last + 1) if n not in rules]
     begins = [n for n in free if n - 1 not in free]
     ends = [n for n in free if n + 1 not in free]
@@ -150,23 +167,18 @@ def _without_rules(place: SourceLines, file: CitedFile | None) -> tuple[SourceLi
     return places or (place._replace(end_line=first - 1),)
 
 
-def _rules(place: SourceLines, file: CitedFile) -> list[Unit]:
-    units = _read(file, place.start_line, place.end_line).units
+def _rules(lines: CurrentLines) -> list[Unit]:
+    units = _read(lines.file, lines.place.start_line, lines.place.end_line).units
     return [unit for unit in units if any(keep_reason(s) == RULE for s in sentences_of(unit.text))]
 
 
-def _lost(
-    text: str, lineage: Lineage, places: Sequence[tuple[SourceLines, SourceLines]], read: Open
-) -> Iterator[str]:
+def _lost(text: str, now: Sequence[CurrentLines]) -> Iterator[str]:
     """Yield the rules that a reworded summary does not quote word for word."""
-    for source, place in places:
-        file = read(place.path)
-        if file is None or source.path in lineage.parents:
-            continue
-        for unit in _rules(place, file):
+    for each in now:
+        for unit in () if each.is_summary else _rules(each):
             for sentence in sentences_of(unit.text):
                 if keep_reason(sentence) == RULE and sentence not in text:
-                    yield f"- {sentence} ({source.path}:{unit.numbers[0]})"
+                    yield f"- {sentence} ({each.source.path}:{unit.numbers[0]})"
 
 
 def contains_text(cited: CitedLine, lines: Sequence[str]) -> bool:
@@ -174,17 +186,6 @@ def contains_text(cited: CitedLine, lines: Sequence[str]) -> bool:
     return _consists_of(
         cited.text, _read(CitedFile(cited.path, lines), cited.first, cited.last).units
     )
-
-
-def _remembering(read: Open) -> Open:
-    known: dict[str, CitedFile | None] = {}
-
-    def remembered(path: str) -> CitedFile | None:
-        if path not in known:
-            known[path] = read(path)
-        return known[path]
-
-    return remembered
 
 
 def _places_of(
@@ -203,21 +204,16 @@ def _places_of(
 
 
 def _invented(
-    text: str,
-    lineage: Lineage,
-    places: Sequence[tuple[SourceLines, SourceLines]],
-    read: Open,
-    reworded: list[str] | None = None,
+    text: str, now: Sequence[CurrentLines], reworded: list[str] | None = None
 ) -> Iterator[str]:
     """Yield the lines of a summary that the cited lines do not say.
 
     Lines that may say the same in other words are added to `reworded`, unless it is None.
     """
     lines = tuple(text.split("\n"))
-    files = {place.path: file for _, place in places if (file := read(place.path))}
-    titles = {heading for file in files.values() for heading in file.headings}
+    titles = {heading for each in now for heading in each.file.headings}
     headings = {heading for title in titles for heading in (title, _undated(title))}
-    names, cites = {log_name(source.path) for source, _ in places}, dict(cited_lines(text))
+    names, cites = {log_name(each.source.path) for each in now}, dict(cited_lines(text))
     for number, line in list(enumerate(lines, start=1))[split(lines)[1] :]:
         if not line.strip():
             continue
@@ -225,17 +221,11 @@ def _invented(
             is_supported = _is_heading(line, headings, names)
         else:
             cite = cites.get(number)
-            here = _cited(cite, lineage, places, files) if cite else None
-            is_supported = bool(cite and here and _is_supported(cite, here, lineage, places, files))
-            if (
-                cite
-                and here
-                and not is_supported
-                and reworded is not None
-                and _is_close(cite, here)
-            ):
-                reworded.append(line)
-                is_supported = True
+            here = _cited(cite, now) if cite else None
+            is_supported = bool(cite and here and _is_supported(cite, here, now))
+            if cite and here and not is_supported and reworded is not None:
+                is_supported = _is_close(cite, here)
+                reworded += [line] * is_supported
         if not is_supported:
             yield line
 
@@ -262,29 +252,21 @@ class CitedContent(Record):
     has_other: bool  # they contain code or tables
 
 
-def _cited(
-    cite: CitedLine,
-    lineage: Lineage,
-    places: Sequence[tuple[SourceLines, SourceLines]],
-    files: dict[str, CitedFile],
-) -> CitedContent | None:
+def _cited(cite: CitedLine, now: Sequence[CurrentLines]) -> CitedContent | None:
     """Read the cited lines at their current place; None if they are not a source."""
     units: list[Unit] = []
-    for source, place in places:
-        file = files[place.path]
-        if source.path in lineage.parents:
+    for lines in now:
+        if lines.is_summary:
             units += [
                 Unit(each.text, "", (0,), (number,))
-                for number, each in file.cited_lines
-                if place.start_line <= number <= place.end_line
+                for number, each in lines.file.cited_lines
+                if lines.contains(number, number)
                 and each.path == cite.path
                 and cite.first <= each.first <= each.last <= cite.last
             ]
-        elif source.path == cite.path and source.start_line <= cite.first <= cite.last <= (
-            source.end_line
-        ):
-            shift = place.start_line - source.start_line
-            return _read(file, cite.first + shift, cite.last + shift)
+        elif _is_inside(cite, lines.source):
+            shift = lines.place.start_line - lines.source.start_line
+            return _read(lines.file, cite.first + shift, cite.last + shift)
     return CitedContent(tuple(units), (), has_other=False) if units else None
 
 
@@ -300,13 +282,7 @@ def _read(file: CitedFile, first: int, last: int) -> CitedContent:
     )
 
 
-def _is_supported(
-    cite: CitedLine,
-    here: CitedContent,
-    lineage: Lineage,
-    places: Sequence[tuple[SourceLines, SourceLines]],
-    files: dict[str, CitedFile],
-) -> bool:
+def _is_supported(cite: CitedLine, here: CitedContent, now: Sequence[CurrentLines]) -> bool:
     """Return whether the cited lines say what a line says."""
     text = cite.text
     if text == NOTHING or any(text == unit.text for unit in here.units):
@@ -314,9 +290,11 @@ def _is_supported(
     if _consists_of(text, here.units):  # it may end like a mark
         return True
     text, times, replaces = unmarked(text)
-    if replaces and not _is_inside(replaces, places):
-        return False
-    if times > 1 and _times(text, lineage, places, files) < times:
+    if replaces:
+        old = cited(f"- {NOTHING} ({replaces})")
+        if old is None or not any(_is_inside(old, each.source) for each in now):
+            return False
+    if times > 1 and _times(text, now) < times:
         return False
     if _consists_of(text, here.units):
         return True
@@ -330,37 +308,23 @@ def _is_close(cite: CitedLine, here: CitedContent) -> bool:
     return unmarked(cite.text) == (cite.text, 1, "") and is_supported(cite.text, lines)
 
 
-def _is_inside(citation: str, places: Iterable[tuple[SourceLines, SourceLines]]) -> bool:
-    cite = cited(f"- {NOTHING} ({citation})")
-    return cite is not None and any(
-        source.path == cite.path and source.start_line <= cite.first <= cite.last <= source.end_line
-        for source, _ in places
-    )
+def _is_inside(cite: CitedLine, source: SourceLines) -> bool:
+    is_within = source.start_line <= cite.first <= cite.last <= source.end_line
+    return source.path == cite.path and is_within
 
 
-def _times(
-    line: str,
-    lineage: Lineage,
-    places: Iterable[tuple[SourceLines, SourceLines]],
-    files: dict[str, CitedFile],
-) -> int:
+def _times(line: str, now: Iterable[CurrentLines]) -> int:
     """Count how often a text can appear in the source lines of a summary."""
     count = 0
-    for source, place in places:
-        file = files[place.path]
-        if source.path in lineage.parents:
-            cites = (
-                unmarked(e.text)
-                for n, e in file.cited_lines
-                if place.start_line <= n <= place.end_line
-            )
+    for lines in now:
+        if lines.is_summary:
+            cites = (unmarked(e.text) for n, e in lines.file.cited_lines if lines.contains(n, n))
             count += sum(times for text, times, _ in cites if text == line)
             continue
         count += sum(
             unit.text.count(line.removeprefix(f"{unit.speaker}: "))
-            for unit in file.units
-            if place.start_line <= unit.numbers[0] <= unit.numbers[-1] <= place.end_line
-            and _consists_of(line, [unit])
+            for unit in lines.file.units
+            if lines.contains(unit.numbers[0], unit.numbers[-1]) and _consists_of(line, [unit])
         )
     return count
 

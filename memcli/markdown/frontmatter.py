@@ -100,7 +100,8 @@ def _private(metadata: dict[str, Any], text: str) -> dict[str, Any]:
 def _mapping(text: str) -> dict[str, Any] | None:
     if not text.strip():
         return {}
-    if text.count("[") + text.count("{") > MAX_BRACKETS or _most_open(text) > MAX_OPEN:
+    brackets = [1 if char in "[{" else -1 for char in text if char in "[]{}"]
+    if brackets.count(1) > MAX_BRACKETS or max(accumulate(brackets), default=0) > MAX_OPEN:
         return None
     if all(re.fullmatch(_AS_IT_STANDS, line) for line in text.split("\n")):
         return _lines(text)
@@ -157,12 +158,6 @@ def _loader() -> type[SafeLoader]:
             return super().construct_object(node, deep=deep)
 
     return Lenient
-
-
-def _most_open(text: str) -> int:
-    """Count the brackets that are open at once, those in quoted texts too."""
-    opened = (1 if char in "[{" else -1 for char in text if char in "[]{}")
-    return max(accumulate(opened), default=0)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  (whatever YAML makes)

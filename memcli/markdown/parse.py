@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown.comments import visible as visible
@@ -158,23 +159,17 @@ def _fill_gaps(blocks: list[Block], lines: tuple[str, ...], first: int) -> Itera
 
 
 def _paragraphs(lines: tuple[str, ...], start: int, end: int) -> Iterator[Block]:
-    at = start
-    while at < end:
-        if not lines[at].strip() or _is_rule(lines[at]):
-            at += 1
-            continue
-        stop = at
-        while stop < end and lines[stop].strip() and not _is_rule(lines[stop]):
-            stop += 1
-        yield Block("paragraph", at, stop)
-        at = stop
+    for is_text, run in groupby(range(start, end), lambda at: _is_text(lines[at])):
+        if is_text:
+            first, *rest = run
+            yield Block("paragraph", first, first + len(rest) + 1)
 
 
-def _is_rule(line: str) -> bool:
-    """Return whether it is a thematic break, which has nothing to search."""
-    marks = line.split()
-    joined = "".join(marks)
-    return len(joined) >= 3 and joined[0] in "-*_" and joined == joined[0] * len(joined)
+def _is_text(line: str) -> bool:
+    """Return whether it is neither blank nor a thematic break, which has nothing to search."""
+    joined = "".join(line.split())
+    is_rule = len(joined) >= 3 and joined[0] in "-*_" and joined == joined[0] * len(joined)
+    return joined != "" and not is_rule
 
 
 def _without_comments(blocks: Iterator[Block], lines: tuple[str, ...]) -> Iterator[Block]:

@@ -20,8 +20,12 @@ from memcli.markdown.comments import comments, visible
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from memcli.markdown.parse import Block, ParsedMarkdown
     from memcli.types import Limits
+
+    Thing = TypeVar("Thing")
 
 PART_LINES = 2
 PART_TOKENS = 100
@@ -107,8 +111,7 @@ def embedded_again(
     """
     title, heading_path, date, description = context
     lines = (
-        *contexts(title, heading_path, date, description),
-        *contexts(title, heading_path, None, description),
+        each for day in (date, None) for each in contexts(title, heading_path, day, description)
     )
     forms = (embedded_text(line, prefix, text) for line in lines)
     return next(
@@ -149,7 +152,8 @@ def cut_segments(
     spans: list[Span] = []
     room = limits.part_max - limits.count(context)
     lead: Span | None = None  # the paragraph before, if it is short
-    for run in _runs(blocks):
+    # Neighbouring list items are one run; every other block is its own.
+    for run in divided(blocks, lambda run, block: not block.kind == run[-1].kind == "item"):
         kind = run[0].kind
         begin = len(spans)
         prefix = _prefix(run[0], parsed)
@@ -165,12 +169,9 @@ def cut_segments(
             if quotient(whole) <= PART_TOKENS and _tokens(whole, limits.count, room) <= room:
                 spans[begin - 1 : begin + 1] = [Span(lead.start, spans[begin].end, "")]
         is_lead = kind == "paragraph" and made == 1
-        lead = spans[-1] if is_lead and _size(spans[-1], text) <= LEAD_TOKENS else None
+        is_lead = is_lead and quotient(text[spans[-1].start : spans[-1].end]) <= LEAD_TOKENS
+        lead = spans[-1] if is_lead else None
     return spans
-
-
-def _size(span: Span, text: str) -> float:
-    return quotient(text[span.start : span.end])
 
 
 def _prefix(block: Block, parsed: ParsedMarkdown) -> str:
@@ -182,16 +183,18 @@ def _prefix(block: Block, parsed: ParsedMarkdown) -> str:
     return visible("\n".join(line.strip() for line in lines))[:PREFIX_CHARS]
 
 
-def _runs(blocks: list[Block]) -> Iterator[list[Block]]:
-    """Group neighbouring list items; every other block is its own group."""
-    run: list[Block] = []
-    for block in blocks:
-        if run and not (block.kind == run[-1].kind == "item"):
-            yield run
-            run = []
-        run.append(block)
-    if run:
-        yield run
+def divided(
+    things: Iterable[Thing], begins: Callable[[list[Thing], Thing], bool]
+) -> Iterator[list[Thing]]:
+    """Divide things into groups; `begins` returns whether one does not belong to the group."""
+    group: list[Thing] = []
+    for thing in things:
+        if group and begins(group, thing):
+            yield group
+            group = []
+        group.append(thing)
+    if group:
+        yield group
 
 
 def _units(block: Block, parsed: ParsedMarkdown, starts: list[int]) -> Iterator[tuple[int, int]]:
@@ -231,7 +234,8 @@ def _stretches(
         if block.kind not in _BY_LINES or len(units) <= PART_LINES:
             stretch += units
             continue
-        for stanza in _stanzas(units, text):
+        # A blank line ends a stanza.
+        for stanza in divided(units, lambda s, unit: text.count("\n", s[-1][1], unit[0]) > 1):
             if not _is_wrapped(stanza):
                 stretch += stanza
                 continue
@@ -243,18 +247,6 @@ def _stretches(
             stretch = []
     if stretch:
         yield stretch, False
-
-
-def _stanzas(units: list[tuple[int, int]], text: str) -> Iterator[list[tuple[int, int]]]:
-    """Divide the lines of a block where a line is blank."""
-    stanza: list[tuple[int, int]] = []
-    for unit in units:
-        if stanza and text.count("\n", stanza[-1][1], unit[0]) > 1:
-            yield stanza
-            stanza = []
-        stanza.append(unit)
-    if stanza:
-        yield stanza
 
 
 def _is_wrapped(units: list[tuple[int, int]]) -> bool:
@@ -270,18 +262,15 @@ def _groups(
     units: list[tuple[int, int]], text: str, *, paired: bool, items: bool
 ) -> Iterator[list[tuple[int, int]]]:
     """Divide lines into those of one segment each."""
-    group: list[tuple[int, int]] = []
-    for start, end in units:
-        if group and (
+
+    def begins(group: list[tuple[int, int]], unit: tuple[int, int]) -> bool:
+        return (
             (paired and len(group) >= PART_LINES)
-            or (paired and items and digest(text[start:end])[0] % RESTART_ODDS == 0)
-            or quotient(text[group[0][0] : end]) > PART_TOKENS
-        ):
-            yield group
-            group = []
-        group.append((start, end))
-    if group:
-        yield group
+            or (paired and items and digest(text[slice(*unit)])[0] % RESTART_ODDS == 0)
+            or quotient(text[group[0][0] : unit[1]]) > PART_TOKENS
+        )
+
+    return divided(units, begins)
 
 
 def _fit(
@@ -325,7 +314,7 @@ def _tokens(text: str, count: Count, room: int) -> int:
 def _pieces(text: str, count: Count, room: int) -> Iterator[tuple[int, int]]:
     """Cut a text at sentences, then words, then characters, into pieces of at most `room`."""
     at = begin = 0
-    for stop in _boundaries(text):
+    for stop in (*(match.end() for match in re.finditer(_SENTENCE, text)), len(text)):
         if begin < at and (
             quotient(text[begin:stop]) > PART_TOKENS
             or _tokens(text[begin:stop], count, room) > room
@@ -340,12 +329,6 @@ def _pieces(text: str, count: Count, room: int) -> Iterator[tuple[int, int]]:
         at = stop
     if begin < at:
         yield begin, at
-
-
-def _boundaries(text: str) -> Iterator[int]:
-    for match in re.finditer(_SENTENCE, text):
-        yield match.end()
-    yield len(text)
 
 
 def _hard_pieces(

@@ -170,6 +170,11 @@ def _last_text(lines: Sequence[str], start: int, end: int) -> int:
     return end
 
 
+def speaker_at(turns: Iterable[Turn], line: int) -> str:
+    """Return who says a line, or ""."""
+    return next((t.speaker for t in turns if t.start_line <= line <= t.end_line), "")
+
+
 def within(turns: Sequence[Turn], start_line: int, end_line: int) -> tuple[Turn, ...]:
     """Return the turns of a document, cut to a range of lines."""
     first = bisect_left(turns, start_line, key=lambda turn: turn.end_line)

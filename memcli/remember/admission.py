@@ -28,7 +28,6 @@ from memcli.record import Record
 from memcli.remember.note_score import GateWeights, NoteScore, score_of
 from memcli.remember.orders import is_order
 from memcli.remember.restated import (
-    LIGHT,
     ends,
     has_new_value,
     is_of_owner,
@@ -213,7 +212,6 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
 
 
 def _known(text: str, compared: Compared, settings: AdmissionSettings) -> Check:
-    facets = facets_of(text)
     owner = owner_names([(each.path, each.text) for each, _ in compared])
     for each, _ in compared:
         own = owner if is_of_owner(each.path, each.text) else ()
@@ -225,17 +223,12 @@ def _known(text: str, compared: Compared, settings: AdmissionSettings) -> Check:
         # A value that a newer line replaced may hold again.
         newer = [
             line.text
-            for line, other in compared
-            if not (line.is_heading or _states(other, facets)) and corrects(line.text, each.text)
+            for line, _ in compared
+            if not line.is_heading and corrects(line.text, each.text)
         ]
         if not any(corrects(line, text) for line in newer):
             return Check("known", False, "an existing line says the same", each.citation)
     return Check("known", True, "no line says the same in other words")
-
-
-def _states(line: Facets, note: Facets) -> bool:
-    """Return whether a line may state a note, among other things."""
-    return note.content - LIGHT <= line.content and (NOT in note.telling) == (NOT in line.telling)
 
 
 def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Check:

@@ -71,7 +71,7 @@ def append(
                 made = planned(path, None, make)
                 announce(made)
                 with suppress(FileExistsError):  # another process has made it meanwhile
-                    atomic_write.create(folder, name, made.data)
+                    atomic_write.write(folder, name, made.data)
                     return made
                 continue
             try:
@@ -144,7 +144,8 @@ def take_back(root: str, made: AppendedNote, *, sleep: Callable[[float], None]) 
                 openat.remove(folder, name)
             else:
                 rest = b"\n" * data.count(b"\n", start, end) + data[end:]
-                atomic_write.replace(folder, name, data[:start] + rest, mode=mode)
+                data = data[:start] + rest
+                atomic_write.write(folder, name, data, mode=mode, replaces=True)
             return ""
 
 

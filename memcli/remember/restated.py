@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from itertools import chain, combinations, dropwhile
+from itertools import combinations
 
 from memcli.language.change import speaks_of_change
 from memcli.language.facts import NOT, Facets, facets_of
-from memcli.language.stopwords import ARTICLES, ENGLISH, GERMAN
+from memcli.language.stopwords import ARTICLES
 from memcli.language.terms import (
-    SYNONYMS,
     content,
     has_form,
     has_han,
@@ -46,7 +45,7 @@ _VERBS = frozenset(
     make makes made set sets provide provides run runs work works become becomes became permitted
     nutzt benutzt heißt liegt ist hat macht läuft arbeitet wird wurde""".split()  # noqa: SIM905 (a table to be read)
 )
-LIGHT = _FREE | _VERBS
+_LIGHT = _FREE | _VERBS
 _NO = _FREE | frozenset(["no", "none", "kein", "keine", "keinen"])
 _ARTICLES = ARTICLES.union(("our", "my", "his", "her", "their", "unser", "unsere"))
 # Words that two lines may differ in, and pairs that mean the same.
@@ -171,27 +170,12 @@ def _says(
     if subject and speaks_of_change(subject) and not speaks_of_change(text):
         return False
     if speaks_of_change(run) and not speaks_of_change(text) and values == run:
-        return not subject and _contains(note, facets_of(run), around)
+        return False
     for each in dict.fromkeys((run, values)):
         part = facets_of(each)
-        is_run = (
-            not subject
-            and _contains(note, part, around)
-            and not _has_another_word({*part.terms, *around}, note, ("", each))
-        )
-        if is_run or _has_same_facts(note, part, (subject, each), around, most_missing):
+        if _has_same_facts(note, part, (subject, each), around, most_missing):
             return not subject or not _has_own_subject(note, part)
     return False
-
-
-def _contains(note: Facets, part: Facets, around: Collection[str]) -> bool:
-    """Return whether a clause contains the words of a note in their order, after its subject."""
-    words = note.sequence
-    lead = {*around, *LIGHT, *ENGLISH, *GERMAN, *chain.from_iterable(SYNONYMS)}
-    words = words if not around else tuple(dropwhile(lead.__contains__, words))
-    count = len(words)
-    runs = (part.sequence[at : at + count] for at in range(len(part.sequence) - count + 1))
-    return count > LEAST_SHARED and words in runs and _telling(note) == _telling(part)
 
 
 def _has_own_subject(note: Facets, part: Facets) -> bool:
@@ -221,7 +205,7 @@ def _has_same_facts(
         and _tell_the_same(note, part, is_near=most_missing > 0)
         and not is_of_another
         and len(shared) >= LEAST_SHARED
-        and any(word in part.terms or has_form(word, part.terms) for word in shared - LIGHT)
+        and any(word in part.terms or has_form(word, part.terms) for word in shared - _LIGHT)
         and _covers(known, note, text, most_missing)
         and not _has_another_word(known, note, clauses)
         and not exchanged(note.tokens, part.tokens)

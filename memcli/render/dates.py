@@ -1,4 +1,4 @@
-"""Dates as they were understood: in a line for people, as records for programs; pure."""
+"""Dates as they were understood, in a line for people, and documents over time; pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from memcli.checking import Any
 from memcli.dates.find import DateSpan
 
 _ORDERS = {"newest": "a wish for the newest", "oldest": "a wish for the oldest"}
@@ -25,13 +24,6 @@ def line(dates: Sequence[DateSpan]) -> str:
             read.setdefault(span.text, {})[_meaning(span)] = None
     readings = [f'"{text}" as {" or ".join(meanings)}' for text, meanings in read.items()]
     return f"Read {', '.join(readings)}." if readings else ""
-
-
-def record(span: DateSpan) -> dict[str, Any]:
-    """Describe a date as `memcli.search/1` does."""
-    described = {"text": span.text, "start": span.start, "end": span.end}
-    more = {"order": span.order, "read": span.read, "excluded": span.excluded}
-    return {**described, **{key: value for key, value in more.items() if value}}
 
 
 def _meaning(span: DateSpan) -> str:

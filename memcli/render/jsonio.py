@@ -35,6 +35,7 @@ _OPTIONAL = ("workspace", "date_from", "duplicates", "corrected_by", "cut", "spe
              "speaker_match")  # fmt: skip
 _OF_NEWER = ("line", "citation", "date", "text")  # of a line that corrects another
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
+_OF_DATE = ("order", "read", "excluded")  # keys of a date, if there is something to say
 _NOT_OF_RELATED = ("confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
@@ -193,11 +194,11 @@ def reranked(answer: Answer) -> dict[str, Any]:
 
 def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
     """Describe the dates of a question."""
-    if not dates:
-        return []
-    from memcli.render.dates import record
-
-    return [record(span) for span in dates]
+    return [
+        {"text": each.text, "start": each.start, "end": each.end}
+        | {key: value for key in _OF_DATE if (value := getattr(each, key))}
+        for each in dates
+    ]
 
 
 def freshness_of(of: Freshness | StoreState) -> dict[str, Any]:

@@ -75,11 +75,7 @@ def broken_up(text: str) -> str:
     if not has_tags and "<" in text:  # most text with the sign has no such tag
         plain = text.casefold().replace(" ", "").replace("\t", "").replace("/", "")
         has_tags = any(start in plain for start in _TAG_STARTS)
-    return re.sub(_TAGS, _rounded, text) if has_tags else text
-
-
-def _rounded(match: re.Match[str]) -> str:
-    return f"({match[0][1:-1]})"
+    return re.sub(_TAGS, lambda tag: f"({tag[0][1:-1]})", text) if has_tags else text
 
 
 def one_line(text: str) -> str:

@@ -148,7 +148,8 @@ def brief(
     document = screen.name(*passage.about.document) if is_alone else ""
     name = _on_a_line(f"{document}:{place.line}", screen)
     most = max(LEAST_NAME, screen.width - len(f"{rank:>2}.   ") - LEAST_BRIEF)
-    shown = name if columns(name) <= most else "…" + _last_columns(name, most - 1)
+    ends = (f"…{name[at:]}" for at in range(1, len(name) + 1))
+    shown = next(each for each in (name, *ends) if columns(each) <= most)
     cited = f"{screen.style.path}{shown}{screen.style.end}"
     head = f"{rank:>2}. {hyperlink(screen.link(*passage.about.document, place.line), cited)}  "
     room = screen.width - columns(f"{rank:>2}. {shown}  ")
@@ -159,11 +160,6 @@ def brief(
         text = "…" + text[text.find(" ", first, marks[0][0]) + 1 or first :]
     text = shortened(text, max(room, 1))
     return head + styled(text, 0, len(text), marked(text, words).marks, screen.style) + "\n"
-
-
-def _last_columns(text: str, room: int) -> str:
-    """Return the end of a text that takes at most `room` columns."""
-    return next(text[at:] for at in range(len(text) + 1) if columns(text[at:]) <= room)
 
 
 def _flow(

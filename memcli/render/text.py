@@ -89,11 +89,8 @@ def brief(
     """Write the best line of a passage after its place."""
     from memcli.search.ranked import mark_of
 
-    mark = (
-        f"  {style.dim}[{safe(mark_of(passage.corrected_by))}]{style.end}"
-        if passage.corrected_by
-        else ""
-    )
+    newer = safe(mark_of(passage.corrected_by))
+    mark = f"  {style.dim}[{newer}]{style.end}" if newer else ""
     cited = f"{style.path}{safe(one_line(where))}{style.end}"
     return f"{cited}: {marked(text, style, safe).strip()}{mark}\n"
 

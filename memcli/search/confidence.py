@@ -106,15 +106,8 @@ def apply_threshold(
     passages: Sequence[RankedPassage], *, min_score: float, on_score: bool = False
 ) -> list[RankedPassage]:
     """Drop passages with a confidence (or score) below `min_score`; literal matches stay."""
-
-    def worth(passage: RankedPassage) -> float | None:
-        return passage.score if on_score else passage.confidence
-
-    return [
-        passage
-        for passage in passages
-        if passage.is_literal or (value := worth(passage)) is None or value >= min_score
-    ]
+    worth = ((p, p.score if on_score else p.confidence) for p in passages)
+    return [p for p, value in worth if p.is_literal or value is None or value >= min_score]
 
 
 def stands_out(
@@ -126,10 +119,17 @@ def stands_out(
     """
     if constants is None or not passages:
         return True
+    lead, background = lead_of(passages, fused)
+    return lead >= constants.lead + constants.background * background
+
+
+def lead_of(
+    passages: Sequence[RankedPassage], fused: Sequence[RankedPassage]
+) -> tuple[float, float]:
+    """Return the lead of the first score over the tenth, and the thirtieth cosine."""
     tenth = passages[TENTH - 1].score if len(passages) >= TENTH else 0.0
     near = sorted((passage.cosine or 0.0 for passage in fused), reverse=True)
-    background = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
-    return passages[0].score - tenth >= constants.lead + constants.background * background
+    return passages[0].score - tenth, near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
 
 
 def rests_on_one_word(passages: Sequence[RankedPassage], recalled: RecallResult) -> bool:

@@ -69,8 +69,7 @@ LOOKED_UP = 32  # words
 MOST_WORDS = 16  # used to look up newer lines
 MOST_LINES = 24  # a word in more lines than this finds none of them
 LEAST_SHARED = 2  # words of the question in a line that show which line of a passage answers
-SHORT = 5  # words of a line for which one shared word is enough
-LEAST_PART = 4  # of a longer line, one word in this many must be shared
+SHORT = 5  # words of a line for which one shared word is enough; a longer line needs two
 MOST_STEMS = 2  # longest words by which a line without a word of change is found
 STEM = 5  # letters by which two forms of a word are compared
 HAN_BEGINNING = 2  # characters
@@ -290,8 +289,8 @@ class Claims:
         stems = stems_of(text)
         groups = (self._by_key[stem] for stem in stems if stem in self._by_key)
         counts = Counter(chain.from_iterable(each for each in groups if len(each) <= MOST_LINES))
-        least = 1 if len(stems) <= SHORT else max(2, len(stems) // LEAST_PART)
-        near = {place for place, count in counts.items() if count >= min(least, MOST_STEMS)}
+        least = 1 if len(stems) <= SHORT else 2
+        near = {place for place, count in counts.items() if count >= least}
         alike = self._by_key.get(_start(text), ())
 
         def is_half(place: int) -> bool:
@@ -684,11 +683,10 @@ def _is_item(line: str) -> bool:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def has_change(text: str) -> bool:
-    """Return whether a line contains a word of change or names a new thing."""
-    from memcli.language.another_value import begins_with_new
+    """Return whether a line contains a word of change."""
     from memcli.language.change import speaks_of_change
 
-    return speaks_of_change(text) or begins_with_new(text)
+    return speaks_of_change(text)
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

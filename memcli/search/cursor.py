@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown.parse import visible
+from memcli.markdown.turns import speaker_at
 from memcli.record import Record
 from memcli.search.snippet import marked
 
@@ -71,11 +72,7 @@ def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
 
 def _is_of_named(passage: RankedPassage, at: int) -> bool:
     """Return whether the query names the speaker of a line (from 0)."""
-    line = passage.start_line + at
-    return any(
-        t.start_line <= line <= t.end_line and t.speaker in passage.named_speakers
-        for t in passage.turns
-    )
+    return speaker_at(passage.turns, passage.start_line + at) in passage.named_speakers
 
 
 def _nearness(passage: RankedPassage, at: int) -> float:
@@ -113,7 +110,6 @@ def _best_part(passage: RankedPassage, lines: int) -> tuple[int, int]:
 
 def _before(passage: RankedPassage) -> str | None:
     """Return the text before the passage on its first line; None if it is unknown."""
-    text, segments = passage.candidate.text, passage.candidate.segments
-    start = 0 if passage.is_whole or not segments else segments[passage.first].start
+    text, start = passage.candidate.text, passage.starts_at
     line = text.rfind("\n", 0, start) + 1
     return None if line == 0 and passage.broken[0] else text[line:start]

@@ -7,7 +7,7 @@ a summary cannot contain every word of its lines. No score of the first search c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import estimate
@@ -16,13 +16,12 @@ from memcli.search.federation import ModelGroup, merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer
-from memcli.search.query import ParsedQuery
 from memcli.search.ranked import RankedPassage
 from memcli.search.summaries import ExpandedLines, attach, behind, path_of
 from memcli.search.validity import leaves as raw_lines
 
 if TYPE_CHECKING:
-    from memcli.dates.find import DateSpan
+    from memcli.search.question import Question
     from memcli.store.port import Snapshot
 
 # Narrow passages: within so many tokens more of them, from more places. On LoCoMo conversations 26
@@ -36,21 +35,19 @@ ASKED = 0.6
 def search_expanded(
     snapshot: Snapshot,
     groups: Sequence[ModelGroup],
-    query: ParsedQuery,
-    dates: Sequence[DateSpan],
+    question: Question,
     options: SearchOptions,
     *,
     tokens: int,
-    age_days: Callable[[str], float],
 ) -> tuple[Answer, list[ExpandedLines]]:
-    """Answer a query, and add up to `tokens` of the source lines of summaries, best first.
+    """Answer a question, and add up to `tokens` of the source lines of summaries, best first.
 
     With a budget, the added lines get what the passages leave of it. `groups` are the workspaces of
     the snapshot by the model of their vectors.
     """
     spread = Inner(also=frozenset(("spread",)))
     wide = options._replace(limit=MMR_POOL, budget=None, ends=False, inner=spread)
-    answers = search_each(groups, query, dates, wide, age_days=age_days)
+    answers = search_each(groups, question, wide)
     answer = merge_answers(answers, options=wide)
     fitting, dropped, _ = fit_budget(answer.passages[: options.limit], budget=options.budget)
     shown = answer._replace(passages=tuple(fitting), omitted_over_budget=dropped)
@@ -80,7 +77,7 @@ def search_expanded(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()
             ),
         )
-        answers = search_each(groups, query, dates, narrow, age_days=age_days)
+        answers = search_each(groups, question, narrow)
         least = [
             known or ASKED * max((passage.score for passage in answer.passages), default=0.0)
             for known, answer in zip(least, answers, strict=True)
@@ -100,14 +97,5 @@ def _unseen(
     passages: Sequence[RankedPassage], shown: Sequence[RankedPassage]
 ) -> list[RankedPassage]:
     """Leave out passages that share a line with a passage that is shown."""
-    places = [(h.about.source, h.about.path, h.start_line, h.end_line) for h in shown]
-    return [
-        passage
-        for passage in passages
-        if not any(
-            (passage.about.source, passage.about.path) == (source, path)
-            and passage.start_line <= last
-            and first <= passage.end_line
-            for source, path, first, last in places
-        )
-    ]
+    places = [(each.about.document, each.start_line, each.end_line) for each in shown]
+    return [each for each in passages if not any(each.touches(*place) for place in places)]

@@ -21,10 +21,9 @@ from memcli.search.proximity import in_time
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.search.options import Observer, SearchOptions
-    from memcli.search.query import ParsedQuery
+    from memcli.search.question import Question
     from memcli.search.ranked import RankedPassage
     from memcli.search.rerank import Reranker
     from memcli.search.retrievers import RetrieverUse, Vector
@@ -47,14 +46,12 @@ class ModelGroup(Record):
 
 def search_each(
     groups: Sequence[ModelGroup],
-    query: ParsedQuery,
-    dates: Sequence[DateSpan],
+    question: Question,
     options: SearchOptions,
     *,
-    age_days: Callable[[str], float],
     observe: Observer = unobserved,
 ) -> list[Answer]:
-    """Answer a query from each group, for `merge_answers` with the same options.
+    """Answer a question from each group, for `merge_answers` with the same options.
 
     With several groups, `observe` gets what each stage left of all, and no stage `BUDGET`.
     """
@@ -62,11 +59,11 @@ def search_each(
     def ask(group: ModelGroup, options: SearchOptions, observe: Observer) -> Answer:
         return search(
             group.snapshot,
-            query,
-            dates,
+            question.query,
+            question.dates,
             options._replace(encoder=group.encoder, reranker=options.reranker and group.reranker),
             embed_query=group.embed_query,
-            age_days=age_days,
+            age_days=question.age_days,
             observe=observe,
         )
 
@@ -165,16 +162,17 @@ def in_turns(
 
 def _leading(answers: Sequence[Answer], passages: Sequence[RankedPassage]) -> Answer:
     """Choose the answer whose match applies to all `passages`."""
-    owners = [answer for passage in passages for answer in answers if _holds(answer, passage)]
+    owners = [
+        answer
+        for passage in passages
+        for answer in answers
+        if any(each is passage for each in answer.passages)
+    ]
     first = (*owners, *answers)[0]
     if first.uncalibrated is None or first.match == "strong":
         return first
     known = next((answer for answer in owners if answer.uncalibrated is None), first)
     return first if known.is_doubtful else known
-
-
-def _holds(answer: Answer, passage: RankedPassage) -> bool:
-    return any(each is passage for each in answer.passages)
 
 
 def _merged(lists: Sequence[tuple[Answer, Sequence[RankedPassage]]]) -> list[RankedPassage]:

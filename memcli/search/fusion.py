@@ -84,7 +84,9 @@ def fuse(
     passages = []
     for candidate in candidates:
         cosine = cosines[candidate.about.chunk_id]
-        assumed = _assumed(candidate, known, stand_in) if cosine is None else None
+        assumed = None
+        if cosine is None and known:  # a literal match must not be lost before it is embedded
+            assumed = best_vector if candidate.literal else stand_in
         used = (assumed or 0.0) if cosine is None else best_cosine(candidate, prior) or 0.0
         if method == "rrf":
             ranks = (
@@ -118,8 +120,6 @@ def fuse(
                 score=score,
                 cosine=cosine,
                 coverage=covered,
-                confidence=None,
-                duplicates=(),
                 trace=(Step("fuse", score, inputs),),
                 is_literal=candidate.literal,
                 assumed=assumed,
@@ -146,17 +146,6 @@ def _by_words(candidates: Sequence[Candidate]) -> dict[int, float]:
         norm = 1.0 + K1 * (1 - B + B * length * as_tokens)
         scores[c.about.chunk_id] *= norm / (1.0 + K1 * (1 - B + B * count * as_words))
     return scores
-
-
-def _assumed(candidate: Candidate, known: Sequence[float], middle: float) -> float | None:
-    """Return the cosine assumed for a chunk without a vector.
-
-    It is the median of the candidates, and for a literal match the best, so that the match is not
-    lost before it is embedded. None if no candidate has a vector.
-    """
-    if not known:
-        return None
-    return max(known) if candidate.literal else middle
 
 
 def _text_ranks(candidates: Sequence[Candidate]) -> dict[int, int]:

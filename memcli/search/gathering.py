@@ -7,7 +7,6 @@ from datetime import date
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search import retrievers
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
@@ -99,12 +98,11 @@ def gather(
         semantic = retrievers.of_matches(semantic, counts, recalled.candidates)
         if not semantic.ran:
             vector, recalled = None, read(vector=None, bounds=bounds)
-    keyword = _keyword_use(recalled.common, counts.chunks, runs=wants_keyword)
     turns, speakers, documents = _heard(snapshot, query.text, options, recalled.candidates)
     weights = retrievers.retriever_weights(options, vector, keyword=wants_keyword)
     believed = text_share(recalled.coverage) if options.has("fuse.coverage") else 1.0
     prior = retrievers.length_prior(options, vector, documents)
-    fused = _with_repairs(_fused(recalled, options.fusion, weights, believed, prior), repaired)
+    fused = _fused(recalled, repaired, options.fusion, weights, prior, believed=believed)
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
     fused = speakers.leaned(fused) if speakers else fused
@@ -136,25 +134,19 @@ def gather(
         dates_alone=dates_alone,
         weights=weights,
         text_share=believed,
-        keyword=keyword,
+        keyword=retrievers.keyword_use(recalled.common, counts.chunks, runs=wants_keyword),
         semantic=semantic,
         revision=str(facts.revision),
         fingerprint=(facts.fingerprint or "") if semantic.ran else "",
     )
 
 
-def in_years_of(
-    snapshot: Snapshot, dates: Sequence[DateSpan], scope: Scope
-) -> tuple[DateSpan, ...]:
+def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[DateSpan]:
     """Read a date without a year in the years of the notes if the last such day is after them.
 
     It may then be of any of these years, but a date with an open end is of the last. A date that
     counts from today, as `last week`, is none if the notes ended long before it.
     """
-    return tuple(read for span in dates for read in _in_years(snapshot, span, scope))
-
-
-def _in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[DateSpan]:
     from memcli.dates.find import names_no_year, names_year, read_again
 
     begins = span.start or span.end
@@ -179,30 +171,26 @@ def _in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[Date
 
 
 def _fused(
-    recalled: RecallResult, fusion: str, weights: Weights, believed: float, prior: LengthPrior
+    recalled: RecallResult,
+    repaired: Sequence[Repair],
+    method: str,
+    weights: Weights,
+    prior: LengthPrior,
+    *,
+    believed: float,
 ) -> Sequence[RankedPassage]:
+    """Fuse candidates; their traces name the components that answered, and corrected words."""
     fused = fuse(
-        recalled.candidates,
-        recalled.coverage,
-        method=fusion,
-        weights=weights,
-        text_share=believed,
-        prior=prior,
-    )
+        recalled.candidates, recalled.coverage, method=method, weights=weights,
+        text_share=believed, prior=prior,
+    )  # fmt: skip
     if recalled.tiers:
-        tiers = ", ".join(map(str, recalled.tiers))
-        fused = [passage.noted("tier", tiers) for passage in fused]
+        text = ", ".join(map(str, recalled.tiers))
+        fused = [passage.noted("tier", text) for passage in fused]
+    if repaired:
+        text = ", ".join(f"{each.searched} for {each.typed}" for each in repaired)
+        fused = [passage.noted("repaired", text) for passage in fused]
     return fused
-
-
-def _with_repairs(
-    fused: Sequence[RankedPassage], repaired: tuple[Repair, ...]
-) -> Sequence[RankedPassage]:
-    if not repaired:
-        return fused
-    from memcli.search.repair import traced
-
-    return traced(fused, repaired)
 
 
 def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
@@ -221,15 +209,6 @@ def _without_days(recalled: RecallResult, dates: Sequence[DateSpan]) -> RecallRe
     days = [day.text for day in dates]
     missing = (word for word in recalled.unmatched if not any(word in day for day in days))
     return recalled._replace(unmatched=tuple(missing)) if days and recalled.unmatched else recalled
-
-
-def _keyword_use(common: Sequence[str], chunks: int, *, runs: bool) -> RetrieverUse:
-    """Describe the use of keyword search, with the words that were too common to search for."""
-    reason = None if runs else retrievers.MODE_IS_SEMANTIC
-    if runs and common:
-        text = f"too many chunks contain these words to search for them: {', '.join(common)}"
-        reason = Reason("common", text)
-    return RetrieverUse(runs, reason, 0, chunks)
 
 
 def _as_meant(

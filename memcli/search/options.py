@@ -12,34 +12,26 @@ from memcli.record import Record
 from memcli.search.focus import WIDTH, Width
 from memcli.search.fusion import Weights
 from memcli.search.ranked import RankedPassage
-from memcli.search.stages import SWITCHES, switch_of
+from memcli.search.stages import SWITCH_OF, SWITCHES
 from memcli.types import Filters
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from memcli.embedding.models import Calibration
+    from memcli.search.published_profiles import Convex, TwoPass
     from memcli.search.rerank import Reranker
 
     Observer = Callable[[str, Sequence[RankedPassage]], None]  # gets a stage and its passages
     # A stage, and the function that turns passages into passages.
     StageStep = tuple[str, Callable[[Sequence[RankedPassage]], Sequence[RankedPassage]]]
 
-    class Formula(Protocol):
-        """Scores passages by another formula."""
-
-        def score(
-            self,
-            passages: Sequence[RankedPassage],
-            matched: Mapping[int, float],
-            *,
-            age_days: Callable[[str], float],
-        ) -> list[RankedPassage]:
-            """Return the passages with their new scores; `matched` is that of `RecallResult`."""
-
 
 # With a budget, the tokens are the limit; as many passages as focus examines.
 BUDGET_LIMIT = 100
+# Settings whose names are those of their options.
+NAMED_SETTINGS = (
+    "mode", "fusion", "half_life_days", "decay_floor", "mmr_lambda", "mmr_min", "min_score",
+    "quality_weight",
+)  # fmt: skip
 
 
 class Inner(Record):
@@ -79,7 +71,7 @@ class SearchOptions(Record):
     apart: bool = False  # with `ends`, each turn of a conversation is a separate passage
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
-    formula: Formula | None = None  # of the profile, with its constants
+    formula: Convex | TwoPass | None = None  # of the profile, with its constants
     quality_weight: float = 0.5  # see `summaries`
     inner: Inner = Inner()
 
@@ -90,11 +82,9 @@ class SearchOptions(Record):
 
     def has(self, name: str) -> bool:
         """Return whether a stage of `stages.TABLE`, or a part of one, is on."""
-        switch = switch_of(name)
-        if not switch:
-            return True
+        switch = SWITCH_OF[name]
         is_on = switch in self.profile.stages or switch in self.inner.also
-        return is_on and switch not in self.inner.without
+        return not switch or (is_on and switch not in self.inner.without)
 
 
 def options_of(
@@ -130,17 +120,10 @@ def options_of(
     return SearchOptions(
         limit=limit,
         free=free,
-        mode=config("search.mode"),
         profile=profile,
         encoder=config("embedding.encoder"),
-        fusion=setting("search.fusion"),
         weights=_weights(setting("search.semantic_weight"), setting("search.keyword_weight")),
         universe=universe,
-        half_life_days=setting("search.half_life_days"),
-        decay_floor=setting("search.decay_floor"),
-        mmr_lambda=setting("search.mmr_lambda"),
-        mmr_min=setting("search.mmr_min"),
-        min_score=setting("search.min_score"),
         budget=budget,
         whole=whole,
         filters=filters,
@@ -149,20 +132,16 @@ def options_of(
         ends=ends,
         lists=lists,
         formula=_formula(profile, config),
-        quality_weight=config("search.quality_weight"),
+        **{name: setting(f"search.{name}") for name in NAMED_SETTINGS},
     )
 
 
-def _formula(profile: Profile, config: Config) -> Formula | None:
-    if profile.formula == "convex":
-        from memcli.search.published_profiles import Convex
+def _formula(profile: Profile, config: Config) -> Convex | TwoPass | None:
+    if not profile.formula:
+        return None
+    from memcli.search.published_profiles import Convex, TwoPass
 
-        return Convex.read(config)
-    if profile.formula:
-        from memcli.search.published_profiles import TwoPass
-
-        return TwoPass.read(config)
-    return None
+    return Convex.read(config) if profile.formula == "convex" else TwoPass.read(config)
 
 
 def _weights(vector: float, text: float) -> Weights:
@@ -180,9 +159,7 @@ class Profile(Record):
 
     settings: Mapping[str, float | int | str]  # used if the user has not set them
     stages: frozenset[str]  # of `stages.SWITCHES`
-    by_limit: (
-        bool  # candidates a retriever: limit * search.candidate_multiplier, not search.universe
-    )
+    by_limit: bool  # its candidates are limit * search.candidate_multiplier per retriever
     threshold_on_score: bool  # search.min_score judges the fused score, not the confidence
     formula: str = ""  # of stage `score`: convex | two-pass
 

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from memcli.search.ranked import RankedPassage, Step
 
 
+# Fields that are those of the chunk and of the ranked passage.
+OF_CHUNK = ("ref", "path", "heading_path", "title", "date", "kind", "source_kind", "scope", "trust")
+OF_PASSAGE = (
+    "start_line", "end_line", "score", "confidence", "citation", "text", "speaker_match",
+    "duplicates", "trace",
+)  # fmt: skip
+
+
 class Passage(Record):
     """Lines that answer a question, and the reasons for their rank."""
 
@@ -60,31 +68,15 @@ def _passage(rank: int, passage: RankedPassage) -> Passage:
     workspace, source = split_source(about.source)
     return Passage(
         rank=rank,
-        ref=about.ref,
         workspace=workspace or None,
-        path=about.path,
         source=source,
-        start_line=passage.start_line,
-        end_line=passage.end_line,
-        heading_path=about.heading_path,
-        title=about.title,
-        date=about.date,
         date_from=about.first_day,
-        score=passage.score,
-        confidence=passage.confidence,
-        citation=passage.citation,
         snippet=make_snippet(passage, words=()).text,
         text_hash=digest(text).hex(),
         tokens=estimate(text),
-        kind=about.kind,
-        source_kind=about.source_kind,
-        scope=about.scope,
-        trust=about.trust,
-        text=text,
         cut=passage.is_cut,
         speakers=tuple(passage.spoken),
-        speaker_match=passage.speaker_match,
-        duplicates=passage.duplicates,
         corrected_by=tuple(each.record for each in passage.corrected_by),
-        trace=passage.trace,
+        **{name: getattr(about, name) for name in OF_CHUNK},
+        **{name: getattr(passage, name) for name in OF_PASSAGE},
     )

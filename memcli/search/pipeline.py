@@ -8,7 +8,7 @@ left.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
@@ -32,7 +32,7 @@ from memcli.search.confidence import (
 )
 from memcli.search.corrections import corrections_of, newer_first, with_corrections
 from memcli.search.focus import Adjustments, WeightedTerm, focus
-from memcli.search.gathering import GatherResult, gather, in_years_of
+from memcli.search.gathering import GatherResult, gather, in_years
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
 from memcli.search.options import run_stages, unobserved
@@ -82,9 +82,7 @@ class Answer(Record):
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     left: tuple[RankedPassage, ...] = ()  # passages over the budget, then those not worth reading
-    fused: tuple[
-        RankedPassage, ...
-    ] = ()  # every candidate, whole, in the order of the fused retrievers
+    fused: tuple[RankedPassage, ...] = ()  # every candidate, whole, in the fused order
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # misspelled words and their corrections
     reranked: RerankResult | None = None  # if a reranker is configured
@@ -127,17 +125,21 @@ def search(
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer a query from one state of the index; `observe` gets the passages after each stage."""
+    from memcli.search.reading_value import asks_for_several
+
     scope = scope_within(snapshot, options.filters)
-    dates = in_years_of(snapshot, dates, scope) if options.has("date") else ()
+    spans = dates if options.has("date") else ()
+    dates = tuple(read for span in spans for read in in_years(snapshot, span, scope))
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
+    typed = [term.text for term in query.counted_terms]
     answer = answer._replace(
         passages=tuple(with_corrections(answer.passages, newer)),
-        words=_words_of(query, answer.repaired),
+        words=tuple(dict.fromkeys([*typed, *(each.searched for each in answer.repaired)])),
         dates=dates,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
-        of_several=_asks_for_several(gathered.question),
+        of_several=asks_for_several(gathered.question),
     )
     answer = answer._replace(
         passages=_with_ends(snapshot, gathered, answer, every_line=options.lists)
@@ -182,11 +184,6 @@ def ended(
     )
 
 
-def _words_of(query: ParsedQuery, repaired: Iterable[Repair]) -> tuple[str, ...]:
-    typed = (term.text for term in query.counted_terms)
-    return tuple(dict.fromkeys([*typed, *(each.searched for each in repaired)]))
-
-
 def _with_ends(
     snapshot: Snapshot, gathered: GatherResult, answer: Answer, *, every_line: bool
 ) -> tuple[RankedPassage, ...]:
@@ -220,19 +217,15 @@ def _rank(
     scored = run_stages(scoring, passages, options, observe)
     threshold = partial(_above_threshold, gathered, options)
     judged = run_stages([("threshold", threshold)], scored, options, observe)
-    options = _timed(options) if gathered.order else options
     is_sorted = options.sort != "score"
-    is_timed = gathered.dates_alone or is_sorted
-    steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered)
-    ranked = run_stages(steps, judged, options, observe)
-    if gathered.dates_alone and not is_sorted:
-        ranked = _named_first(gathered.named, ranked)
-    top = ranked[: options.limit]
+    top = _in_order(gathered, options, judged, observe)[: options.limit]
     packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda passage: -passage.score)
-    match, reason = _level(gathered, best_first, is_measured=bool(constants))
+    match, reason = match_of(best_first, is_measured=bool(constants))
+    if gathered.asks_nothing and best_first:  # found by stop words
+        match, reason = "weak", LOW
     lead, is_doubtful, others_lead = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     if match == "strong" and is_doubtful:
@@ -243,7 +236,8 @@ def _rank(
         # A reranker's additions to scores are not on the scale of the lead.
         is_read = reranked is not None and reranked.ran
         led = run_stages(scoring, unread, options, unobserved) if is_read else scored
-        reason = _doubt(gathered, options, led)
+        if _is_measured(gathered, options) and not stands_out(led, gathered.fused, constants):
+            reason = Reason("close", "the tenth passage matches nearly as well as the first")
     return Answer(
         passages=tuple(shown),
         match="weak" if reason else match,
@@ -277,26 +271,6 @@ def _rank(
     )
 
 
-def _asks_for_several(question: str) -> bool:
-    from memcli.search.reading_value import asks_for_several
-
-    return asks_for_several(question)
-
-
-def _level(
-    gathered: GatherResult, passages: Sequence[RankedPassage], *, is_measured: bool
-) -> tuple[str, Reason | None]:
-    """Judge passages; those found by stop words always have low confidence."""
-    if gathered.asks_nothing and passages:
-        return "weak", LOW
-    return match_of(passages, is_measured=is_measured)
-
-
-def _named_first(named: frozenset[int], passages: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Put the document of a period, such as `2025-Q2.md`, before its days."""
-    return sorted(passages, key=lambda passage: passage.about.chunk_id not in named)
-
-
 def _lead(
     gathered: GatherResult, shown: Sequence[RankedPassage]
 ) -> tuple[float | None, bool, bool]:
@@ -315,24 +289,11 @@ def _lead(
     return lead, is_doubtful, is_doubtful and first is not None and first < DOUBTFUL_LEAD
 
 
-def _doubt(
-    gathered: GatherResult, options: SearchOptions, passages: Sequence[RankedPassage]
-) -> Reason | None:
-    """Explain why the first passage may be no better than others; None if it is better.
-
-    A lead means something only for the default formula, and not if the query has only identifiers,
-    phrases or a date.
-    """
-    if not _is_measured(gathered, options):
-        return None
-    constants = calibration(gathered.fingerprint, options.calibrations)
-    if stands_out(passages, gathered.fused, constants):
-        return None
-    return Reason("close", "the tenth passage matches nearly as well as the first")
-
-
 def _is_measured(gathered: GatherResult, options: SearchOptions) -> bool:
-    """Return whether a lead in scores means something."""
+    """Return whether a lead in scores means something: only for the default formula.
+
+    It means nothing if the query has only identifiers, phrases or a date.
+    """
     is_scaled = options.fusion == "scaled" and not options.profile.formula
     return is_scaled and not _is_exact(gathered) and not gathered.dates_alone
 
@@ -387,46 +348,51 @@ def _scoring(
     gathered: GatherResult, options: SearchOptions, age_days: Callable[[str], float]
 ) -> list[StageStep]:
     """List the stages that score passages."""
-    raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
-    valued = partial(
-        apply_quality, confidences=gathered.recalled.qualities, weight=options.quality_weight
-    )
-    faded = partial(
-        apply_decay,
-        age_days=age_days,
-        half_life_days=options.half_life_days,
-        floor=options.decay_floor,
-    )
-    scored: list[StageStep] = []
+    recalled = gathered.recalled
+    steps: list[StageStep] = []
+    if gathered.voices:
+        steps.append(("speaker", gathered.voices.trimmed))
     if options.formula is not None:
-        again = partial(options.formula.score, matched=gathered.recalled.matched, age_days=age_days)
-        scored.append(("score", again))
+        again = partial(options.formula.score, matched=recalled.matched, age_days=age_days)
+        steps.append(("score", again))
+    raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
+    weight, half_life = options.quality_weight, options.half_life_days
+    faded = partial(
+        apply_decay, age_days=age_days, half_life_days=half_life, floor=options.decay_floor
+    )
     return [
-        *([("speaker", gathered.voices.trimmed)] if gathered.voices else []),
-        *scored,
+        *steps,
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
-        ("quality", valued),
+        ("quality", partial(apply_quality, confidences=recalled.qualities, weight=weight)),
         *([] if gathered.dates_alone else [("decay", faded)]),
     ]
 
 
-def _ordering(options: SearchOptions, gathered: GatherResult) -> list[StageStep]:
-    """List the stages that set the order of passages, after their confidence."""
-    return [
-        ("newer", partial(newer_first, turns=gathered.turns, question=gathered.question)),
-        ("language", partial(_translated, gathered.question)),
-        ("spread", spread),
-        ("mmr", partial(_diversified, options)),
-        *_cutting(options),
-    ]
-
-
-def _cutting(options: SearchOptions) -> list[StageStep]:
-    """List the stages that join passages and cut them."""
-    return [
-        ("join", joined),
-        ("cut", lambda passages: passages if options.whole else beginning(passages)),
-    ]
+def _in_order(
+    gathered: GatherResult,
+    options: SearchOptions,
+    passages: Sequence[RankedPassage],
+    observe: Observer,
+) -> Sequence[RankedPassage]:
+    """Set the order of passages, fold duplicates, join neighbours and cut them."""
+    if gathered.order:  # MMR and corrections would change the order of time
+        without = options.inner.without | {"newer"}
+        options = options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
+    is_sorted = options.sort != "score"
+    steps: list[StageStep] = [("mmr", partial(_folded, options)), ("spread", spread)]
+    if not (gathered.dates_alone or is_sorted):
+        steps = [
+            ("newer", partial(newer_first, turns=gathered.turns, question=gathered.question)),
+            ("language", partial(_translated, gathered.question)),
+            ("spread", spread),
+            ("mmr", partial(_diversified, options)),
+        ]
+    cut = (lambda whole: whole) if options.whole else beginning
+    ranked = run_stages([*steps, ("join", joined), ("cut", cut)], passages, options, observe)
+    if gathered.dates_alone and not is_sorted:
+        # The document of a period, such as `2025-Q2.md`, comes before its days.
+        return sorted(ranked, key=lambda passage: passage.about.chunk_id not in gathered.named)
+    return ranked
 
 
 def _translated(question: str, passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
@@ -435,21 +401,6 @@ def _translated(question: str, passages: Sequence[RankedPassage]) -> Sequence[Ra
     from memcli.search.translations import own_language_first
 
     return own_language_first(passages, question)
-
-
-def _timed(options: SearchOptions) -> SearchOptions:
-    """Turn off the stages that would change the order of time: MMR and corrections."""
-    without = options.inner.without | {"newer"}
-    return options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
-
-
-def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
-    """List the stages that keep the order of time, and fold duplicates."""
-
-    def fold(passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
-        return folded(without_repeats(passages[:MMR_POOL])) if options.has("mmr.fold") else passages
-
-    return [("mmr", fold), ("spread", spread), *_cutting(options)]
 
 
 def _above_threshold(
@@ -471,6 +422,10 @@ def _above_threshold(
     if options.sort == "score" or gathered.dates_alone:
         return above
     return in_time(matching(above), newest=options.sort == "newest")
+
+
+def _folded(options: SearchOptions, passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
+    return folded(without_repeats(passages[:MMR_POOL])) if options.has("mmr.fold") else passages
 
 
 def _diversified(options: SearchOptions, passages: Sequence[RankedPassage]) -> list[RankedPassage]:

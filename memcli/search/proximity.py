@@ -75,10 +75,8 @@ def _around(span: tuple[str, str], first: str, last: str) -> Iterator[tuple[str,
 
 def bonus(about: About, spans: Spans) -> float:
     """Return the bonus of a date; 0 if there is none, or if it is far away."""
-    if about.date is None or not spans:
-        return 0.0
-    days = about.first_day or about.date, about.date
-    return max(_bonus(distance(days, span), span) for span in spans)
+    days = _days(about)
+    return max((_bonus(distance(days, span), span) for span in spans if days), default=0.0)
 
 
 def _bonus(days: int, span: tuple[str, str]) -> float:
@@ -165,12 +163,8 @@ def apply_proximity(
     """Raise passages near a named date, except inside one in `out`; then the newest or oldest."""
     moved = list(passages)
     if spans:
-        gains = [
-            0.0 if _is_inside(passage, out) else bonus(passage.about, spans) for passage in moved
-        ]
-        moved = ordered(
-            [_raised(passage, gain) for passage, gain in zip(moved, gains, strict=True)]
-        )
+        bonuses = (0.0 if _is_inside(each, out) else bonus(each.about, spans) for each in moved)
+        moved = ordered([_raised(*pair) for pair in zip(moved, bonuses, strict=True)])
         moved = _of_the_day_first(moved, single_days(spans))
     return _by_order(moved, order) if order else moved
 
@@ -209,14 +203,14 @@ def _of_the_day_first(passages: list[RankedPassage], days: Spans) -> list[Ranked
 
     Notes of the week or the month of that day only get their bonus.
     """
-    named = [
-        passage for passage in passages if passage.term_share >= MOST and _is_inside(passage, days)
-    ]
-    ids = {id(passage) for passage in named}
-    placed = [*named, *(passage for passage in passages if id(passage) not in ids)]
+
+    def is_named(passage: RankedPassage) -> bool:
+        return passage.term_share >= MOST and _is_inside(passage, days)
+
+    placed = sorted(passages, key=is_named, reverse=True)
     return [
         passage.moved(was.score, "date", day=passage.about.date)
-        if id(passage) in ids
+        if is_named(passage)
         else passage._replace(score=was.score)
         for passage, was in zip(placed, passages, strict=True)
     ]
@@ -278,13 +272,10 @@ def apply_decay(
     """Multiply every score by the decay of its document's date."""
     dates = {passage.written for passage in passages}  # many passages are of one day
     ages = {date: age_days(date) if date else None for date in dates}
-    factors = {
-        date: factor(age, half_life_days=half_life_days, floor=floor) for date, age in ages.items()
-    }
     decayed = []
     for passage in passages:
-        date = passage.written
-        by = factors[date]
+        age = ages[passage.written]
+        by = factor(age, half_life_days=half_life_days, floor=floor)
         faded = passage._replace(faded=by)
-        decayed.append(faded.moved(passage.score * by, "decay", age_days=ages[date], factor=by))
+        decayed.append(faded.moved(passage.score * by, "decay", age_days=age, factor=by))
     return ordered(decayed)

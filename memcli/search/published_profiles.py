@@ -75,26 +75,17 @@ class TwoPass(Record):
             omega = authority.omega(age, candidate.authority, used)
             share = matched.get(candidate.about.chunk_id, 0.0)
             score = omega * sim * (1.0 + self.kappa * share) / (1.0 + self.kappa)
-            scored.append(
-                passage.moved(
-                    score, "score", formula="two-pass", sim=sim, authority=omega, matched=share
-                )
-            )
+            inputs = {"sim": sim, "authority": omega, "matched": share}
+            scored.append(passage.moved(score, "score", formula="two-pass", **inputs))
         return ordered(scored)[: self.second]
 
     def _first_pass(self, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
-        near = [
-            passage
-            for passage in passages
-            if passage.cosine is not None and passage.cosine >= self.theta
-        ]
-        near.sort(key=lambda passage: (-(passage.cosine or 0.0), passage.citation))
-        worded = [passage for passage in passages if passage.candidate.bm25 > 0]
-        worded.sort(key=lambda passage: (-passage.candidate.bm25, passage.citation))
-        chunks = {
-            passage.about.chunk_id for passage in (*near[: self.first], *worded[: self.first])
-        }
-        return [passage for passage in passages if passage.about.chunk_id in chunks]
+        near = [each for each in passages if each.cosine is not None and each.cosine >= self.theta]
+        near.sort(key=lambda each: (-(each.cosine or 0.0), each.citation))
+        worded = [each for each in passages if each.candidate.bm25 > 0]
+        worded.sort(key=lambda each: (-each.candidate.bm25, each.citation))
+        chunks = {each.about.chunk_id for each in (*near[: self.first], *worded[: self.first])}
+        return [each for each in passages if each.about.chunk_id in chunks]
 
 
 SECONDS_A_DAY = 86_400
@@ -139,9 +130,6 @@ class Convex(Record):
             recency = exp(-decays.get(about.scope, self.decay_global) * age * SECONDS_A_DAY)
             scope = scopes.get(about.scope, self.scope_global)
             score = self.alpha * sim + self.beta * recency + self.gamma * scope
-            scored.append(
-                passage.moved(
-                    score, "score", formula="convex", sim=sim, recency=recency, scope=scope
-                )
-            )
+            inputs = {"sim": sim, "recency": recency, "scope": scope}
+            scored.append(passage.moved(score, "score", formula="convex", **inputs))
         return ordered(scored)

@@ -15,7 +15,7 @@ from memcli.language import stopwords, words
 from memcli.record import Record
 from memcli.types import Term, TermQuery
 
-MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped
+MAX_CHARS = 100_000  # a longer text is a document: the words after it are left out
 MAX_TERMS = 64  # each term is a walk over its rows; no question asks for more
 MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest expression
 MAX_TERM_CHARS = 256  # longer words and phrases are in no index
@@ -79,7 +79,6 @@ class ParsedQuery(Record):
     terms: tuple[QueryTerm, ...]  # distinct, in the order of the query
     excluded: tuple[QueryTerm, ...]
     unspaced: float  # share of its letters in scripts written without spaces, 0 to 1
-    dropped: int  # distinct terms left out: too many or too long
 
     @property
     def is_empty(self) -> bool:
@@ -209,22 +208,18 @@ def parse(text: str, *, soft: Sequence[tuple[int, int]] = ()) -> ParsedQuery:
 
     Example: `"exact words" deploy* -draft` is a phrase, a prefix and an exclusion.
     """
-    unread = len(text[MAX_CHARS:].split())
     text = text[:MAX_CHARS].encode("utf-8", "replace").decode().replace("\0", " ")
     pieces = list(_scan(text))
     if not any(words.is_searchable(piece.text) for piece in pieces if not piece.out):
         pieces = [piece._replace(out=False) for piece in pieces]
     stop_words = _stop_words(text)
-    terms, dropped = _distinct((p for p in pieces if not p.out), stop_words, soft)
-    excluded, not_excluded = _distinct((p for p in pieces if p.out), stop_words, ())
     letters = sum(map(str.isalnum, text))
     unspaced = sum(len(run) for run, is_run in words.split_runs(words.compose(text)) if is_run)
     return ParsedQuery(
         text=_natural(text, pieces),
-        terms=terms,
-        excluded=excluded,
+        terms=_distinct((p for p in pieces if not p.out), stop_words, soft),
+        excluded=_distinct((p for p in pieces if p.out), stop_words, ()),
         unspaced=min(1.0, unspaced / letters) if letters else 0.0,
-        dropped=dropped + not_excluded + unread,
     )
 
 
@@ -262,8 +257,8 @@ def _word(text: str, start: int, end: int) -> _Piece:
 
 def _distinct(
     pieces: Iterable[_Piece], stop_words: frozenset[str], soft: Sequence[tuple[int, int]]
-) -> tuple[tuple[QueryTerm, ...], int]:
-    """Return the distinct terms in order, at most MAX_TERMS, and how many were left out."""
+) -> tuple[QueryTerm, ...]:
+    """Return the distinct terms in order, at most MAX_TERMS."""
     by_text: dict[tuple[str, str], QueryTerm] = {}
     parts = dict.fromkeys(part for piece in pieces for part in _cut(piece, soft))
     groups = count(1)
@@ -278,8 +273,7 @@ def _distinct(
         enumerate(fitting),
         key=lambda item: (item[1].stop, _KEEP_FIRST.get(item[1].kind, 3), -len(item[1].text)),
     )
-    first_terms = tuple(term for _, term in sorted(ranked[:MAX_TERMS]))
-    return first_terms, len(by_text) - len(first_terms)
+    return tuple(term for _, term in sorted(ranked[:MAX_TERMS]))
 
 
 def _cut(piece: _Piece, soft: Sequence[tuple[int, int]]) -> Iterator[tuple[str, str, bool]]:

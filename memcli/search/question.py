@@ -113,18 +113,14 @@ def redacted_question(text: str, config: Config) -> str:
 
     The replacement is the same as in notes, so lines with the secret are found.
     """
-    if not _may_hold_a_secret(text) or config("secrets") != "redact":
+    # A word is long enough for a secret: loading the rules costs more than this check.
+    may_hold_one = any(len(word) >= SECRET_CHARS for word in text.split())
+    may_hold_one = may_hold_one or any(mark in text for mark in SECRET_MARKS)
+    if not may_hold_one or config("secrets") != "redact":
         return text
     from memcli.secrets.finding import redacted
 
     return redacted(text)
-
-
-def _may_hold_a_secret(text: str) -> bool:
-    """Return whether a word is long enough for a secret: loading the rules costs more."""
-    return any(len(word) >= SECRET_CHARS for word in text.split()) or any(
-        mark in text for mark in SECRET_MARKS
-    )
 
 
 def _may_name_a_date(text: str) -> bool:

@@ -71,9 +71,9 @@ class RankedPassage(Record):
     score: float
     cosine: float | None  # of the best segment, clamped to [0, 1]; None without a vector
     coverage: float  # share of the query's IDF that the chunk matches, 0 to 1
-    confidence: float | None
-    duplicates: tuple[str, ...]  # citations with the same content
-    trace: tuple[Step, ...]
+    confidence: float | None = None
+    duplicates: tuple[str, ...] = ()  # citations with the same content
+    trace: tuple[Step, ...] = ()
     # Of the passage only, if it is less than its chunk; None: as above.
     own_cosine: float | None = None
     own_coverage: float | None = None
@@ -132,20 +132,14 @@ class RankedPassage(Record):
     @property
     def start_line(self) -> int:
         """Return the first line of the passage."""
-        whole = self.is_whole or not self.candidate.segments
-        return (
-            self.candidate.about.start_line
-            if whole
-            else self.candidate.segments[self.first].start_line
-        )
+        segments = self.candidate.segments
+        return self.about.start_line if self.is_whole else segments[self.first].start_line
 
     @property
     def end_line(self) -> int:
         """Return the last line of the passage."""
-        whole = self.is_whole or not self.candidate.segments
-        return (
-            self.candidate.about.end_line if whole else self.candidate.segments[self.last].end_line
-        )
+        segments = self.candidate.segments
+        return self.about.end_line if self.is_whole else segments[self.last].end_line
 
     @property
     def text(self) -> str:
@@ -192,6 +186,11 @@ class RankedPassage(Record):
         text = self.candidate.text
         end = len(text) if self.is_whole else self.candidate.segments[self.last].end
         return text[end] != "\n" if end < len(text) else self.broken[1]
+
+    def touches(self, document: tuple[str, str], first: int, last: int) -> bool:
+        """Return whether it shows one of some lines of a document (source, path)."""
+        is_near = self.start_line <= last and first <= self.end_line
+        return is_near and self.about.document == document
 
     def contains(self, other: RankedPassage) -> bool:
         """Return whether all lines of another passage are among its own."""

@@ -40,9 +40,7 @@ class RecallBounds(Record):
     dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are also candidates
     outside: frozenset[int] = frozenset()  # chunks that are none
     demands_phrases: bool = False  # a phrase of the query that any chunk contains is required
-    by_chunk: bool = (
-        False  # each retriever gives so many chunks; else the semantic one so many texts
-    )
+    by_chunk: bool = False  # each retriever gives chunks; else the semantic one texts
     keywords_choose: bool = False  # vectors only score what keyword search finds
 
 
@@ -104,7 +102,9 @@ def recall(
     literal = _literal(query) if keyword else TermQuery(any=tuple(demanded.values()))
     retrieval = RecallQuery(keywords, literal, vector, near, query.unwanted, demanded)
     united, split, tiers = _union(snapshot, retrieval, wide)
-    missing = _missing_phrases(snapshot, query.phrases) if keyword or demanded else ()
+    phrases = query.phrases if keyword or demanded else {}
+    matches = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
+    missing = tuple(text for text, each in matches if not each.total)  # that no chunk contains
     # A phrase must match exactly: a similar text is a guess.
     is_guess = bool(missing) and len(missing) == len(query.counted_terms)
     candidates = tuple(c for c in united if not is_guess and c.about.chunk_id not in outside)
@@ -248,12 +248,6 @@ def _with_phrases(
     if together or len(there) == 1:
         return sorted(together), ()
     return sorted(frozenset.union(*there.values())), tuple(there)
-
-
-def _missing_phrases(snapshot: Snapshot, phrases: Mapping[str, Term]) -> tuple[str, ...]:
-    """Return the phrases that no chunk contains."""
-    matches = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
-    return tuple(text for text, each in matches if not each.total)
 
 
 def _covered(

@@ -69,9 +69,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     query = words_of(text)
     semantic, vector = _meaning(snapshot, own, text, options, counts)
     by_words = options.mode != "semantic"
-    keyword = RetrieverUse(
-        by_words, None if by_words else retrievers.MODE_IS_SEMANTIC, 0, counts.chunks
-    )
+    keyword = retrievers.keyword_use((), counts.chunks, runs=by_words)
     recalled = recall(
         snapshot,
         query,
@@ -208,8 +206,5 @@ def _passage(
         score=score + (LINKED * (1.0 - score) if chunk in linked else 0.0),
         cosine=cosine,
         coverage=share,
-        confidence=None,
-        duplicates=(),
-        trace=(),
         best=max(range(len(segments)), key=lambda at: segments[at].cosine or 0.0, default=0),
     )

@@ -27,7 +27,6 @@ from memcli.store.records import Scope
 from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
-    from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 
 # Words of a query that the notes lack, and of these such as are not English, each of which takes
@@ -133,12 +132,6 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
     return query._replace(text=text, terms=(*terms, *also))
 
 
-def traced(passages: Sequence[RankedPassage], made: Sequence[Repair]) -> list[RankedPassage]:
-    """Add the searched words to the last step of each trace."""
-    text = ", ".join(f"{each.searched} for {each.typed}" for each in made)
-    return [passage.noted("repaired", text) for passage in passages]
-
-
 def _terms(made: Repair) -> list[QueryTerm]:
     if made.how == "beginning":
         return [QueryTerm(made.typed, "prefix")]
@@ -168,13 +161,10 @@ def _meant(
         return _correction(english, "plural")
     may_be_begun = is_last and not _is_form(word)
     respelt = _respelt(snapshot, word, is_foreign=is_foreign)
-    if respelt and is_foreign and _ends_in_english(word, fold(respelt)):
-        respelt = None
-    if (
-        respelt
-        and not is_foreign
-        and _is_form(word)
-        and not spelling.are_forms(word, fold(respelt))
+    if respelt and (
+        _ends_in_english(word, fold(respelt))
+        if is_foreign
+        else _is_form(word) and not spelling.are_forms(word, fold(respelt))
     ):
         respelt = None
     return (

@@ -72,6 +72,15 @@ def length_prior(
     return LengthPrior(known(vector.fingerprint).length, documents)
 
 
+def keyword_use(common: Sequence[str], chunks: int, *, runs: bool) -> RetrieverUse:
+    """Describe the use of keyword search, with the words that were too common to search for."""
+    reason = None if runs else MODE_IS_SEMANTIC
+    if runs and common:
+        text = f"too many chunks contain these words to search for them: {', '.join(common)}"
+        reason = Reason("common", text)
+    return RetrieverUse(runs, reason, 0, chunks)
+
+
 def is_partial(counts: Counts) -> bool:
     """Return whether too little is embedded to search all vectors."""
     return counts.embedded < EMBEDDED_LIMIT * counts.embeddable

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from math import fsum
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import ENGLISH
 from memcli.language.words import prepare
-from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
+from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, speaker_at
 from memcli.record import Record
 from memcli.search.focus import WeightedTerm, occurrences
 from memcli.search.lines import by_line
@@ -137,20 +138,14 @@ class ConversationSpeakers(Record):
 
     def leaned(self, passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
         """Lower chunks in which only machines speak, if the question is about its writer."""
-        return (
-            ordered([self._leaned(passage) for passage in passages])
-            if self.focus.of_writer
-            else passages
-        )
-
-    def _leaned(self, passage: RankedPassage) -> RankedPassage:
-        about = passage.about
-        weight = weight_of(self.turns.get(about.chunk_id, ()), about.start_line, about.end_line)
-        return (
-            passage
-            if weight == 1.0
-            else passage.moved(passage.score * weight, "speaker", weight=weight)
-        )
+        if not self.focus.of_writer:
+            return passages
+        leaned = []
+        for passage in passages:
+            about = passage.about
+            weight = weight_of(self.turns.get(about.chunk_id, ()), about.start_line, about.end_line)
+            leaned.append(passage if weight == 1.0 else _lowered(passage, weight))
+        return ordered(leaned)
 
     def weights(self, chunks: Iterable[Candidate]) -> dict[int, list[float]]:
         """Return how much each segment counts in chunks with speakers, by chunk id."""
@@ -212,7 +207,7 @@ def with_shares(
     if not names:
         return tuple(made)
     spoken = [
-        (passage, line, share, _speaker(passage, line))
+        (passage, line, share, speaker_at(passage.turns, line))
         for passage in made
         for line, share in passage.shares
     ]
@@ -227,15 +222,10 @@ def with_shares(
     return tuple(passage._replace(claims=tuple(claims.get(id(passage), ()))) for passage in made)
 
 
-def _speaker(passage: RankedPassage, line: int) -> str:
-    speakers = (t.speaker for t in passage.turns if t.start_line <= line <= t.end_line)
-    return next(speakers, "")
-
-
 def _line(passage: RankedPassage, line: int) -> str:
     """Return the words of a line behind the name of its speaker."""
     text = passage.text.split("\n")[line - passage.start_line]
-    return text.partition(f"{_speaker(passage, line)}**")[2] or text
+    return text.partition(f"{speaker_at(passage.turns, line)}**")[2] or text
 
 
 def _is_claim(sentence: str, names: Sequence[str]) -> bool:
@@ -295,14 +285,12 @@ def lead_of(passages: Iterable[RankedPassage]) -> float | None:
     It is the mean over the first passages of the share of IDF in the best line, from -1 to 1; None
     if the question names nobody who speaks.
     """
-    leads = [passage.speaker_match for passage in passages if passage.speaker_match is not None][
-        :MOST_JUDGED
-    ]
+    matches = (each.speaker_match for each in passages)
+    leads = [*islice((match for match in matches if match is not None), MOST_JUDGED)]
     return fsum(leads) / len(leads) if leads else None
 
 
-def _lowered(passage: RankedPassage) -> RankedPassage:
-    weight = 1.0 - OTHERS_SHARE
+def _lowered(passage: RankedPassage, weight: float = 1.0 - OTHERS_SHARE) -> RankedPassage:
     return passage.moved(passage.score * weight, "speaker", weight=weight)
 
 
@@ -321,16 +309,12 @@ class Voices(Record):
 
         With `only`, leave out every line of others.
         """
-        moved = []
+        moved: list[RankedPassage] = []
         for passage in passages:
             if passage.about.chunk_id not in self.lines:
                 moved.append(passage)
-                continue
-            if self.only:
-                moved += self._theirs(passage)
-                continue
-            cut, is_theirs = self._cut(passage)
-            moved.append(cut if is_theirs else _lowered(cut))
+            else:
+                moved += self._theirs(passage) if self.only else [self._cut(passage)]
         return ordered(moved)
 
     def _theirs(self, passage: RankedPassage) -> list[RankedPassage]:
@@ -342,10 +326,7 @@ class Voices(Record):
         shares, turns = self.shares[passage.about.chunk_id], self.turns[passage.about.chunk_id]
         runs: list[list[int]] = []
         for at in inside:
-            line = candidate.segments[at].start_line
-            if not any(
-                t.start_line <= line <= t.end_line and t.speaker in self.names for t in turns
-            ):
+            if speaker_at(turns, candidate.segments[at].start_line) not in self.names:
                 continue
             if runs and runs[-1][-1] == at - 1:
                 runs[-1].append(at)
@@ -373,8 +354,8 @@ class Voices(Record):
             made.append(cut if run is first else _lowered(cut))
         return made
 
-    def _cut(self, passage: RankedPassage) -> tuple[RankedPassage, bool]:
-        """Return a passage without the idle lines at its ends, and whether one is not of others."""
+    def _cut(self, passage: RankedPassage) -> RankedPassage:
+        """Return a passage without the idle lines at its ends; lower one of others only."""
         chunk, shares = passage.about.chunk_id, self.shares[passage.about.chunk_id]
         candidate, inside, best = self._inside(passage)
         others = {
@@ -394,7 +375,7 @@ class Voices(Record):
             named_speakers=self.names,
             speaker_match=lead,
         )
-        return cut, any(at not in others for at in inside)
+        return cut if any(at not in others for at in inside) else _lowered(cut)
 
     def _inside(self, passage: RankedPassage) -> tuple[Candidate, list[int], int]:
         """Return the chunk cut into lines, the lines of a passage, and the best of these."""
@@ -407,5 +388,4 @@ class Voices(Record):
         return candidate, inside, best
 
     def _is_of_others(self, chunk: int, line: int) -> bool:
-        turns = (t for t in self.turns[chunk] if t.start_line <= line <= t.end_line)
-        return any(turn.speaker not in self.names for turn in turns)
+        return speaker_at(self.turns[chunk], line) not in ("", *self.names)

@@ -37,18 +37,15 @@ def apply_quality(
     """Multiply the score of every summary by its quality."""
     if not confidences:
         return list(passages)
-    return ordered([_weighted(passage, confidences, weight) for passage in passages])
-
-
-def _weighted(
-    passage: RankedPassage, confidences: Mapping[str, float], weight: float
-) -> RankedPassage:
-    about = passage.about
-    confidence = confidences.get(path_of(about)) if about.is_summary else None
-    if confidence is None:
-        return passage
-    factor = 1 - weight * (1 - confidence)
-    return passage.moved(passage.score * factor, "quality", confidence=confidence, factor=factor)
+    weighted = []
+    for passage in passages:
+        known = confidences.get(path_of(passage.about)) if passage.about.is_summary else None
+        if known is not None:
+            factor = 1 - weight * (1 - known)
+            score = passage.score * factor
+            passage = passage.moved(score, "quality", confidence=known, factor=factor)
+        weighted.append(passage)
+    return ordered(weighted)
 
 
 def spread(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -154,11 +151,7 @@ def attach(
     leaves: Mapping[str, Sequence[SourceLines]],
 ) -> list[ExpandedLines]:
     """Return each raw passage with the best of the summaries found that cover it."""
-    paths = [path_of(passage.about) for passage in summaries]
-    scope = [
-        (path, behind(passage, leaves[path]))
-        for path, passage in zip(paths, summaries, strict=True)
-    ]
+    scope = [(path := path_of(each.about), behind(each, leaves[path])) for each in summaries]
     scope += [(path, list(leaves[path])) for path in sorted(leaves)]
     return [
         ExpandedLines(passage, next(path for path, lines in scope if _is_in(passage, lines)))

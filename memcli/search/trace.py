@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memcli.search.rerank import RerankResult
     from memcli.search.summaries import ExpandedLines
 
-SCHEMA = "memcli.search-trace/1"
+SCHEMA, CONTEXT_SCHEMA = "memcli.search-trace/1", "memcli.context-trace/1"
 TEXT_CHARS = 700  # as much as a snippet shows
 LEG_TOP = 50  # of each retriever; the fused list has every candidate
 
@@ -56,7 +56,10 @@ def search_trace(
 
     `expanded` are the raw lines that were added behind summaries, None if they were not requested.
     """
-    added = () if expanded is None else enumerate(expanded, start=1)
+    added = {}
+    if expanded is not None:
+        ranked = enumerate(expanded, start=1)
+        added = {"expanded": [_passage(n, e.passage) | {"summary": e.summary} for n, e in ranked]}
     return {
         "schema": SCHEMA,
         "whole": whole,
@@ -66,16 +69,8 @@ def search_trace(
         "passages": [
             _passage(rank, passage) for rank, passage in enumerate(answer.passages, start=1)
         ],
-        **(
-            {}
-            if expanded is None
-            else {"expanded": [_expanded(rank, each) for rank, each in added]}
-        ),
+        **added,
     }
-
-
-def _expanded(rank: int, each: ExpandedLines) -> dict[str, Any]:
-    return {**_passage(rank, each.passage), "summary": each.summary}
 
 
 def grounds(

@@ -5,7 +5,7 @@ There is only one path of a search; the pipeline tells an observer what each sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 
 from memcli.record import Record
@@ -14,22 +14,8 @@ from memcli.search.options import SearchOptions
 from memcli.search.ranked import RankedPassage
 from memcli.search.stages import LOST
 
-
-class FollowedLines(Record):
-    """Lines of a document, both ends included."""
-
-    source: str
-    path: str
-    first: int
-    last: int
-
-    def are_in(self, passage: RankedPassage) -> bool:
-        """Return whether a passage contains one of the lines."""
-        return (
-            passage.about.document == (self.source, self.path)
-            and passage.start_line <= self.last
-            and self.first <= passage.end_line
-        )
+# A document (source, path) and its first and last line.
+FollowedLines = tuple[tuple[str, str], int, int]
 
 
 class Course:
@@ -74,14 +60,14 @@ class Trail(Record):
         return "mmr.fold" if gone and self.folded_into else gone
 
 
-def follow(course: Course, are_in: Callable[[RankedPassage], bool]) -> Trail:
-    """Follow some lines; `are_in` returns whether a passage contains one of them."""
+def follow(course: Course, lines: FollowedLines) -> Trail:
+    """Follow some lines."""
     waypoints: list[Waypoint] = []
     folded_into = None
     for stage, passages in course.stages:
         is_scored = stage != "recall"
         ranked = passages if is_scored else sorted(passages, key=_better_rank)
-        place = next(((r, h) for r, h in enumerate(ranked, start=1) if are_in(h)), None)
+        place = next(((r, h) for r, h in enumerate(ranked, start=1) if h.touches(*lines)), None)
         if place is not None:
             rank, passage = place
             score = passage.score if is_scored else None

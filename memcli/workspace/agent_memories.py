@@ -103,7 +103,8 @@ def _claude_sessions(around: Surroundings) -> Iterator[Lead]:
     """Find the folders that Claude Code made for this repository."""
     base = around.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(around.home, ".claude")
     projects = os.path.join(base, "projects")
-    slugs = {_slug(around.root), _slug(main_root(around.root))}
+    roots = (around.root, main_root(around.root))
+    slugs = {_NOT_A_NAME.sub("-", root) for root in roots}
     for name in _names(projects):
         if name in slugs:
             yield Lead(os.path.join(projects, name), base)
@@ -121,10 +122,6 @@ def _gemini(folder: str) -> Callable[[Surroundings], Iterator[Lead]]:
                 yield Lead(os.path.join(private, folder), base)
 
     return leads
-
-
-def _slug(path: str) -> str:
-    return _NOT_A_NAME.sub("-", path)
 
 
 def _names(folder: str) -> list[str]:

@@ -26,7 +26,7 @@ def write_whole(path: str, text: str, *, mode: int = _PRIVATE) -> None:
     """
     folder, name = os.path.split(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    _put(folder, name, text.encode("utf-8"), mode=mode, is_new=False)
+    write(folder, name, text.encode("utf-8"), mode=mode, replaces=True)
 
 
 def write_new(path: str, text: str) -> None:
@@ -35,22 +35,15 @@ def write_new(path: str, text: str) -> None:
     os.makedirs(folder, exist_ok=True)
     handle = openat.open_root(os.path.realpath(folder))
     try:
-        create(handle, name, text.encode("utf-8"))
+        write(handle, name, text.encode("utf-8"))
     finally:
         openat.close(handle)
 
 
-def replace(folder: int | str, name: str, data: bytes, *, mode: int) -> None:
-    """Replace a file in a folder, with the permissions that it had."""
-    _put(folder, name, data, mode=mode, is_new=False)
-
-
-def create(folder: int | str, name: str, data: bytes) -> None:
-    """Create a file in a folder; FileExistsError if the name is taken."""
-    _put(folder, name, data, mode=_COMMON, is_new=True)
-
-
-def _put(folder: int | str, name: str, data: bytes, *, mode: int, is_new: bool) -> None:
+def write(
+    folder: int | str, name: str, data: bytes, *, mode: int = _COMMON, replaces: bool = False
+) -> None:
+    """Write a file in a folder; FileExistsError if the name is taken, unless it `replaces` that."""
     begun = f"{BEGUN}{os.getpid()}-{name}"
     for attempt in range(_ATTEMPTS):
         sweep(folder)
@@ -64,7 +57,7 @@ def _put(folder: int | str, name: str, data: bytes, *, mode: int, is_new: bool) 
                 os.fsync(descriptor)
                 if not MOVES_OPEN_FILES:
                     opened.close()
-                (openat.rename_new if is_new else openat.replace)(folder, begun, name)
+                (openat.replace if replaces else openat.rename_new)(folder, begun, name)
         except BaseException as error:
             with suppress(OSError):
                 openat.remove(folder, begun)

@@ -228,14 +228,18 @@ class _Walk:
         if self.rules.patterns and (why := self.rules.why_ignored(path, name, False)):
             self.skip(path, "ignored", why)
             return
+        if status := self.status(entry, path):
+            self.add(path, status, real + name)
+
+    def status(self, entry: FolderEntry, path: str) -> os.stat_result | None:
+        """Stat an entry; None if it is gone, or if that fails, which is reported."""
         try:
-            status = entry.stat(follow_symlinks=False)
+            return entry.stat(follow_symlinks=False)
         except FileNotFoundError:
-            return
+            return None
         except OSError as error:
             self.skip(path, "unreadable", openat.reason(error))
-            return
-        self.add(path, status, real + name)
+            return None
 
     def add(self, path: str, status: os.stat_result, real: str) -> None:
         """Put a file on the list."""
@@ -271,19 +275,8 @@ class _Walk:
                 self.skip(path, "symlink", "links are not followed")
         elif entry.is_file(follow_symlinks=False):
             self.file(entry, prefix, real)
-        else:
-            self.special(entry, path)
-
-    def special(self, entry: FolderEntry, path: str) -> None:
-        """Report a FIFO, socket or device; it is never opened."""
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            self.skip(path, "unreadable", openat.reason(error))
-            return
-        self.skip(path, "not-regular", openat.kind_of(status.st_mode))
+        elif status := self.status(entry, path):  # a FIFO, socket or device is never opened
+            self.skip(path, "not-regular", openat.kind_of(status.st_mode))
 
     def follow_link(self, root: int | str, path: str, link: str, top: str) -> None:
         """List the target of a link, if it is inside the source and not listed yet."""

@@ -106,6 +106,19 @@ def _plain_start(prefix: str, below: bool) -> tuple[str, bool]:
     return plain, below or plain != prefix
 
 
+Row = tuple[str, bool, str]  # a folder, whether all below it counts, an ending or a name
+
+
+def _texts(rows: Sequence[Row], folder: str) -> set[str]:
+    """Return the endings or names of the rows that are about a folder."""
+    folder = globs.composed(folder)
+    return {
+        text
+        for prefix, below, text in rows
+        if folder == prefix or (below and folder.startswith(prefix))
+    }
+
+
 class Rules:
     """The rules of a source: its include globs minus everything that is ignored.
 
@@ -115,10 +128,8 @@ class Rules:
 
     def __init__(self, source: Source, ignore_lines: Sequence[str] = ()) -> None:
         self.documents = TRANSCRIPTS if source.is_transcripts else MARKDOWN  # endings
-        self.endings_below: list[tuple[str, str]] = []  # (folder, ending), any depth
-        self.endings_in: list[tuple[str, str]] = []  # (folder, ending), only this folder
-        self.names_in: list[tuple[str, str]] = []
-        self.names_below: list[tuple[str, str]] = []
+        self.by_ending: list[Row] = []
+        self.by_name: list[Row] = []
         self.others: list[globs.Glob] = []
         self.complex: Callable[[str], bool] | None = None
         if any(globs.is_complex(p) for p in source.include):
@@ -146,13 +157,13 @@ class Rules:
         if "*" in prefix or (glob.folder and not (literal and not deep)):
             self.others.append(glob)
         elif last == "*":
-            self.endings_below += [(prefix, ending) for ending in self.documents]
+            self.by_ending += [(prefix, True, ending) for ending in self.documents]
         elif literal and self.is_document(last) and not glob.folder:
-            (self.names_below if deep else self.names_in).append((prefix, last))
+            self.by_name.append((prefix, deep, last))
         elif literal and not deep:
-            self.endings_below += [(f"{prefix}{last}/", ending) for ending in self.documents]
+            self.by_ending += [(f"{prefix}{last}/", True, ending) for ending in self.documents]
         elif _is_ending(last) and self.is_document(last):
-            (self.endings_below if deep else self.endings_in).append((prefix, last[1:]))
+            self.by_ending.append((prefix, deep, last[1:]))
         else:
             self.others.append(glob)
 
@@ -160,8 +171,7 @@ class Rules:
         """List the folders that the globs lead to, with whether they continue below."""
         if self.complex is not None:
             return [("", True)]
-        folders = [(prefix, True) for prefix, _ in (*self.endings_below, *self.names_below)]
-        folders += [(prefix, False) for prefix, _ in (*self.endings_in, *self.names_in)]
+        folders = [(prefix, below) for prefix, below, _ in (*self.by_ending, *self.by_name)]
         folders += [(globs.literal_start(glob), True) for glob in self.others]
         return sorted({_plain_start(*each) for each in folders})
 
@@ -174,16 +184,11 @@ class Rules:
 
     def endings(self, folder: str) -> tuple[str, ...]:
         """Return the endings of document names in this folder."""
-        folder = globs.composed(folder)
-        endings = {e for prefix, e in self.endings_below if folder.startswith(prefix)}
-        endings |= {e for prefix, e in self.endings_in if folder == prefix}
-        return tuple(sorted(endings))
+        return tuple(sorted(_texts(self.by_ending, folder)))
 
     def names(self, folder: str) -> frozenset[str]:
         """List the names of documents that this folder may have."""
-        folder = globs.composed(folder)
-        names = {n for prefix, n in self.names_below if folder.startswith(prefix)}
-        return frozenset(names | {n for prefix, n in self.names_in if folder == prefix})
+        return frozenset(_texts(self.by_name, folder))
 
     def is_document(self, name: str) -> bool:
         """Return whether a name has the ending of a document, in any case."""

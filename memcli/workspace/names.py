@@ -55,13 +55,12 @@ def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[
     folder, last = os.path.split(file)
     # First as it is written, for a document behind a link that is followed; then its real path.
     places = (os.path.normpath(file), os.path.join(os.path.realpath(folder), last))
-    documents = [
+    return [
         (source, place.removeprefix(below).replace(os.sep, "/"))
         for place in dict.fromkeys(places)
         for source, root in roots.items()
         if place.startswith(below := os.path.join(root, ""))
     ]
-    return documents
 
 
 def globs_of(names: Iterable[str], here: str | None, roots: Mapping[str, str]) -> tuple[str, ...]:

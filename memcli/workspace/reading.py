@@ -50,9 +50,10 @@ def read_file(
         return Skip(source, path, "unreadable", openat.reason(error))
     try:
         for name in parts[:-1]:
-            step = _step(folder, name)
-            if isinstance(step, Skip):
-                return step._replace(source=source, path=path)
+            try:
+                step = openat.open_folder(folder, name)
+            except OSError as error:
+                return _refusal(folder, name, error)._replace(source=source, path=path)
             openat.close(folder)
             folder = step
         for _ in range(_ATTEMPTS):
@@ -76,14 +77,6 @@ def _parts(path: str) -> list[str]:
             hint="give the path as search shows it, relative to its source",
         )
     return parts
-
-
-def _step(folder: int | str, name: str) -> int | str | Skip:
-    """Open the next folder on the way."""
-    try:
-        return openat.open_folder(folder, name)
-    except OSError as error:
-        return _refusal(folder, name, error)
 
 
 def _refusal(folder: int | str, name: str, error: OSError) -> Skip:

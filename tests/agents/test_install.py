@@ -221,6 +221,13 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
             "memcli agents install openclaw --scope user --with mcp,skill,instructions",
         ),
         ("install zed -w a -w b", "an agent gets one workspace", "-w a"),
+        ("export zd", "there is no agent 'zd'", "memcli agents export zed\n"),
+        ("export zed --to x", "memcli has no plugin for Zed", "memcli agents install zed\n"),
+        (
+            "export claude-code --to /dev/null/x",
+            "cannot be written: Not a directory",
+            "memcli agents export claude-code --to FOLDER\n",
+        ),
         ("install zed -w nowhere", "there is no folder 'nowhere'", "ls "),
     ],
 )

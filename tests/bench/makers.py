@@ -33,7 +33,7 @@ def passage(
         trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1,
         semantic_rank=None, literal=False, segments=(SegmentScore(start, end, 0, 9, None),),
     )  # fmt: skip
-    made = RankedPassage(candidate, 0, 0, 0.0, None, 1.0, None, (), ())
+    made = RankedPassage(candidate, 0, 0, 0.0, None, 1.0)
     return made.moved(score, "fuse", method="scaled", bm25=1.0, keyword_rank=1)
 
 
@@ -80,7 +80,8 @@ def receipt(
         "schema": "memcli.bench-check/1", "now": now, "accepted": accepted, "sync": {},
         "quality": quality, "speed": None, "failures": [], "reference": None, "regressions": [],
     }  # fmt: skip
-    return decode(CheckTrace, record)
+    trace: CheckTrace = decode(CheckTrace, record)
+    return trace
 
 
 def with_quality(trace: CheckTrace, **changes: Any) -> CheckTrace:

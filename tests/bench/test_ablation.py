@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.bench.metrics import NAMES, Difference, paired
-from memcli.bench.quality import ABLATIONS, row, table
+from memcli.bench.quality import ABLATIONS, row
+from memcli.bench.quality_text import ablation_table
 from memcli.search.options import PROFILES
 from memcli.search.stages import SWITCHES
 
@@ -38,7 +39,7 @@ def test_a_row_has_the_means_and_the_change_of_each_question() -> None:
     after = [dict.fromkeys(NAMES, 0.75), dict.fromkeys(NAMES, 0.25)]
     found = row("without x", after, before)
     assert (found["nDCG@10"], found["change"]) == (0.5, -0.25)
-    assert table([found]).splitlines()[1] == (
+    assert ablation_table([found]).splitlines()[1] == (
         "without x  " + "  ".join(["  0.500"] * 7) + "  -0.250 [-0.250, -0.250]"
     )
 

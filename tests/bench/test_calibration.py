@@ -75,13 +75,8 @@ def test_at_the_lead_that_is_asked_for_an_answer_is_as_sure_as_is_wanted(scale: 
 
 
 def test_what_was_fitted_is_told_with_how_sure_half_a_cosine_makes() -> None:
-    record: dict[str, object] = {
-        "answers": 40,
-        "judged": 40,
-        "right": 20,
-        "area": 0.9,
-        "by_words": 0.5,
-    }
+    record: dict[str, object] = {"answers": 40, "judged": 40, "right": 20}
+    record |= {"area": 0.9, "by_words": 0.5}
     told = text(record, Calibration(-1.0, 2.0, 1.0, 0.1, 0.2, near=0.3))
     assert "; 0.50 at cosine .5 without a word" in told
 

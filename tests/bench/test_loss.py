@@ -46,7 +46,7 @@ def _lost(
     lines: int = 9,
 ) -> Loss | None:
     judged = relevant or (WANTED,)
-    return lost_at(course, answer, judged, options, limit=5, line_count=lambda path: lines)
+    return lost_at(course, answer, judged, options, lambda path: [1.0] * lines)
 
 
 def test_nothing_is_lost_when_the_first_passages_hold_the_lines(options: SearchOptions) -> None:

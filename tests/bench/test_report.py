@@ -22,8 +22,8 @@ HISTORY = [
 
 
 def test_a_sparkline_has_a_character_a_value_and_a_gap_for_none() -> None:
-    assert sparkline((0.0, 0.5, None, 1.0), 0.0, 1.0) == "▁▅ █"
-    assert sparkline((3.0, 3.0), 3.0, 3.0) == "▁▁"
+    assert sparkline((0.0, 0.5, None, 1.0), 1.0) == "▁▅ █"
+    assert sparkline((0.0, 0.0), 0.0) == "▁▁"
 
 
 @pytest.mark.parametrize(

@@ -106,9 +106,8 @@ def _lost(
     course = Course()
     course("recall", passages)
     course("budget", passages)
-    return lost_at(
-        course, answer(passages), [wanted], options, limit=5, line_count=lambda d: lines.get(d, 0)
-    )
+    costs = {document: [1.0] * count for document, count in lines.items()}
+    return lost_at(course, answer(passages), [wanted], options, lambda d: costs.get(d, ()))
 
 
 def test_lines_are_lost_though_another_source_has_the_same_path(tmp_path: Path) -> None:
@@ -127,8 +126,6 @@ def test_a_passage_is_folded_by_a_citation_of_its_own_source(tmp_path: Path) -> 
         course = Course()
         course("recall", [shown, _hit_of(held, "a.md", 4, 6)])
         course("mmr", [shown])
-        found = lost_at(
-            course, answer([shown]), [wanted], options, limit=5, line_count=lambda document: 9
-        )
+        found = lost_at(course, answer([shown]), [wanted], options, lambda _: [1.0] * 9)
         assert found
         assert found.stage == stage

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import io
 import json
 import os
 import re
@@ -17,15 +15,12 @@ from typing import Any
 
 import pytest
 
-import memcli
 from memcli.cli import bench_speed
-from memcli.cli.main import run
 from memcli.cli.program import page
 from tests.cli import processes
-from tests.commands import checked, printed, valid
+from tests.commands import checked, printed, record, valid
 from tests.support import write
 
-SCHEMAS = Path(memcli.__file__).parent / "schemas"
 QUESTIONS = (
     '{"id": "ops", "query": "OPS-417", "category": "exact", "importance": "high",'
     ' "relevant": [{"path": "memory/2025-06-13.md", "start_line": 5, "end_line": 6}]}\n'
@@ -236,9 +231,8 @@ def test_init_drafts_are_not_counted_until_confirmed_and_never_written_over(benc
 
 def test_a_search_is_replayed_after_an_edit(bench: Bench) -> None:
     file = bench.folder / "receipt.json"
-    search = ["search", "why did the pool run dry", "-n", "3", "--trace", str(file), "-q"]
-    with contextlib.redirect_stdout(io.StringIO()):
-        assert run([*search, "-w", str(bench.notes), "--now", "2026-02-20"]) == 0
+    search = ("search", "why did the pool run dry", "-n", "3", "--trace", str(file), "-q")
+    printed(*search, "-w", str(bench.notes), "--now", "2026-02-20")
     receipt = checked("memcli.search-trace", file.read_text())
     assert len(receipt["passages"]) == 3
     assert receipt["flags"] == {"search.limit": 3}
@@ -276,16 +270,10 @@ def test_a_first_lane_speaks_of_what_matters_and_misses(bench: Bench) -> None:
 
 def test_the_lines_behind_summaries_stand_in_a_receipt_and_are_replayed(bench: Bench) -> None:
     notes, file = bench.notes, bench.folder / "receipt.json"
-    place, out = ("-w", str(notes), "--now", "2026-02-20"), io.StringIO()
-    wanted = ("--view", "active", "--expand", "-n", "3", "--trace", str(file), "--json")
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        assert (
-            run(["compact", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply", *place])
-            == 0
-        )
-        out.seek(out.truncate(0))
-        assert run(["search", "database migration", *wanted, *place]) == 0
-    told = json.loads(out.getvalue())["expanded"]
+    place = ("-w", str(notes), "--now", "2026-02-20")
+    wanted = ("--view", "active", "--expand", "-n", "3", "--trace", str(file))
+    printed("compact", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply", *place)
+    told = record("search", "database migration", *wanted, *place)["expanded"]
     receipt = checked("memcli.search-trace", file.read_text())
     assert [each["citation"] for each in receipt["expanded"]] == [each["citation"] for each in told]
     assert {(each["trust"], each["source_kind"]) for each in receipt["expanded"]} == {
@@ -301,19 +289,11 @@ def test_the_lines_behind_summaries_stand_in_a_receipt_and_are_replayed(bench: B
     assert moved["expanded"] != same["expanded"]
 
 
-def test_linked_files_are_asked_and_drafted_where_links_are_followed(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.rmtree(bench.notes)
-    write(bench.notes, "memory/notes.md", "# Notes\n\nNothing of note.\n")
-    write(bench.notes, "aside.txt", "# The kestrel code\n\nIt is OPS-417.\n")
-    (bench.notes / "memory" / "linked.md").symlink_to("../aside.txt")
-    bench.questions.write_text('{"query": "OPS-417", "relevant": "memory/linked.md"}\n')
-    monkeypatch.setenv("MEMCLI_FILES_FOLLOW_SYMLINKS", "true")
-    record = bench.record("memcli.bench-quality", "quality", str(bench.questions))
-    assert record["categories"]["all"]["Recall@500tok"] == 1.0
-    bench("init")
-    assert "kestrel" in (bench.notes / ".memcli" / "questions.jsonl").read_text()
+def test_a_receipt_is_never_written_into_the_memory(bench: Bench) -> None:
+    inside = bench.notes / "memory" / "receipt.md"
+    _, err = printed("search", "pool", "--trace", str(inside), "-w", str(bench.notes), code=2)
+    assert "would become part of the notes" in err
+    assert not inside.exists()
 
 
 def test_report_and_compare_read_the_history(bench: Bench) -> None:
@@ -388,14 +368,14 @@ def test_speed_of_the_memory_works_on_a_copy(bench: Bench, monkeypatch: pytest.M
 def test_speed_leaves_out_a_document_that_cannot_be_read(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def locked(path: str, mode: str = "r", **named: Any) -> Any:
+    def locked(path: str, target: str) -> None:
         if path.endswith("locked.md"):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        return Path(path).open(mode, **named)
+        shutil.copyfile(path, target)
 
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
     write(bench.notes, "locked.md", "# Locked\n\nx\n")
-    monkeypatch.setattr(bench_speed, "open", locked, raising=False)
+    monkeypatch.setattr(bench_speed, "copyfile", locked)
     out, err = bench("speed", "--runs", "2", "--mode", "keyword")
     assert "memcli: locked.md is left out: Permission denied\n" in err
     assert "documents/s by keywords" in out

@@ -22,7 +22,7 @@ from memcli.cli.terminal import Terminal
 from memcli.cli.watch import Log
 from memcli.indexing.indexer import Report
 from memcli.types import MEMORY_SOURCE, Skip, cite, shown, split_name
-from tests.commands import printed, record
+from tests.commands import Screen, printed, record
 from tests.context.makers import put
 from tests.support import cited
 
@@ -105,18 +105,13 @@ def test_every_form_of_search_cites_the_source(twins: Path, form: str) -> None:
             _holds_what_it_cites(place)
 
 
-class _Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 def test_a_terminal_cites_the_source_and_links_its_file(
     twins: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index may hold documents of a source that is no longer configured: they have no link."""
     monkeypatch.setenv("FORCE_HYPERLINK", "1")
     for is_there in (True, False):
-        out, err = _Screen(), io.StringIO()
+        out, err = Screen(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             assert run(["search", "pool", "--more", *(() if is_there else ("--no-sync",))]) == 0
         told = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())

@@ -21,7 +21,7 @@ from tests.cli.processes import run
 
 FOLDER = Path(memcli.__file__).parents[1] / "completions"
 TREE = command_tree()
-SCRIPTS = completion_scripts(TREE)
+SCRIPTS = completion_scripts()
 COMPLETE = """\
 source "$1"
 COMP_WORDS=("${@:2}")

@@ -157,7 +157,9 @@ def test_a_search_beside_a_writer_says_who_it_is_and_how_long_to_wait(
 ) -> None:
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
     with writer_lock(str(tmp_path / "index.sqlite"), wait_seconds=0, sleep=lambda _: None):
-        (line,) = _run("search", "pool", "--mode", "keyword", "--more")[1].splitlines()
+        said = say("search", "zebrafish", "--mode", "keyword")
+    assert (said.code, said.out) == (0, "")
+    line = said.err.splitlines()[0]
     assert line.startswith(
         "memcli: 1 new file (memory/2026-02-18.md) is not in this answer (another memcli (pid "
     )

@@ -155,6 +155,10 @@ def test_how_a_date_was_read_is_said_where_it_is_not_an_iso_day(notes: Path) -> 
     def said(*filters: str) -> str:
         return run("ls", *filters, "-w", str(notes), "--now", "2025-06-20").stderr
 
+    listed = ("ls", "--since", "last week", "--now", "2025-06-20", "--json", "-w", str(notes))
+    assert json.loads(run(*listed).stdout)["dates"] == [
+        {"text": "--since last week", "start": "2025-06-09", "end": None}
+    ]
     read = 'Read "--since last week" as 2025-06-09 and later.\n'
     assert said("--since", "last week") == read
     assert said("--since", "last week", "--json") == read
@@ -253,16 +257,6 @@ def test_a_list_is_written_by_a_template(notes: Path) -> None:
         "\tMEMORY.md\t\n2025-06-12\tmemory/2025-06-12.md\tinfra/db, Call\n"
         "\tmemory/plan \x1b[31m␊.md\tcall\n"
     )
-
-
-def test_how_the_dates_of_a_list_were_read_is_said(notes: Path) -> None:
-    asked = ("--since", "summer 2025", "--now", "2026-02-20")
-    out, err = _told(notes, *asked)
-    assert "2025-06-12.md" in out
-    assert err == 'Read "--since summer 2025" as 2025-06-01 and later.\n'
-    dates = json.loads(_told(notes, *asked, "--json")[0])["dates"]
-    assert dates == [{"text": "--since summer 2025", "start": "2025-06-01", "end": None}]
-    assert _told(notes, "--since", "2025-06-12")[1] == ""
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80])

@@ -10,13 +10,8 @@ import pytest
 
 from memcli.cli.progress import SAY_AFTER_SECONDS, SHOW_AFTER_SECONDS, WAITING, Progress, Stopwatch
 from memcli.cli.terminal import Terminal
-from tests.commands import typed
+from tests.commands import Screen, typed
 from tests.support import write
-
-
-class Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 class Clock:

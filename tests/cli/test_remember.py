@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli import processes
-from tests.commands import checked
-from tests.commands import run_here as run
+from tests.commands import checked, say
 
 NOW = ("--now", "2026-02-10T14:03")
 LOG = "memory/2026-02-10.md"
@@ -29,33 +28,28 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def _told(*arguments: str) -> tuple[int, str, str]:
-    done = run(*arguments)
-    return done.returncode, done.stdout, done.stderr
-
-
 def _record(name: str, *arguments: str) -> dict[str, Any]:
-    return checked(name, _told(*arguments, "--json")[1])
+    return checked(name, say(*arguments, "--json")[1])
 
 
 def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
-    assert _told("remember", "Deploys are on Tuesdays", *NOW) == (0, f"{LOG}:3\n", "")
+    assert say("remember", "Deploys are on Tuesdays", *NOW) == (0, f"{LOG}:3\n", "")
     assert (notes / LOG).read_text("utf-8") == ("# 2026-02-10\n\n- 14:03 Deploys are on Tuesdays\n")
-    assert _told("search", "when are deploys")[1].startswith(f"{LOG}\n1: # 2026-02-10\n3: - 14:03")
-    assert _told("remember", "--undo") == (0, "", f"Removed {LOG}:3\n")
+    assert say("search", "when are deploys")[1].startswith(f"{LOG}\n1: # 2026-02-10\n3: - 14:03")
+    assert say("remember", "--undo") == (0, "", f"Removed {LOG}:3\n")
     assert not (notes / LOG).exists()
-    assert _told("remember", "--undo") == (1, "", "memcli: there is no note to undo\n")
-    assert LOG not in _told("search", "when are deploys")[1]
+    assert say("remember", "--undo") == (1, "", "memcli: there is no note to undo\n")
+    assert LOG not in say("search", "when are deploys")[1]
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run", "-qv")])  # which Typer reads
 def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> None:
-    code, out, err = _told("remember", "- Deploys are on Tuesdays", *NOW, *options)
+    code, out, err = say("remember", "- Deploys are on Tuesdays", *NOW, *options)
     assert (code, out.splitlines()[0], err) == (0, f"{LOG}:3", "")
 
 
 def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> None:
-    assert _told("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5\n"
+    assert say("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5\n"
     refused = processes.run("remember", "--check", "-", input=b"\0" * 99)
     assert refused.stderr.startswith("memcli: stdin cannot be checked: 99 NUL bytes")
     place = ("--to", "MEMORY.md", "--heading", "Rules", "--type", "user")
@@ -85,7 +79,7 @@ def test_what_is_refused_is_said_with_its_citation(
     assert (record["stored"], record["citation"]) == (False, None)
     assert record["refusal"]["rule"] == rule
     assert record["refusal"]["citation"] == citation
-    code, out, err = _told("remember", text)
+    code, out, err = say("remember", text)
     assert (code, out) == (1, "")
     assert err.startswith("memcli: not saved: ")
     assert (citation or "") in err
@@ -94,7 +88,7 @@ def test_what_is_refused_is_said_with_its_citation(
 
 
 def test_another_number_is_another_fact_and_the_older_note_is_named(notes: Path) -> None:
-    code, out, err = _told("remember", "The pool of api-7 holds 60 connections.", *NOW)
+    code, out, err = say("remember", "The pool of api-7 holds 60 connections.", *NOW)
     assert (code, out) == (0, f"{LOG}:3\n")
     assert err == "An older note differs: MEMORY.md:3: The pool of api-7 holds 40 connections.\n"
     record = _record("memcli.remember", "remember", "Bo runs the pool of api-7", "--dry-run")
@@ -103,32 +97,32 @@ def test_another_number_is_another_fact_and_the_older_note_is_named(notes: Path)
 
 
 def test_a_correction_in_the_text_is_checked_and_a_heading_is_no_older_note(notes: Path) -> None:
-    code, out, err = _told("remember", "The pool is 60 (corrects MEMORY.md:3)", *NOW)
+    code, out, err = say("remember", "The pool is 60 (corrects MEMORY.md:3)", *NOW)
     assert (code, out, err) == (0, f"{LOG}:3\n", "An older note differs: MEMORY.md:3\n")
-    code, out, err = _told("remember", "The pool is 70 (corrects memory/nope.md:3)", *NOW)
+    code, out, err = say("remember", "The pool is 70 (corrects memory/nope.md:3)", *NOW)
     assert (code, out) == (0, f"{LOG}:4\n")
     assert "the note corrects a line that memcli does not find: " in err
     assert "memory/nope.md" in err
     (notes / "docs.md").write_text("# Memory of the gizmo\n\nNothing yet.\n", "utf-8")
-    assert _told("remember", "Test the gizmo's memory", *NOW) == (0, f"{LOG}:5\n", "")
+    assert say("remember", "Test the gizmo's memory", *NOW) == (0, f"{LOG}:5\n", "")
 
 
 def test_a_task_is_open_until_it_is_done(notes: Path) -> None:
-    assert _told("remember", "- [ ] water the ficus", *NOW)[0] == 0
-    assert "- [ ] water the ficus" in _told("context")[1]
+    assert say("remember", "- [ ] water the ficus", *NOW)[0] == 0
+    assert "- [ ] water the ficus" in say("context")[1]
 
 
 def test_force_keeps_a_note_and_says_what_spoke_against_it(notes: Path) -> None:
     text = "The pool of api-7 holds 40 connections."
-    code, out, err = _told("remember", text, "--force", *NOW)
+    code, out, err = say("remember", text, "--force", *NOW)
     assert (code, out) == (0, f"{LOG}:3\n")
     assert err.startswith("memcli: saved anyway: duplicate of an existing line: MEMORY.md:3")
-    assert _told("remember", "!", "--force")[0] == 1
+    assert say("remember", "!", "--force")[0] == 1
 
 
 def test_a_dry_run_writes_nothing(notes: Path) -> None:
     before = sorted(notes.rglob("*"))
-    assert _told("remember", "Deploys are on Tuesdays", "--dry-run", *NOW) == (
+    assert say("remember", "Deploys are on Tuesdays", "--dry-run", *NOW) == (
         0, f"{LOG}:3\n- 14:03 Deploys are on Tuesdays\n", "",
     )  # fmt: skip
     assert sorted(notes.rglob("*")) == before
@@ -140,11 +134,11 @@ def test_a_dry_run_writes_nothing(notes: Path) -> None:
 
 
 def test_the_gate_refuses_chatter_and_keeps_rules(notes: Path) -> None:
-    code, out, err = _told("remember", "Thanks, that sounds great", "--gate", "--explain")
+    code, out, err = say("remember", "Thanks, that sounds great", "--gate", "--explain")
     assert code == 1
     assert re.search(r"^refused  low-score: its score is 0\.\d\d = novelty", out, re.MULTILINE)
     assert "it must be at least" in err
-    assert _told("remember", "Never deploy api-7 on Fridays", "--gate")[0] == 0
+    assert say("remember", "Never deploy api-7 on Fridays", "--gate")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -162,7 +156,7 @@ def test_the_gate_refuses_chatter_and_keeps_rules(notes: Path) -> None:
     ],
 )
 def test_what_cannot_be_asked(notes: Path, arguments: tuple[str, ...], message: str) -> None:
-    code, out, err = _told("remember", *arguments)
+    code, out, err = say("remember", *arguments)
     assert (code, out) == (2, "")
     assert message in err
     assert "\nTry: " in err
@@ -174,7 +168,7 @@ def test_a_folder_without_a_mark_is_not_guessed_at(
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain" / "a.md").write_text("# A\n", "utf-8")
     monkeypatch.chdir(tmp_path / "plain")
-    code, _, err = _told("remember", "Deploys are on Tuesdays")
+    code, _, err = say("remember", "Deploys are on Tuesdays")
     assert code == 3
     assert "is not a workspace" in err
 
@@ -188,7 +182,7 @@ def test_check_prints_the_score_of_each_paragraph_and_writes_nothing(notes: Path
     first, second = record["results"]
     assert first["refusal"]["citation"] == "MEMORY.md:4"
     assert (second["kind"], second["refusal"]) == ("rule", None)
-    lines = _told("remember", "--check", str(draft))[1].splitlines()
+    lines = say("remember", "--check", str(draft))[1].splitlines()
     assert re.fullmatch(rf"0\.\d\d  duplicate MEMORY\.md:4  {draft}:3  Backups .*", lines[0])
     assert re.fullmatch(rf"[01]\.\d\d  keep  {draft}:5  Never deploy api-7 on Fridays", lines[1])
 
@@ -199,8 +193,8 @@ def test_a_document_of_the_memory_is_no_duplicate_of_itself(notes: Path) -> None
 
 
 def test_undo_leaves_a_changed_note_and_goes_on_to_the_one_before(notes: Path) -> None:
-    _told("remember", "Deploys are on Tuesdays", *NOW)
-    _told("remember", "The annex has 12 rooms", *NOW)
+    say("remember", "Deploys are on Tuesdays", *NOW)
+    say("remember", "The annex has 12 rooms", *NOW)
     log = notes / LOG
     log.write_text(log.read_text("utf-8").replace("12", "14") + "- by hand\n", "utf-8")
     record = _record("memcli.remember-undo", "remember", "--undo")
@@ -208,5 +202,5 @@ def test_undo_leaves_a_changed_note_and_goes_on_to_the_one_before(notes: Path) -
         "schema": "memcli.remember-undo/1", "removed": False, "path": LOG,
         "start_line": 4, "end_line": 4, "reason": "its lines have changed since",
     }  # fmt: skip
-    assert _told("remember", "--undo") == (0, "", f"Removed {LOG}:3\n")
+    assert say("remember", "--undo") == (0, "", f"Removed {LOG}:3\n")
     assert log.read_text("utf-8").endswith("\n\n\n- 14:03 The annex has 14 rooms\n- by hand\n")

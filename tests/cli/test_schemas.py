@@ -205,14 +205,6 @@ def test_what_search_cites_get_gives_with_the_same_hash(twice: Path, source: str
         assert got["text"] == result["text"]
 
 
-def test_what_is_folded_is_cited_with_its_source(twice: Path) -> None:
-    record = _checked("memcli.search", say("search", "the", "--json", "-w", ".")[1])
-    for result in record["results"]:
-        for folded in result.get("duplicates", ()):
-            got = _checked("memcli.get", say("get", folded, "--json", "-w", ".")[1])
-            assert got["source"] == ("copy" if folded.startswith("copy:") else "memory")
-
-
 CONTEXTS = ((), ("--budget", "60", "--tail", "0", "--explain"), ("--profile", "two-pass"),
             ("--no-sync",))  # fmt: skip
 
@@ -235,16 +227,6 @@ def test_jsonl_is_the_results_alone(notes: Path) -> None:
     whole = _checked("memcli.search", say("search", "fact pool", "--json", "-w", ".")[1])
     lines = say("search", "fact pool", "-f", "jsonl", "-w", ".")[1].split("\n")
     assert [json.loads(line) for line in lines if line] == whole["results"]
-
-
-def test_bench_is_as_its_schema_says(workspaces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    questions = workspaces.parent / "questions.jsonl"
-    questions.write_text('{"query": "pool", "relevant": "memory/2025-05-06.md"}\n')
-    folder = str(workspaces / "engineer")
-    say("index", "-w", folder)
-    out = say("bench", "quality", str(questions), "--json", "-w", folder)[1]
-    assert _checked("memcli.bench-quality", out)["categories"]["all"]["queries"] == 1
 
 
 @pytest.mark.parametrize(

@@ -279,23 +279,6 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
     assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]
 
 
-def test_private_lines_behind_a_summary_are_told_to_its_own_workspace_alone(
-    base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(workspaces / "engineer", base / "work", dirs_exist_ok=True)
-    printed("compact", "-w", "work", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
-    summary = min((base / "work" / "memory" / "summaries").iterdir())
-    line = ("get", f"work:memory/summaries/{summary.name}", "--expand", "--everywhere")
-    log = json.loads(printed(*line, "--json")[0])["expanded"][0]["path"]
-    text = (base / "work" / log).read_text("utf-8")
-    put(base / "work", {log: f"---\nscope: private\n---\n{text}"})
-    out, err = printed(*line, code=3)
-    assert out == ""
-    assert err.startswith(f"memcli: {line[1]} is private, and only its own workspace")
-    monkeypatch.chdir(base / "work")
-    assert text.strip() in printed(*line)[0]
-
-
 def test_words_of_a_private_document_are_counted_as_those_of_others(base: Path) -> None:
     """How rare a word is tells nobody whether a document that holds it is private."""
 
@@ -317,19 +300,10 @@ def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
     """Its logs may have been marked when they were told of already."""
     shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
     printed("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
-    question = (
-        "search",
-        "connection pool",
-        "--everywhere",
-        "--view",
-        "active",
-        "--more",
-        "-n",
-        "50",
-    )
+    of_all = ("--everywhere", "--view", "active", "--more", "-n", "50")
 
     def summaries() -> set[str]:
-        found = record_of("memcli.search", *question)["results"]
+        found = record_of("memcli.search", "search", "connection pool", *of_all)["results"]
         return {each["path"] for each in found if each["path"].startswith("memory/summ")}
 
     told = min(summaries())
@@ -340,10 +314,14 @@ def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
     assert all(log not in (base / "home" / each).read_text("utf-8") for each in summaries())
     citation = f"home:{told}"
     assert "is private" in printed("get", citation, "--everywhere", code=3)[1]
-    assert "is private" in printed("get", citation, "--expand", "--everywhere", code=3)[1]
+    behind = ("get", citation, "--expand", "--everywhere")
+    out, err = printed(*behind, code=3)
+    assert out == ""
+    assert err.startswith(f"memcli: {citation} is private, and only its own workspace")
     monkeypatch.chdir(base / "home")
     assert told in summaries()
     assert printed("get", citation, "--everywhere")[0]
+    assert text.split("---\n")[-1].strip() in printed(*behind)[0]
 
 
 def test_no_word_and_no_speaker_of_a_private_document_is_told(base: Path) -> None:

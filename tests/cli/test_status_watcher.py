@@ -8,21 +8,16 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memcli.store.lock import Watching
 from memcli.store.lock import watching as watching_at
 from memcli.store.run_records import WatchRecord
-from tests.commands import say
+from tests.commands import record, say
 
 LONG_AGO = "2020-01-01T09:00:00+00:00"
 FAR_AWAY = "2999-01-01T09:00:00+00:00"
-
-
-def _run(*arguments: str) -> tuple[int, str]:
-    return say(*arguments)[:2]
 
 
 @pytest.fixture
@@ -31,7 +26,7 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
     folder = Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
     monkeypatch.setenv("MEMCLI_WORKSPACE", str(folder))
-    _run("index", "-q")
+    say("index", "-q")
     return folder
 
 
@@ -43,31 +38,26 @@ def watching(notes: Path, tmp_path: Path) -> Iterator[Watching]:
 
 
 def _rows(word: str) -> list[str]:
-    return [line for line in _run("status")[1].splitlines() if line.startswith(word)]
-
-
-def _status() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_run("status", "--json")[1])
-    return found
+    return [line for line in say("status")[1].splitlines() if line.startswith(word)]
 
 
 def test_without_a_watcher_there_is_no_row(notes: Path) -> None:
     assert _rows("watcher") == []
-    assert _status()["watcher"] is None
+    assert record("status")["watcher"] is None
 
 
 def test_the_row_of_a_watcher(watching: Watching) -> None:
-    record = WatchRecord(os.getpid(), LONG_AGO, "2020-01-01T09:30:00+00:00", 3, "polling", FAR_AWAY)
-    watching.tell(record)
+    told = WatchRecord(os.getpid(), LONG_AGO, "2020-01-01T09:30:00+00:00", 3, "polling", FAR_AWAY)
+    watching.tell(told)
     assert _rows("watcher") == [
         f"watcher    pid {os.getpid()} since 2020-01-01T09:00:00+00:00,"
         " last sync 2020-01-01T09:30:00+00:00, backlog 3, polling"
     ]
-    assert _status()["watcher"] == record._asdict()
+    assert record("status")["watcher"] == told._asdict()
     assert _rows("warning") == []
 
 
-def test_a_watcher_before_its_first_run(watching: Watching) -> None:
+def test_a_watcher_before_its_firstsay(watching: Watching) -> None:
     assert _rows("watcher") == [f"watcher    pid {os.getpid()}, no sync yet, backlog 0"]
 
 
@@ -80,21 +70,21 @@ def test_a_watcher_that_is_stuck_or_failing_is_a_warning(watching: Watching) -> 
 
 def test_what_a_watcher_says_proves_nothing_of_the_files(notes: Path, watching: Watching) -> None:
     watching.tell(WatchRecord(os.getpid(), beat=FAR_AWAY, last_sync=FAR_AWAY))
-    assert _run("status", "--check", "-q")[0] == 0
+    assert say("status", "--check", "-q")[0] == 0
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
-    assert _run("status", "--check", "-q")[0] == 1
-    assert _status()["state"] == "out_of_date"
+    assert say("status", "--check", "-q")[0] == 1
+    assert record("status")["state"] == "out_of_date"
 
 
 def test_an_index_by_keywords_alone_is_in_step_when_that_was_asked_for(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
-    _run("index", "-q", "--encoder", "none")
-    assert _status()["vectors"]["pending"] == 1
-    assert _run("status", "--check", "-q")[0] == 1, "a text waits for its vector"
+    say("index", "-q", "--encoder", "none")
+    assert record("status")["vectors"]["pending"] == 1
+    assert say("status", "--check", "-q")[0] == 1, "a text waits for its vector"
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    assert _run("status", "--check", "-q")[0] == 0
+    assert say("status", "--check", "-q")[0] == 0
 
 
 def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(
@@ -106,18 +96,18 @@ def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(
     user.parent.mkdir(parents=True)
     user.write_text(f'[[source]]\nname = "docs"\npath = "{tmp_path}/docs"\n')
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    _run("index", "-q")
+    say("index", "-q")
     (tmp_path / "docs").rename(tmp_path / "away")
-    shown = _status()
+    shown = record("status")
     assert (shown["state"], shown["unlisted"]) == ("up_to_date", ["docs:."])
-    assert _run("status", "--check", "-q")[0] == 1
+    assert say("status", "--check", "-q")[0] == 1
 
 
 def test_broken_front_matter_is_named_until_it_is_mended(notes: Path) -> None:
     broken, mended = "---\ntags: [a, b\n---\nx\n", "---\ntags: [a, b]\n---\nx\n"
     for name in "abcd":
         (notes / f"{name}.md").write_text(broken)
-    _run("index", "-q")
+    say("index", "-q")
     text = "the front matter is not valid YAML, so memcli reads it as text"
     for line in ("index", "status", "index --full", "status"):  # no run but the full one reads it
         _, out, told = say(*line.split())
@@ -125,14 +115,14 @@ def test_broken_front_matter_is_named_until_it_is_mended(notes: Path) -> None:
     (notes / "a.md").write_text(mended)
     (notes / "b.md").unlink()
     (notes / "c.md").write_bytes(b"\0")
-    _run("search", "x")
+    say("search", "x")
     assert _rows("warning")[0].startswith(f"warning    d.md:1: {text}. Try: memcli help")
     (notes / "d.md").write_text(mended)
-    _run("index", "-q")
+    say("index", "-q")
     assert _rows("warning") == []
 
 
 def test_deep_runs_the_model_and_checks_the_file(notes: Path) -> None:
-    code, out = _run("status", "--deep", "--json")
+    code, out, _ = say("status", "--deep", "--json")
     assert (code, json.loads(out)["store"]["integrity"]) == (0, "ok")
-    assert _status()["store"]["integrity"] is None
+    assert record("status")["store"]["integrity"] is None

@@ -13,6 +13,7 @@ from memcli.errors import UsageError
 
 TODAY = date(2026, 2, 11)
 
+# Text, first and last day, and the words of the date; "" if they are the whole text.
 CASES = [
     # Russian, Arabic, Korean, and digits of other scripts.
     ("что было 12 июня 2025 года", "2025-06-12", "2025-06-12", "12 июня 2025"),
@@ -117,19 +118,9 @@ CASES = [
     ("last week of May 2023", "2023-05-25", "2023-05-31", "last week of May 2023"),
     # From one day to another.
     ("between May and July 2023", "2023-05-01", "2023-07-31", "between May and July 2023"),
-    (
-        "between Aug 11 and Aug 15 2023",
-        "2023-08-11",
-        "2023-08-15",
-        "between Aug 11 and Aug 15 2023",
-    ),
+    ("between Aug 11 and Aug 15 2023", "2023-08-11", "2023-08-15", ""),
     ("from 3 May 2023 to 7 June", "2023-05-03", "2023-06-07", "from 3 May 2023 to 7 June"),
-    (
-        "from the 3rd to the 7th of May",
-        "2025-05-03",
-        "2025-05-07",
-        "from the 3rd to the 7th of May",
-    ),
+    ("from the 3rd to the 7th of May", "2025-05-03", "2025-05-07", ""),
     ("from February to November", "2025-02-01", "2025-11-30", "from February to November"),
     ("from November to January", "2025-11-01", "2026-01-31", "from November to January"),
     ("from Feb 29 to yesterday", "2024-02-29", "2026-02-10", "from Feb 29 to yesterday"),
@@ -149,24 +140,9 @@ CASES = [
     ("the day before 3 August 2023", "2023-08-02", "2023-08-02", "day before 3 August 2023"),
     ("Friday before 10.01.2024", "2024-01-05", "2024-01-05", "Friday before 10.01.2024"),
     ("Friday after 10.01.2024", "2024-01-12", "2024-01-12", "Friday after 10.01.2024"),
-    (
-        "last weekend before 10 April 2023",
-        "2023-04-08",
-        "2023-04-09",
-        "last weekend before 10 April 2023",
-    ),
-    (
-        "two weeks before 11 August 2023",
-        "2023-07-24",
-        "2023-07-30",
-        "two weeks before 11 August 2023",
-    ),
-    (
-        "three days after 11 August 2023",
-        "2023-08-14",
-        "2023-08-14",
-        "three days after 11 August 2023",
-    ),
+    ("last weekend before 10 April 2023", "2023-04-08", "2023-04-09", ""),
+    ("two weeks before 11 August 2023", "2023-07-24", "2023-07-30", ""),
+    ("three days after 11 August 2023", "2023-08-14", "2023-08-14", ""),
     ("shortly before 7 Jan 2024", "2024-01-07", "2024-01-07", "7 Jan 2024"),
     # Numbers in the orders of countries.
     ("13/12/2023", "2023-12-13", "2023-12-13", "13/12/2023"),
@@ -185,12 +161,7 @@ CASES = [
     ("on Good Friday", "2025-04-18", "2025-04-18", "on Good Friday"),
     ("of Easter Monday 2024", "2024-04-01", "2024-04-01", "Easter Monday 2024"),
     ("what of Good Friday 2024", "2024-03-29", "2024-03-29", "Good Friday 2024"),
-    (
-        "between Christmas and New Year",
-        "2025-12-24",
-        "2026-01-01",
-        "between Christmas and New Year",
-    ),
+    ("between Christmas and New Year", "2025-12-24", "2026-01-01", ""),
     ("the week before Christmas", "2025-12-17", "2025-12-23", "week before Christmas"),
     # Days.
     ("what did I do today", "2026-02-11", "2026-02-11", "today"),
@@ -318,8 +289,8 @@ CASES = [
 @pytest.mark.parametrize(("text", "start", "end", "words"), CASES, ids=[case[0] for case in CASES])
 def test_a_date_is_found(text: str, start: str, end: str, words: str) -> None:
     (span,) = find_dates(text, TODAY)
-    assert (span.start, span.end, span.text) == (start, end, words)
-    assert text[span.at : span.at + len(span.text)] == words
+    assert (span.start, span.end, span.text) == (start, end, words or text)
+    assert text[span.at : span.at + len(span.text)] == span.text
 
 
 @pytest.mark.parametrize(
@@ -466,6 +437,11 @@ def test_a_denial_that_asks_of_the_day_denies_nothing(text: str, words: str) -> 
         ("was kostete die letzte Lieferung", "letzte", "newest"),
         ("how long will the last delivery last", "last", "newest"),
         ("The oven stopped. Last fault?", "Last", "newest"),
+        (
+            "When did we meet? Last car broke.",
+            "Last",
+            "newest",
+        ),  # nothing before it in its sentence
         ("最近一次会议", "最近一次", "newest"),
         ("最后一批货", "最后一批", "newest"),
         ("第一批货", "第一批", "oldest"),

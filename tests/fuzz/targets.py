@@ -210,7 +210,7 @@ def fence(data: bytes) -> None:
     tokens = MarkdownIt("commonmark").parse(make_part(PASSAGES, excerpt).markdown)
     assert [token.type for token in tokens] == ["fence"]
     assert tokens[0].info.startswith("untrusted-web ")
-    passage = RankedPassage(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
+    passage = RankedPassage(_candidate(excerpt), 0, 0, 0.5, None, 1.0)
     shown = markdown_passage(passage, make_snippet(passage, words=()), passage.citation)
     kinds = [token.type for token in MarkdownIt("commonmark").parse(shown)]
     assert kinds[-1] == "fence"
@@ -222,7 +222,7 @@ def terminal(data: bytes) -> None:
     text = any_text(data)
     words = tuple(text[:200].split(" "))
     excerpt = _excerpt(text, path=words[0] or "a", heading_path=words[:3])
-    passage = RankedPassage(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
+    passage = RankedPassage(_candidate(excerpt), 0, 0, 0.5, None, 1.0)
     page = screen.Screen(
         60, COLOURED, sanitize.visible, lambda day: 3, shown, lambda source, path, line: ""
     )

@@ -60,29 +60,20 @@ def trap(tmp_path: Path) -> Trap:
     return Trap(program, mark)
 
 
-def _monitor(notes: Path, trap: Trap) -> tuple[str, ...]:
-    git(notes, "config", "core.fsmonitor", str(trap.program))
-    return ("status",)
+Plant = Callable[[Path, Trap], tuple[str, ...]]
 
 
-def _difference(notes: Path, trap: Trap) -> tuple[str, ...]:
-    git(notes, "config", "diff.external", str(trap.program))
-    return ("diff", "HEAD~3", "HEAD")
+def _set(bait: str, *names: str, attributes: str = "") -> Plant:
+    """Let settings name the trap; `bait` is a command of git that runs what they name."""
 
+    def plant(notes: Path, trap: Trap) -> tuple[str, ...]:
+        for name in names:
+            git(notes, "config", name, str(trap.program))
+        (notes / ".git/info").mkdir(exist_ok=True)
+        (notes / ".git/info/attributes").write_text(attributes)
+        return tuple(bait.split())
 
-def _conversion(notes: Path, trap: Trap) -> tuple[str, ...]:
-    git(notes, "config", "diff.shown.textconv", str(trap.program))
-    (notes / ".git/info").mkdir(exist_ok=True)
-    (notes / ".git/info/attributes").write_text("*.md diff=shown\n")
-    return ("diff", "HEAD~3", "HEAD")
-
-
-def _filter(notes: Path, trap: Trap) -> tuple[str, ...]:
-    git(notes, "config", "filter.shown.smudge", str(trap.program))
-    git(notes, "config", "filter.shown.clean", str(trap.program))
-    (notes / ".git/info").mkdir(exist_ok=True)
-    (notes / ".git/info/attributes").write_text("*.md filter=shown\n")
-    return ("cat-file", "--filters", "HEAD:MEMORY.md")
+    return plant
 
 
 def _hooks(notes: Path, trap: Trap) -> tuple[str, ...]:
@@ -92,12 +83,6 @@ def _hooks(notes: Path, trap: Trap) -> tuple[str, ...]:
         (folder / name).symlink_to(trap.program)
     git(notes, "config", "core.hooksPath", str(folder))
     return ("checkout", "-q", "HEAD~1")
-
-
-def _pager(notes: Path, trap: Trap) -> tuple[str, ...]:
-    for name in ("core.pager", "pager.cat-file", "pager.rev-list", "pager.log"):
-        git(notes, "config", name, str(trap.program))
-    return ("--paginate", "var", "-l")
 
 
 def _signature(notes: Path, trap: Trap) -> tuple[str, ...]:
@@ -152,19 +137,26 @@ def _promise_by_a_command(notes: Path, trap: Trap) -> tuple[str, ...]:
     return line
 
 
-PLANTS: dict[str, Callable[[Path, Trap], tuple[str, ...]]] = {
-    "a file monitor": _monitor,
-    "an external difference": _difference,
-    "a text conversion": _conversion,
-    "filters": _filter,
+PLANTS: dict[str, Plant] = {
+    "a file monitor": _set("status", "core.fsmonitor"),
+    "an external difference": _set("diff HEAD~3 HEAD", "diff.external"),
+    "a text conversion": _set(
+        "diff HEAD~3 HEAD", "diff.shown.textconv", attributes="*.md diff=shown\n"
+    ),
+    "filters": _set(
+        "cat-file --filters HEAD:MEMORY.md", "filter.shown.smudge", "filter.shown.clean",
+        attributes="*.md filter=shown\n",
+    ),
     "hooks": _hooks,
-    "a pager": _pager,
+    "a pager": _set(
+        "--paginate var -l", "core.pager", "pager.cat-file", "pager.rev-list", "pager.log"
+    ),
     "a program for signatures": _signature,
     "an included file": _include,
     "alternates": _alternate,
     "a partial clone": _promise,
     "a partial clone by a command": _promise_by_a_command,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("plant", PLANTS)

@@ -1,4 +1,4 @@
-"""Older lines that a passage corrects: the judge on labelled pairs, and what a search shows."""
+"""Older lines that a passage corrects, and the marks that commands print."""
 
 from __future__ import annotations
 
@@ -7,39 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memcli.language.correction import corrects
 from tests.commands import say
 from tests.history.repositories import commit, git
 from tests.support import write
-
-PAIRS = Path(__file__).parents[2] / "fixtures" / "gate" / "superseded.tsv"
-
-
-def test_labelled_pairs_are_told_apart() -> None:
-    """60 pairs, to which nothing was fitted."""
-    rows = [line.split("\t") for line in PAIRS.read_text("utf-8").splitlines()[1:]]
-    told = {
-        kind: sum(corrects(newer, older) > 0 for label, older, newer in rows if label == kind)
-        for kind in ("corrected", "contradicted", "related")
-    }
-    assert len(rows) == 60
-    assert told == {"corrected": 20, "contradicted": 20, "related": 0}
-
-
-@pytest.mark.parametrize(
-    ("older", "newer", "is_corrected"),
-    [
-        ("The pool has 10 connections.", "The pool has 10 connections.", False),
-        ("We meet on Mondays.", "We meet on Mondays and also on Fridays.", False),
-        ("Tomas fixed OPS-417.", "Tomas no longer fixed OPS-423.", False),
-        ("", "fox", False),
-        ("The monthly fee is 12 EUR.", "The monthly fee: 15 EUR.", True),
-    ],
-)
-def test_sameness_additions_and_tickets_correct_nothing(
-    older: str, newer: str, *, is_corrected: bool
-) -> None:
-    assert (corrects(newer, older) > 0) == is_corrected
 
 
 @pytest.fixture

@@ -226,7 +226,7 @@ def _hook(event: str) -> Act:
         given = {"session": "s", "folder": str(place.notes), "prompt": "which pool ran dry",
                  "source": "startup"}  # fmt: skip
         happening = HookEvent(**{name: given.get(name, "") for name in HookEvent._fields})
-        hook = HookLine("claude-code", Options(color="never", now=NOW), None)
+        hook = HookLine(Options(agent="claude-code", budget=None, color="never", now=NOW))
         err = io.StringIO()
         with place.entered(), contextlib.redirect_stderr(err):
             try:

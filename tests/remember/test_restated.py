@@ -81,6 +81,7 @@ def test_a_known_fact_in_other_words_is_refused(text: str, older: tuple[str, ...
         ("Incidents are announced in #incidents.", ("Incidents are announced in #ops.",)),
         ("每周六我们给奶奶打电话。", ("我们每周日给奶奶打电话。",)),
         ("每周日奶奶给我们打电话。", ("我们每周日给奶奶打电话。",)),
+        ("The mail gateway calls the billing job.", ("The billing job calls the mail gateway.",)),
         ("The alias is bw-03.", ("[ ] Set the alias bw-03",)),
         ("Ana runs the Berlin office.", ("Ana visited the Berlin office.",)),
         ("Ana runs the Berlin office.", ("Ana visited Rome and the Berlin office.",)),

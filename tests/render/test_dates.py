@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memcli.dates.find import find_dates
-from memcli.render.dates import line, record
+from memcli.render.dates import chart, line
+from memcli.render.jsonio import dates_of
 
 TODAY = date(2026, 2, 11)
 
@@ -38,8 +41,29 @@ def test_one_line_says_how_dates_were_read(text: str, told: str) -> None:
 
 def test_a_program_is_told_the_same() -> None:
     found = find_dates("the first session since 7/12/2023, not in May", TODAY, day_first=True)
-    assert [record(span) for span in found] == [
+    assert dates_of(found) == [
         {"text": "first", "start": None, "end": None, "order": "oldest"},
         {"text": "since 7/12/2023", "start": "2023-12-07", "end": None, "read": "day first"},
         {"text": "not in May", "start": "2025-05-01", "end": "2025-05-31", "excluded": True},
     ]
+
+
+def test_columns_are_equal_spans_from_the_first_day_to_the_last() -> None:
+    counts = {"2025-01-01": 1, "2025-01-02": 1, "2025-01-07": 4, "2025-01-08": 4}
+    assert chart(counts, 4) == "▂  █"
+    assert chart(counts, 80) == "▂▂    ██"
+    assert chart({"2025-01-01": 3}, 80) == "█"
+
+
+@given(st.dictionaries(st.integers(0, 4000), st.integers(1, 9), min_size=1), st.integers(1, 100))
+def test_no_day_is_lost_and_no_column_is_made_up(counts: dict[int, int], columns: int) -> None:
+    start = date(2020, 1, 1)
+    days = {(start + timedelta(day)).isoformat(): n for day, n in counts.items()}
+    shown = chart(days, columns)
+    span = max(counts) - min(counts) + 1
+    assert len(shown) == min(columns, span)
+    if columns >= span:
+        assert len(shown) - shown.count(" ") == len(counts)
+    assert "█" in shown
+    assert shown[0] != " "
+    assert shown[-1] != " "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from memcli.search.fusion import Weights, fuse
 from memcli.search.ranked import RankedPassage
 from memcli.types import Candidate, SegmentScore
@@ -60,6 +62,10 @@ def fused(
 ) -> list[RankedPassage]:
     coverage = {c.about.chunk_id: 1.0 for c in candidates}
     return fuse(candidates, coverage, method=method, weights=weights, text_share=1.0)
+
+
+def ids(passages: Iterable[RankedPassage]) -> list[int]:
+    return [passage.about.chunk_id for passage in passages]
 
 
 def scores(passages: list[RankedPassage]) -> dict[int, float]:

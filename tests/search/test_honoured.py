@@ -25,7 +25,8 @@ TOPICS = (
     "vinegar cleans kettles, moss likes shade, copper roofs turn green"
 )
 Told = Callable[..., tuple[int, str, str]]
-
+UNDATED = "; 1 undated document is left out. Try: the same with --undated"
+TOGETHER = "no document passes all of these filters together"
 
 NOTES = {
     "MEMORY.md": "# Memory\n\nThe pool is kept at 20 handles.\n",
@@ -71,10 +72,8 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
     assert (code, out) == (0, "")
     assert err == 'No passages found.\nmemcli: no document contains "no such phrase"\n'
     found = json.loads(told("search", '"no such phrase"', "--json", "-v")[1])
-    assert found["empty_reason"] == {
-        "code": "phrase",
-        "reason": 'no document contains "no such phrase"',
-    }
+    reason = 'no document contains "no such phrase"'
+    assert found["empty_reason"] == {"code": "phrase", "reason": reason}
     assert (found["query"], found["results"]) == ('"no such phrase"', [])
     code, out, err = told("search", 'pool "no such phrase"')
     assert "The pool ran dry" in out
@@ -108,15 +107,11 @@ def test_a_long_question_that_quotes_something_asks_for_more(told: Told) -> None
 
 def test_phrases_that_no_passage_holds_together_are_said(told: Told) -> None:
     code, out, err = told("search", '"ran dry" "20 handles"')
-    assert (code, err) == (
-        0,
-        'No passage contains all of "ran dry", "20 handles"; these contain one of them.\n',
-    )
+    said = 'No passage contains all of "ran dry", "20 handles"; these contain one of them.\n'
+    assert (code, err) == (0, said)
     assert ["ran dry" in out, "20 handles" in out, "room for 40" in out] == [True, True, False]
-    assert json.loads(told("search", '"ran dry" "20 handles"', "--json")[1])["split_phrases"] == [
-        "ran dry",
-        "20 handles",
-    ]
+    found = json.loads(told("search", '"ran dry" "20 handles"', "--json")[1])
+    assert found["split_phrases"] == ["ran dry", "20 handles"]
     out, err = told("search", '"ran dry" "at noon"')[1:]
     assert (out.count("memory/"), err) == (1, "")
 
@@ -171,21 +166,9 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ("--since", "2030-01"),
-            "there is no record from 2030-01-01 on; 1 undated document is left out."
-            " Try: the same with --undated",
-        ),
-        (
-            ("--until", "2020-01-31"),
-            "there is no record up to 2020-01-31; 1 undated document is left out."
-            " Try: the same with --undated",
-        ),
-        (
-            ("--on", "2025-06-14"),
-            "there is no record of 2025-06-14; 1 undated document is left out."
-            " Try: the same with --undated",
-        ),
+        (("--since", "2030-01"), f"there is no record from 2030-01-01 on{UNDATED}"),
+        (("--until", "2020-01-31"), f"there is no record up to 2020-01-31{UNDATED}"),
+        (("--on", "2025-06-14"), f"there is no record of 2025-06-14{UNDATED}"),
         (("--path", "nosuch/*"), "no path matches nosuch/*. Try: memcli ls"),
         (("--path", "mem"), "no path matches mem. Try: the same with --path 'mem*'"),
         (
@@ -206,14 +189,8 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
             "no document has a value for nosuch in its front matter. Try: memcli ls --count key",
         ),
         (("--where", "status=closed"), "no document has status=closed; its values are done, open"),
-        (
-            ("--tag", "infra", "--where", "status!=open"),
-            "no document passes all of these filters together",
-        ),
-        (
-            ("--path", "MEMORY.md", "--heading", "Actions"),
-            "no document passes all of these filters together",
-        ),
+        (("--tag", "infra", "--where", "status!=open"), TOGETHER),
+        (("--path", "MEMORY.md", "--heading", "Actions"), TOGETHER),
     ],
 )
 def test_a_filter_that_leaves_nothing_is_named(
@@ -232,12 +209,9 @@ def test_a_kind_that_nothing_is_of_and_a_span_that_ends_first_are_errors(told: T
         "",
         "memcli: no document is of the kind 'nosuch'; the kinds are log, note\nTry: --kind log\n",
     )
+    said = "memcli: the span from 2025-07-01 to 2025-06-01 ends before it begins\n"
     code, _, err = told("search", "pool", "--since", "2025-07-01", "--until", "2025-06-01")
-    assert (code, err) == (
-        2,
-        "memcli: the span from 2025-07-01 to 2025-06-01 ends before it begins\n"
-        "Try: --since 2025-06-01 --until 2025-07-01\n",
-    )
+    assert (code, err) == (2, f"{said}Try: --since 2025-06-01 --until 2025-07-01\n")
 
 
 def test_the_exit_code_follows_the_verdict(told: Told) -> None:

@@ -12,7 +12,7 @@ from memcli.search.mmr import diversify, folded
 from memcli.search.ranked import Quotation, RankedPassage, mark_of, ordered
 from memcli.types import Turn
 from tests.benchmarks.corrections import FIGURES, measured, rows_of
-from tests.search.makers import candidate
+from tests.search.makers import candidate, ids
 
 
 def passage(
@@ -25,7 +25,7 @@ def passage(
     heading: str = "",
 ) -> RankedPassage:
     made = candidate(chunk_id, lines=(text,), date=date, heading_path=(heading,) if heading else ())
-    return RankedPassage(made, 0, 0, score, None, coverage, None, (), ())
+    return RankedPassage(made, 0, 0, score, None, coverage)
 
 
 OLD = passage(1, 0.7, "Orders are kept in MySQL.", "2025-03-03")
@@ -66,10 +66,10 @@ def test_a_newer_line_is_as_sure_as_the_line_that_it_corrects() -> None:
 def test_variety_does_not_put_an_older_line_before_its_correction() -> None:
     other = passage(3, 0.9, "Orders moved from MySQL to PostgreSQL in spring.", None)
     ranked = newer_first([other, OLD, NEW], turns={})
-    assert [each.about.chunk_id for each in ranked] == [3, 2, 1]
+    assert ids(ranked) == [3, 2, 1]
     for limit in (2, 3):
         kept = diversify(ranked, lambda_=0.5, limit=limit)
-        assert [each.about.chunk_id for each in kept] == [3, 2, 1][:limit]
+        assert ids(kept) == [3, 2, 1][:limit]
 
 
 def test_only_the_line_that_answers_lets_its_correction_come_first() -> None:
@@ -87,7 +87,7 @@ def test_only_the_line_that_answers_lets_its_correction_come_first() -> None:
         ("what about Torvald", [2, 1]),  # one word does not show which line answers
     ):
         moved = newer_first([old, new], turns={}, question=question)
-        assert [each.about.chunk_id for each in moved] == expected
+        assert ids(moved) == expected
 
 
 def test_a_line_below_its_heading_is_a_line_of_its_own() -> None:
@@ -127,7 +127,7 @@ def test_a_turn_is_what_its_speaker_says_whatever_its_form() -> None:
             passage(2, 0.6, lines[1], "2025-08-18"),
         ]
         turns = {1: [Turn(1, 1, "Ann")], 2: [Turn(1, 1, speaker)]}
-        return [each.about.chunk_id for each in newer_first(passages, turns=turns)]
+        return ids(newer_first(passages, turns=turns))
 
     for form in ("{}: ", "- **{}:** ", "**{}** (D1:1): "):
         assert moved(form, "Ann") == [2, 1]
@@ -177,7 +177,7 @@ def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None
 
 def test_folds_keep_the_newest_and_ties_go_to_it() -> None:
     older, newer = (passage(n, 0.7, "The pool has ten slots.", f"2025-0{n}-01") for n in (1, 2))
-    assert [each.about.chunk_id for each in ordered([older, newer])] == [2, 1]
+    assert ids(ordered([older, newer])) == [2, 1]
     (kept,) = folded([older._replace(score=0.9), newer])
     assert (kept.about.chunk_id, kept.score, kept.duplicates) == (2, 0.9, ("1.md:1",))
 
@@ -248,7 +248,7 @@ def test_a_number_of_the_question_keeps_the_line_that_contains_it_first() -> Non
     )
     for question, first in (("what does the deploy wait for", [2, 1]), ("pipeline 1", [1, 2])):
         ranked = newer_first([older, newer], turns={}, question=question)
-        assert [each.about.chunk_id for each in ranked] == first
+        assert ids(ranked) == first
 
 
 def test_a_row_of_a_table_is_corrected_by_a_line_that_cites_it() -> None:
@@ -295,7 +295,7 @@ def test_what_holds_now_is_first_and_what_does_not_is_marked(tmp_path: Path) -> 
     found = {key: tuple(count[each] for each in ("n", *FIGURES)) for key, count in counts.items()}
     assert found.pop(("holds", 0))[2] == found.pop(("holds", 1))[2] == 0
     assert found == {
-        ("change", 0): (24, 24, 21, 1),
+        ("change", 0): (24, 24, 20, 2),
         ("change", 1): (23, 21, 18, 3),
         ("plain", 0): (23, 22, 22, 0),
         ("plain", 1): (24, 24, 24, 0),

@@ -21,7 +21,7 @@ from memcli.search.published_profiles import Convex, TwoPass
 from memcli.search.stages import SWITCHES
 from memcli.types import Filters
 from tests.cli.processes import run
-from tests.search.makers import candidate, fused, scores
+from tests.search.makers import candidate, fused, ids, scores
 from tests.support import write
 
 TODAY = {"2026-02-20": 0, "2026-02-19": 1, "2026-01-21": 30}
@@ -156,14 +156,14 @@ def test_two_pass_takes_sixteen_of_each_leg_and_keeps_eight() -> None:
     worded, neither = candidate(30, bm25=1.0, cosines=(0.0,)), candidate(31, cosines=(0.1,))
     passages = fused(*near, worded, neither, weights=VECTORS)
     found = TwoPass().score(passages, {30: 1.0}, age_days=TODAY.__getitem__)
-    assert [passage.about.chunk_id for passage in found] == list(range(1, 9))
+    assert ids(found) == list(range(1, 9))
     far = [candidate(n, cosines=(0.5,)) for n in range(40, 60)]
     for below in (candidate(60, cosines=(0.4,)), candidate(61, cosines=(0.4,), bm25=1.0)):
         passages = fused(*far, below, weights=VECTORS)
         found = TwoPass(kappa=9.0).score(passages, {60: 1.0, 61: 1.0}, age_days=TODAY.__getitem__)
         assert (found[0].about.chunk_id == below.about.chunk_id) is (below.bm25 > 0)
     few = fused(worded, neither, weights=VECTORS)
-    assert [h.about.chunk_id for h in TwoPass().score(few, {}, age_days=TODAY.__getitem__)] == [30]
+    assert ids(TwoPass().score(few, {}, age_days=TODAY.__getitem__)) == [30]
 
 
 @given(

@@ -278,30 +278,22 @@ def test_too_many_terms_keep_identifiers_and_long_words() -> None:
     parsed = parse(" ".join([*short, "extraordinary", "ERR_42", '"a phrase"']))
     kept = [term.text for term in parsed.terms]
     assert kept == [*short[: MAX_TERMS - 3], "extraordinary", "ERR_42", "a phrase"]
-    assert parsed.dropped == 203 - MAX_TERMS
     phrases = " ".join(f'"a phrase {word}"' for word in short)
     assert "ERR_42" in [term.text for term in parse(f"{phrases} ERR_42").terms]
 
 
-def test_words_of_a_text_that_is_no_query_count_as_dropped() -> None:
-    parsed = parse("fox " * (MAX_CHARS // 4) + "one two three")
-    assert [term.text for term in parsed.terms] == ["fox"]
-    assert parsed.dropped == 3
-
-
-def test_what_is_excluded_too_often_counts_as_dropped() -> None:
-    parsed = parse("fox " + " ".join(f"-word{n}" for n in range(MAX_TERMS + 5)))
-    assert (len(parsed.excluded), parsed.dropped) == (MAX_TERMS, 5)
+def test_a_query_has_so_many_characters_and_excluded_words_at_most() -> None:
+    assert words("fox " * (MAX_CHARS // 4) + "one two three") == ["fox"]
+    excluded = " ".join(f"-word{n}" for n in range(MAX_TERMS + 5))
+    assert len(parse(f"fox {excluded}").excluded) == MAX_TERMS
 
 
 def test_the_possessive_of_an_identifier_is_left_out() -> None:
     assert kinds("ERR_42's cause") == [("ERR_42", "identifier"), ("cause", "word")]
 
 
-def test_a_word_that_is_too_long_is_dropped_and_counted() -> None:
-    parsed = parse("x" * (MAX_TERM_CHARS + 1) + " fox")
-    assert [term.text for term in parsed.terms] == ["fox"]
-    assert parsed.dropped == 1
+def test_a_word_that_is_too_long_is_left_out() -> None:
+    assert words("x" * (MAX_TERM_CHARS + 1) + " fox") == ["fox"]
 
 
 def test_a_phrase_that_is_too_long_is_read_as_words() -> None:

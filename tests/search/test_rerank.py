@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from memcli.errors import Reason, RetrieverError
 from memcli.search.federation import ModelGroup, search_each
 from memcli.search.focus import Adjustments, Width, focus
 from memcli.search.options import options_of
-from memcli.search.query import parse
+from memcli.search.question import Question
 from memcli.search.ranked import RankedPassage
 from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, RerankResult, rerank
 from memcli.search.retrievers import Vector
@@ -183,8 +184,7 @@ def test_each_lot_is_read_by_its_own_reranker_and_by_none_where_none_is_wanted(
     with store.snapshot() as snapshot:
         group = ModelGroup((), snapshot, "none", own, lambda _: Vector(None, "", None, 1.0))
         for asked, reranker in ((0, None), (1, wanted)):
-            search_each(
-                [group], parse("pool"), (), options._replace(reranker=reranker), age_days=len
-            )
+            question = Question.read("pool", date(2026, 1, 1))
+            search_each([group], question, options._replace(reranker=reranker))
             assert (len(wanted.asked), len(own.asked)) == (0, asked)
     store.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import date
 
 import pytest
@@ -14,7 +15,7 @@ from memcli.embedding.models import Calibration
 from memcli.language.tokens import estimate
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.confidence import LOW, apply_threshold, judge, match_of, sure_of_its_day
-from memcli.search.focus import Adjustments, WeightedTerm, Width, focus, occurrences
+from memcli.search.focus import WIDTH, Adjustments, WeightedTerm, Width, focus, occurrences
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
 from memcli.search.mmr import diversify, likeness, token_set
 from memcli.search.proximity import (
@@ -32,26 +33,23 @@ from memcli.search.proximity import (
     spans_of,
 )
 from memcli.search.ranked import RankedPassage, ordered
-from tests.search.makers import HALVES, candidate, fused, scores
+from tests.search.makers import HALVES, candidate, fused, ids, scores
+
+VECTORS = Weights(1.0, 0.0)
 
 
 def test_scaled_fusion_adds_the_cosine_and_the_share_of_the_best_bm25() -> None:
     """1: 0.5 * 0.8 + 0.5 * 2/4 = 0.65; 2: 0.5 * 0.2 + 0.5 * 4/4 = 0.6."""
     passages = fused(candidate(1, bm25=2.0, cosines=(0.8,)), candidate(2, bm25=4.0, cosines=(0.2,)))
     assert scores(passages) == pytest.approx({1: 0.65, 2: 0.6})
-    assert [passage.about.chunk_id for passage in passages] == [1, 2]
+    assert ids(passages) == [1, 2]
 
 
 def test_words_count_by_the_root_of_the_best_coverage() -> None:
     """With a quarter of the query's IDF matched at best, bm25 counts half: 0.5 * 0.5 * 1."""
     coverage = {1: 0.25}
-    passages = fuse(
-        [candidate(1, bm25=3.0)],
-        coverage,
-        method="scaled",
-        weights=HALVES,
-        text_share=text_share(coverage),
-    )
+    share, chunks = text_share(coverage), [candidate(1, bm25=3.0)]
+    passages = fuse(chunks, coverage, method="scaled", weights=HALVES, text_share=share)
     assert passages[0].score == pytest.approx(0.25)
 
 
@@ -62,10 +60,7 @@ def test_a_long_segment_gets_a_little_added_to_its_cosine() -> None:
     passages = fuse(chunks, {}, method="scaled", weights=weights, text_share=1.0, prior=prior)
     more = 0.02 * math.log(2)
     assert scores(passages) == pytest.approx({1: 0.5 + more, 2: 0.5})
-    assert [passage.cosine for passage in passages] == [
-        0.5,
-        0.5,
-    ]  # what confidence is computed from
+    assert [passage.cosine for passage in passages] == [0.5, 0.5]  # of which confidence is made
     found = focus(
         passages, {1: [("x",)], 2: [("x",)]}, (), weights=weights, text_share=1.0, whole=False,
         adjusted=Adjustments(prior=prior),
@@ -163,13 +158,8 @@ def test_a_date_in_the_query_lifts_records_near_it() -> None:
 
 def test_what_happened_in_a_stretch_is_told_of_up_to_the_day_after() -> None:
     """But on a day that is named, and in a year, it was told of then."""
-    for stretch, days in (
-        ("2026-01-05", 0),
-        ("2026-01-06", 0),
-        ("2026-01-07", 1),
-        ("2026-01-02", 1),
-    ):
-        assert distance((stretch, stretch), ("2026-01-03", "2026-01-05")) == days
+    for day, days in (("05", 0), ("06", 0), ("07", 1), ("02", 1)):
+        assert distance((f"2026-01-{day}",) * 2, ("2026-01-03", "2026-01-05")) == days
     assert distance(("2026-01-06", "2026-01-06"), ("2026-01-05", "2026-01-05")) == 1
     assert distance(("2026-01-06", "2026-01-06"), ("2026-01-04", "2026-01-05")) == 0
     assert distance(("2026-02-01", "2026-02-01"), ("2026-01-01", "2026-01-31")) == 0
@@ -211,7 +201,7 @@ def test_a_record_of_the_month_does_not_go_before_one_of_the_day() -> None:
     (of_day,) = fused(candidate(2, bm25=1.0, date="2026-02-10"))
     passages = [spanning("2026-02-01", "2026-02-28")._replace(score=0.6), of_day]
     moved = apply_proximity([passage._replace(own_coverage=1.0) for passage in passages], spans=day)
-    assert [passage.about.chunk_id for passage in moved] == [2, 1]
+    assert ids(moved) == [2, 1]
 
 
 def test_passages_of_the_day_that_hold_most_words_come_first() -> None:
@@ -220,17 +210,13 @@ def test_passages_of_the_day_that_hold_most_words_come_first() -> None:
     passages = fused(
         *(candidate(n, bm25=(9.0, 2.0, 1.0)[n], date=day) for n, day in enumerate(days))
     )
-    held = [
-        passage._replace(own_coverage=(1.0, 0.7, 0.75)[passage.about.chunk_id])
-        for passage in passages
-    ]
+    held = [h._replace(own_coverage=(1.0, 0.7, 0.75)[h.about.chunk_id]) for h in passages]
     day, stretch = [("2026-01-10", "2026-01-10")], [("2026-01-10", "2026-01-12")]
     moved = apply_proximity(held, spans=day)
-    assert [passage.about.chunk_id for passage in moved] == [2, 0, 1]
-    assert [passage.score for passage in moved] == sorted(
-        (passage.score for passage in moved), reverse=True
-    )
-    assert [passage.about.chunk_id for passage in apply_proximity(held, spans=stretch)] == [0, 1, 2]
+    assert ids(moved) == [2, 0, 1]
+    ranked = [passage.score for passage in moved]
+    assert ranked == sorted(ranked, reverse=True)
+    assert ids(apply_proximity(held, spans=stretch)) == [0, 1, 2]
 
 
 def test_a_hit_of_the_day_is_as_sure_as_it_holds_the_words() -> None:
@@ -292,15 +278,12 @@ def test_the_newest_of_what_answers_about_as_well_comes_first() -> None:
         candidate(3, bm25=4.0, date="2026-02-01"),
         candidate(4, bm25=1.0, date="2026-03-01"),
     )
-    passages = [
-        passage._replace(coverage=1.0 if passage.about.chunk_id != 4 else 0.1)
-        for passage in passages
-    ]
+    passages = [h._replace(coverage=1.0 if h.about.chunk_id != 4 else 0.1) for h in passages]
     newest = apply_proximity(passages, spans=[], order="newest")
-    assert [passage.about.chunk_id for passage in newest] == [3, 2, 1, 4]
+    assert ids(newest) == [3, 2, 1, 4]
     assert scores(newest) == pytest.approx({3: 0.5, 2: 0.45, 1: 0.4, 4: 0.1})
     oldest = apply_proximity(passages, spans=[], order="oldest")
-    assert [passage.about.chunk_id for passage in oldest] == [1, 2, 3, 4]
+    assert ids(oldest) == [1, 2, 3, 4]
 
 
 def test_hits_that_are_equally_good_stay_in_the_order_of_time() -> None:
@@ -308,7 +291,7 @@ def test_hits_that_are_equally_good_stay_in_the_order_of_time() -> None:
     days = ("2026-01-01", "2026-02-01", "2026-03-01")
     passages = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
     newest = apply_proximity(passages, spans=[], order="newest")
-    assert [passage.about.chunk_id for passage in ordered(newest)] == [2, 1, 0]
+    assert ids(ordered(newest)) == [2, 1, 0]
     assert scores(newest) == pytest.approx({0: 0.5, 1: 0.5, 2: 0.5})
 
 
@@ -330,7 +313,7 @@ def test_of_a_question_that_is_only_a_date_no_others_stay(order: str, expected: 
         candidate(4, bm25=2.0),
     )
     found = of_dates_alone(passages, spans=[("2026-01-09", "2026-01-10")], order=order)
-    assert [passage.about.chunk_id for passage in found] == expected
+    assert ids(found) == expected
     assert {passage.score for passage in found} == {1.0}
     spans = [("2026-01-09", "2026-01-10")]
     (first,) = choose(passages, spans, order=order, alone=True, limit=1)
@@ -344,18 +327,28 @@ def test_records_of_a_named_date_are_looked_at_however_low_they_score() -> None:
     assert 9 in {passage.about.chunk_id for passage in kept}
 
 
+def _focused(
+    passages: Sequence[RankedPassage],
+    parts: Sequence[tuple[str, ...]],
+    *terms: WeightedTerm,
+    weights: Weights = HALVES,
+    text_share: float = 1.0,
+    whole: bool = False,
+    width: Width = WIDTH,
+) -> list[RankedPassage]:
+    """Cut the passages of chunk 1, whose parts have these tokens."""
+    share, cut = text_share, {1: parts}
+    return focus(passages, cut, terms, weights=weights, text_share=share, whole=whole, width=width)
+
+
 def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
     """Parts 0.1 0.9 0.5 0.1: the window of the second takes the third and leaves the others.
 
     Its score: (0.9 + 0.9 + 0.3 * 0.5) / 2.3.
     """
     lines = ("aa", "bb", "cc", "dd")
-    passages = fused(
-        candidate(1, lines=lines, cosines=(0.1, 0.9, 0.5, 0.1)), weights=Weights(1.0, 0.0)
-    )
-    found = focus(
-        passages, {1: [("x",)] * 4}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=False
-    )
+    passages = fused(candidate(1, lines=lines, cosines=(0.1, 0.9, 0.5, 0.1)), weights=VECTORS)
+    found = _focused(passages, [("x",)] * 4, weights=VECTORS)
     assert [(passage.start_line, passage.end_line) for passage in found] == [(2, 3), (1, 1), (4, 4)]
     assert [passage.own_cosine for passage in found] == [0.9, 0.1, 0.1]
     assert found[0].text == "bb\ncc"
@@ -367,9 +360,7 @@ def test_a_window_takes_the_line_above_it_far_down_in_a_document_too() -> None:
     lines = tuple(f"So {n}" for n in range(12))
     cosines = (0.0,) * 8 + (0.5, 0.9, 0.0, 0.0)
     passages = fused(candidate(1, lines=lines, cosines=cosines), weights=Weights(1.0, 0.0))
-    found = focus(
-        passages, {1: [("x",)] * 12}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=False
-    )
+    found = _focused(passages, [("x",)] * 12, weights=VECTORS)
     assert (found[0].start_line, found[0].end_line) == (9, 10)
 
 
@@ -379,14 +370,7 @@ def test_focus_scores_words_by_bm25_of_the_part() -> None:
     passages = fused(
         candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(0.0, 0.0)), weights=mostly_words
     )
-    found = focus(
-        passages,
-        {1: [("aa",), ("bb",)]},
-        [WeightedTerm(("bb",), 2.0)],
-        weights=mostly_words,
-        text_share=1.0,
-        whole=False,
-    )
+    found = _focused(passages, [("aa",), ("bb",)], WeightedTerm(("bb",), 2.0), weights=mostly_words)
     assert (found[0].start_line, found[0].end_line) == (2, 2)
     assert found[0].score == pytest.approx((0.8 + 0.75) / 2.3)
 
@@ -395,64 +379,33 @@ def test_without_vectors_a_window_keeps_its_neighbours() -> None:
     passages = fused(
         candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(None, None)), weights=Weights(0.0, 1.0)
     )
-    found = focus(
-        passages,
-        {1: [("aa",), ("bb",)]},
-        [WeightedTerm(("bb",), 2.0)],
-        weights=Weights(0.0, 1.0),
-        text_share=1.0,
-        whole=False,
-    )
+    parts, words = [("aa",), ("bb",)], Weights(0.0, 1.0)
+    found = _focused(passages, parts, WeightedTerm(("bb",), 2.0), weights=words)
     assert [(passage.start_line, passage.end_line) for passage in found] == [(1, 2)]
 
 
 def test_of_a_literal_match_the_passage_that_holds_the_word_is_it() -> None:
     lines, cosines = ("aa", "bb", "cc"), (0.9, 0.1, 0.9)
     (passage,) = fused(candidate(1, lines=lines, cosines=cosines, literal=True))
-    cut: list[tuple[str, ...]] = [("aa",), ("bb",), ("cc",)]
-    found = focus(
-        [passage],
-        {1: cut},
-        [WeightedTerm(("bb",), 2.0)],
-        weights=HALVES,
-        text_share=0.1,
-        whole=False,
-    )
-    assert {passage.text: passage.is_literal for passage in found} == {
-        "aa": False,
-        "bb": True,
-        "cc": False,
-    }
+    parts = [("aa",), ("bb",), ("cc",)]
+    found = _focused([passage], parts, WeightedTerm(("bb",), 2.0), text_share=0.1)
+    assert {passage.text for passage in found} == {"aa", "bb", "cc"}
+    assert [passage.text for passage in found if passage.is_literal] == ["bb"]
 
 
 def test_of_a_literal_match_whose_words_no_passage_holds_together_the_best_is_it() -> None:
     lines = ("aa", "bb", "cc")
     (passage,) = fused(candidate(1, lines=lines, cosines=(0.9, 0.1, 0.8), literal=True))
-    cut: list[tuple[str, ...]] = [("aa",), ("bb",), ("cc",)]
     terms = [WeightedTerm(("aa",), 1.0), WeightedTerm(("cc",), 1.0)]
-    found = focus(
-        [passage],
-        {1: cut},
-        terms,
-        weights=HALVES,
-        text_share=0.1,
-        whole=False,
-        width=Width(lines=1),
-    )
-    assert [(passage.text, passage.is_literal) for passage in found] == [
-        ("aa", True),
-        ("cc", False),
-        ("bb", False),
-    ]
+    parts = [("aa",), ("bb",), ("cc",)]
+    found = _focused([passage], parts, *terms, text_share=0.1, width=Width(lines=1))
+    literal = [(passage.text, passage.is_literal) for passage in found]
+    assert literal == [("aa", True), ("cc", False), ("bb", False)]
 
 
 def test_focus_in_one_piece_keeps_the_chunk() -> None:
-    passages = fused(
-        candidate(1, lines=("aa", "bb"), cosines=(0.2, 0.4)), weights=Weights(1.0, 0.0)
-    )
-    (passage,) = focus(
-        passages, {1: [(), ()]}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=True
-    )
+    passages = fused(candidate(1, lines=("aa", "bb"), cosines=(0.2, 0.4)), weights=VECTORS)
+    (passage,) = _focused(passages, [(), ()], weights=VECTORS, whole=True)
     assert (passage.start_line, passage.end_line, passage.text) == (1, 2, "aa\nbb")
 
 
@@ -461,10 +414,8 @@ def test_a_phrase_counts_only_where_its_words_stand_together() -> None:
 
 
 def test_a_prefix_counts_every_word_that_begins_with_it() -> None:
-    assert (
-        _best_line([("play",), ("deploi",)], WeightedTerm(("deploi",), 1.0, ("deploy", "depl")))
-        == 2
-    )
+    begun = WeightedTerm(("deploi",), 1.0, ("deploy", "depl"))
+    assert _best_line([("play",), ("deploi",)], begun) == 2
     assert _best_line([("b", "cd"), ("a", "cd")], WeightedTerm(("a", "c"), 1.0, ("c",))) == 2
     assert occurrences(("x", "a", "cd", "a"), WeightedTerm(("a", "c"), 1.0, ("c",))) == 1
 
@@ -472,8 +423,7 @@ def test_a_prefix_counts_every_word_that_begins_with_it() -> None:
 def _best_line(parts: list[tuple[str, ...]], term: WeightedTerm) -> int:
     mostly_words = Weights(0.2, 0.8)
     passages = fused(candidate(1, lines=("a", "b"), cosines=(0.0, 0.0)), weights=mostly_words)
-    found = focus(passages, {1: parts}, [term], weights=mostly_words, text_share=1.0, whole=False)
-    return found[0].start_line
+    return _focused(passages, parts, term, weights=mostly_words)[0].start_line
 
 
 def test_mmr_puts_a_different_passage_before_a_similar_one() -> None:
@@ -484,13 +434,13 @@ def test_mmr_puts_a_different_passage_before_a_similar_one() -> None:
         _with_text(3, 0.8, "q r s"),
     ]
     chosen = diversify(passages, lambda_=0.7, limit=3)
-    assert [passage.about.chunk_id for passage in chosen] == [1, 3, 2]
+    assert ids(chosen) == [1, 3, 2]
     assert [passage.score for passage in chosen] == [1.0, 0.8, 0.9]
 
 
 def test_mmr_with_lambda_one_keeps_the_order_and_prefixes_are_stable() -> None:
     passages = [_with_text(i, 1 - i / 10, f"word{i} common") for i in range(6)]
-    assert [h.about.chunk_id for h in diversify(passages, lambda_=1.0, limit=6)] == [*range(6)]
+    assert ids(diversify(passages, lambda_=1.0, limit=6)) == [*range(6)]
     for lambda_ in (0.0, 0.5, 0.9):
         whole = diversify(passages, lambda_=lambda_, limit=6)
         assert diversify(passages, lambda_=lambda_, limit=3) == whole[:3]
@@ -530,12 +480,9 @@ def test_confidence_is_the_logistic_of_cosine_and_rare_words_covered() -> None:
 def test_the_floor_never_hides_a_literal_match() -> None:
     sure, literal = Calibration(-9.0, 0.0, 0.0), candidate(1, bm25=1.0, literal=True)
     passages = judge(fused(literal, candidate(2, bm25=1.0)), sure, rarity=1.0)
-    assert [h.about.chunk_id for h in apply_threshold(passages, min_score=0.5)] == [1]
+    assert ids(apply_threshold(passages, min_score=0.5)) == [1]
     assert match_of(apply_threshold(passages, min_score=0.5)) == ("strong", None)
-    assert match_of([passage for passage in passages if passage.about.chunk_id == 2]) == (
-        "weak",
-        LOW,
-    )
+    assert match_of([h for h in passages if h.about.chunk_id == 2]) == ("weak", LOW)
     assert match_of([]) == ("none", None)
 
 
@@ -572,7 +519,7 @@ def test_records_of_a_named_date_take_half_the_places_and_leave_the_rest_to_the_
     best = [candidate(at, bm25=9.0 - at) for at in range(1, 7)]
     dated = [candidate(at, bm25=0.1, date="2026-01-10") for at in range(11, 17)]
     kept = nearest_first(fused(*best, *dated), [("2026-01-10", "2026-01-10")], 6)
-    assert [passage.about.chunk_id for passage in kept] == [1, 2, 3, 11, 12, 13]
+    assert ids(kept) == [1, 2, 3, 11, 12, 13]
 
 
 def test_words_are_believed_as_far_as_the_best_covers_the_query() -> None:

@@ -191,7 +191,7 @@ def _passage(
 ) -> RankedPassage:
     part = SegmentScore(1, 1, 0, len(text), None)
     candidate = make_candidate(path=path, text=text, tokens=9, kind=kind, segments=(part,))
-    return RankedPassage(candidate, 0, 0, score, None, 0.0, None, (), ())
+    return RankedPassage(candidate, 0, 0, score, None, 0.0)
 
 
 def test_quality_by_hand() -> None:

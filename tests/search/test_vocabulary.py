@@ -25,7 +25,7 @@ from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.search.ranked import RankedPassage
 from memcli.search.retrievers import Vector
-from memcli.search.stages import LOST, STAGES, SWITCHES, TABLE, switch_of
+from memcli.search.stages import LOST, STAGES, SWITCH_OF, SWITCHES, TABLE
 from memcli.search.why_not import Course, follow, why
 from memcli.store.sqlite.reader import Reader
 from memcli.types import Filters
@@ -79,7 +79,7 @@ def test_an_observer_is_told_each_stage_that_takes_part_in_the_order_of_the_tabl
     # Nobody speaks in these notes, and nothing reads them once more.
     on = (PROFILES[profile].stages | {""}) - {"speaker", "rerank"}
     told = [stage for stage, _ in _told(notes, _options(notes, profile))]
-    assert told == [stage for stage in STAGES if switch_of(stage) in on]
+    assert told == [stage for stage in STAGES if SWITCH_OF[stage] in on]
 
 
 def test_with_expand_one_stage_more_takes_part(notes: Path) -> None:
@@ -91,7 +91,7 @@ def test_with_expand_one_stage_more_takes_part(notes: Path) -> None:
 def test_what_is_switched_off_takes_no_part(notes: Path, switch: str) -> None:
     options = _options(notes, without=frozenset({switch}))
     told = {stage for stage, _ in _told(notes, options)}
-    assert {stage for stage in told if switch_of(stage) == switch} == set()
+    assert {stage for stage in told if SWITCH_OF[stage] == switch} == set()
     assert not options.has(switch)
 
 
@@ -111,7 +111,7 @@ def test_a_trace_names_stages_in_their_order(notes: Path, profile: str) -> None:
 def test_the_table_is_sound() -> None:
     assert len(set(NAMES)) == len(NAMES)
     assert all(row.name.split(".")[0] in STAGES for row in TABLE)
-    assert {switch_of(name) for name in NAMES} - {""} == set(SWITCHES)
+    assert {SWITCH_OF[name] for name in NAMES} - {""} == set(SWITCHES)
 
 
 def test_a_stage_that_says_what_it_loses_can_lose_and_no_other_does(notes: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_stage_that_says_what_it_loses_can_lose_and_no_other_does(notes: Path)
         course = Course()
         course("recall", [passage])
         course(name, [])
-        trail = follow(course, lambda each: True)
+        trail = follow(course, (passage.about.document, passage.start_line, passage.end_line))
         assert trail.lost_at == name
         said = why(trail, _options(notes))
         assert bool(said) == bool(LOST[name])

@@ -11,12 +11,12 @@ import pytest
 from memcli.cli.main import run
 from memcli.config.settings import load
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.why_not import Course, FollowedLines, Trail, Waypoint, conclusion, follow
+from memcli.search.why_not import Course, Trail, Waypoint, conclusion, follow
 from memcli.types import Filters
 from tests.search.makers import candidate, fused
 from tests.support import write
 
-SECOND = FollowedLines("memory", "2.md", 1, 1)
+SECOND = (("memory", "2.md"), 1, 1)
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_recall_ranks_by_the_better_leg_and_scores_nothing() -> None:
     found = (candidate(1, ranks=(3, 9)), candidate(2, ranks=(None, 2)), candidate(3))
     course = Course()
     course("recall", fused(*found))
-    assert follow(course, SECOND.are_in).waypoints == (Waypoint("recall", 3, 1, None, "2.md:1"),)
+    assert follow(course, SECOND).waypoints == (Waypoint("recall", 3, 1, None, "2.md:1"),)
 
 
 def test_the_best_hit_that_holds_a_line_is_followed_to_the_end(options: SearchOptions) -> None:
@@ -37,7 +37,7 @@ def test_the_best_hit_that_holds_a_line_is_followed_to_the_end(options: SearchOp
     course = Course()
     course("fuse", [first, second])
     course("mmr", [second, first])
-    trail = follow(course, SECOND.are_in)
+    trail = follow(course, SECOND)
     assert [(at.stage, at.rank) for at in trail.waypoints] == [("fuse", 2), ("mmr", 1)]
     assert (trail.rank, trail.lost_at) == (1, "")
     assert conclusion(trail, options) == "shown, rank 1 of 2"
@@ -49,7 +49,7 @@ def test_what_is_folded_in_names_the_passage_that_stands_for_it(options: SearchO
     course("threshold", [first, second])
     course("mmr", [first._replace(duplicates=("2.md:1",))])
     course("budget", [first])
-    trail = follow(course, SECOND.are_in)
+    trail = follow(course, SECOND)
     assert (trail.rank, trail.folded_into) == (None, "1.md:1")
     told = "lost at mmr.fold: folded into 1.md:1, which says the same"
     assert conclusion(trail, options) == told
@@ -61,12 +61,12 @@ def test_the_floor_names_what_it_judges(options: SearchOptions) -> None:
     course("threshold", [])
     on_score = options._replace(profile=options.profile._replace(threshold_on_score=True))
     for given, judged in ((options, "confidence"), (on_score, "score")):
-        told = conclusion(follow(course, SECOND.are_in), given)
+        told = conclusion(follow(course, SECOND), given)
         assert told == f"lost at threshold: its {judged} is below search.min_score, 0"
 
 
 def test_a_search_that_was_not_made_has_no_trail(options: SearchOptions) -> None:
-    trail = follow(Course(), SECOND.are_in)
+    trail = follow(Course(), SECOND)
     assert trail == Trail((), None)
     assert (trail.rank, trail.lost_at) == (None, "")
     assert conclusion(trail, options) == "not searched: nothing is indexed yet"

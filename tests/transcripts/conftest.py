@@ -29,6 +29,7 @@ import pytest
 from memcli.cli.main import run
 from memcli.store.lock import watching
 from memcli.store.open import store_at
+from tests.commands import Screen
 
 NOW = "2026-02-20"
 SCORE = re.compile(r"(?<= )\d\.\d{3}(?=  |$)", re.MULTILINE)
@@ -38,11 +39,6 @@ WITH_CLOCK = ("search", "context", "status", "index", "get", "compact")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-transcripts", action="store_true", help="write what is printed")
-
-
-class Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 class Player:

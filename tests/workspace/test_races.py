@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -109,43 +108,6 @@ def test_a_summary_is_never_written_outside(root: Path, tmp_path: Path, place: s
 def _draft(path: str) -> SummaryDraft:
     fields = {**dict.fromkeys(SummaryDraft._fields), "path": path, "text": "a summary"}
     return SummaryDraft(**fields)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("name", ["fifo", "socket", "device", "folder", "loop", "sparse"])
-def test_what_is_no_document_is_named_and_never_opened(
-    root: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = root / "memory" / "x.md"
-    if name == "fifo":
-        os.mkfifo(place)
-    elif name == "socket":
-        monkeypatch.chdir(place.parent)  # the path of a socket is short
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(place.name)
-    elif name == "device":
-        place.symlink_to("/dev/zero")
-    elif name == "folder":
-        place.mkdir()
-        write(place, "inner.md", "in a folder that is named like a file\n")
-    elif name == "loop":
-        place.symlink_to(place)
-    else:
-        with place.open("wb") as file:
-            file.truncate(1 << 40)
-    source = Source("memory", str(root), ("**/*.md",))
-    for follow in (False, True):
-        listing = discover((source,), max_bytes=1 << 20, follow_symlinks=follow)
-        paths = {file.path for file in listing.files}
-        named = {skip.path: skip.reason for skip in listing.skips}
-        found = read_file(
-            str(root), "memory/x.md", source="memory", max_bytes=1 << 20, follow_symlinks=follow
-        )
-        assert not isinstance(found, FileText)
-        if name == "folder":
-            assert "memory/x.md/inner.md" in paths
-        else:
-            assert "memory/x.md" in named
-            assert paths == {"memory/sub/note.md"}
 
 
 def test_deep_and_long_paths_are_read_or_named(root: Path) -> None:

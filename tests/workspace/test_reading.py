@@ -162,9 +162,12 @@ def test_special_files_never_hang(tmp_path: Path) -> None:
         finally:
             os.chdir(here)
         assert why(read(tmp_path, "s.md")) == ("not-regular", "socket")
-    assert why(read(tmp_path, "a.md")) == ("not-regular", "FIFO")
-    assert why(read(tmp_path, "d.md")) == ("not-regular", "folder")
-    assert why(read(Path("/dev"), "null")) == ("not-regular", "device")
+    (tmp_path / "loop.md").symlink_to("loop.md")
+    for follow in (False, True):
+        assert why(read(tmp_path, "a.md", follow=follow)) == ("not-regular", "FIFO")
+        assert why(read(tmp_path, "d.md", follow=follow)) == ("not-regular", "folder")
+        assert why(read(Path("/dev"), "null", follow=follow)) == ("not-regular", "device")
+        assert isinstance(read(tmp_path, "loop.md", follow=follow), Skip)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")

@@ -33,7 +33,7 @@ from memcli.checking import Any
 from memcli.cli import agents_output
 from memcli.cli import options as rows
 from memcli.cli.agents_output import remarks, table
-from memcli.cli.options import CommandArgument, GroupCommand, Option, Options, check
+from memcli.cli.options import CommandArgument, GroupCommand, Option, Options, check, words_of
 from memcli.cli.terminal import Terminal
 from memcli.config.keys import similar
 from memcli.config.settings import user_file
@@ -122,16 +122,7 @@ def run_install(options: Options) -> int:
             hint="go to a repository, or leave --scope out",
         )
     places = _places(agent, scope, _parts(agent, scope, options.parts, terminal))
-    job = AgentJob(
-        agent,
-        "install",
-        scope,
-        tuple(place.part for place in places),
-        is_applied=options.apply,
-        as_json=options.json,
-        workspace=tuple(options.workspace or ()),
-        writes=options.write,
-    )
+    job = AgentJob(agent, "install", scope, tuple(place.part for place in places), options)
     run_job(job, terminal, lambda planner: planner.install(agent, places, started), machine)
     return ExitCode.OK
 
@@ -192,9 +183,7 @@ def run_uninstall(options: Options) -> int:
         check("--scope", [options.scope], SCOPES)
     scopes = SCOPES if options.scope is None else (options.scope,)
     terminal = Terminal.of_process(options)
-    job = AgentJob(
-        agent, "uninstall", options.scope, (), is_applied=options.apply, as_json=options.json
-    )
+    job = AgentJob(agent, "uninstall", options.scope, (), options)
     plan = run_job(job, terminal, lambda planner: planner.uninstall(agent, scopes), this_machine())
     return ExitCode.NEGATIVE if plan.refusals else ExitCode.OK
 
@@ -212,19 +201,15 @@ def run_export(options: Options) -> int:
     if options.to is not None:
         return _write(agent, started, options.to, Terminal.of_process(options))
     for part in PARTS:
-        places = [place for scope in SCOPES if (place := agent.place(part, scope))]
-        if places:
-            _print(_named(places), _text(agent, places[0], started))
+        if places := [place for scope in SCOPES if (place := agent.place(part, scope))]:
+            names = ", of a project ".join(place.shown for place in places)
+            _print(names, _text(agent, places[0], started))
     if agent.name in plugin.FOR:
         what = "all but the last" if agent.name == "claude-code" else "hooks and the skill"
         sys.stdout.write(f"Or {what} as a plugin ({_line(agent, 'FOLDER')}):\n\n")
-        for path, text in _plugin(agent, started).items():
+        for path, text in plugin.plugin(agent, started, __version__).items():
             _print(path, text)
     return ExitCode.OK
-
-
-def _named(places: list[PartPlace]) -> str:
-    return ", of a project ".join(place.shown for place in places)
 
 
 def _text(agent: Agent, place: PartPlace, started: Launcher) -> str:
@@ -239,10 +224,6 @@ def _print(name: str, text: str) -> None:
     sys.stdout.write(f"{name}\n{_FENCE}\n{text}{_FENCE}\n\n")
 
 
-def _plugin(agent: Agent, started: Launcher) -> dict[str, str]:
-    return plugin.plugin(agent, started, __version__)
-
-
 def _line(agent: Agent, folder: str) -> str:
     return f"memcli agents export {agent.name} --to {folder}"
 
@@ -253,7 +234,7 @@ def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> 
         raise UsageError(
             f"memcli has no plugin for {agent.title}", hint=f"memcli agents install {agent.name}"
         )
-    files = _plugin(agent, started)
+    files = plugin.plugin(agent, started, __version__)
     root = os.path.abspath(os.path.expanduser(folder))
     try:
         there = {path: _read(os.path.join(root, path)) for path in files}
@@ -292,10 +273,7 @@ class AgentJob(Record):
     action: str  # install or uninstall
     scope: str | None  # None for both
     parts: tuple[str, ...]
-    is_applied: bool
-    as_json: bool
-    workspace: tuple[str, ...] = ()  # the name that the user typed
-    writes: bool = False
+    options: Options
 
     def line(self, parts: Sequence[str]) -> str:
         """Return the command for some parts, without --apply."""
@@ -305,9 +283,9 @@ class AgentJob(Record):
             words += ["--scope", self.scope]
         if parts:
             words += ["--with", ",".join(parts)]
-        words += ["--write"] * self.writes
-        for folder in self.workspace:
-            words += ["-w", folder]
+        if self.action == "install":
+            words += ["--write"] * self.options.write
+            words += words_of(self.options, [rows.WORKSPACE._replace(names="-w")])
         return shlex.join(words)
 
 
@@ -316,11 +294,11 @@ def run_job(
 ) -> InstallPlan:
     """Do a job; if an installation is refused, write nothing and raise UsageError."""
     path = state_path()
-    with state.locked(path) if job.is_applied else nullcontext():
+    with state.locked(path) if job.options.apply else nullcontext():
         before = state.load(path)
         plan = plan_with(Planner(machine, before, disk.look))
         is_refused = bool(plan.refusals) and job.action == "install"
-        is_applied = job.is_applied and not is_refused
+        is_applied = job.options.apply and not is_refused
         _show(job, plan, terminal, is_applied=is_applied)
         is_needed = bool(plan.changes or plan.folders) or plan.state != before
         if is_applied and is_needed:
@@ -333,7 +311,7 @@ def run_job(
 
 def _show(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_applied: bool) -> None:
     """Write the changes to stdout."""
-    if job.as_json:
+    if job.options.json:
         record = {
             "schema": "memcli.agents-plan/1",
             "agent": job.agent.name,
@@ -359,7 +337,7 @@ def _tell(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_needed: bo
         if not plan.refusals:
             why = "nothing of memcli is there" if is_removal else "everything is in place"
             terminal.say(f"Nothing to {job.action} for {job.agent.title}: {why}.")
-    elif not job.is_applied:
+    elif not job.options.apply:
         terminal.say(f"Nothing is written yet. To write it: {job.line(job.parts)} --apply")
     else:
         for change in plan.changes:

@@ -12,13 +12,13 @@ from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.errors import ExitCode
 from memcli.history import differences
-from memcli.history.differences import MemoryChange, MemoryPassage
+from memcli.history.differences import MemoryChange
 from memcli.record import Record
 from memcli.render.sanitize import fence_for
 from memcli.types import AGENT, lines_of, shown
 
 if TYPE_CHECKING:
-    from memcli.api.changes import ChangeList, LearnedThatDay, RankedChange
+    from memcli.api.changes import ChangeList, LearnedThatDay
 
 
 ARGUMENTS = (CommandArgument("query", "[QUERY]", "Rank the changes by this text.", list),)
@@ -192,7 +192,13 @@ def _write_json(
         "until": changes.until,
     }
     if question:
-        record |= {"query": question, "ranked": [_ranked(r) for r in changes.ranked[:limit]]}
+        record |= {
+            "query": question,
+            "ranked": [
+                {"day": each.day, "score": each.score, **_change(each.change)}
+                for each in changes.ranked[:limit]
+            ],
+        }
     else:
         record["days"] = [_day(each) for each in changes.days]
     record["notices"] = [reason(each) for each in changes.notices]
@@ -216,27 +222,20 @@ def _day(day: LearnedThatDay) -> dict[str, Any]:
     }
 
 
-def _ranked(ranked: RankedChange) -> dict[str, Any]:
-    return {"day": ranked.day, "score": ranked.score, **_change(ranked.change)}
-
-
 def _change(change: MemoryChange) -> dict[str, Any]:
+    from memcli.render.jsonio import source_of
+
     record: dict[str, Any] = {"kind": change.kind}
     for side, passage in (("old", change.old), ("new", change.new)):
         if passage is not None:
-            record[side] = _passage_record(passage)
+            source, path = passage.name
+            record[side] = {
+                **source_of(source),
+                "path": path,
+                "start_line": passage.start_line,
+                "end_line": passage.end_line,
+                "heading_path": list(passage.headings),
+                "citation": passage.citation,
+                "text": passage.text,
+            }
     return {**record, **({"more": change.more} if change.more else {})}
-
-
-def _passage_record(passage: MemoryPassage) -> dict[str, Any]:
-    from memcli.render.jsonio import source_of
-
-    return {
-        **source_of(passage.name[0]),
-        "path": passage.name[1],
-        "start_line": passage.start_line,
-        "end_line": passage.end_line,
-        "heading_path": list(passage.headings),
-        "citation": passage.citation,
-        "text": passage.text,
-    }

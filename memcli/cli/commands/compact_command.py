@@ -12,6 +12,7 @@ from memcli.cli.options import Option, Options, check, words_of
 from memcli.cli.side_files import own_file
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
 from memcli.render.reasons import sentence
+from memcli.render.text import counted
 from memcli.types import lines_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from memcli.bench.summary_recall import SummaryRecall
     from memcli.compaction.draft import SummaryDraft
     from memcli.compaction.plan import CompactionPlan
-    from memcli.compaction.summaries import Summary
 
 SUMMARIZER = Option(
     "--summarizer", "Summarizer: extractive, command or onnx.", "HOW",
@@ -120,7 +120,7 @@ def _verify(options: Options, command: CommandContext) -> int:
         _write(
             command,
             action="verify",
-            summaries=[_summary(summary) for summary in checked.summaries],
+            summaries=[_described(summary.path, summary.lineage) for summary in checked.summaries],
             problems=[problem._asdict() for problem in faults],
             **({"unchecked": [{"path": p, "detail": d} for p, d in reworded]} if reworded else {}),
         )
@@ -135,29 +135,24 @@ def _verify(options: Options, command: CommandContext) -> int:
         failed = len({problem.path for problem in checked.problems})  # one may have several
         command.terminal.say(_verdict(len(checked.summaries), failed, len(checked.unread)))
         if reworded:
-            command.terminal.say(_own_words(len(reworded)))
+            command.terminal.say(  # only a reader can check them
+                f"{counted(len(reworded), 'line is', 'lines are')} in a program's own words and"
+                " cannot be checked word for word; names, numbers and negations agree with the"
+                " cited lines."
+            )
     return ExitCode.NEGATIVE if faults else ExitCode.OK
 
 
 def _verdict(summaries: int, failed: int, unread: int) -> str:
-    checked = "1 summary" if summaries == 1 else f"{summaries} summaries"
+    checked = counted(summaries, "summary", "summaries")
     if not summaries:
         return "There are no summaries to check."
     if not failed + unread:
         return f"Checked {checked}: every line is unchanged."
-    does = "1 is not valid; its" if failed == 1 else f"{failed} are not valid; their"
+    does = counted(failed, "is not valid; its", "are not valid; their")
     parts = [f"{does} lines are searched raw"] * (failed > 0)
     parts += [f"{unread} could not be read"] * (unread > 0)
     return f"Checked {checked}: {', '.join(parts)}."
-
-
-def _own_words(count: int) -> str:
-    """Return the message about lines that only a reader can check."""
-    lines = "1 line is" if count == 1 else f"{count} lines are"
-    return (
-        f"{lines} in a program's own words and cannot be checked word for word;"
-        " names, numbers and negations agree with the cited lines."
-    )
 
 
 def _undo(options: Options, command: CommandContext) -> int:
@@ -168,7 +163,7 @@ def _undo(options: Options, command: CommandContext) -> int:
         _write(
             command,
             action="undo",
-            summaries=[_summary(summary) for summary in undone.removed],
+            summaries=[_described(summary.path, summary.lineage) for summary in undone.removed],
             problems=[
                 *(
                     {"path": summary.path, "kind": "edited", "detail": "left as it is"}
@@ -192,7 +187,9 @@ def _undo(options: Options, command: CommandContext) -> int:
 def _tell(
     plan: CompactionPlan, options: Options, command: CommandContext, *, recall: SummaryRecall | None
 ) -> None:
-    terminal = command.terminal
+    from memcli.bench.summary_recall import suggested
+
+    terminal, (questions, answered) = command.terminal, suggested(plan)
     if options.json:
         _write(
             command,
@@ -201,7 +198,7 @@ def _tell(
             tail=len(plan.tail),
             waiting=len(plan.waiting),
             ratio={"target": command.config("compact.ratio"), "reached": plan.ratio},
-            suggested=_suggested(plan),
+            suggested={"questions": questions, "answered": answered},
             summaries=[{**_described(d.path, d.lineage), "mode": _mode(d), "entries": d.items,
                         **({"unused": d.unused} if d.unused else {}),
                         **({"invented": d.invented} if d.invented else {}),
@@ -213,12 +210,13 @@ def _tell(
         )  # fmt: skip
         return
     for draft in plan.drafts:
-        lineage = draft.lineage
+        lineage, mode = draft.lineage, _mode(draft)
+        how = "" if mode == NORMAL else f", {mode}, confidence {lineage.confidence:.2f}"
         terminal.write_line(
             f"{'wrote' if options.apply else 'would write'}  {terminal.safe_line(draft.path)}"
             f"  {lineage.source_tokens} -> {lineage.summary_tokens} tokens,"
-            f" {_counted(draft.items, 'entry')}"
-            f"{_how(draft)}"
+            f" {counted(draft.items, 'entry', 'entries')}"
+            f"{how}"
             f"{f'; {draft.unused}' if draft.unused else ''}"
             f"{f'; {draft.invented} invented lines dropped' if draft.invented else ''}"
         )
@@ -232,7 +230,10 @@ def _tell(
         where = terminal.safe_line(" to ".join(ends))
         terminal.write_line(f"declined  {where}: {declined.reason}")
     if plan.drafts:
-        terminal.say(_suggested_text(**_suggested(plan)))
+        terminal.say(
+            f"The summaries alone answer {answered} of {questions} questions drafted from these"
+            " logs. --expand shows the source lines of all."
+        )
     text = _outcome(
         plan,
         command.config("compact.cluster"),
@@ -260,12 +261,6 @@ def _next_line(options: Options) -> str:
     return join(("memcli", "compact", "--apply", *words_of(options, _REPEATED)))
 
 
-def _how(draft: SummaryDraft) -> str:
-    """Return how a summary was made, if a program wrote it."""
-    mode = _mode(draft)
-    return "" if mode == NORMAL else f", {mode}, confidence {draft.lineage.confidence:.2f}"
-
-
 def _mode(draft: SummaryDraft) -> str:
     """Name what wrote a summary; NORMAL if it quotes the logs."""
     from memcli.markdown.evidence import WORDED
@@ -290,26 +285,9 @@ def _diff(draft: SummaryDraft) -> list[str]:
     return [*lines[:MOST_ROWS], f"... {rest} more lines. --show prints the summary"]
 
 
-def _suggested(plan: CompactionPlan) -> dict[str, int]:
-    from memcli.bench.summary_recall import suggested
-
-    questions, answered = suggested(plan)
-    return {"questions": questions, "answered": answered}
-
-
-def _suggested_text(*, questions: int, answered: int) -> str:
-    """Return how many questions the summaries still answer."""
-    return (
-        f"The summaries alone answer {answered} of {questions} questions drafted from these logs."
-        " --expand shows the source lines of all."
-    )
-
-
 def _recall_text(recall: SummaryRecall) -> str:
     """Return the recall that summaries keep, and the tokens that they save."""
-    questions = (
-        "1 question finds" if recall.questions == 1 else f"{recall.questions} questions find"
-    )
+    questions = counted(recall.questions, "question finds", "questions find")
     price = f", {recall.per_thousand:.3f} for every 1000 saved" if recall.per_thousand else ""
     return (
         f"Your {questions} {recall.ratio:.3f} of what the logs find"
@@ -333,8 +311,8 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
         before, after = plan.tokens
         entries = sum(d.items for d in plan.drafts if d.lineage.level == 1)
         done = "are now summarised by" if written else "would be summarised by"
-        what = _counted(entries, "entry") if entries else "summaries"
-        made = f"{what} {done} {_counted(len(plan.drafts), 'summary')}"
+        what = counted(entries, "entry", "entries") if entries else "summaries"
+        made = f"{what} {done} {counted(len(plan.drafts), 'summary', 'summaries')}"
         share = f"{before} -> {after} tokens ({plan.ratio:.0%}, compact.ratio asks for {ratio:.0%}"
         is_long = after > (ratio + NEARLY) * before
         share += ": rules, decisions and a line of each log stay)" if is_long else ")"
@@ -352,19 +330,9 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
             f"{each} summary would save less than {1 - max(WORTH, ratio):.0%} of its tokens,"
             " because these logs consist of facts and decisions"
         )
-    covered = f"summaries already cover {_counted(plan.covered, 'entry')}"
+    covered = f"summaries already cover {counted(plan.covered, 'entry', 'entries')}"
     remaining = ", ".join([*[covered] * (plan.covered > 0), *[remaining] * bool(remaining)])
     return f"Nothing to compact{f': {remaining}' if remaining else ''}"
-
-
-def _counted(count: int, noun: str) -> str:
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{count} {noun}s"
-
-
-def _summary(summary: Summary) -> dict[str, Any]:
-    return _described(summary.path, summary.lineage)
 
 
 def _described(path: str, lineage: Any) -> dict[str, Any]:  # noqa: ANN401

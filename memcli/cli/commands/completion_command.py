@@ -31,10 +31,9 @@ def run(options: Options) -> int:
 
         sys.stdout.write(WIDGETS[options.shell])
     else:
-        from memcli.cli.command_help import command_tree
         from memcli.cli.shell_scripts import completion_scripts
 
-        sys.stdout.write(completion_scripts(command_tree())[options.shell])
+        sys.stdout.write(completion_scripts()[options.shell])
     return 0
 
 

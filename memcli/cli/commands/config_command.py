@@ -16,9 +16,9 @@ from memcli.config import settings
 from memcli.config.keys import similar
 from memcli.config.settings import Config, Key
 from memcli.errors import ExitCode, UsageError
-from memcli.types import Source
 from memcli.workspace import atomic_write
 
+_OF_SOURCE = ("include", "exclude", "scope", "source_kind", "trust", "always", "soft")
 ABOUT = "Show and change settings."
 USUAL = "get"
 
@@ -32,7 +32,9 @@ def run_get(options: Options) -> int:
     command = command_context(options, anywhere=True)
     print_settings(keys, command, as_json=options.json)
     if options.name in settings.BY_NAME and not options.json:
-        command.terminal.say(_how_to_change(settings.BY_NAME[options.name]))
+        [key] = keys
+        change = f"memcli config set {key.name} VALUE{' --user' if key.user_only else ''}"
+        command.terminal.say(f"{key.help} To change it: {change}, or set {key.variable}.")
     return ExitCode.OK
 
 
@@ -47,14 +49,6 @@ def print_settings(keys: list[Key], command: CommandContext, *, as_json: bool) -
         and command.config("search.decay_floor") >= 1
     ):
         command.terminal.say("search.half_life_days has no effect because search.decay_floor is 1.")
-
-
-def _how_to_change(key: Key) -> str:
-    """Explain a setting and give the command that changes it."""
-    user = " --user" if key.user_only else ""
-    return (
-        f"{key.help} To change it: memcli config set {key.name} VALUE{user}, or set {key.variable}."
-    )
 
 
 def named(name: str | None) -> list[Key]:
@@ -90,21 +84,11 @@ def _record(keys: list[Key], command: CommandContext) -> dict[str, Any]:
             }
             for key in keys
         ],
-        "sources": [_source(source) for source in config.sources],
-    }
-
-
-def _source(source: Source) -> dict[str, Any]:
-    return {
-        "name": source.name,
-        "path": source.root,
-        "include": list(source.include),
-        "exclude": list(source.exclude),
-        "scope": source.scope,
-        "source_kind": source.source_kind,
-        "trust": source.trust,
-        "always": list(source.always),
-        "soft": list(source.soft),
+        "sources": [
+            {"name": source.name, "path": source.root}
+            | {name: getattr(source, name) for name in _OF_SOURCE}
+            for source in config.sources
+        ],
     }
 
 
@@ -128,7 +112,7 @@ def _text(keys: list[Key], command: CommandContext) -> str:
             for source in config.sources
         ]
         lines.append("")
-    values = {key.name: _shown(_shown_value(key, config)) for key in keys}
+    values = {key.name: in_toml(_shown_value(key, config)) for key in keys}
     names = max(map(len, values))
     room = min(24, max(map(len, values.values())))
     for name, value in values.items():
@@ -148,7 +132,8 @@ def _shown_value(key: Key, config: Config) -> Any:  # noqa: ANN401
     return value
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401
+def in_toml(value: Any) -> str:  # noqa: ANN401
+    """Write a value as TOML does, such as true or 30.0."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -161,8 +146,12 @@ def run_set(options: Options) -> int:
     """
     from shlex import join  # people paste hints
 
-    key = _one(options.name)
-    value = _value(key, options.values)
+    key, words = _one(options.name), options.values
+    if key.type is not list and len(words) > 1:
+        raise UsageError(
+            f"{key.name} takes one value, not {len(words)}", hint=f"memcli config {key.name}"
+        )
+    value = settings.value_of(key, words, "config set")
     if not options.user and settings.is_for_user(key, value):
         line = join(("memcli", "config", "set", key.name, *options.values, "--user"))
         raise UsageError(
@@ -198,7 +187,7 @@ def run_unset(options: Options) -> int:
         return ExitCode.OK
     value = command.config.values[key.name]
     done = f"Removed {key.name} from" if was_set else f"{key.name} is not set in"
-    now = _shown(_shown_value(key, command.config))
+    now = in_toml(_shown_value(key, command.config))
     command.terminal.say(f"{done} {path}. It is {now} ({value.origin}).")
     return ExitCode.OK
 
@@ -216,14 +205,6 @@ def _file(options: Options) -> str:
     if options.user:
         return os.path.realpath(settings.user_file(os.environ))
     return os.path.join(marked(command).config.workspace, settings.WORKSPACE_FILE)
-
-
-def _value(key: Key, words: list[str]) -> Any:  # noqa: ANN401
-    if key.type is not list and len(words) > 1:
-        raise UsageError(
-            f"{key.name} takes one value, not {len(words)}", hint=f"memcli config {key.name}"
-        )
-    return settings.value_of(key, words, "config set")
 
 
 _HEAD = """\
@@ -263,7 +244,7 @@ def _setting(key: Key) -> str:
         f"{key.help} Values: {allowed(key)}.", 98, initial_indent="# ", subsequent_indent="# ",
         break_on_hyphens=False,
     )  # fmt: skip
-    return f"{about}\n# {key.name.rpartition('.')[2]} = {shown_default(key)}\n"
+    return f"{about}\n# {key.name.rpartition('.')[2]} = {in_toml(key.default)}\n"
 
 
 def write_new(path: str, *, user: bool) -> None:
@@ -328,7 +309,7 @@ def with_setting(text: str, setting: str, value: Any) -> str | None:  # noqa: AN
 
 def _edited(text: str, table: str, name: str, value: Any) -> str:  # noqa: ANN401
     end = "\r\n" if "\r\n" in text else "\n"
-    line = _line(name, value) + end
+    line = f"{name} = {in_toml(value)}{end}"
     lines = text.splitlines(keepends=True)
     heads = [at for at, each in enumerate(lines) if each.lstrip().startswith("[")]
     head = -1
@@ -365,17 +346,8 @@ def _remark(line: str) -> str:
     return ""
 
 
-def _line(name: str, value: Any) -> str:  # noqa: ANN401
-    return f"{name} = {json.dumps(value, ensure_ascii=False)}"
-
-
 def _unwritten(path: str, error: OSError) -> UsageError:
     return UsageError(f"{path} cannot be written: {error.strerror}", hint="memcli config")
-
-
-def shown_default(key: Key) -> str:
-    """Write a default in TOML, such as true or 30.0."""
-    return json.dumps(key.default)
 
 
 def allowed(key: Key) -> str:

@@ -11,7 +11,7 @@ from memcli.cli import search_output
 from memcli.cli.command_context import CommandContext, command_context, progress_of, warn_of_secrets
 from memcli.cli.filters import check_as_of, sync_of
 from memcli.cli.options import CommandArgument, Option, Options, check
-from memcli.context.assemble import AssembledContext, Sharing, check_shares, tokens
+from memcli.context.assemble import Sharing, check_shares, tokens
 from memcli.context.parts import ALWAYS, PASSAGES, PREFERENCES, RECENT, SOFT, ContextPart, markdown
 from memcli.errors import ExitCode
 
@@ -99,16 +99,12 @@ def _record(
             name: {"tokens": _tokens(assembly.assembled.parts, name), "reserve": reserve}
             for name, reserve in _reserves(sharing)
         }
-        record["without_room"] = [_brief(part) for part in assembly.assembled.left_out]
+        record["without_room"] = [
+            {"section": each.section, "citation": each.excerpt.about.citation,
+             "tokens": ceil(each.cost)}
+            for each in assembly.assembled.left_out
+        ]  # fmt: skip
     return record
-
-
-def _brief(part: ContextPart) -> dict[str, Any]:
-    return {
-        "section": part.section,
-        "citation": part.excerpt.about.citation,
-        "tokens": ceil(part.cost),
-    }
 
 
 def _reserves(sharing: Sharing) -> list[tuple[str, int | None]]:
@@ -153,12 +149,6 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
         _explain(assembly, sharing, command)
 
 
-def _saved(made: AssembledContext) -> str:
-    if not made.saved:
-        return ""
-    return f", {made.saved} saved: the other passages are too weak"
-
-
 def _why_nothing(left_out: Sequence[ContextPart]) -> str:
     if not left_out:
         return "No passages found."
@@ -169,7 +159,9 @@ def _why_nothing(left_out: Sequence[ContextPart]) -> str:
 
 def _explain(assembly: Assembly, sharing: Sharing, command: CommandContext) -> None:
     terminal, assembled = command.terminal, assembly.assembled
-    terminal.say(f"{assembled.tokens} of {sharing.budget} tokens{_saved(assembled)}")
+    saved = assembled.saved
+    more = f", {saved} saved: the other passages are too weak" if saved else ""
+    terminal.say(f"{assembled.tokens} of {sharing.budget} tokens{more}")
     for name, reserve in _reserves(sharing):
         count = sum(part.section == name for part in assembled.parts)
         room = "what is left" if reserve is None else f"reserve {reserve}"
@@ -182,6 +174,6 @@ def _explain(assembly: Assembly, sharing: Sharing, command: CommandContext) -> N
     for part in assembled.left_out[:SHOWN_LEFT_OUT]:
         cost = ceil(part.cost)
         terminal.say(f"  no room: {part.excerpt.about.citation} ({part.section}, {cost} tokens)")
-    more = len(assembled.left_out) + assembly.more - SHOWN_LEFT_OUT
-    if more > 0:
-        terminal.say(f"  no room: {more} more")
+    rest = len(assembled.left_out) + assembly.more - SHOWN_LEFT_OUT
+    if rest > 0:
+        terminal.say(f"  no room: {rest} more")

@@ -223,7 +223,10 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
         command.terminal.write_json(record)
     elif options.expand:
         _write_behind(lines.expanded, command)
-    elif text := _numbered(lines) if options.context is not None else lines.text:
+    elif text := lines.text:
+        if options.context is not None:
+            numbers = enumerate(text.split("\n"), start=lines.start_line)
+            text = "\n".join(f"{number}: {line}".rstrip() for number, line in numbers)
         command.terminal.write(command.terminal.safe(text) + "\n")
     for newer in () if options.json else lines.corrected_by:
         older = command.name(lines.source, lines.path)
@@ -240,11 +243,6 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
     return ExitCode.OK
 
 
-def _numbered(lines: Lines) -> str:
-    numbers = enumerate(lines.text.split("\n"), start=lines.start_line)
-    return "\n".join(f"{number}: {line}".rstrip() for number, line in numbers)
-
-
 def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
     """Print which document an ambiguous name was read as."""
     source, path = lines.source, lines.path
@@ -258,15 +256,11 @@ def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
     if source != MEMORY_SOURCE:
         if not target.startswith((f"{source}:", "./", "../", "/", name)):
             command.terminal.warn(f"the memory has no {path}; this is {shown(source, path)}")
-    elif (
-        name != path and target.startswith(path) and _is_other(path, command.file_of(source, path))
-    ):
+    elif name != path and target.startswith(path) and os.path.isfile(path):
+        file = command.file_of(source, path)
+        if file and os.path.samefile(path, file):
+            return
         command.terminal.warn(f"this is {name}; the file of that name here is ./{path}")
-
-
-def _is_other(path: str, file: str | None) -> bool:
-    """Return whether a path from here is another file than the one found."""
-    return os.path.isfile(path) and not (file and os.path.samefile(path, file))
 
 
 def _write_behind(behind: Sequence[RawLines], command: CommandContext) -> None:

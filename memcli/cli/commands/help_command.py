@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memcli.cli.options import TOPICS, CommandArgument, Option, Options
-from memcli.cli.program import COMMANDS, codes, page, terminal, topic_list, topics, write_page
+from memcli.cli.program import COMMANDS, codes, page, terminal, topics, write_page, write_topic
 from memcli.errors import UsageError
 
 ARGUMENTS = (
@@ -21,14 +21,17 @@ def run(options: Options) -> int:
     """
     topic = options.topic
     if options.man:
-        _print_manual()
-    elif topic is None:
-        sys.stdout.write(topic_list())
-    elif topic in COMMANDS and topic not in topics():
+        from memcli.cli.command_help import manual
+        from memcli.cli.help_text import laid_out
+
+        sys.stdout.write(manual([(name, laid_out(page(name), 78)) for name in topics()]))
+    elif write_topic(topic or ""):
+        pass
+    elif topic in COMMANDS:
         from memcli.cli.command_help import command_help
 
         sys.stdout.write(command_help([topic], terminal().width) + "\n")
-    elif topic in topics() or topic in codes():
+    elif topic in codes():
         write_page(page(topic))
     else:
         from difflib import get_close_matches
@@ -38,11 +41,3 @@ def run(options: Options) -> int:
             f"there is no topic {topic!r}", hint=f"memcli help {near[0]}" if near else "memcli help"
         )
     return 0
-
-
-def _print_manual() -> None:
-    from memcli.cli.command_help import command_tree, manual
-    from memcli.cli.help_text import laid_out
-
-    pages = [(name, laid_out(page(name), 78)) for name in topics()]
-    sys.stdout.write(manual(command_tree(), pages))

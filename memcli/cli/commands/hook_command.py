@@ -71,9 +71,12 @@ def run(options: Options) -> int:
     cut_off = f"memcli hook: cut off after {seconds} seconds\n"
     REPLY.limit(seconds, "" if options.quiet else cut_off)
     if options.event not in EVENTS:
-        raise _no_hook(options.event)
+        raise UsageError(
+            f"a hook is one of {', '.join(EVENTS)}, not {options.event!r}",
+            hint=f"memcli hook {nearest(options.event, EVENTS)}",
+        )
     check("--for", [options.agent], tuple(AGENTS))
-    line = HookLine(options.agent, options, options.budget)
+    line = HookLine(options)
     try:
         REPLY.write(_answer(options.event, line))
     except MemcliError as error:
@@ -83,19 +86,10 @@ def run(options: Options) -> int:
     return REPLY.settle()
 
 
-def _no_hook(event: str) -> UsageError:
-    return UsageError(
-        f"a hook is one of {', '.join(EVENTS)}, not {event!r}",
-        hint=f"memcli hook {nearest(event, EVENTS)}",
-    )
-
-
 class HookLine(Record):
     """The command line of a hook."""
 
-    agent: str
     options: Options
-    budget: int | None
 
     def open(self, event: HookEvent) -> CommandContext:
         """Open the workspace of a conversation, with little time to update its index.
@@ -119,7 +113,7 @@ class HookLine(Record):
         if not event.session:
             return None
         folder = os.path.join(cache_folder(os.environ), HOOKS)
-        path = session_path(folder, self.agent, command.config.workspace, event.session)
+        path = session_path(folder, self.options.agent, command.config.workspace, event.session)
         return SessionFile(path, os.urandom(8).hex())
 
     def say(self, text: str) -> None:
@@ -144,7 +138,7 @@ def _answer(event: str, line: HookLine) -> Mapping[str, Any]:
     sent = _read(event, line)
     if sent is None:
         return SILENCE
-    return reply(line.agent, sent, ANSWERS[event](sent, line))
+    return reply(line.options.agent, sent, ANSWERS[event](sent, line))
 
 
 def _read(event: str, line: HookLine) -> HookEvent | None:
@@ -155,10 +149,10 @@ def _read(event: str, line: HookLine) -> HookEvent | None:
         record = read_object(lambda size: os.read(0, size))
     except OSError:  # stdin is closed
         record = {}
-    sent = read_event(line.agent, event, record)
+    sent = read_event(line.options.agent, event, record)
     if sent is None:
         name = record["hook_event_name"][:SHOWN_NAME]
-        line.say(f"{name!r} is not what {line.agent} runs {event} at")
+        line.say(f"{name!r} is not what {line.options.agent} runs {event} at")
     return sent
 
 
@@ -179,8 +173,8 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     if session and event.source == "resume" and session.has_shown():
         return line.nothing("the resumed session has its context")
     config = command.config
-    if line.budget is not None:
-        config = config.having({"context.budget": line.budget})
+    if line.options.budget is not None:
+        config = config.having({"context.budget": line.options.budget})
     before = session_before(
         os.path.join(cache_folder(os.environ), HOOKS),
         command.config.workspace,
@@ -233,7 +227,7 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
     claimed = session.claimed() if session else {}
     if claimed is None:
         return line.nothing("the session has been shown too much to keep track of")
-    passages = fitting(worthy, claimed, budget=line.budget or BUDGET)
+    passages = fitting(worthy, claimed, budget=line.options.budget or BUDGET)
     if session:
         hashes = {key for passage in passages for key in keys_of(passage.about, passage.text)}
         lost = hashes - session.claim(hashes - set(claimed))
@@ -302,7 +296,7 @@ def _captured(
         return _saved_notes(saved - before, saved, rest, where)
 
     # If the time ends, the next run checks the facts that are left.
-    REPLY.otherwise(reply(line.agent, event, message(_unchecked(len(facts)))))
+    REPLY.otherwise(reply(line.options.agent, event, message(_unchecked(len(facts)))))
     name, room = os.path.basename(event.transcript), MOST_PER_SESSION - saved
     captured = capture(command.workspace, facts, name, room=room, now=command.moment)
     left = len(facts)
@@ -312,7 +306,7 @@ def _captured(
             keys += (f"{KEPT}{key}" for key in line_keys("", fact.note.path, [fact.note.text]))
             saved += 1
         session.claim(keys)
-        REPLY.otherwise(reply(line.agent, event, message(_unchecked(left))))
+        REPLY.otherwise(reply(line.options.agent, event, message(_unchecked(left))))
     session.claim([f"{READ}{read_lines(turns, text.count(chr(10)))}"])
     limit = f"a session saves at most {MOST_PER_SESSION} notes"
     if saved == before:

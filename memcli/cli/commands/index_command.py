@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context, marked
@@ -19,12 +19,11 @@ from memcli.indexing.notices import (
     without_vectors,
 )
 from memcli.record import plain
+from memcli.render.text import counted
 
 if TYPE_CHECKING:
     from memcli.api.sync import RunResult
-    from memcli.indexing.comparison import IndexComparison
     from memcli.indexing.indexer import Report
-    from memcli.store.run_records import Orphan
 
 
 OPTIONS = (
@@ -82,11 +81,32 @@ def _clean(options: Options) -> int:
     from memcli.store.open import orphans, remove_orphan
 
     command = command_context(options, anywhere=True)
-    indexes = orphans(command.memory.environ)
-    outcomes = [(orphan, remove_orphan(orphan) if options.apply else "") for orphan in indexes]
-    record = write_orphans(outcomes, command.terminal, applied=options.apply, as_json=options.json)
+    terminal, done = command.terminal, "deleted" if options.apply else "would delete"
+    outcomes = [
+        (orphan, remove_orphan(orphan) if options.apply else "")
+        for orphan in orphans(command.memory.environ)
+    ]
+    for orphan, why in outcomes:
+        if why:
+            terminal.warn(why)
+        elif not options.json:
+            name = terminal.safe_line(orphan.workspace or "a folder that it does not name")
+            terminal.write(f"{done}  {orphan.bytes / 1e6:.1f} MB of {name}\n")
+    terminal.flush()
     if options.json:
-        command.terminal.write_json(record)
+        indexes = [
+            {"path": orphan.path, "workspace": orphan.workspace or None, "bytes": orphan.bytes,
+             "reason": why or None}
+            for orphan, why in outcomes
+        ]  # fmt: skip
+        schema = "memcli.index-clean/1"
+        terminal.write_json({"schema": schema, "applied": options.apply, "indexes": indexes})
+    elif not outcomes:
+        terminal.say("Every index belongs to a folder that exists.")
+    elif not options.apply:
+        count = counted(len(outcomes), "index", "indexes")
+        size = sum(orphan.bytes for orphan, _ in outcomes) / 1e6
+        terminal.say(f"{count}, {size:.1f} MB. Delete: memcli index --clean --apply")
     return ExitCode.BUSY if any(why for _, why in outcomes) else ExitCode.OK
 
 
@@ -129,10 +149,25 @@ def _index(options: Options, command: CommandContext) -> tuple[dict[str, Any], i
 
 def _dry_run(options: Options, command: CommandContext) -> tuple[dict[str, Any], int]:
     """Report what a run would do, after reading all changed files."""
+    from memcli.api.status import planned
     from memcli.indexing.comparison import compare_store
 
     comparison = compare_store(command.workspace.store, command.workspace.index_settings())
-    return write_plan(comparison, command.terminal, as_json=options.json), ExitCode.OK
+    terminal, plan = command.terminal, plain(planned(comparison))
+    if not options.json:
+        for what, names in change_names(plan):
+            for name in names:
+                terminal.write(f"{what:<9} {terminal.safe_line(name)}\n")
+        terminal.flush()
+        if not any(plan.values()):
+            terminal.say("No file would be indexed or removed.")
+    for left in comparison.left:
+        terminal.advise(left)
+    for folder in comparison.listing.unlisted:
+        terminal.advise(unlisted(folder))
+    if reason := settings_changed(comparison):
+        terminal.advise(reason)
+    return {"schema": "memcli.index-plan/1", **plan}, ExitCode.OK
 
 
 SHOWN_SKIPS = 5  # files that are named without -v
@@ -191,10 +226,9 @@ def _summary(done: RunResult) -> str:
         (report.unchanged, "unchanged"),
     ]
     files = ", ".join(f"{number} {word}" for number, word in counts if number) or "no files"
-    waiting = "1 text waits" if pending == 1 else f"{pending} texts wait"
-    tail = f", {waiting} for a vector" if pending else ""
-    made = f"{_of(done.chunks, 'chunk')}, {_of(done.embedded, 'text')} embedded"
-    borrowed = f", {_of(done.borrowed, 'vector')} reused" if done.borrowed else ""
+    tail = f", {counted(pending, 'text waits', 'texts wait')} for a vector" if pending else ""
+    made = f"{counted(done.chunks, 'chunk')}, {counted(done.embedded, 'text')} embedded"
+    borrowed = f", {counted(done.borrowed, 'vector')} reused" if done.borrowed else ""
     return f"Indexed: {files}; {made}{borrowed}{tail}."
 
 
@@ -203,65 +237,3 @@ def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     moved = [f"{pair['from']} -> {pair['to']}" for pair in changes["moved"]]
     named = {**changes, "moved": moved}
     return [(what, named[what]) for what in ("added", "changed", "reindexed", "moved", "removed")]
-
-
-def write_plan(comparison: IndexComparison, terminal: Terminal, *, as_json: bool) -> dict[str, Any]:
-    """Print what a run would do unless `as_json`, and return its record."""
-    from memcli.api.status import planned
-
-    plan = plain(planned(comparison))
-    if not as_json:
-        for what, names in change_names(plan):
-            for name in names:
-                terminal.write(f"{what:<9} {terminal.safe_line(name)}\n")
-    terminal.flush()
-    if not as_json and not any(plan.values()):
-        terminal.say("No file would be indexed or removed.")
-    for left in comparison.left:
-        terminal.advise(left)
-    for folder in comparison.listing.unlisted:
-        terminal.advise(unlisted(folder))
-    reason = settings_changed(comparison)
-    if reason is not None:
-        terminal.advise(reason)
-    return {"schema": "memcli.index-plan/1", **plan}
-
-
-def write_orphans(
-    orphans: Sequence[tuple[Orphan, str]], terminal: Terminal, *, applied: bool, as_json: bool
-) -> dict[str, Any]:
-    """Print the indexes of folders that are gone, and return their record.
-
-    Each has a reason if it could not be deleted.
-    """
-    done = "deleted" if applied else "would delete"
-    for orphan, why in orphans:
-        if why:
-            terminal.warn(why)
-        elif not as_json:
-            name = terminal.safe_line(orphan.workspace or "a folder that it does not name")
-            terminal.write(f"{done}  {orphan.bytes / 1e6:.1f} MB of {name}\n")
-    terminal.flush()
-    count = "1 index" if len(orphans) == 1 else f"{len(orphans)} indexes"
-    size = sum(orphan.bytes for orphan, why in orphans if not why) / 1e6
-    if not as_json and not orphans:
-        terminal.say("Every index belongs to a folder that exists.")
-    elif not as_json and not applied:
-        terminal.say(f"{count}, {size:.1f} MB. Delete: memcli index --clean --apply")
-    return {
-        "schema": "memcli.index-clean/1",
-        "applied": applied,
-        "indexes": [
-            {
-                "path": orphan.path,
-                "workspace": orphan.workspace or None,
-                "bytes": orphan.bytes,
-                "reason": why or None,
-            }
-            for orphan, why in orphans
-        ],
-    }
-
-
-def _of(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count} {noun}s"

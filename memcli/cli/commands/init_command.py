@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context
@@ -11,7 +10,8 @@ from memcli.cli.options import STANDARD, Option, Options
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import WORKSPACE_FILE, user_file
 from memcli.errors import ExitCode, UsageError
-from memcli.types import MEMORY_SOURCE, Source
+from memcli.render.text import counted
+from memcli.types import MEMORY_SOURCE
 from memcli.workspace.dating import path_days
 from memcli.workspace.locate import ENV_NAME, Surroundings, mark_of
 
@@ -57,6 +57,7 @@ def run(options: Options) -> int:
 
 def _record(command: CommandContext, mark: str) -> dict[str, Any]:
     """Describe what memcli searches here, and which agents keep notes about it."""
+    from memcli.workspace.agent_memories import OPEN, find
     from memcli.workspace.discover import discover
 
     config, settings = command.config, command.workspace.index_settings()
@@ -64,6 +65,8 @@ def _record(command: CommandContext, mark: str) -> dict[str, Any]:
         config.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
     )
     files = [file.path for file in listing.files if file.source == MEMORY_SOURCE]
+    around = Surroundings(config.workspace, os.path.expanduser("~"), os.environ)
+    roots = {source.root for source in config.sources}
     return {
         "schema": "memcli.init/1",
         "workspace": config.workspace,
@@ -71,18 +74,12 @@ def _record(command: CommandContext, mark: str) -> dict[str, Any]:
         "written": not mark,
         "files": len(files),
         "dated": sum(path_days(path) is not None for path in files),
-        "beside": [{"name": s.name, "path": s.root} for s in _other_memories(config.workspace,
-                                                                     config.sources)],
-    }  # fmt: skip
-
-
-def _other_memories(root: str, sources: Sequence[Source]) -> list[Source]:
-    """List the agent memories that memcli does not search."""
-    from memcli.workspace.agent_memories import OPEN, find
-
-    roots = {source.root for source in sources}
-    memories = find(OPEN, Surroundings(root, os.path.expanduser("~"), os.environ))
-    return [source for source in memories.sources if source.root not in roots]
+        "beside": [
+            {"name": each.name, "path": each.root}
+            for each in find(OPEN, around).sources
+            if each.root not in roots  # memcli does not search them
+        ],
+    }
 
 
 def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
@@ -94,7 +91,7 @@ def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
         lines = [f"{root} is a workspace already: it has {mark}"]
     count = record["files"]
     if count:
-        files = "1 Markdown file" if count == 1 else f"{count} Markdown files"
+        files = counted(count, "Markdown file")
         lines.append(f"Found {files}, {record['dated']} of them dated by name.")
     else:
         log = f"memory/{command.today.isoformat()}.md"

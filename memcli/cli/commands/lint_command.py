@@ -9,6 +9,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import AGENT_MEMORIES, COMMON, JSON, ONE_WORKSPACE, Option, Options, check
 from memcli.errors import ExitCode
+from memcli.render.text import counted
 from memcli.types import lines_of
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _summary(documents: int, counts: dict[str, int]) -> Iterator[str]:
     from memcli.lint.findings import NEXT
 
     total = sum(counts.values())
-    files = "1 document" if documents == 1 else f"{documents} documents"
+    files = counted(documents, "document")
     if not total:
         yield f"Nothing found in {files}."
         return

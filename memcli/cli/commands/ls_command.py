@@ -19,7 +19,7 @@ from memcli.render.reasons import sentence
 from memcli.render.text import Style
 from memcli.render.text import counted as counted_of
 from memcli.render.width import columns, shortened, wrap
-from memcli.types import EMPTY, named_days, shown
+from memcli.types import named_days, shown
 
 ARGUMENTS = (
     CommandArgument(
@@ -195,8 +195,7 @@ def _records(catalogue: Catalogue, command: CommandContext) -> list[dict[str, An
 def _say(catalogue: Catalogue, command: CommandContext, shape: Shape, more: int) -> None:
     terminal = command.terminal
     if not say_freshness(catalogue.freshness, terminal, "this list"):
-        if catalogue.freshness.state == EMPTY:
-            terminal.say(sentence(NO_DOCUMENTS))
+        terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dates(shape.filters, terminal)
     if catalogue.empty_reason is not None:

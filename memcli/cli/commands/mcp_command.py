@@ -59,7 +59,9 @@ def run(options: Options) -> int:
     from threading import Thread
 
     Thread(target=_end_behind, args=(incoming.ended,), daemon=True).start()
-    _end_at_once(signal.SIGINT)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        # Ctrl-C ends the process; otherwise it would wait for the next line of its client.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     memory = shared_memory(options)
     named = {"structured": options.structured, "writes": options.write}
     server.serve(memory, incoming, outgoing, **named)
@@ -98,19 +100,10 @@ def shared_memory(options: Options) -> SharedMemory:
     here = os.environ.get("CLAUDE_PROJECT_DIR") or current_folder()
     roots = [each for each in folders or (here,) if each and not each.startswith("@")]
     memory = SharedMemory(
-        opened,
-        names,
-        open_folder=None if is_stored else of_folder,
-        roots=roots,
+        opened, names, open_folder=None if is_stored else of_folder, roots=roots,
         may_move=not (folders or everywhere or is_stored),
-    )
+    )  # fmt: skip
     return memory
-
-
-def _end_at_once(number: int) -> None:
-    """Let a signal end the process; otherwise it would wait for the next line of its client."""
-    if signal.getsignal(number) is not signal.SIG_IGN:
-        signal.signal(number, signal.SIG_DFL)
 
 
 def _server() -> ModuleType:

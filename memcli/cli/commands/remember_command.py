@@ -91,9 +91,8 @@ def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, expla
     terminal = command.terminal
     if explain:
         for check in noted.checks:
-            terminal.write_line(
-                terminal.safe_line(f"{_verdict(check)}  {check.rule}: {_why(check)}")
-            )
+            verdict = "passed " if check.passed else "refused"
+            terminal.write_line(terminal.safe_line(f"{verdict}  {check.rule}: {_why(check)}"))
     if noted.citation is None:
         if noted.refusal is not None:
             terminal.warn(f"not saved: {_why(noted.refusal)}")
@@ -108,10 +107,6 @@ def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, expla
         label = "An older note differs" if each.differs else "A related note"
         text = " ".join(each.text.split())
         terminal.say(f"{label}: {each.citation}" + (f": {text}" if text else ""))
-
-
-def _verdict(check: Check) -> str:
-    return "passed " if check.passed else "refused"
 
 
 def _why(check: Check) -> str:

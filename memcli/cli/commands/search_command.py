@@ -6,7 +6,15 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.filters import bounds_of, check_as_of, filters_of, sync_of
-from memcli.cli.options import CommandArgument, Option, Options, check, result_keys, words_of
+from memcli.cli.options import (
+    CommandArgument,
+    Option,
+    Options,
+    check,
+    refuse,
+    result_keys,
+    words_of,
+)
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -175,17 +183,14 @@ def _count_used(refs: Sequence[str], query: list[str] | None, command: CommandCo
 def _filled(shape: Shape, options: Options) -> Shape:
     """Return the form of output, changed by the options."""
     is_sized, folders = options.limit or options.budget, options.workspace or []
+    same = ("full", "explain", "brief", "superseded", "rest")
     return shape._replace(
-        full=options.full,
-        explain=options.explain,
+        **{name: getattr(options, name) for name in same},
         budget=_list_budget(options) if options.list else options.budget,
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
-        brief=options.brief,
         lists=options.list,
         around=options.context,
-        superseded=options.superseded,
-        rest=options.rest,
         folder=folders[0] if len(folders) == 1 else "",
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
     )
@@ -206,20 +211,14 @@ def _check_open(options: Options) -> None:
         return
     if options.open < 1:
         raise UsageError(f"--open must be at least 1, not {options.open}", hint="--open 1")
-    for name in ("format", "fields", "json", "stdin", "why_not"):
-        if getattr(options, name):
-            raise UsageError(
-                f"--open prints nothing and cannot be combined with --{name.replace('_', '-')}",
-                hint="--open",
-            )
+    text = "--open prints nothing and cannot be combined with {}"
+    refuse(options, ("format", "fields", "json", "stdin", "why_not"), text, "--open")
 
 
 def _check_interactive(options: Options, shape: Shape) -> None:
     """Raise UsageError for a form of output that is not for one passage."""
-    for name in ("stdin", "open", "why_not"):
-        if getattr(options, name):
-            other = name.replace("_", "-")
-            raise UsageError(f"--interactive cannot be combined with --{other}", hint=f"--{other}")
+    text = "--interactive cannot be combined with {}"
+    refuse(options, ("stdin", "open", "why_not"), text, "{}")
     if shape.form not in ("text", "json") and not shape.template:
         raise UsageError(
             f"--interactive cannot print --format {shape.form}", hint="--format '{file}'"
@@ -284,12 +283,9 @@ def _say_options_inside(words: Sequence[str], command: CommandContext) -> None:
 
 def _check_several(options: Options, shape: Shape) -> None:
     """Raise UsageError for options that are for one question only."""
-    for name in ("open", "interactive", "why_not", "trace"):
-        if getattr(options, name):
-            raise UsageError(
-                f"--{name.replace('_', '-')} takes one question, not {len(options.query)}",
-                hint='memcli search "one question"',
-            )
+    text = f"{{}} takes one question, not {len(options.query)}"
+    one = 'memcli search "one question"'
+    refuse(options, ("open", "interactive", "why_not", "trace"), text, one)
     if shape.form not in ("text", "json"):
         raise UsageError(
             f"--format {options.format} takes one question, not {len(options.query)}",

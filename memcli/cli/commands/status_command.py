@@ -14,6 +14,7 @@ from memcli.embedding.models import model_name
 from memcli.errors import AwayError, ExitCode, IndexMissingError
 from memcli.indexing.notices import remedy
 from memcli.record import plain
+from memcli.render.text import counted
 from memcli.types import MEMORY_SOURCE, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, shown
 from memcli.workspace.locate import ENV_NAME
 
@@ -34,23 +35,19 @@ def run(options: Options) -> int:
         if command.memory.members:
             from memcli.cli.each_workspace import each
 
+            failed = ExitCode.NEGATIVE if options.check else ExitCode.OK
             return each(
-                command,
-                lambda one: show(
-                    one, check=options.check, deep=options.deep, as_json=options.json, named=True
-                ),
-                what="status",
-                as_json=options.json,
-                failed=ExitCode.NEGATIVE if options.check else ExitCode.OK,
-            )
-        record, code = show(command, check=options.check, deep=options.deep, as_json=options.json)
+                command, lambda one: show(one, options, named=True),
+                what="status", as_json=options.json, failed=failed,
+            )  # fmt: skip
+        record, code = show(command, options)
     if options.json:
         command.terminal.write_json(record)
     return code
 
 
 def show(
-    command: CommandContext, *, check: bool, deep: bool, as_json: bool, named: bool = False
+    command: CommandContext, options: Options, *, named: bool = False
 ) -> tuple[dict[str, Any], int]:
     """Compare files and index, and print the result unless only the record is wanted.
 
@@ -58,15 +55,15 @@ def show(
     """
     from memcli.api.status import gather, judge, record
 
-    findings = gather(command.workspace, deep=deep)
+    findings = gather(command.workspace, deep=options.deep)
     warnings = judge(findings)
     if named:
         warnings = tuple(for_folder(each, command.config.workspace) for each in warnings)
     status = record(findings, warnings)
     fields = plain(status)
-    if not as_json and not (check and command.terminal.quiet):
+    if not options.json and not (options.check and command.terminal.quiet):
         write(fields, command)
-    return fields, ExitCode.NEGATIVE if check and status.is_behind else ExitCode.OK
+    return fields, ExitCode.NEGATIVE if options.check and status.is_behind else ExitCode.OK
 
 
 INDENT = 11  # columns of the word in front
@@ -152,30 +149,24 @@ def _dates(first: str | None, last: str | None, command: CommandContext) -> str:
     return f", {' to '.join(dict.fromkeys((first, last)))}{' (to come)' if is_ahead else ''}"
 
 
-def _away(record: dict[str, Any]) -> set[str]:
-    """Return the sources with a folder that cannot be listed."""
-    skips = ((skip["source"], skip["path"]) for skip in record["skipped"])
-    unlisted = record["unlisted"]
-    return {source for source, path in skips if shown(source, path or ".") in unlisted}
-
-
 def _sources(record: dict[str, Any], command: CommandContext) -> Iterator[str]:
     """Yield one line per source."""
-    away = _away(record)
+    skips = ((skip["source"], skip["path"]) for skip in record["skipped"])
+    # With a folder that cannot be listed.
+    away = {name for name, path in skips if shown(name, path or ".") in record["unlisted"]}
     for source in record["sources"]:
         dates = _dates(source["first_date"], source["last_date"], command)
         there = f"{source['documents']} of {source['files']} files"
         if (removed := source["documents"] - source["files"]) > 0:
-            files = "1 file" if source["files"] == 1 else f"{source['files']} files"
-            there = f"{files}, {removed} removed since"
+            there = f"{counted(source['files'], 'file')}, {removed} removed since"
         if source["name"] in away:  # their indexed documents stay
             there = f"{source['documents']} files, {source['files']} of them readable now"
         if record["state"] == REMOTE:
-            there = "1 document" if source["documents"] == 1 else f"{source['documents']} documents"
-        chunks = "1 chunk" if source["chunks"] == 1 else f"{source['chunks']} chunks"
+            there = counted(source["documents"], "document")
         is_elsewhere = source["path"] and source["name"] != MEMORY_SOURCE
         where = f", in {source['path']}" if is_elsewhere else ""
-        yield f"source     {source['name']}: {there}, {chunks}{dates}{where}"
+        there += f", {counted(source['chunks'], 'chunk')}"
+        yield f"source     {source['name']}: {there}{dates}{where}"
 
 
 def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
@@ -192,12 +183,8 @@ def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
         lines.append(f"integrity  {store['integrity']}")
     lines += _sources(record, command)
     if any(record["summaries"].values()):
-        counts = (
-            f"{count} {state.replace('_', ' ')}"
-            for state, count in record["summaries"].items()
-            if count
-        )
-        lines.append(f"summaries  {', '.join(counts)}")
+        states = ((state.replace("_", " "), n) for state, n in record["summaries"].items() if n)
+        lines.append(f"summaries  {', '.join(f'{n} {state}' for state, n in states)}")
     lines.append(
         f"vectors    {vectors['embedded']} of {vectors['segments']} segments, "
         + (f"{vectors['omitted']} in scripts it cannot read, " if vectors["omitted"] else "")
@@ -207,8 +194,7 @@ def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
     )
     lines += _days(command)
     for what, names in change_names(record["changes"]):
-        for name in names[:SHOWN_SKIPS]:
-            lines.append(f"{what:<10} {name}")
+        lines += [f"{what:<10} {name}" for name in names[:SHOWN_SKIPS]]
         if len(names) > SHOWN_SKIPS:
             lines.append(f"{what:<10} and {len(names) - SHOWN_SKIPS} more")
     skips = record["skipped"]

@@ -17,26 +17,17 @@ NAME = CommandArgument("name", "NAME", "Its name there, such as ops or team/ops.
 
 
 def tell(
-    command: CommandContext,
-    text: str,
-    *,
-    as_json: bool,
-    store: str,
-    changed: bool,
-    name: str | None = None,
-) -> None:
+    options: Options, command: CommandContext, text: str, store: str,
+    *, changed: bool = True, name: str | None = None,
+) -> int:  # fmt: skip
     """Print one line, or write `memcli.store/1`."""
-    if not as_json:
+    if options.json:
+        record = {"schema": "memcli.store/1", "store": store, "changed": changed, "name": name,
+                  "workspace": command.config.workspace}  # fmt: skip
+        command.terminal.write_json(record)
+    else:
         command.terminal.say(text)
-        return
-    record = {
-        "schema": "memcli.store/1",
-        "store": store,
-        "workspace": command.config.workspace,
-        "name": name,
-        "changed": changed,
-    }
-    command.terminal.write_json(record)
+    return ExitCode.OK
 
 
 INDENT = 10  # columns of the word in front
@@ -79,6 +70,7 @@ def _record(look: SharedStatus, attached: str | None) -> dict[str, Any]:
 
 def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
     kind = "standby" if record["standby"] else "primary"
+    here = f"attached as {record['attached']}" if record["attached"] else "not attached"
     lag = record["lag_seconds"]
     behind = "" if lag is None else f", replication {lag:.1f} s behind"
     size = "" if record["bytes"] is None else f", {record['bytes'] / 1e6:.1f} MB"
@@ -87,7 +79,7 @@ def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
         ("server", f"{record['server']}, version {record['version']} with pgvector"
          f" {record['pgvector']}, {kind}{behind}"),
         ("role", record["role"]),
-        ("here", _here(record["attached"], command)),
+        ("here", f"{command.config.workspace} is {here}"),
     ]  # fmt: skip
     for each in record["workspaces"]:
         changed = f", changed {each['changed_at']}" if each["changed_at"] else ", empty"
@@ -96,11 +88,6 @@ def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
         counted = f"{each['documents']} documents, {each['chunks']} chunks"
         pairs.append(("workspace", f"{each['name']}: {counted}{changed}{origin}{writer}"))
     return [f"{word:<{INDENT}} {text}" for word, text in pairs]
-
-
-def _here(attached: str | None, command: CommandContext) -> str:
-    folder = command.config.workspace
-    return f"{folder} is attached as {attached}" if attached else f"{folder} is not attached"
 
 
 def run_init(options: Options) -> int:
@@ -121,8 +108,7 @@ def run_init(options: Options) -> int:
     text = f"{store} is set up already; nothing was changed."
     if is_new:
         text = f"Set up {store}. Next, in a workspace: memcli store attach NAME"
-    tell(command, text, as_json=options.json, store=store, changed=is_new)
-    return ExitCode.OK
+    return tell(options, command, text, store, changed=is_new)
 
 
 def run_grants(options: Options) -> int:
@@ -149,8 +135,7 @@ def run_grants(options: Options) -> int:
     store = shared.run(command.config, statements)
     may = "no longer uses" if options.revoke else "writes" if options.write else "reads"
     text = f"The role {options.role} {may} the tenant {options.of_tenant} in {store}."
-    tell(command, text, as_json=options.json, store=store, changed=True)
-    return ExitCode.OK
+    return tell(options, command, text, store)
 
 
 def run_members(options: Options) -> int:
@@ -193,8 +178,7 @@ def run_attach(options: Options) -> int:
     marked(command)
     store = shared.attach(command.workspace, options.name, take_over=options.take_over)
     text = f"Attached {command.config.workspace} to {store} as {options.name}. Next: memcli index"
-    tell(command, text, as_json=options.json, store=store, changed=True, name=options.name)
-    return ExitCode.OK
+    return tell(options, command, text, store, name=options.name)
 
 
 def run_detach(options: Options) -> int:
@@ -212,8 +196,7 @@ def run_detach(options: Options) -> int:
     if done.problem:
         also = f", on this machine only: {done.problem}"
     text = f"Detached {command.config.workspace} from {done.name} in {done.store}{also}."
-    tell(command, text, as_json=options.json, store=done.store, changed=True, name=done.name)
-    return ExitCode.OK
+    return tell(options, command, text, done.store, name=done.name)
 
 
 def run_rename(options: Options) -> int:
@@ -229,8 +212,7 @@ def run_rename(options: Options) -> int:
     command = command_context(options, anywhere=True)
     store = shared.rename(command.workspace, options.name, options.new)
     text = f"Renamed {options.name} in {store} to {options.new}."
-    tell(command, text, as_json=options.json, store=store, changed=True, name=options.new)
-    return ExitCode.OK
+    return tell(options, command, text, store, name=options.new)
 
 
 def run_delete(options: Options) -> int:
@@ -254,8 +236,7 @@ def run_delete(options: Options) -> int:
     if options.apply:
         shared.delete(command.workspace, options.name)
     text = f"Deleted {what}." if options.apply else f"--apply deletes {what}."
-    tell(command, text, as_json=options.json, store=store, changed=options.apply, name=options.name)
-    return ExitCode.OK
+    return tell(options, command, text, store, changed=options.apply, name=options.name)
 
 
 def run_upgrade(options: Options) -> int:
@@ -273,8 +254,7 @@ def run_upgrade(options: Options) -> int:
     text = f"{store} needs no upgrade (tables {old}); nothing was changed."
     if old != new:
         text = f"Upgraded the tables of {store} from {old} to {new}."
-    tell(command, text, as_json=options.json, store=store, changed=old != new)
-    return ExitCode.OK
+    return tell(options, command, text, store, changed=old != new)
 
 
 COMMANDS = {
