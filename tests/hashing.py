@@ -79,7 +79,7 @@ def _words(text: str) -> list[str]:
 
 
 OPENER = Opener(
-    fingerprint=lambda choice, remembered, folders: HashingEncoder().fingerprint,
+    fingerprint=lambda choice, remembered: HashingEncoder().fingerprint,
     open=lambda choice, opening: OpenedEncoder(HashingEncoder()),
 )
 

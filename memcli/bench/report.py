@@ -123,9 +123,8 @@ def bar(share: float, width: int = BAR_WIDTH) -> str:
 
 def _trends(report: ReportContents) -> str:
     lines = [_trend(series, 1.0, "{:.3f}") for series in report.quality]
-    if any(value is not None for value in report.latency.values):
-        top = max(value for value in report.latency.values if value is not None)
-        lines.append(_trend(report.latency, top, "{:.1f}"))
+    if known := [value for value in report.latency.values if value is not None]:
+        lines.append(_trend(report.latency, max(known), "{:.1f}"))
     return "".join(lines)
 
 

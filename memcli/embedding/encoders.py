@@ -68,7 +68,6 @@ class IndexModel(Record):
 OTHER_MODEL = Reason("other-model", "the index has vectors of another model", "memcli index")
 
 
-Folders = tuple[str, ...]  # from which packages are imported
 # From the token ids of one text to its float32 vector; RetrieverError if the model fails.
 Run = Callable[[Sequence[int]], bytes]
 
@@ -89,7 +88,6 @@ class OpenedEncoder(Record):
 class Opening(Record):
     """How an encoder is to be opened; see `registry.open_encoder`."""
 
-    folders: Folders
     check: bool
     fingerprint: str | None
     sleep: Callable[[float], None] | None
@@ -124,7 +122,7 @@ class Opener(Record):
     """The functions of one kind of encoder."""
 
     # Names the vectors without opening anything; None if the encoder is not installed.
-    fingerprint: Callable[[Choice, IndexModel, Folders], str | None]
+    fingerprint: Callable[[Choice, IndexModel], str | None]
     # Opens the encoder or raises RetrieverError.
     open: Callable[[Choice, Opening], OpenedEncoder]
     # Names places, sizes and times of the model's files. While these stay the same, memcli does not

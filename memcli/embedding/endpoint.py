@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
-from memcli.embedding.encoders import WHOLE, Folders, OpenedEncoder, Opener, Opening
+from memcli.embedding.encoders import WHOLE, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder, halves, mean, unit
 from memcli.embedding.server import Reply, Server, Wire, message
 from memcli.embedding.wordpiece import WordPiece
@@ -242,7 +242,7 @@ def _address(endpoint: Endpoint, server: Server) -> SplitResult:
     return server.address()
 
 
-def _fingerprint(choice: Choice, _remembered: IndexModel, _folders: Folders) -> str | None:
+def _fingerprint(choice: Choice, _remembered: IndexModel) -> str | None:
     is_complete = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
     return endpoint_fingerprint(choice.endpoint) if is_complete else None
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.embedding.encoders import WHOLE, Folders, OpenedEncoder, Opener, Opening
+from memcli.embedding.encoders import WHOLE, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
 from memcli.embedding.runtime import (
     TOKENIZER,
@@ -172,7 +172,7 @@ def _known(local: LocalModel, remembered: IndexModel) -> str | None:
     return known if same_settings(local, known) else None
 
 
-def _fingerprint(choice: Choice, remembered: IndexModel, _folders: Folders) -> str | None:
+def _fingerprint(choice: Choice, remembered: IndexModel) -> str | None:
     """Take the fingerprint from the index if the files are the same; otherwise hash them."""
     try:
         return _known(choice.local, remembered) or local_fingerprint(choice.local)

@@ -160,11 +160,9 @@ def package_folders() -> tuple[str, ...]:
     return tuple(folder for folder in sys.path if os.path.isabs(folder))
 
 
-def locate(
-    folders: Iterable[str] | None = None, models: Iterable[Model] = MODELS
-) -> tuple[ModelFile, ...]:
+def locate(models: Iterable[Model] = MODELS) -> tuple[ModelFile, ...]:
     """Find the files that may be models, the best first, with a few stat calls."""
-    folders = package_folders() if folders is None else tuple(folders)
+    folders = package_folders()
     files = (
         identify(model, os.path.join(folder, *place.split("/")))
         for model in models

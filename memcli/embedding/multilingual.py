@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from glob import escape, glob
 
-from memcli.embedding.encoders import Choice, Folders, IndexModel, OpenedEncoder, Opener, Opening
+from memcli.embedding.encoders import Choice, IndexModel, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
 from memcli.embedding.models import E5, ModelFile, locate, verify
 from memcli.embedding.session import cpu_flags
@@ -30,9 +30,9 @@ def e5_fingerprint() -> str:
     )
 
 
-def find_e5(folders: Iterable[str] | None = None) -> ModelFile:
+def find_e5() -> ModelFile:
     """Find the model file; RetrieverError says how to install it."""
-    models = locate(folders, (E5,))
+    models = locate((E5,))
     if not models:
         raise RetrieverError(f"{E5.name} is not installed", hint=install_extra("multilingual"))
     return models[0]
@@ -47,20 +47,17 @@ class E5Encoder:
 
     dimension, max_tokens = E5.dimension, E5.max_tokens
 
-    def __init__(
-        self, located: ModelFile, *, check: bool = True, flags: frozenset[bytes] | None = None
-    ) -> None:
+    def __init__(self, located: ModelFile, *, check: bool = True) -> None:
         """Open the library; `check` verifies that the model is the pinned one.
 
-        `flags` overrides the processor's own list: the library is built for AVX2 and ends the
-        process without it.
+        The library is built for AVX2 and ends the process without it.
         """
         self.fingerprint = e5_fingerprint()
         if check and not verify(located):
             raise RetrieverError(
                 f"{located.path} is not the pinned {E5.name}: sha256 differs", hint=_reinstall()
             )
-        flags = cpu_flags() if flags is None else flags
+        flags = cpu_flags()
         if flags and b"avx2" not in flags:
             raise RetrieverError(f"{E5.name} needs a processor with AVX2", hint=_OTHERS)
         folder = escape(os.path.dirname(located.path))
@@ -126,17 +123,17 @@ def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     return library
 
 
-def _fingerprint(_choice: Choice, _remembered: IndexModel, folders: Folders) -> str | None:
-    return e5_fingerprint() if locate(folders, (E5,)) else None
+def _fingerprint(_choice: Choice, _remembered: IndexModel) -> str | None:
+    return e5_fingerprint() if locate((E5,)) else None
 
 
 def _files(_choice: Choice) -> str:
-    models = locate(models=(E5,))
+    models = locate((E5,))
     return models[0].identity if models else ""
 
 
 def _open(choice: Choice, opening: Opening) -> OpenedEncoder:
-    located = find_e5(opening.folders)
+    located = find_e5()
     encoder = LongTextEncoder(E5Encoder(located, check=opening.check))
     return OpenedEncoder(encoder, at_once=cores(choice.threads), texts=1)
 

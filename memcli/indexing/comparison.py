@@ -6,7 +6,7 @@ This is the only comparison: a search, `status`, `index --dry-run` and the bench
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from memcli import types
 from memcli.checking import TYPE_CHECKING
@@ -88,24 +88,14 @@ def compare_index(
         and key not in skips
     ]
     added = [key for key in map(_key, diff.added) if key not in skips]
-    moved = pair_moves(
-        {
-            types.shown(*key): content
-            for key in added
-            if isinstance(content := contents.get(key), bytes)
-        },
-        {types.shown(*key): known[key].hash for key in diff.removed},
+    read_of = {key: content for key, content in contents.items() if isinstance(content, bytes)}
+    moves = pair_moves(
+        {key: read_of.get(key) for key in added}, {key: known[key].hash for key in diff.removed}
     )
     return IndexComparison(
         listing=listing._replace(skips=(*listing.skips, *skips.values())),
         known=known,
-        changes=Changes(
-            added=_names(added, {new for _, new in moved}),
-            changed=_names(changed),
-            again=_names(again),
-            moved=moved,
-            removed=_names(diff.removed, {old for old, _ in moved}),
-        ),
+        changes=Changes(moves.added, _names(changed), _names(again), moves.moved, moves.removed),
         settings=tuple(changed_settings),
         is_indexed=snapshot is not None,
         is_read=facts.mounts is not None,
@@ -141,6 +131,5 @@ def _key(file: FileStat) -> Key:
     return file.source, file.path
 
 
-def _names(keys: Iterable[Key], without: Container[str] = ()) -> tuple[str, ...]:
-    names = (types.shown(*key) for key in keys)
-    return tuple(sorted(name for name in names if name not in without))
+def _names(keys: Iterable[Key]) -> tuple[str, ...]:
+    return tuple(sorted(types.shown(*key) for key in keys))

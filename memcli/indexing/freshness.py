@@ -159,14 +159,10 @@ def _obstacle(comparison: IndexComparison, bounds: Bounds) -> IndexMissingError 
         folder = shown(skip.source, skip.path or ".")
         text = f"nothing is indexed yet, and {folder} cannot be listed: {skip.detail}"
         return IndexMissingError(text, hint="memcli status")
-    return _too_many(unread) if unread > bounds.first else None
-
-
-def _too_many(files: int) -> IndexMissingError:
-    return IndexMissingError(
-        f"{files} files are not indexed yet, too many for a search to index on its way",
-        hint="memcli index",
-    )
+    if unread <= bounds.first:
+        return None
+    text = f"{unread} files are not indexed yet, too many for a search to index on its way"
+    return IndexMissingError(text, hint="memcli index")
 
 
 def _without(
@@ -178,7 +174,7 @@ def _without(
 
     work = indexing(owner(store.local))
     with suppress(IndexMissingError, IncompleteError):
-        comparison = _stock(store, settings, most=LOOKED_AT)
+        comparison = _stock(store, settings)
         if comparison.is_read or comparison.known:
             state = _freshness(comparison)
             return state._replace(reason=work or error.reason) if state.pending else state
@@ -190,12 +186,12 @@ def _without(
 
 def look(store: Store, settings: Settings) -> Freshness:
     """Report how far the index is out of date without changing anything."""
-    return _freshness(_stock(store, settings, most=LOOKED_AT))
+    return _freshness(_stock(store, settings))
 
 
-def _stock(store: Store, settings: Settings, *, most: int) -> IndexComparison:
+def _stock(store: Store, settings: Settings) -> IndexComparison:
     with store.snapshot() as snapshot:
-        return compare_index(snapshot, settings, most=most)
+        return compare_index(snapshot, settings, most=LOOKED_AT)
 
 
 def _freshness(comparison: IndexComparison) -> Freshness:

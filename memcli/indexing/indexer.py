@@ -81,7 +81,7 @@ def apply(
     change: Change,
     settings: Settings,
     planned: Plan,
-    known: Mapping[tuple[str, str], KnownFile],
+    known: Mapping[Key, KnownFile],
     *,
     is_over: Callable[[], bool] = lambda: False,
     again: Container[str] = (),
@@ -92,7 +92,7 @@ def apply(
     At least one file is read; once `is_over` returns true, the rest is deferred. `again` names the
     sources whose files are stored again even if their bytes are the same.
     """
-    added: dict[str, bytes] = {}
+    added: dict[Key, bytes | None] = {}
     changed: list[str] = []
     faults: list[Reason] = []
     skips: list[Skip] = []
@@ -129,21 +129,16 @@ def apply(
                 if before:
                     changed.append(name)
                 else:
-                    added[name] = file.hash
-        removed: dict[str, bytes] = {}
-        for source, path in planned.diff.removed:
-            removed[shown(source, path)] = known[source, path].hash
-            change.remove((source, path))
-            _note(change, broken, shown(source, path), is_broken=False)
+                    added[stat.source, stat.path] = file.hash
+        for key in planned.diff.removed:
+            change.remove(key)
+            _note(change, broken, shown(*key), is_broken=False)
         change.remember({"mounts": planned.mounts, **_folder(settings)}, revise=False)
     check_lineage(change, settings)
-    moved = pair_moves(added, removed)
-    olds, news = {old for old, _ in moved}, {new for _, new in moved}
+    moves = pair_moves(added, {key: known[key].hash for key in planned.diff.removed})
     return Report(
-        added=tuple(sorted(added.keys() - news)),
+        **moves._asdict(),
         changed=tuple(sorted(changed)),
-        moved=moved,
-        removed=tuple(sorted(removed.keys() - olds)),
         unchanged=unchanged,
         skips=(*planned.listing.skips, *sorted(skips)),
         unlisted=planned.listing.unlisted,
@@ -343,9 +338,7 @@ def text_of(item: Pending) -> str:
     return embedded_again(item.hash, context, item.prefix, item.text)
 
 
-def _with_all_of(
-    sources: Container[str], planned: Plan, known: Mapping[tuple[str, str], KnownFile]
-) -> Diff:
+def _with_all_of(sources: Container[str], planned: Plan, known: Mapping[Key, KnownFile]) -> Diff:
     """Add all known files of some sources to those to look at."""
     suspect = {(f.source, f.path) for f in planned.diff.suspect}
     more = [

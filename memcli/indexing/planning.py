@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
-from memcli.types import Diff, Document, FileText, KnownFile, Limits, Listing, Skip, Source
+from memcli.types import Diff, Document, FileText, KnownFile, Limits, Listing, Skip, Source, shown
 from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover, missing_mounts, mounts_as_json
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
-    from memcli.store.records import Facts
+    from memcli.store.records import Facts, Key
     from memcli.workspace.place import DocumentFiles
 
 # Why a readable file has no text to index, judged by its bytes.
@@ -97,9 +97,7 @@ def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
     return {**reasons, "sources": concerned} if concerned else reasons
 
 
-def plan(
-    settings: Settings, known: Mapping[tuple[str, str], KnownFile], mounts: str | None = None
-) -> Plan:
+def plan(settings: Settings, known: Mapping[Key, KnownFile], mounts: str | None = None) -> Plan:
     """Walk the sources and compare stats; no file is opened.
 
     `mounts` are the mount points in `meta`. Documents that could not be seen are not removed: those
@@ -159,18 +157,29 @@ def read(settings: Settings, source: str, path: str) -> FileText | Skip:
     return file._replace(text=redacted(file.text))
 
 
-def pair_moves(
-    added: Mapping[str, bytes], removed: Mapping[str, bytes]
-) -> tuple[tuple[str, str], ...]:
-    """Pair paths that vanished and appeared with the same bytes."""
-    by_hash: dict[bytes, list[str]] = {}
-    for path in sorted(removed):
-        by_hash.setdefault(removed[path], []).append(path)
-    pairs = []
-    for path in sorted(added):
-        if by_hash.get(added[path]):
-            pairs.append((by_hash[added[path]].pop(0), path))
-    return tuple(pairs)
+class Moves(Record):
+    """The names of files that came, went, or did both with the same bytes, sorted."""
+
+    added: tuple[str, ...]
+    moved: tuple[tuple[str, str], ...]  # (from, to)
+    removed: tuple[str, ...]
+
+
+def pair_moves(added: Mapping[Key, bytes | None], removed: Mapping[Key, bytes]) -> Moves:
+    """Pair files that vanished and appeared with the same bytes; None: they were not read."""
+    names = {key: shown(*key) for key in (*added, *removed)}
+    by_hash: dict[bytes | None, list[str]] = {}
+    for key in sorted(removed, key=names.__getitem__):
+        by_hash.setdefault(removed[key], []).append(names[key])
+    new, moved = [], []
+    for key in sorted(added, key=names.__getitem__):
+        name, content = names[key], added[key]
+        if by_hash.get(content):
+            moved.append((by_hash[content].pop(0), name))
+        else:
+            new.append(name)
+    gone = sorted(name for left in by_hash.values() for name in left)
+    return Moves(tuple(new), tuple(moved), tuple(gone))
 
 
 def make_document(settings: Settings, file: FileText) -> Document | Skip:

@@ -86,17 +86,13 @@ def _compared(
     """Report what a run has changed, by the bytes of each file before and now."""
     passed = {(skip.source, skip.path) for skip in report.skips}
     new = [key for key in now.keys() - before.keys() - passed if now[key].hash]  # else no text
-    added = {shown(*key): now[key].hash for key in new}
-    removed = {shown(*key): before[key].hash for key in before.keys() - now.keys()}
+    gone = sorted(before.keys() - now.keys())
     both = now.keys() & before.keys()
-    changed = {shown(*key) for key in both if now[key].hash != before[key].hash}
-    moved = pair_moves(added, removed)
-    olds, news = {old for old, _ in moved}, {new for _, new in moved}
+    changed = [shown(*key) for key in both if now[key].hash != before[key].hash]
+    moves = pair_moves({key: now[key].hash for key in new}, {key: before[key].hash for key in gone})
     return report._replace(
-        added=tuple(sorted(added.keys() - news)),
+        **moves._asdict(),
         changed=tuple(sorted(changed)),
-        moved=moved,
-        removed=tuple(sorted(removed.keys() - olds)),
         unchanged=len(both) - len(changed),
-        left=left(sorted(before.keys() - now.keys()), now, report.skips, settings.sources),
+        left=left(gone, now, report.skips, settings.sources),
     )

@@ -13,7 +13,7 @@ from contextlib import suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
 from memcli.record import Record
-from memcli.workspace.ignore import IGNORE_FILE, Rules, load_rules
+from memcli.workspace.ignore import Rules, load_rules
 
 if TYPE_CHECKING:
     from memcli.indexing.watcher import Stamp
@@ -199,19 +199,9 @@ def probed_folders(watched_sources: Iterable[WatchedSource]) -> tuple[str, ...]:
     return tuple(sorted(set(paths)))
 
 
-def ignore_files(watched_sources: Iterable[WatchedSource]) -> tuple[str, ...]:
-    """List the ignore files of the sources, there or not."""
-    return tuple(os.path.join(scope.root, IGNORE_FILE) for scope in watched_sources)
-
-
 def changed_files(
     before: Mapping[tuple[str, str], FileStat], after: Mapping[tuple[str, str], FileStat]
 ) -> list[str]:
     """Compare two listings by stat and name each difference as `source:path`."""
     differing = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
     return sorted(f"{source}:{path}" for source, path in differing)
-
-
-def by_path(files: Iterable[FileStat]) -> dict[tuple[str, str], FileStat]:
-    """Map a listing by source and path."""
-    return {(file.source, file.path): file for file in files}

@@ -16,8 +16,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from memcli.indexing import watch_folders as folders
+from memcli.indexing.planning import listing_of
 from memcli.indexing.watch_folders import Folder, count_folders
-from memcli.workspace.discover import discover
+from memcli.workspace.ignore import IGNORE_FILE
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
@@ -262,13 +263,9 @@ class Sight:
 
     def _identities(self) -> dict[str, folders.Identity]:
         places = (*folders.probed_folders(self._sources), *self._places)
-        return folders.identities(places, (*folders.ignore_files(self._sources), *self._files))
+        ignores = (os.path.join(scope.root, IGNORE_FILE) for scope in self._sources)
+        return folders.identities(places, (*ignores, *self._files))
 
     def _list(self) -> dict[tuple[str, str], FileStat]:
-        settings = self._settings
-        if settings is None:
-            return {}
-        listing = discover(
-            settings.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
-        )
-        return folders.by_path(listing.files)
+        files = listing_of(self._settings).files if self._settings else ()
+        return {(file.source, file.path): file for file in files}

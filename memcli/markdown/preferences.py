@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from memcli.language.preferences import may_be_preference, preference_pattern
 from memcli.markdown.parse import ParsedMarkdown
-from memcli.markdown.turns import USER, role_of, within
+from memcli.markdown.turns import USER, role_of, speaker_at
 from memcli.markdown.units import Unit, units
 from memcli.types import Lines, Turn
 
@@ -54,7 +54,7 @@ def _preference_lines(parsed: ParsedMarkdown, turns: Sequence[Turn]) -> Iterator
             continue
         for unit in units(block, parsed.lines):
             for first, last in _runs(unit, pattern):
-                if not turns or _is_of_the_user(turns, first):
+                if not turns or role_of(speaker_at(turns, first)) == USER:
                     yield first, last
 
 
@@ -65,7 +65,3 @@ def _runs(unit: Unit, pattern: re.Pattern[str]) -> Iterator[Lines]:
             end = _ENDS.search(unit.text, match.end())
             last = end.end() if end else len(unit.text)
         yield unit.line_at(match.start()), unit.line_at(last - 1)
-
-
-def _is_of_the_user(turns: Sequence[Turn], line: int) -> bool:
-    return any(role_of(turn.speaker) == USER for turn in within(turns, line, line))

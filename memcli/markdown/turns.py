@@ -145,16 +145,14 @@ def _ended(openings: Sequence[_Opening], parsed: ParsedMarkdown) -> Iterator[Tur
         level = block.level if block.kind == "heading" else level
         end = following.line if following else len(parsed.lines)
         last = following.block if following else len(blocks)
-        at = next((i for i in range(opening.block + 1, last) if _ends(blocks[i], level)), last)
+        behind = range(opening.block + 1, last)
+        headings = (i for i in behind if blocks[i].kind == "heading" and blocks[i].level <= level)
+        at = next(headings, last)
         if at < last:
             end = min(end, blocks[at].start)
         if block.kind == "item":
             end = min(end, block.end)
         yield Turn(opening.line + 1, _last_text(parsed.lines, opening.line, end), opening.speaker)
-
-
-def _ends(block: Block, level: int) -> bool:
-    return block.kind == "heading" and block.level <= level
 
 
 def _level(blocks: Iterable[Block], level: int) -> int:

@@ -14,7 +14,6 @@ from memcli.errors import BusyError, ConfigError, StoreError
 if TYPE_CHECKING:
     from memcli.store.port import SharedIndex, Store
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.store import OnThisMachine
     from memcli.store.run_records import Orphan
     from memcli.store.tiers import Tier
 
@@ -98,16 +97,10 @@ def _shared(
     """Open a workspace of the shared index; `local` would be its index without a server."""
     from memcli.config.attached import named
     from memcli.store.postgres.session import Name
-    from memcli.store.postgres.store import PostgresStore
+    from memcli.store.postgres.store import OnThisMachine, PostgresStore
 
-    here = _here(local, now_ns)
+    here = OnThisMachine(local, lambda path: store_at(path, now_ns))
     return PostgresStore(address_of(config), Name(*named(name)), here, now_ns, origin=origin)
-
-
-def _here(local: Store, now_ns: Callable[[], int]) -> OnThisMachine:
-    from memcli.store.postgres.store import OnThisMachine
-
-    return OnThisMachine(local, lambda path: store_at(path, now_ns))
 
 
 def store_at(

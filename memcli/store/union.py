@@ -20,7 +20,7 @@ from functools import cached_property
 from heapq import merge
 from itertools import chain, islice
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError, Reason
 from memcli.record import Record
 from memcli.store.documents import in_order, with_chunks
@@ -263,63 +263,27 @@ class Union:
         """
         turns = [(turn, own) for turn, own in self._within(scope) if self._has_vectors(turn)]
         share = min(limit, SHARES * -(-limit // len(turns))) if turns else limit
-        begun = [
-            (turn, own, most, self._all[turn].by_vector(vector, most, own))
-            for turn, own in turns
-            for most in [share if self._is_small(turn) else limit]
-        ]
+        scopes = dict(turns)
+        most = {turn: share if self._is_small(turn) else limit for turn in scopes}
+        begun = [self._all[turn].by_vector(vector, most[turn], own) for turn, own in turns]
+
+        def ask(turn: int) -> Sequence[Neighbour]:
+            return self._all[turn].by_vector(vector, most[turn], scopes[turn])()
 
         def near() -> Sequence[Neighbour]:
-            told_of = self._at_once(lambda each: each[3](), begun)
-            first = [(*each[:3], owners) for each, owners in zip(begun, told_of, strict=True)]
-            last = _last(first, limit)
-            answers = self._each(
-                lambda each: self._whole(*each, vector=vector, limit=limit, last=last), first
-            )
-            last = _last(answers, limit)
-            whole = self._each(
-                lambda each: (
-                    (each[0], self._with_ties(*each, vector=vector, last=last))
-                    if len(each[2]) == limit
-                    else (each[0], each[2])
-                ),
-                answers,
-            )
-            return self._nearest(whole, last)[:limit]
+            texts = dict(zip(scopes, self._at_once(lambda wait: wait(), begun), strict=True))
+            last = _last(texts.values(), limit)
+            while short := [
+                turn
+                for turn, own in texts.items()
+                if len(own) == most[turn] and own[-1].cosine >= last
+            ]:
+                most.update((turn, max(limit, 2 * most[turn])) for turn in short)
+                texts |= zip(short, self._each(ask, short), strict=True)
+                last = _last(texts.values(), limit)
+            return self._nearest(texts.items(), last)[:limit]
 
         return near
-
-    def _whole(
-        self,
-        turn: int,
-        own: Scope,
-        most: int,
-        neighbours: Sequence[Neighbour],
-        *,
-        vector: bytes | None,
-        limit: int,
-        last: float,
-    ) -> tuple[int, Scope, Sequence[Neighbour]]:
-        """Ask a store for more than its share if that ends with a text as near as `last`."""
-        if most < limit and len(neighbours) == most and neighbours[-1].cosine >= last:
-            neighbours = self._all[turn].by_vector(vector, limit, own)()
-        return turn, own, neighbours
-
-    def _with_ties(
-        self,
-        turn: int,
-        own: Scope,
-        texts: Sequence[Neighbour],
-        *,
-        vector: bytes | None,
-        last: float,
-    ) -> Sequence[Neighbour]:
-        """Ask a store for more until it has returned all texts as near as `last`."""
-        most = len(texts)
-        while len(texts) == most and texts[-1].cosine >= last:
-            most *= 2
-            texts = self._all[turn].by_vector(vector, most, own)()
-        return texts
 
     def _nearest(
         self, answers: Iterable[tuple[int, Sequence[Neighbour]]], last: float
@@ -620,9 +584,9 @@ def _begun(excerpts: Iterator[Excerpt]) -> Iterator[Excerpt]:
     return chain([*islice(excerpts, 1)], excerpts)
 
 
-def _last(answers: Iterable[tuple[Any, ...]], limit: int) -> float:
+def _last(answers: Iterable[Sequence[Neighbour]], limit: int) -> float:
     """Return the cosine of the last of the `limit` nearest texts of all answers."""
-    texts = {each.hash: each.cosine for *_, neighbours in answers for each in neighbours}
+    texts = {each.hash: each.cosine for neighbours in answers for each in neighbours}
     return min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
 
 

@@ -73,7 +73,7 @@ if __name__ == "__main__":
         return Letters()
 
     opener = Opener(
-        fingerprint=lambda choice, remembered, folders: Letters.fingerprint,
+        fingerprint=lambda choice, remembered: Letters.fingerprint,
         open=open_letters,
         files=lambda choice: "letters.bin|26|1",
         quick=open_quick,

@@ -12,6 +12,7 @@ import pytest
 from memcli.api.workspace import NOT_SHARED, open_workspace
 from tests.cli import processes
 from tests.hook.test_process import run, told
+from tests.support import write
 
 PROMPT = "Remember that the okapi cluster deploys from Monday to Thursday"
 WITH = ("--with", "claude-code:transcripts")
@@ -22,18 +23,15 @@ QUESTION = "when does the okapi cluster deploy"
 def shop(tmp_path: Path) -> Path:
     """A workspace in which Claude Code ran once."""
     root = Path(os.path.realpath(tmp_path)) / "shop"
-    root.mkdir()
-    (root / "MEMORY.md").write_text("# Shop\n\nThe shop sells bicycles.\n", "utf-8")
+    write(root, "MEMORY.md", "# Shop\n\nThe shop sells bicycles.\n")
     slug = re.sub("[^A-Za-z0-9]", "-", str(root))
-    sessions = Path(os.environ["HOME"]) / ".claude" / "projects" / slug
-    sessions.mkdir(parents=True)
     said = {"role": "user", "content": PROMPT}
     entries = [
         {"type": "queue-operation"},
         {"type": "user", "message": said, "timestamp": "2026-11-26T03:48:00.362Z"},
     ]
     text = "".join(json.dumps(entry) + "\n" for entry in entries)
-    (sessions / "one.jsonl").write_text(text, "utf-8")
+    write(Path(os.environ["HOME"]), f".claude/projects/{slug}/one.jsonl", text)
     return root
 
 
@@ -56,19 +54,13 @@ def test_a_past_session_is_found_and_cited_by_its_line(shop: Path) -> None:
 def test_a_past_session_is_never_offered_unasked_or_elsewhere(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli"
-    config.mkdir(parents=True)
-    (config / "config.toml").write_text(
-        f'[files]\nagent_memories = ["claude-code:transcripts"]\n[workspaces]\nshop = "{shop}"\n',
-        "utf-8",
-    )
+    text = f'[files]\nagent_memories = ["claude-code:transcripts"]\n[workspaces]\nshop = "{shop}"\n'
+    write(Path(os.environ["XDG_CONFIG_HOME"]), "memcli/config.toml", text)
     assert PROMPT in processes.run("search", QUESTION, "-w", str(shop)).stdout
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     assert "okapi" not in processes.run("context", "-w", str(shop)).stdout
     assert run(told(cwd=str(shop), prompt=QUESTION), "prompt") == ({}, "")
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "MEMORY.md").write_text("# Other\n", "utf-8")
+    other = write(tmp_path, "other/MEMORY.md", "# Other\n").parent
     everywhere = processes.run("search", QUESTION, "--everywhere", "-w", str(other)).stdout
     assert "okapi" not in everywhere
     # What has to be asked for is named only then.
@@ -84,9 +76,8 @@ def test_a_folder_without_a_mark_does_not_search_past_sessions(shop: Path) -> No
 
 
 def test_a_shared_index_never_gets_past_sessions(shop: Path) -> None:
-    config = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli"
-    config.mkdir(parents=True)
-    (config / "attached.json").write_text(json.dumps({str(shop): "team/shop"}), "utf-8")
+    attached = json.dumps({str(shop): "team/shop"})
+    write(Path(os.environ["XDG_CONFIG_HOME"]), "memcli/attached.json", attached)
     environ = {**os.environ, "MEMCLI_STORE_URL": "postgresql://me@localhost/notes"}
     memories = {"MEMCLI_FILES_AGENT_MEMORIES": "claude-code:transcripts"}
     for url, names, passed in (

@@ -181,9 +181,8 @@ def test_a_program_that_summarises_is_given_none(
         "print(text)\n",
         "utf-8",
     )
-    user = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli" / "config.toml"
-    user.parent.mkdir(parents=True)
-    user.write_text(f'[compact]\ncommand = ["{sys.executable}", "{program}"]\n', "utf-8")
+    table = f'[compact]\ncommand = ["{sys.executable}", "{program}"]\n'
+    write(Path(os.environ["XDG_CONFIG_HOME"]), "memcli/config.toml", table)
     line = "compact --summarizer command --tail 0 --tail-days 0 --cluster 2 --ratio 0.9"
     code, out, err = typed(line)
     assert code in (0, 2), err

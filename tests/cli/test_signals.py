@@ -104,9 +104,8 @@ def test_a_program_that_writes_summaries_ends_with_the_run(
     program = shlex.join((sys.executable, "-c", SUMMARIZER, str(tmp_path / "alive")))
     # A shell that waits for it ends, and it too, which the shell would leave behind.
     words = ", ".join(map(json.dumps, ("/bin/sh", "-c", f"{program}; true")))
-    user = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli" / "config.toml"
-    user.parent.mkdir(parents=True)
-    user.write_text(f"[compact]\ncommand = [{words}]\n")
+    table = f"[compact]\ncommand = [{words}]\n"
+    write(Path(os.environ["XDG_CONFIG_HOME"]), "memcli/config.toml", table)
     before = texts(notes)
     line = "compact --apply --summarizer command --tail 0 --tail-days 0 --cluster 2 --ratio 0.9"
     process = start(*line.split())

@@ -15,6 +15,7 @@ from memcli.store.lock import Watching
 from memcli.store.lock import watching as watching_at
 from memcli.store.run_records import WatchRecord
 from tests.commands import record, say
+from tests.support import write
 
 LONG_AGO = "2020-01-01T09:00:00+00:00"
 FAR_AWAY = "2999-01-01T09:00:00+00:00"
@@ -90,11 +91,9 @@ def test_an_index_by_keywords_alone_is_in_step_when_that_was_asked_for(
 def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(
     notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs/a.md").write_text("# Elsewhere\n")
-    user = tmp_path / "config/memcli/config.toml"
-    user.parent.mkdir(parents=True)
-    user.write_text(f'[[source]]\nname = "docs"\npath = "{tmp_path}/docs"\n')
+    write(tmp_path, "docs/a.md", "# Elsewhere\n")
+    docs = f'[[source]]\nname = "docs"\npath = "{tmp_path}/docs"\n'
+    write(tmp_path, "config/memcli/config.toml", docs)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     say("index", "-q")
     (tmp_path / "docs").rename(tmp_path / "away")

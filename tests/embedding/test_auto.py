@@ -48,30 +48,30 @@ def test_it_is_weighed_again_after_a_tenth_more_or_fewer_texts() -> None:
     ]  # fmt: skip
 
 
-def names(index: IndexModel, folder: Path, wanted: str | None = None) -> tuple[str, ...]:
-    return settled(AUTO, index, fingerprint=wanted, folders=(str(folder),)).names
+def names(index: IndexModel, wanted: str | None = None) -> tuple[str, ...]:
+    return settled(AUTO, index, fingerprint=wanted).names
 
 
-def test_the_extra_is_chosen_where_it_is_installed(tmp_path: Path) -> None:
+def test_the_extra_is_chosen_where_it_is_installed(packages: Path) -> None:
     other = IndexModel(None, fingerprint(INT8), "other 9")
     by_e5 = other._replace(fingerprint=e5_fingerprint())
-    assert names(other, tmp_path) == ("bundled",)
+    assert names(other) == ("bundled",)
     # Another machine may have made these: they are not made again by a model that reads less.
-    assert names(by_e5, tmp_path) == ("multilingual",)
-    assert names(by_e5._replace(language="english 9"), tmp_path) == ("bundled",)
-    path = tmp_path.joinpath(*E5.places[0].split("/"))
+    assert names(by_e5) == ("multilingual",)
+    assert names(by_e5._replace(language="english 9")) == ("bundled",)
+    path = packages.joinpath(*E5.places[0].split("/"))
     path.parent.mkdir(parents=True)
     with path.open("wb") as file:
         file.truncate(E5.size)
-    assert names(other, tmp_path) == ("multilingual", "bundled")
-    assert names(other._replace(language="english 9"), tmp_path) == ("bundled",)
+    assert names(other) == ("multilingual", "bundled")
+    assert names(other._replace(language="english 9")) == ("bundled",)
     # A query takes the model that has made the vectors, whatever would be chosen now.
-    assert names(other, tmp_path, fingerprint(INT8)) == ("bundled",)
-    assert names(other, tmp_path, e5_fingerprint()) == ("multilingual",)
+    assert names(other, fingerprint(INT8)) == ("bundled",)
+    assert names(other, e5_fingerprint()) == ("multilingual",)
     chosen = AUTO._replace(names=("onnx", "auto", "openai"))
     assert settled(chosen, IndexModel(None, None)).names == ("onnx", "bundled", "openai")
     # A file that is not the model is passed over.
-    opened = open_encoder(AUTO, folders=[str(tmp_path)], remembered=other)
+    opened = open_encoder(AUTO, remembered=other)
     assert "is not the pinned multilingual-e5-small-q4" in told(opened.reason)
 
 

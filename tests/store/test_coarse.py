@@ -159,7 +159,7 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
         assert path in codes_in_memory._kept
         for query, found in zip(queries, kept, strict=True):
             asked = VectorQuery(FINGERPRINT, query, limit)
-            _, of_file = nearest(reader._connection, table, asked, has_vec=True)
+            _, of_file = nearest(reader.connection, table, asked, has_vec=True)
             assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:limit]]
             assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     reader.close()

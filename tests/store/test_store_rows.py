@@ -298,14 +298,14 @@ def test_a_filter_does_not_start_the_words_anew_for_each_row(path: str) -> None:
         asked.append((sql, bindings))
         return True
 
-    reader._connection.exec_trace = note
+    reader.connection.exec_trace = note
     with reader.snapshot():
         assert recalled(reader, words="fox", filters=Filters(kinds=("log", "note")))
-    reader._connection.exec_trace = None
+    reader.connection.exec_trace = None
     matching = [(sql, bindings) for sql, bindings in asked if " MATCH " in sql]
     assert any("d.kind" in sql for sql, _ in matching)
     for sql, bindings in matching:
-        plan = rows(reader._connection, f"EXPLAIN QUERY PLAN {sql}", bindings)
+        plan = rows(reader.connection, f"EXPLAIN QUERY PLAN {sql}", bindings)
         assert not any("VIRTUAL TABLE INDEX 0:=" in str(line) for *_, line in plan), sql
     reader.close()
 
@@ -320,7 +320,7 @@ def test_a_reader_changes_no_byte(path: str) -> None:
     reader.documents(Scope())
     assert reader.integrity() == "ok"
     with pytest.raises((StoreError, apsw.Error)):
-        reader._connection.execute("DELETE FROM documents")
+        reader.connection.execute("DELETE FROM documents")
     reader.close()
     assert Path(path).read_bytes() == before
 

@@ -40,7 +40,6 @@ class Rows:
         self._name = Name(row.tenant, row.name)
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
-        """Read some chunks."""
         if not chunk_ids:
             return {}
         rows = self._rows(
@@ -52,7 +51,6 @@ class Rows:
             return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, rows)}
 
     def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
-        """Read the chunks of documents that are within reach, in order."""
         if not documents:
             return []
         values = Values()
@@ -89,7 +87,6 @@ class Rows:
             at, lot = at + lot, lot * 4
 
     def marked(self, *, soft: bool) -> list[AlwaysDocument]:
-        """Read the documents marked `always`, or those marked only `soft`."""
         from memcli.store.documents import AlwaysDocument
 
         which = "d.soft and not d.always" if soft else "d.always"
@@ -107,7 +104,6 @@ class Rows:
             ]
 
     def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
-        """List the documents within reach, or the first of them."""
         from memcli.store.documents import IndexedDocument
 
         values = Values()
@@ -152,7 +148,6 @@ class Rows:
         )
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        """Read the links of some chunks."""
         from memcli.store.documents import Linking
 
         rows = self._rows(
@@ -167,7 +162,6 @@ class Rows:
             }
 
     def titles(self) -> list[TitledDocument]:
-        """List every document with its title."""
         from memcli.store.documents import TitledDocument
 
         rows = self._rows(

@@ -297,24 +297,24 @@ end $$"""
         )
 
 
-def grants(role: str = GROUP) -> Iterator[str]:
-    """Yield the statements that let a role use the index, as far as `members` allows."""
+def _grants() -> Iterator[str]:
+    """Yield the statements that let the group use the index, as far as `members` allows."""
     every = ", ".join(f"memcli.{table}" for table in TABLES)
-    yield f"grant usage on schema memcli to {role}"
-    yield f"grant select on memcli.version, memcli.members, memcli.workspaces, {every} to {role}"
-    yield f"grant insert on {every} to {role}"
+    yield f"grant usage on schema memcli to {GROUP}"
+    yield f"grant select on memcli.version, memcli.members, memcli.workspaces, {every} to {GROUP}"
+    yield f"grant insert on {every} to {GROUP}"
     yield (
         "grant insert (tenant, name, beside_of, origin, epoch, left_ns) on memcli.workspaces"
-        f" to {role}"
+        f" to {GROUP}"
     )
     for table, columns in _UPDATED.items():
-        yield f"grant update ({columns}) on memcli.{table} to {role}"
+        yield f"grant update ({columns}) on memcli.{table} to {GROUP}"
 
 
 def joining(role: str, tenant: str, *, writes: bool) -> Iterator[str]:
     """Yield the statements that grant a role a tenant, each of which can run again."""
     yield _role(f"{GROUP} nologin")
-    yield from grants()
+    yield from _grants()
     yield _role(f'"{role}" login')
     yield f'grant {GROUP} to "{role}"'
     yield (

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 PREFIX = "codes_"
 MOST_BITS = 8192  # in a vec0 column
 THRESHOLD = 0.5
-OVERSAMPLING = 1  # codes to rescore per requested neighbour: recall@50 0.96
 MOST_NEIGHBOURS = 4096  # the most that vec0 returns
 # vec0 chunks in the sample for the bound: at least this many, and one in this many. Fewer chunks of
 # a large index give a loose bound; with a million vectors this takes 2 ms and saves 15.
@@ -114,7 +113,7 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
 
     head = head_of(query.vector, tier.components)
     code: bytes = rows(connection, f"SELECT {encoded('?1', tier.components)}", (head,))[0][0]
-    count = max(LEAST_CODES, OVERSAMPLING * query.limit)
+    count = max(LEAST_CODES, query.limit)
     of_tier = tier_table(table, tier.components)
     neighbours = _read(connection, _numbers(connection, of_tier, query, code=code, limit=count))
     heads = [vector[: quantize.size(tier.components)] for _, vector in neighbours]
@@ -133,24 +132,17 @@ def _by_all(
     """Search by whole vectors."""
     dimension = len(query.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query.vector,))[0][0]
-    count = max(LEAST_CODES, OVERSAMPLING * query.limit)
-    numbers = _from_cache(connection, table, query, code=code, limit=count)
+    count = max(LEAST_CODES, query.limit)
+    numbers: list[int] | None = None
+    if query.within is None and query.state:
+        from memcli.store.sqlite import codes_in_memory
+
+        near = codes_in_memory.nearest(connection, table, query.state, code, count)
+        if near is not None:  # vec0 returns no more than this, whatever ties with the last
+            numbers = [number for number, _ in near[:MOST_NEIGHBOURS]]
     if numbers is None:
         numbers = _numbers(connection, table, query, code=code, limit=count)
     return with_ties(_rescored(connection, query, _read(connection, numbers)), query.limit)
-
-
-def _from_cache(
-    connection: apsw.Connection, table: str, query: VectorQuery, *, code: bytes, limit: int
-) -> list[int] | None:
-    """List the rows of the nearest codes from memory; None if they are not in memory."""
-    if query.within is not None or not query.state:
-        return None
-    from memcli.store.sqlite import codes_in_memory
-
-    nearest = codes_in_memory.nearest(connection, table, query.state, code, limit)
-    # vec0 returns no more than this, whatever ties with the last.
-    return None if nearest is None else [number for number, _ in nearest[:MOST_NEIGHBOURS]]
 
 
 def _numbers(
@@ -188,17 +180,16 @@ def _coded(
     code: bytes,
     most: int,
     bound: int,
-) -> list[tuple[int, float]]:
+) -> Sequence[tuple[Any, ...]]:
     """List the (row, hamming distance) of the nearest codes."""
     select, values = query.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
-    result = rows(
+    return rows(
         connection,
         f"SELECT id, distance FROM {table}"
         f" WHERE embedding MATCH vec_bit(?) AND k = ? AND distance <= ?{within} ORDER BY distance",
         (code, most, bound, *values),
     )
-    return [(number, distance) for number, distance in result]
 
 
 def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any, ...]]:

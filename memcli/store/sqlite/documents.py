@@ -8,11 +8,21 @@ from functools import cache
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.language.words import prepare
 from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, LineCheck, Support, counts_at
-from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, deflated, plain, rows, typed_rows
+from memcli.store.sqlite.driver import (
+    BLOB,
+    TEXT,
+    WHOLE,
+    Column,
+    deflated,
+    plain,
+    rows,
+    typed_rows,
+    understood,
+)
 from memcli.store.sqlite.filters import put_properties
 from memcli.types import (
     MEMORY_SOURCE,
@@ -42,15 +52,115 @@ def put_meta(connection: apsw.Connection, key: str, value: str) -> None:
     )
 
 
+_FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
+_SUMMARY = "(SELECT id FROM documents WHERE source = ? AND path = ?)"
 _META = (Column("key", TEXT), Column("value", TEXT))
+_KNOWN = (
+    Column("source", TEXT),
+    Column("path", TEXT),
+    Column("hash", BLOB),
+    *(Column(name, WHOLE) for name in ("size", "mtime_ns", "ctime_ns", "inode", "indexed_ns")),
+)
 
 
-def read_facts(connection: apsw.Connection) -> Facts:
-    """Read the facts of the index; `meta` contains more, for its own use."""
-    values = dict(typed_rows(connection, _META, "FROM meta"))
-    facts = Facts(**{name: values[name] for name in Facts._fields if name in values})
-    dimension = None if facts.dimension is None else int(facts.dimension)
-    return facts._replace(revision=int(facts.revision), dimension=dimension)
+class StoredRows:
+    """The rows of an open index that its readers and its writer both need."""
+
+    def __init__(self, path: str, connection: apsw.Connection) -> None:
+        self.path, self.connection = path, connection
+
+    @property
+    def facts(self) -> Facts:
+        """Return the facts of the index; `meta` contains more, for its own use."""
+        with understood(self.path):
+            values = dict(typed_rows(self.connection, _META, "FROM meta"))
+            facts = Facts(**{name: values[name] for name in Facts._fields if name in values})
+            dimension = None if facts.dimension is None else int(facts.dimension)
+            return facts._replace(revision=int(facts.revision), dimension=dimension)
+
+    def fact(self, key: str) -> str | None:
+        """Read a `meta` value."""
+        with understood(self.path):
+            return meta(self.connection, key)
+
+    def known(self) -> dict[Key, KnownFile]:
+        with understood(self.path):
+            return {
+                (source, path): KnownFile(*remembered)
+                for source, path, *remembered in typed_rows(
+                    self.connection, _KNOWN, "FROM documents"
+                )
+            }
+
+    def counts(self) -> Counts:
+        with understood(self.path):
+            revision, embedded_at = (meta(self.connection, k) for k in ("revision", EMBEDDED_AT))
+            counts = counts_at(revision or "0", embedded_at or "")
+            if counts is not None:  # without reading each row
+                return counts
+            documents, chunks, segments, left_out = self._count_rows()
+            ((embedded,),) = self._rows(
+                "SELECT count(*) FROM parts p JOIN vectors v ON v.hash = p.hash"
+                f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})",
+            )
+            return Counts(documents, chunks, segments, embedded, left_out)
+
+    def _count_rows(self) -> tuple[int, int, int, int]:
+        ((documents, chunks, segments, left_out),) = self._rows(
+            "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
+            " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
+            " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash WHERE u.encoder ="
+            f" (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT}))",
+        )
+        return documents, chunks, segments, left_out
+
+    def integrity(self) -> str:
+        from memcli.store.sqlite.integrity import first_fault
+
+        return first_fault(self.connection, self.path)
+
+    def supports(self) -> list[Support]:
+        result = self._rows(
+            "SELECT d.path, l.matches AND l.checked IS s.hash, l.path, l.start_line, l.end_line,"
+            " l.hash FROM lineage l JOIN documents d ON d.id = l.document_id"
+            " LEFT JOIN documents s ON s.source = ?1 AND s.path = l.path"
+            " WHERE d.source = ?1 ORDER BY d.path, l.path, l.start_line, l.end_line",
+            (MEMORY_SOURCE,),
+        )
+        return [
+            Support(summary, SourceLines(*lines), bool(holds)) for summary, holds, *lines in result
+        ]
+
+    def unchecked(self) -> list[str]:
+        """Name the summaries to check again; the lines may be in another file now.
+
+        So a file that the front matter names counts too.
+        """
+        result = self._rows(
+            "SELECT d.path FROM documents d WHERE d.source = ?1 AND ("
+            "EXISTS (SELECT 1 FROM lineage l LEFT JOIN documents s ON s.source = ?1"
+            " AND s.path = l.path WHERE l.document_id = d.id"
+            " AND (s.hash IS NULL OR l.checked IS NOT s.hash))"
+            " OR EXISTS (SELECT 1 FROM lineage l JOIN json_each(d.front_matter, '$.lineage') w"
+            " JOIN documents s ON s.source = ?1 AND s.path = w.value ->> 'path'"
+            " WHERE l.document_id = d.id AND s.path NOT IN"
+            " (SELECT path FROM lineage WHERE document_id = d.id)))"
+            " AND d.id IN (SELECT document_id FROM lineage) ORDER BY d.path",
+            (MEMORY_SOURCE,),
+        )
+        return [path for (path,) in result]
+
+    def _line_checks(self, summary: str) -> list[LineCheck]:
+        result = self._rows(
+            "SELECT checked, matches, path, start_line, end_line, hash FROM lineage"
+            f" WHERE document_id = {_SUMMARY} ORDER BY rowid",
+            (MEMORY_SOURCE, summary),
+        )
+        return [LineCheck(SourceLines(*lines), file, bool(holds)) for file, holds, *lines in result]
+
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with understood(self.path):
+            return rows(self.connection, sql, values)
 
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
@@ -155,54 +265,6 @@ def drop(connection: apsw.Connection, key: Key) -> None:
     connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
 
 
-_FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
-
-
-def read_counts(connection: apsw.Connection) -> Counts:
-    """Count the contents of the index."""
-    meta = dict(
-        rows(connection, "SELECT key, value FROM meta WHERE key IN ('revision', ?)", (EMBEDDED_AT,))
-    )
-    counts = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
-    if counts is not None:  # without reading each row
-        return counts
-    documents, chunks, segments, left_out = count_rows(connection)
-    result = rows(
-        connection,
-        "SELECT count(*) FROM parts p JOIN vectors v ON v.hash = p.hash"
-        f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})",
-    )
-    return Counts(documents, chunks, segments, result[0][0], left_out)
-
-
-def count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
-    """Count documents, chunks, segments, and segments that are left out."""
-    ((documents, chunks, segments, left_out),) = rows(
-        connection,
-        "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
-        " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
-        " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash WHERE u.encoder ="
-        f" (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT}))",
-    )
-    return documents, chunks, segments, left_out
-
-
-_KNOWN = (
-    Column("source", TEXT),
-    Column("path", TEXT),
-    Column("hash", BLOB),
-    *(Column(name, WHOLE) for name in ("size", "mtime_ns", "ctime_ns", "inode", "indexed_ns")),
-)
-
-
-def read_known(connection: apsw.Connection) -> dict[Key, KnownFile]:
-    """Read the stamp and hash of every document."""
-    return {
-        (source, path): KnownFile(*remembered)
-        for source, path, *remembered in typed_rows(connection, _KNOWN, "FROM documents")
-    }
-
-
 def touch(connection: apsw.Connection, key: Key, stamp: Stamp) -> None:
     """Write the stat of a file whose content is unchanged."""
     stat = stamp.stat
@@ -264,72 +326,12 @@ def put_lineage(connection: apsw.Connection, document_id: int, lineage: Lineage 
         )
 
 
-def unchecked_summaries(connection: apsw.Connection) -> list[str]:
-    """List the summaries with lines whose file has changed since they were looked up.
-
-    The lines may be in another file now, so a file that the front matter names counts too.
-    """
-    result = rows(
-        connection,
-        "SELECT d.path FROM documents d WHERE d.source = ?1 AND ("
-        "EXISTS (SELECT 1 FROM lineage l LEFT JOIN documents s ON s.source = ?1 AND s.path = l.path"
-        " WHERE l.document_id = d.id AND (s.hash IS NULL OR l.checked IS NOT s.hash))"
-        " OR EXISTS (SELECT 1 FROM lineage l JOIN json_each(d.front_matter, '$.lineage') w"
-        " JOIN documents s ON s.source = ?1 AND s.path = w.value ->> 'path'"
-        " WHERE l.document_id = d.id AND s.path NOT IN"
-        " (SELECT path FROM lineage WHERE document_id = d.id)))"
-        " AND d.id IN (SELECT document_id FROM lineage) ORDER BY d.path",
-        (MEMORY_SOURCE,),
-    )
-    return [path for (path,) in result]
-
-
 def put_checks(connection: apsw.Connection, summary: str, checks: Sequence[LineCheck]) -> None:
-    """Store where the source lines of a summary are."""
-    document_id = _document(connection, summary)
-    if document_id is None:
-        return
+    """Store where the source lines of a summary are, which has some."""
+    ((document_id,),) = rows(connection, f"SELECT {_SUMMARY}", (MEMORY_SOURCE, summary))
     connection.execute("DELETE FROM lineage WHERE document_id = ?", (document_id,))
     connection.executemany(
         "INSERT INTO lineage (document_id, path, start_line, end_line, hash, checked, matches)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         [(document_id, *each.lines, each.file, each.holds) for each in checks],
     )
-
-
-def line_checks(connection: apsw.Connection, summary: str) -> list[LineCheck]:
-    """Read what `put_checks` has stored for a summary, in order."""
-    return [
-        LineCheck(SourceLines(*lines), file, bool(holds))
-        for file, holds, *lines in rows(
-            connection,
-            "SELECT checked, matches, path, start_line, end_line, hash FROM lineage"
-            " WHERE document_id = ? ORDER BY rowid",
-            (_document(connection, summary),),
-        )
-    ]
-
-
-def _document(connection: apsw.Connection, summary: str) -> int | None:
-    result = rows(
-        connection,
-        "SELECT id FROM documents WHERE source = ? AND path = ?"
-        " AND id IN (SELECT document_id FROM lineage)",
-        (MEMORY_SOURCE, summary),
-    )
-    return int(result[0][0]) if result else None
-
-
-def supports(connection: apsw.Connection) -> list[Support]:
-    """List the lines that summaries cite, and whether the stored file still has them."""
-    return [
-        Support(summary, SourceLines(*lines), bool(holds))
-        for summary, holds, *lines in rows(
-            connection,
-            "SELECT d.path, l.matches AND l.checked IS s.hash, l.path, l.start_line, l.end_line,"
-            " l.hash FROM lineage l JOIN documents d ON d.id = l.document_id"
-            " LEFT JOIN documents s ON s.source = ?1 AND s.path = l.path"
-            " WHERE d.source = ?1 ORDER BY d.path, l.path, l.start_line, l.end_line",
-            (MEMORY_SOURCE,),
-        )
-    ]

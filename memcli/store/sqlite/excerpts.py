@@ -13,6 +13,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown.segments import place_of
 from memcli.record import Record
 from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope
+from memcli.store.sqlite.documents import StoredRows
 from memcli.store.sqlite.driver import (
     BLOB,
     MAYBE_REAL,
@@ -21,7 +22,6 @@ from memcli.store.sqlite.driver import (
     WHOLE,
     Column,
     plain,
-    rows,
     strings,
     typed_rows,
     understood,
@@ -142,11 +142,8 @@ _BUT = " AND name IN (SELECT s.name FROM speakers s, documents d ON d.id = s.doc
 _BUT += " WHERE d.scope <> ?)"
 
 
-class StoredRows:
+class StoredChunks(StoredRows):
     """The methods of a `port.Snapshot` that read chunks and documents."""
-
-    def __init__(self, path: str, connection: apsw.Connection) -> None:
-        self.path, self._connection = path, connection
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         result = self._read(f"WHERE c.id IN ({marks(chunk_ids)})", chunk_ids)
@@ -253,18 +250,14 @@ class StoredRows:
     def _read(self, tail: str, values: Sequence[Any] = ()) -> list[Excerpt]:
         columns = (*ABOUT.values(), *_EXCERPT.values())
         with understood(self.path):
-            result = typed_rows(self._connection, columns, f"{CHUNKS} {tail}", values)
+            result = typed_rows(self.connection, columns, f"{CHUNKS} {tail}", values)
             return [Excerpt(about(row), *row[len(ABOUT) :]) for row in result]
 
     def _typed(
         self, columns: Sequence[Column], tail: str, values: Sequence[Any] = ()
     ) -> list[tuple[Any, ...]]:
         with understood(self.path):
-            return typed_rows(self._connection, columns, tail, values)
-
-    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with understood(self.path):
-            return rows(self._connection, sql, values)
+            return typed_rows(self.connection, columns, tail, values)
 
 
 def chunk_rows(

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 import apsw
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store import quantize
 from memcli.store.records import ChunkLines, Key
 from memcli.store.sqlite import vectors
 from memcli.store.sqlite.driver import rows
@@ -70,15 +69,9 @@ class IndexCache:
         """Return unpacked vectors, by the numbers of their rows."""
         known = self._vectors
         missing = [number for number in numbers if number not in known]
-        packed = vectors.packed_of(connection, missing)
-        sizes = {*map(len, packed.values())}
-        if len(sizes) > 1:
-            raise ValueError("vectors of an encoder are of several dimensions")
-        for size in sizes:
-            dimension = quantize.dimension_of(size)
-            joined, step = quantize.unpacked(b"".join(packed.values()), dimension), 4 * dimension
-            known |= {each: joined[at * step : (at + 1) * step] for at, each in enumerate(packed)}
-            self.bytes += (VECTOR_BYTES + step) * len(packed)
+        new = vectors.unpacked_of(connection, missing) if missing else {}
+        known |= new
+        self.bytes += sum(VECTOR_BYTES + len(vector) for vector in new.values())
         return {number: known[number] for number in numbers}
 
     def holders(

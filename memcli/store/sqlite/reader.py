@@ -14,20 +14,17 @@ from memcli.errors import IndexMissingError
 from memcli.store import quantize
 from memcli.store.records import (
     ChunkLines,
-    Counts,
     Facts,
     Key,
     KeywordMatch,
     Neighbour,
     RetrieverResults,
     Scope,
-    Support,
     TermChunks,
     Totals,
 )
 from memcli.store.sqlite import (
     coarse,
-    documents,
     driver,
     excerpts,
     keywords,
@@ -35,7 +32,7 @@ from memcli.store.sqlite import (
     vectors,
 )
 from memcli.store.sqlite.driver import Column
-from memcli.store.sqlite.excerpts import ChunkRow, StoredRows
+from memcli.store.sqlite.excerpts import ChunkRow, StoredChunks
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
 from memcli.types import Candidate, KnownFile, SegmentScore, Term, TermQuery
@@ -53,7 +50,7 @@ MANY_VECTORS = 32_768
 CACHE_KIB = 32_000
 
 
-class Reader(StoredRows):
+class Reader(StoredChunks):
     """An open index, read-only; a `port.Snapshot` inside `snapshot`."""
 
     def __init__(self, path: str, tiers: Sequence[Tier] = ()) -> None:
@@ -69,12 +66,12 @@ class Reader(StoredRows):
         self._facts: Facts | None = None  # of the open state
         # The last rankings that scored more chunks than they return, with all their scores.
         self._weighed: list[tuple[list[KeywordMatch], Mapping[int, float]]] = []
-        with driver.understood(path), driver.closed_on_failure(self._connection):
-            self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-            schema.check(self._connection, path)
+        with driver.understood(path), driver.closed_on_failure(self.connection):
+            self.connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            schema.check(self.connection, path)
 
     def close(self) -> None:
-        self._connection.close()
+        self.connection.close()
 
     def is_current(self) -> bool:
         """Return whether the file is still the one that was opened."""
@@ -86,11 +83,11 @@ class Reader(StoredRows):
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:
         """Open one state of the index for the block; inside another block, the same state."""
-        if self._connection.in_transaction:
+        if self.connection.in_transaction:
             yield self
             return
         with driver.translated(self.path):
-            self._connection.execute("BEGIN")
+            self.connection.execute("BEGIN")
             try:
                 self._rows("SELECT 1 FROM meta LIMIT 1")  # this chooses the state
                 if self._was_used:
@@ -98,35 +95,24 @@ class Reader(StoredRows):
                 yield self
             finally:
                 self._facts = None
-                if self._connection.in_transaction:  # a fault may have ended it
-                    self._connection.execute("ROLLBACK")
+                if self.connection.in_transaction:  # a fault may have ended it
+                    self.connection.execute("ROLLBACK")
 
     @property
     def facts(self) -> Facts:
         if self._facts is not None:
             return self._facts
-        with driver.understood(self.path):
-            facts = documents.read_facts(self._connection)
-        if self._connection.in_transaction:
+        facts = super().facts
+        if self.connection.in_transaction:
             self._facts = facts
         return facts
 
     def known(self) -> dict[Key, KnownFile]:
-        with driver.understood(self.path):
-            if self._cache is None:
-                return documents.read_known(self._connection)
-            if self._cache.known is None:
-                self._cache.known = documents.read_known(self._connection)
+        if self._cache is None:
+            return super().known()
+        if self._cache.known is None:
+            self._cache.known = super().known()
         return dict(self._cache.known)
-
-    def counts(self) -> Counts:
-        with driver.understood(self.path):
-            return documents.read_counts(self._connection)
-
-    def integrity(self) -> str:
-        from memcli.store.sqlite.integrity import first_fault
-
-        return first_fault(self._connection, self.path)
 
     def vector_search(self) -> VectorSearch:
         from memcli.store.run_records import VectorSearch
@@ -139,21 +125,21 @@ class Reader(StoredRows):
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
         def cut(texts: Sequence[str]) -> list[tuple[str, ...]]:
-            return keywords.tokens(self._connection, texts)
+            return keywords.tokens(self.connection, texts)
 
         return self._cache.tokens(prepared, cut) if self._cache else cut(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         with driver.understood(self.path):
             if self._cache and len(terms) <= keywords.MANY_TERMS:
-                by_term = {term: self._cache.holders(self._connection, term) for term in terms}
+                by_term = {term: self._cache.holders(self.connection, term) for term in terms}
                 if None not in by_term.values():
                     return frozenset(term for term, chunks in by_term.items() if chunks)
-            return keywords.occurring(self._connection, terms)
+            return keywords.occurring(self.connection, terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
         with driver.understood(self.path):
-            return [keywords.frequency(self._connection, phrase(term)) for term in terms]
+            return [keywords.frequency(self.connection, phrase(term)) for term in terms]
 
     def holding(
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
@@ -165,7 +151,7 @@ class Reader(StoredRows):
         from memcli.store.sqlite.bm25 import totals
 
         with driver.understood(self.path):
-            return totals(self._connection, expression(query) or "")
+            return totals(self.connection, expression(query) or "")
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
@@ -178,10 +164,10 @@ class Reader(StoredRows):
             if totals is None and (is_cached or query.also) and (match or query.together):
                 from memcli.store.sqlite import bm25
 
-                scores = bm25.scores(self._connection, query, within)
-                result = bm25.first(self._connection, scores, limit)
+                scores = bm25.scores(self.connection, query, within)
+                result = bm25.first(self.connection, scores, limit)
             elif match:
-                result = keywords.ranked(self._connection, match, limit, within, score)
+                result = keywords.ranked(self.connection, match, limit, within, score)
             else:
                 return []
         ranked = [KeywordMatch(chunk_id, score) for chunk_id, score in result]
@@ -216,9 +202,9 @@ class Reader(StoredRows):
         def near() -> list[Neighbour]:
             neighbours = aside.result() if aside else None
             with driver.understood(self.path):
-                neighbours = ask(self._connection) if neighbours is None else neighbours
+                neighbours = ask(self.connection) if neighbours is None else neighbours
                 tier, cosines = neighbours[0], dict(neighbours[1])
-                owners = vectors.owners(self._connection, [*cosines], scope)
+                owners = vectors.owners(self.connection, [*cosines], scope)
             placed = [Neighbour(hash_, cosines[hash_], ids, tier) for hash_, ids in owners.items()]
             return sorted(placed, key=lambda text: -text.cosine)[:limit]
 
@@ -275,28 +261,23 @@ class Reader(StoredRows):
         with driver.understood(self.path):
             known = self._cache.lines if self._cache else {}
             missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
-            known |= excerpts.lines_of(self._connection, missing) if missing else {}
+            known |= excerpts.lines_of(self.connection, missing) if missing else {}
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
-
-    def supports(self) -> list[Support]:
-        with driver.understood(self.path):
-            return documents.supports(self._connection)
 
     def _has_many(self) -> bool:
         """Return whether a search of the codes is worth a second connection."""
         return bool(self._rows("SELECT 1 FROM vectors WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
-        with driver.understood(self.path):
-            behind = self.vec_problem or documents.meta(self._connection, "vec_behind") == "1"
-            return None if behind else documents.meta(self._connection, "vec_table")
+        behind = self.vec_problem or self.fact("vec_behind") == "1"
+        return None if behind else self.fact("vec_table")
 
     def _clean_tiers(self, table: str | None) -> Sequence[Tier]:
         """List the tiers that have their codes next to a table of codes."""
         if not self._tiers or table is None:
             return ()
         with driver.understood(self.path):
-            names = vectors.tiers_beside(self._connection, table)
+            names = vectors.tiers_beside(self.connection, table)
         return [tier for tier in self._tiers if tier.components in names]
 
     def _scores(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> dict[int, float]:
@@ -308,14 +289,14 @@ class Reader(StoredRows):
             if not weighed:
                 from memcli.store.sqlite import bm25
 
-                weighed = [bm25.scores(self._connection, retrievers.query, None)]
+                weighed = [bm25.scores(self.connection, retrievers.query, None)]
             values = weighed[0]
             return scores | {chunk_id: values.get(chunk_id, 0.0) for chunk_id in missing}
         match = expression(retrievers.query) if missing else None
         if match:
             score = self._score(match, retrievers.totals)
             among = excerpts.marks(missing), missing
-            scores |= keywords.scores(self._connection, match, among, score)
+            scores |= keywords.scores(self.connection, match, among, score)
         return scores
 
     def _score(self, match: str, totals: Totals | None) -> str:
@@ -324,7 +305,7 @@ class Reader(StoredRows):
             return keywords.BM25
         from memcli.store.sqlite.bm25 import register, weighed
 
-        register(self._connection)
+        register(self.connection)
         return weighed(match, totals)
 
     def _chunk_rows(self, chunk_ids: Sequence[int]) -> Sequence[ChunkRow]:
@@ -332,7 +313,7 @@ class Reader(StoredRows):
         fingerprint = self.facts.fingerprint
 
         def read(missing: Sequence[int]) -> dict[int, ChunkRow]:
-            return excerpts.chunk_rows(self._connection, missing, fingerprint)
+            return excerpts.chunk_rows(self.connection, missing, fingerprint)
 
         return self._cache.chunks(chunk_ids, read) if self._cache else [*read(chunk_ids).values()]
 
@@ -340,30 +321,28 @@ class Reader(StoredRows):
         self, chunks: Sequence[ChunkRow], retrievers: RetrieverResults
     ) -> Mapping[int | None, float]:
         """Return the cosines of the segments of chunks, by the numbers of their vectors."""
-        if retrievers.vector is None:
-            return {}
         numbers = [s[1] for chunk in chunks for s in chunk.segments if s[1] is not None]
-        connection, has_vec = self._connection, not self.vec_problem
-        if self._cache is None:
-            return vectors.cosines(connection, retrievers.vector, numbers, has_vec=has_vec)
-        unpacked = self._cache.vectors(connection, numbers)
-        return vectors.unpacked_cosines(connection, retrievers.vector, unpacked, has_vec=has_vec)
+        if retrievers.vector is None or not numbers:
+            return {}
+        read = self._cache.vectors if self._cache else vectors.unpacked_of
+        unpacked, has_vec = read(self.connection, numbers), not self.vec_problem
+        return vectors.cosines(self.connection, retrievers.vector, unpacked, has_vec=has_vec)
 
     def _chunks_with(self, query: Term | TermQuery, chunk_ids: Sequence[int]) -> TermChunks:
-        holders = self._cache.holders(self._connection, query) if self._cache else None
+        holders = self._cache.holders(self.connection, query) if self._cache else None
         if holders is not None:
             return TermChunks(len(holders), holders.intersection(chunk_ids))
         match = phrase(query) if isinstance(query, Term) else expression(query)
         if match is None:
             return TermChunks(0, frozenset())
-        count, chunks = keywords.count_matches(self._connection, match, chunk_ids)
+        count, chunks = keywords.count_matches(self.connection, match, chunk_ids)
         return TermChunks(count, frozenset(chunks))
 
     def _keep(self) -> None:
         """Cache what is read of this state from now on, unless the cache is too large."""
         from memcli.store.sqlite.index_cache import MOST_BYTES, IndexCache
 
-        version = self._connection.pragma("data_version")
+        version = self.connection.pragma("data_version")
         if self._cache is None or self._cache.version != version or self._cache.bytes > MOST_BYTES:
             self._cache = IndexCache(version, self.counts().chunks)
 

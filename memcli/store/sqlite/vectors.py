@@ -294,31 +294,25 @@ def owners(
     return {hash_: tuple(dict.fromkeys(chunks)) for hash_, chunks in by_hash.items()}
 
 
-def packed_of(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
-    """Read packed vectors by the numbers of their rows."""
+def unpacked_of(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
+    """Read vectors by the numbers of their rows."""
     sql = "SELECT id, vector FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
-    return dict(rows(connection, sql, (json.dumps(numbers),)))
+    packed = dict(rows(connection, sql, (json.dumps(numbers),)))
+    sizes = {*map(len, packed.values())}
+    if len(sizes) > 1:
+        raise ValueError("vectors of an encoder are of several dimensions")
+    dimension = quantize.dimension_of(max(sizes, default=0))
+    joined, step = quantize.unpacked(b"".join(packed.values()), dimension), 4 * dimension
+    return {each: joined[at * step : (at + 1) * step] for at, each in enumerate(packed)}
 
 
 def cosines(
-    connection: apsw.Connection, query: bytes, numbers: Sequence[int], *, has_vec: bool
-) -> dict[int | None, float]:
-    """Return the cosines of some vectors, by the numbers of their rows."""
-    vectors = packed_of(connection, numbers)
-    distances = distances_of(connection, query, [*vectors.values()], has_vec=has_vec)
-    return _cosines(vectors, distances)
-
-
-def unpacked_cosines(
     connection: apsw.Connection, query: bytes, vectors: Mapping[int, bytes], *, has_vec: bool
 ) -> dict[int | None, float]:
-    """Return the cosines of unpacked vectors, by the numbers of their rows."""
+    """Return the cosines of vectors, by the numbers of their rows."""
     if {*map(len, vectors.values())} - {4 * quantize.padded(len(query) // 4)}:
         raise ValueError("a vector is not of the dimension of the query")
     joined = b"".join(vectors.values())
-    return _cosines(vectors, unpacked_distances(connection, query, joined, has_vec=has_vec))
-
-
-def _cosines(numbers: Iterable[int], distances: Iterable[float]) -> dict[int | None, float]:
-    pairs = zip(numbers, distances, strict=True)
+    distances = unpacked_distances(connection, query, joined, has_vec=has_vec)
+    pairs = zip(vectors, distances, strict=True)
     return {number: 1.0 - distance * distance / 2.0 for number, distance in pairs}

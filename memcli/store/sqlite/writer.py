@@ -19,10 +19,11 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import DamagedError, RetryLaterError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.quantize import packed
-from memcli.store.records import Counts, Facts, Key, LineCheck
+from memcli.store.records import Key, LineCheck
 from memcli.store.run_records import AWAITED, Pending, Stamp
-from memcli.store.sqlite import documents, driver, integrity, keywords, replacement, schema
+from memcli.store.sqlite import documents, driver, keywords, replacement, schema
 from memcli.store.sqlite import vectors as vector_rows
+from memcli.store.sqlite.documents import StoredRows
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
     MOUNTS,
@@ -30,13 +31,12 @@ from memcli.store.sqlite.driver import (
     closed_on_failure,
     connect,
     plain,
-    rows,
     set_aside,
     strings,
     translated,
     understood,
 )
-from memcli.types import Document, KnownFile
+from memcli.types import Document
 
 if TYPE_CHECKING:
     from memcli.store.sqlite.vector_cache import VectorCache
@@ -61,7 +61,7 @@ _URGENCY = (
 WORDS_LEFT = "words_left"  # meta key: the keyword index still contains words of deleted rows
 
 
-class Writer(BaseChange):
+class Writer(StoredRows, BaseChange):
     """The only open index that may change the file; a `port.Change`."""
 
     def __init__(
@@ -79,11 +79,11 @@ class Writer(BaseChange):
 
         `tiers` get tables of codes, too. The vectors are `shared` with other indexes.
         """
-        super().__init__(now_ns, notices)
-        self.shared = shared
-        self.path, self.mounts, self.tiers = path, mounts, tiers
+        StoredRows.__init__(self, path, opened.connection)
+        BaseChange.__init__(self, now_ns, notices)
+        self.mounts, self.tiers, self.shared = mounts, tiers, shared
         self._has_dropped = False
-        self.connection, self.vec_problem, self._file = opened
+        self.vec_problem, self._file = opened.vec_problem, opened.file
 
     @classmethod
     def open(
@@ -175,22 +175,6 @@ class Writer(BaseChange):
             hint="memcli index",
         )
 
-    @property
-    def facts(self) -> Facts:
-        with understood(self.path):
-            return documents.read_facts(self.connection)
-
-    def known(self) -> dict[Key, KnownFile]:
-        with understood(self.path):
-            return documents.read_known(self.connection)
-
-    def counts(self) -> Counts:
-        with understood(self.path):
-            return documents.read_counts(self.connection)
-
-    def integrity(self) -> str:
-        return integrity.first_fault(self.connection, self.path)
-
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         with self.transaction():
             gone = self._drop_chunks((document.source, document.path))
@@ -252,9 +236,6 @@ class Writer(BaseChange):
         if self.vec_problem:
             return True
         return self.fact("vec_behind") != "1" and self._has_its_tiers()
-
-    def _count_rows(self) -> tuple[int, int, int, int]:
-        return documents.count_rows(self.connection)
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
         """Store vectors by the hash of their text.
@@ -338,14 +319,6 @@ class Writer(BaseChange):
 
     def _tiers_of(self, dimension: int) -> set[int]:
         return {components for components in self.tiers if components < dimension}
-
-    def unchecked(self) -> list[str]:
-        with understood(self.path):
-            return documents.unchecked_summaries(self.connection)
-
-    def _line_checks(self, summary: str) -> list[LineCheck]:
-        with understood(self.path):
-            return documents.line_checks(self.connection, summary)
 
     def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
         documents.put_checks(self.connection, summary, checks)
@@ -442,11 +415,6 @@ class Writer(BaseChange):
             if notice not in self.notices:
                 self.notices.append(notice)
 
-    def fact(self, key: str) -> str | None:
-        """Read a `meta` value."""
-        with understood(self.path):
-            return documents.meta(self.connection, key)
-
     def put_fact(self, key: str, value: str) -> None:
         """Write a `meta` value inside a transaction of the caller."""
         documents.put_meta(self.connection, key, value)
@@ -472,10 +440,6 @@ class Writer(BaseChange):
     def _copy_vectors(self, source: Writer) -> None:
         """Copy the embedding cache of another index inside a transaction, and search by it."""
         self.refresh((), replacement.copy_vectors(self.connection, source.connection, self.now))
-
-    def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with understood(self.path):
-            return rows(self.connection, sql, bindings)
 
     def _drop_chunks(self, key: Key) -> list[bytes]:
         gone = documents.drop_chunks(self.connection, *key)
