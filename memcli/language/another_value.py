@@ -16,7 +16,6 @@ from memcli.language.compared_line import (
     is_content,
     is_name,
     is_past,
-    is_thing,
     label_of,
     table,
 )
@@ -153,13 +152,10 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
 
 def _names(there: _Difference, *, has_label: bool) -> bool:
     """Return whether the words around a value name the thing that has it."""
-    name = [token for token in there.before if is_content(token) and token not in STATES]
-    if there.are_numbers:
-        name += [token for token in there.behind if is_thing(token)]
     if verbs := there.verbs:
         return there.are_numbers or verbs[-1] not in _SEVERAL
     is_short = there.are_numbers and max(len(there.old), len(there.new)) <= 2
-    return has_label or (is_short and len(name) >= BEFORE_A_NUMBER)
+    return has_label or (is_short and sum(map(is_content, there.before)) >= BEFORE_A_NUMBER)
 
 
 def _names_chinese(there: _Difference, *, has_label: bool) -> bool:

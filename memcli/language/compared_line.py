@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from memcli.language.change import NOT, Cue, chinese_cues, cues, spaced
+from memcli.language.change import Cue, chinese_cues, cues, spaced
 from memcli.language.stopwords import ENGLISH, MONTH_NAMES, WEEKDAYS
 from memcli.language.stopwords import GERMAN as ALL_GERMAN
 from memcli.language.terms import INFLECTED, has_form, has_han, terms
@@ -78,11 +78,6 @@ _HAN_TYPES = {
     "day": [day + sign for day in ("周", "星期") for sign in "一二三四五六日天"],
     "time of day": ("点", "上午", "下午"),
     "date": [month + "月" for month in "一二三四五六七八九十0123456789"],
-    "duration": [
-        number + unit
-        for number in "一二两三四五六七八九十半0123456789"
-        for unit in ("天", "年", "分钟", "小时", "个月")
-    ],
     "price": ("元", "块"),
 }
 # A question or a request changes nothing.
@@ -249,8 +244,6 @@ def _value_types(text: str) -> frozenset[str]:
         types.add("duration")
     if ":" in text and any(a.isdigit() and b.isdigit() for a, b in pairwise(words)):
         types.add("time of day")
-    if any(map(text.__contains__, "€$£%")):
-        types.add("price")
     return frozenset(types)
 
 
@@ -317,21 +310,11 @@ def read_line(text: str) -> ComparedLine:
     signs = body if is_han else ""
     for clause, own_cues in changes if is_han else ():
         for cue in own_cues:
-            if cue.kind != NOT:
-                signs = signs.replace(clause[0][cue.first : cue.end], " ")
+            signs = signs.replace(clause[0][cue.first : cue.end], " ")
     of_change = (
-        ()
-        if is_han
-        else terms(
-            " ".join(
-                word
-                for clause, own_cues in changes
-                for c in own_cues
-                for word in clause[c.first : c.end]
-            )
-        )
+        word for clause, own_cues in changes for c in own_cues for word in clause[c.first : c.end]
     )
-    left_out = _NO_CONTENT.union(of_change)
+    left_out = _NO_CONTENT.union(() if is_han else terms(" ".join(of_change)))
     own = tuple(
         term for term in dict.fromkeys(sequence)
         if term not in left_out and (len(term) > 1 or term.isdigit())

@@ -19,7 +19,6 @@ from memcli.language.change import AMOUNT, GONE, NOW
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
-    MOVES,
     OWN,
     ComparedLine,
     adds,
@@ -127,8 +126,6 @@ def _is_of_other_letter(new: ComparedLine, old: ComparedLine) -> bool:
 
 def _is_way_back(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether one line begins with a way to a place, and the other with one from it."""
-    if not MOVES.isdisjoint((*new.sequence, *old.sequence)):
-        return False
     one, other = (
         {(word in _TO, place) for word, place in pairwise(line.sequence[:_WAY])
          if word in _TO or word in _FROM}

@@ -312,9 +312,6 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
     )
     if mine and theirs and not old.has(mine[0]) and not new.has(theirs[0]):
         return True  # soup on Mondays and pizza on Fridays; release 4.1 and release 4.2
-    behind = dict(pairwise(new.name)).get(old.subject, "")
-    if behind in new.things and not old.has(behind):
-        return True  # a school trip is not a school
     things = new.things
     is_all = all(new.has(term) for term in old.name if term in old.things)
     for name in () if is_all else new.names:

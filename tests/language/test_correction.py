@@ -29,7 +29,7 @@ def is_corrected(texts: list[str]) -> bool:
         ("tuned", {"change": (117, 124), "holds": (1, 76), "plain": (23, 24)}),
         ("fresh", {"change": (11, 12), "plain": (12, 12), "holds": (0, 12)}),
         ("more", {"change": (54, 62), "plain": (19, 21), "holds": (0, 108)}),
-        ("voices", {"change": (85, 127), "plain": (51, 63), "holds": (0, 102)}),
+        ("voices", {"change": (86, 127), "plain": (51, 63), "holds": (0, 102)}),
         ("unseen", {"change": (22, 24), "plain": (19, 21), "holds": (1, 31)}),
         ("blind", {"change": (24, 24), "plain": (17, 17), "holds": (0, 22)}),
         ("heldout", {"change": (46, 72), "plain": (36, 48), "holds": (2, 72)}),

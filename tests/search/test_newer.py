@@ -36,6 +36,11 @@ def order(*passages: RankedPassage) -> list[int]:
     return [each.candidate.about.chunk_id for each in newer_first(passages, turns={})]
 
 
+def marked(older: RankedPassage, *newer: RankedPassage) -> RankedPassage:
+    (found,) = with_corrections([older], Corrections(map(_quoted, newer), {}))
+    return found
+
+
 def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
     moved = newer_first([OLD, NEW], turns={})
     assert [each.candidate.about.chunk_id for each in moved] == [2, 1]
@@ -93,9 +98,7 @@ def test_only_the_line_that_answers_lets_its_correction_come_first() -> None:
 def test_a_line_below_its_heading_is_a_line_of_its_own() -> None:
     old = passage(1, 0.7, "# 2026-05-06\n## Orders\nOrders are kept in MySQL.", "2026-05-06")
     new = NEW._replace(candidate=candidate(2, lines=(f"## Orders\n{NEW.text}",), date="2026-08-11"))
-    pool = [Quotation(new.about, new.candidate.text)]
-    (marked,) = with_corrections([old], Corrections(pool, {}))
-    (line,) = marked.corrected_by
+    (line,) = marked(old, new).corrected_by
     assert line.text == NEW.text
 
 
@@ -104,9 +107,7 @@ def test_words_of_the_question_count_for_the_order_and_not_for_a_mark() -> None:
     text = "The vet took Miso off Purina; she's on kidney food from today."
     for coverage, expected in ((1.0, [2, 1]), (0.1, [1, 2])):
         assert order(old, passage(2, 0.6, text, "2025-08-18", coverage=coverage)) == expected
-    new = passage(2, 0.6, text, "2025-08-18")
-    newer = Corrections([Quotation(new.about, text)], {})
-    assert not with_corrections([old], newer)[0].corrected_by
+    assert not marked(old, passage(2, 0.6, text, "2025-08-18")).corrected_by
 
 
 def test_a_sentence_of_a_long_turn_is_its_speaker_s() -> None:
@@ -160,10 +161,8 @@ def test_only_the_first_sixty_are_compared_so_a_limit_changes_nothing() -> None:
 def test_a_chain_of_corrections_leads_to_its_newest_line() -> None:
     newest = passage(3, 0.7, "Orders moved from PostgreSQL to SQLite.", "2025-12-01")
     assert order(OLD, NEW, newest) == [3, 2, 1]
-    newer = Corrections([Quotation(each.about, each.text) for each in (OLD, NEW, newest)], {})
-    marked = with_corrections([OLD], newer)
-    assert [each.citation for each in marked[0].corrected_by] == ["3.md:1"]
-    assert with_corrections([newest], newer)[0].corrected_by == ()
+    assert [each.citation for each in marked(OLD, NEW, newest).corrected_by] == ["3.md:1"]
+    assert marked(newest, OLD, NEW).corrected_by == ()
 
 
 def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None:
@@ -226,18 +225,13 @@ def test_words_of_change(text: str, tells: bool) -> None:
     assert speaks_of_change(text) is tells
 
 
-def test_a_heading_may_correct() -> None:
+def test_a_heading_may_correct_if_no_line_below_it_does() -> None:
     older = passage(1, 0.8, "We will use MySQL 8.0 for the new order store.", "2025-03-03")
     newer = passage(2, 0.7, "Why", "2025-08-18", heading="Order store: PostgreSQL instead of MySQL")
     assert order(older, newer) == [2, 1]
-
-
-def test_a_heading_is_not_named_beside_a_line_below_it() -> None:
-    older = passage(1, 0.8, "Orders are kept in MySQL.", "2025-03-03")
     for text, named in (("Why", 1), ("We moved the orders from MySQL.", 3)):
         lines = f"# Orders: PostgreSQL instead of MySQL\n\n{text}"
-        newer = passage(2, 0.7, lines, "2025-08-18")
-        (found, _) = with_corrections([older, newer], Corrections([_quoted(newer)], {}))
+        found = marked(OLD, passage(2, 0.7, lines, "2025-08-18"))
         assert [each.start_line for each in found.corrected_by] == [named]
 
 
@@ -254,8 +248,7 @@ def test_a_number_of_the_question_keeps_the_line_that_contains_it_first() -> Non
 def test_a_row_of_a_table_is_corrected_by_a_line_that_cites_it() -> None:
     table = passage(1, 0.8, "| host | dumps |\n|---|---|\n| db-02 | 02:40 |", "2025-03-03")
     newer = passage(2, 0.7, "db-02 dumps at 03:10. (corrects 1.md:3)", "2025-08-18")
-    (found, _) = with_corrections([table, newer], Corrections([_quoted(newer)], {}))
-    assert mark_of(found.corrected_by) == "3 corrected by 2.md:1 (2025-08-18)"
+    assert mark_of(marked(table, newer).corrected_by) == "3 corrected by 2.md:1 (2025-08-18)"
 
 
 def test_of_two_corrections_of_a_line_the_older_is_corrected_too() -> None:
@@ -275,14 +268,10 @@ def test_of_two_corrections_of_a_line_the_older_is_corrected_too() -> None:
 
 
 def test_a_mark_names_the_corrected_line_of_several() -> None:
-    marks = []
-    for text in ("Orders are kept in MySQL.", "# Orders\n\nOrders are kept in MySQL."):
-        older = passage(1, 0.8, text, "2025-03-03")
-        newer = passage(2, 0.7, "We moved the orders from MySQL.", "2025-08-18")
-        (found, _) = with_corrections([older, newer], Corrections([_quoted(newer)], {}))
-        marks.append(mark_of(found.corrected_by))
-    where = "corrected by 2.md:1 (2025-08-18)"
-    assert marks == [where, f"3 {where}"]
+    for lead, line in (("", ""), ("# Orders\n\n", "3 ")):
+        older = passage(1, 0.8, f"{lead}Orders are kept in MySQL.", "2025-03-03")
+        mark = mark_of(marked(older, NEW).corrected_by)
+        assert mark == f"{line}corrected by 2.md:1 (2025-08-18)"
 
 
 def _quoted(passage: RankedPassage) -> Quotation:
