@@ -93,16 +93,19 @@ def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semant
     The index is updated once, and the questions share the budget equally. A line that was printed
     for an earlier question is only cited.
     """
+    from memcli.dates.intent import asks
     from memcli.search.question import Question
+    from memcli.search.reading_value import MISS_OF_QUESTION, MISS_OF_STATEMENT
 
     command, shape, are_sure = request.command, request.shape, True
-    options = request.options._replace(is_shared=True)
     if shape.budget is not None:
         shape = shape._replace(budget=max(1, shape.budget // len(texts)))
     if shape.form == "text" and not (shape.brief or command.terminal.out_is_terminal):
         shape = shape._replace(printed=set())
     questions = [Question.by(command.config, text, command.question_time) for text in texts]
     for place, question in enumerate(questions, start=1):
+        miss = MISS_OF_QUESTION if asks(question.text) else MISS_OF_STATEMENT
+        options = request.options._replace(miss=miss)
         request = request._replace(shape=shape._replace(place=place), options=options)
         result = deliver(question, request, trace=None, require_semantic=require_semantic)
         are_sure = are_sure and result.is_sure

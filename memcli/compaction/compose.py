@@ -11,15 +11,14 @@ from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import NOTHING
-from memcli.markdown.lineage import SCHEMA, cited_name, log_name, seal_of
+from memcli.markdown.lineage import SCHEMA, log_name, month_and_day, seal_of
 from memcli.record import Record
 from memcli.types import Lineage, lines_of
 
 # Neighbouring sentences share a line, and so a citation, up to this many tokens.
 LINE_TOKENS = 120
 GAP = 1  # lines from one to the next: a citation spans no sentence that is left out
-HEADINGS = 0.1  # headings below a title may cost this share of what is said below them
-_CLOCK = re.compile(r"\d:\d\d")  # the heading of a session says nothing of its content
+OF_A_MONTH = 6  # lines of a log without a title, up to which they stay below the month
 
 
 class EntrySummary(Record):
@@ -31,48 +30,35 @@ class EntrySummary(Record):
     first: int
     last: int
     sentences: tuple[Sentence, ...]
+    is_line: bool = False  # it is a line of an older summary
 
 
 def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
-    """Write the text to read and search: a section per log, with the entries' headings.
+    """Write the text to read and search: a section per log or per month.
 
     The heading of a section begins with the name of its log, and its lines cite line numbers only.
-    If every log has one line and no title, memcli writes no headings, and each line cites the name.
-    If only a program or a model reads the text, each sentence cites the path of its log. A log
-    without a quoted line gets a line that only cites it.
+    Logs without a title and with few lines share the heading of their month, and their lines cite
+    the rest of the name. If only a program or a model reads the text, each sentence cites the path
+    of its log. A log without a quoted line gets a line that only cites it.
     """
     sections: list[list[str]] = []
-    short: list[str] = []
     for (path, date), group in groupby(_readable(entries), key=lambda e: (e.path, e.date)):
         section = list(group)
         name = log_name(path) if is_read else ""
         title = section[0].headings[0]
         heading = _heading(name, date, title)
-        own = _section(section, title, "" if name else path, LINE_TOKENS if is_read else 0)
-        sections.append([heading, *own])
-        if len(own) == 1 and name == cited_name(path) and heading == f"## {name}":
-            short.append(f"{name}:".join(own[0].rsplit(":", 1)))
-    if sections and len(short) == len(sections):
-        sections = [short]
+        prefix, tokens = ("" if name else path), (LINE_TOKENS if is_read else 0)
+        own = [line for entry in section for line in _lines(entry, prefix, tokens)]
+        month, day = month_and_day(name)
+        if day and heading == f"## {name}" and len(own) <= OF_A_MONTH:
+            heading = f"## {month}"
+            own = [f"{day}:".join(line.rsplit(":", 1)) for line in own]
+        if sections and sections[-1][0] == heading:
+            sections[-1] += own
+        else:
+            sections.append([heading, *own])
     text = "\n\n".join("\n".join(lines) for lines in sections)
     return f"{text}\n" if text else ""
-
-
-def _section(
-    section: Sequence[EntrySummary], title: str, prefix: str, tokens: float
-) -> Sequence[str]:
-    """Write the lines of a log, below the headings of its entries unless they cost too much."""
-    parts = [(_subheading(entry, title), _lines(entry, prefix, tokens)) for entry in section]
-    cost = sum(quotient(heading) for heading in {heading for heading, _ in parts})
-    has_headings = cost <= HEADINGS * sum(quotient(line) for _, own in parts for line in own)
-    lines: list[str] = []
-    above = ""
-    for heading, own in parts:
-        if heading and heading != above and has_headings:
-            lines += ["", heading]
-        above = heading
-        lines += own
-    return lines
 
 
 def _heading(name: str, date: str, title: str) -> str:
@@ -97,11 +83,6 @@ def _readable(entries: Sequence[EntrySummary]) -> list[EntrySummary]:
             paths.add(entry.path)
             readable.append(entry)
     return readable
-
-
-def _subheading(entry: EntrySummary, title: str) -> str:
-    below = [h for h in entry.headings[1:] if h not in title and not _CLOCK.search(h)]
-    return f"### {' > '.join(below)}" if below else ""
 
 
 def _lines(entry: EntrySummary, path: str, tokens: float) -> list[str]:

@@ -1,14 +1,15 @@
 """Draft the summary of one cluster, or decline it; pure.
 
 A summary contains what must survive (rules, decisions and promises), something of every entry, and
-the best of the rest. A cluster whose summary would cost more than WORTH of its lines is declined.
+the best of the rest. A cluster whose summary would cost more than WORTH of its lines is declined. A
+summary of old summaries may use WORTH of their tokens, and has a line of each of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from memcli.compaction.compose import EntrySummary, body, document
 from memcli.compaction.external_summarizer import Wording, written
@@ -49,13 +50,14 @@ class CompactionSettings(Record):
 
 
 class Item(Record):
-    """An entry to summarise."""
+    """An entry, or an older summary, to summarise."""
 
     source: SourceLines
     earliest: str
     latest: str
     tokens: int
-    entry: EntrySummary  # with every sentence
+    entries: tuple[EntrySummary, ...]  # with every sentence; of a summary, one for each line
+    level: int = 0  # of the summary; 0 for an entry
 
 
 class SummaryDraft(Record):
@@ -66,7 +68,7 @@ class SummaryDraft(Record):
     body: str
     lineage: Lineage
     items: int
-    unused: str  # why the text of a writer is not used; "" if it is, or if there was none
+    unused: str = ""  # why the text of a writer is not used; "" if it is, or if there was none
     invented: int = 0  # lines of a writer that were dropped
     omitted: tuple[Sentence, ...] = ()  # what the summary leaves out, in order
 
@@ -77,17 +79,6 @@ class Declined(Record):
     sources: tuple[SourceLines, ...]
     tokens: int
     reason: str
-
-
-class SummaryBody(Record):
-    """A body that is worth writing."""
-
-    body: str
-    method: str
-    confidence: float
-    unused: str = ""  # that of a draft
-    invented: int = 0  # the same
-    omitted: tuple[Sentence, ...] = ()  # the same
 
 
 class Drafter:
@@ -116,73 +107,75 @@ class Drafter:
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
         for summary in existing:
-            if summary.is_valid:
+            if summary.is_valid and summary.lineage.level == 1:
                 self._remember(summary.path, summary.lineage.latest, summary.text)
 
-    def summarise(self, items: Sequence[Item]) -> None:
-        """Draft the summary of a cluster, or decline it."""
+    def summarise(self, items: Sequence[Item]) -> bool:
+        """Draft the summary of a cluster, or decline it; return whether there is a draft."""
         sources, total = merged([i.source for i in items], self.logs), sum(i.tokens for i in items)
+        level = max((item.level for item in items), default=0)
         if len(items) < 2:
-            return
-        if total > MOST_TOKENS:
+            return False
+        if total > MOST_TOKENS and not level:
             reason = f"{total} tokens are too many for one summary, {MOST_TOKENS} are the most"
             self.declined.append(Declined(sources, total, reason))
-            return
-        first, last = _span(items)
-        entries = marked([item.entry for item in items])
-        older = self._taken_back(entries, first)
-        entries = with_citations(entries, {at: each.citation for at, each in older.items()})
-        worded = self._worded(entries, self._before(first), total)
-        if isinstance(worded, str):
-            self.declined.append(Declined(sources, total, worded))
-            return
-        if worded.method not in WORDED:
-            sources = (*map(self._lines_of, older.values()), *sources)
+        if total > MOST_TOKENS:
+            return False
+        first, last = min(item.earliest for item in items), max(item.latest for item in items)
+        entries = [entry for item in items for entry in item.entries]
+        older: dict[int, Sentence] = {}
+        if not level:
+            entries = marked(entries)
+            older = self._taken_back(entries, first)
+            entries = with_citations(entries, {at: each.citation for at, each in older.items()})
         lineage = Lineage(
             sources=sources,
-            parents=(),
+            parents=tuple(item.source.path for item in items if item.level),
             earliest=first,
             latest=last,
             compacted=self.now,
-            method=worded.method,
-            confidence=worded.confidence,
-            level=1,
+            method="",
+            confidence=0.0,
+            level=level + 1,
             source_tokens=total,
-            summary_tokens=measure(worded.body),
+            summary_tokens=0,
             seal="",
             run=self.run,
         )
-        path, text = self._path(first, last), document(lineage, worded.body)
-        draft = SummaryDraft(
-            path,
-            text,
-            worded.body,
-            lineage,
-            len(items),
-            worded.unused,
-            worded.invented,
-            worded.omitted,
-        )
-        self.drafts.append(draft)
-        self._remember(path, last, text)
+        ends = list(accumulate(sum(len(e.sentences) for e in item.entries) for item in items))
+        groups = [range(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+        draft = self._worded(SummaryDraft("", "", "", lineage, len(items)), entries, groups)
+        if isinstance(draft, str):
+            if not level:  # older summaries stay in use
+                self.declined.append(Declined(sources, total, draft))
+            return False
+        lineage = draft.lineage._replace(summary_tokens=measure(draft.body))
+        if lineage.method not in WORDED:
+            lineage = lineage._replace(sources=(*map(self._lines_of, older.values()), *sources))
+        path, text = self._path(first, last), document(lineage, draft.body)
+        self.drafts.append(draft._replace(path=path, text=text, lineage=lineage))
+        if not level:
+            self._remember(path, last, text)
+        return True
 
     def _worded(
-        self,
-        entries: Sequence[EntrySummary],
-        before: SummaryLines,
-        total: int,
-    ) -> SummaryBody | str:
+        self, draft: SummaryDraft, entries: Sequence[EntrySummary], groups: Sequence[range]
+    ) -> SummaryDraft | str:
         """Write a summary that saves enough, or say why none does."""
+        total, is_first = draft.lineage.source_tokens, draft.lineage.level == 1
         most = max(WORTH, self.settings.ratio) * total
         unused = ""
-        if self.writer:
+        if self.writer and is_first:
             by = self.writer
             text, confidence, invented = self._rewritten(entries, by)
             cost = measure(text)
             if cost <= most:
-                return SummaryBody(text, by.method, confidence, invented=invented)
+                lineage = draft.lineage._replace(method=by.method, confidence=confidence)
+                return draft._replace(body=text, lineage=lineage, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
-        text, lines = self._body(entries, before, total)
+        before = self._before(draft.lineage.earliest) if is_first else SummaryLines()
+        share = self.settings.ratio if is_first else WORTH
+        text, lines = self._body(entries, groups, before, share * total)
         cost = measure(text)
         if cost > most:
             least = "the shortest summary"
@@ -192,11 +185,13 @@ class Drafter:
                 else f"{least} costs {cost} of {total} tokens"
             )
         flat = [sentence for entry in entries for sentence in entry.sentences]
-        is_told = set(lines.chosen)
-        omitted = tuple(
-            flat[at] for at, first in enumerate(recurring(flat)) if first not in is_told
+        omitted = (at for at, first in enumerate(recurring(flat)) if first not in lines.chosen)
+        return draft._replace(
+            body=text,
+            lineage=draft.lineage._replace(method=lines.method, confidence=lines.confidence),
+            unused=unused,
+            omitted=tuple(flat[at] for at in omitted),
         )
-        return SummaryBody(text, lines.method, lines.confidence, unused, omitted=omitted)
 
     def _taken_back(self, entries: Sequence[EntrySummary], first: str) -> dict[int, Sentence]:
         """Return decisions of earlier summaries, by the place of the sentence that corrects them.
@@ -204,7 +199,8 @@ class Drafter:
         A decision is cited once, if its lines in the log have not moved.
         """
         by_place: dict[int, Sentence] = {}
-        later = [each for each in reversals(entries) if not _is_marked(entries, each.at)]
+        flat = [sentence for entry in entries for sentence in entry.sentences]
+        later = [each for each in reversals(entries) if not flat[each.at].replaces]
         for latest, decision in self.decisions if later else ():
             newer = superseding(decision, [each for each in later if each.at not in by_place])
             place = decision.path, decision.first
@@ -252,16 +248,17 @@ class Drafter:
     def _body(
         self,
         entries: Sequence[EntrySummary],
+        groups: Sequence[range],
         before: SummaryLines,
-        total: int,
+        goal: float,
     ) -> tuple[str, Extract]:
-        """Write a body: the longest that fits the ratio, or the shortest of all.
+        """Write a body: the longest of at most `goal` tokens, or the shortest of all.
 
         Headings and citations cost too, so the budget of the sentences is found by trying.
         """
         flat = [sentence for entry in entries for sentence in entry.sentences]
         forced = [n for n, s in enumerate(flat) if s.reason in HARD and not s.is_corrected]
-        budget = goal = self.settings.ratio * total
+        budget = goal
         best: tuple[str, Extract] | None = None
         for last in (*[False] * (ROUNDS - 1), True):
             budget = 0.0 if last and best is None else budget
@@ -270,11 +267,11 @@ class Drafter:
                 before,
                 self.weights,
                 forced=forced,
-                groups=_groups(entries),
+                groups=groups,
                 budget=budget,
                 embed=self.embed,
             )
-            text = body(_chosen(entries, set(result.chosen)))
+            text = body(_chosen(entries, result.chosen))
             left = goal - quotient(text)
             if left >= 0 and (best is None or len(text) > len(best[0])):
                 best = text, result
@@ -303,31 +300,19 @@ class Drafter:
         return body(made.entries), sure, made.invented
 
 
-def _chosen(entries: Sequence[EntrySummary], chosen: set[int]) -> list[EntrySummary]:
-    """Keep the chosen sentences of each entry."""
+def _chosen(entries: Sequence[EntrySummary], chosen: frozenset[int]) -> list[EntrySummary]:
+    """Keep the chosen sentences of each entry; a line of a summary that is not chosen is gone."""
     flat = [sentence for entry in entries for sentence in entry.sentences]
-    times = Counter(recurring(flat))
-    by_place = {at: flat[at]._replace(times=times[at]) for at in chosen}
-    return [
-        entry._replace(sentences=tuple(by_place[at] for at in here if at in by_place))
-        for entry, here in zip(entries, _groups(entries), strict=True)
-    ]
-
-
-def _span(items: Sequence[Item]) -> tuple[str, str]:
-    """Return the first and the last day of a cluster."""
-    return min(item.earliest for item in items), max(item.latest for item in items)
-
-
-def _groups(entries: Sequence[EntrySummary]) -> list[range]:
-    """Return the positions of each entry's sentences among all of them."""
-    ends = list(accumulate(len(entry.sentences) for entry in entries))
-    return [range(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def _is_marked(entries: Sequence[EntrySummary], at: int) -> bool:
-    flat = [sentence for entry in entries for sentence in entry.sentences]
-    return bool(flat[at].replaces)
+    times = Counter[int]()
+    for first, sentence in zip(recurring(flat), flat, strict=True):
+        times[first] += sentence.times
+    numbered, chosen_entries = enumerate(flat), list[EntrySummary]()
+    for entry in entries:
+        own = [(at, sentence) for at, sentence in islice(numbered, len(entry.sentences))]
+        shown = tuple(each._replace(times=times[at]) for at, each in own if at in chosen)
+        if shown or not entry.is_line:
+            chosen_entries.append(entry._replace(sentences=shown))
+    return chosen_entries
 
 
 def merged(

@@ -7,10 +7,9 @@ value of a sentence is
 
 where `chance` is how likely somebody asks for it: a logistic function of its names, times and
 numbers, of the IDF of its terms that are not chosen yet, and of whether it answers a question.
-A sentence counts less if it is in brackets, if it is late in a conversation, if its subject is
-named only before it, if it recurs, or if an assistant or a tool says it. A line of a note also
-counts less if most other logs contain a similar line ("Stand-up at 9:30"). REPEAT is less for a
-sentence with a new name, number or time.
+A sentence counts less if it is in brackets, if it is late in a conversation, if it recurs, or if
+an assistant or a tool says it. A line of a note also counts less if most other logs contain a
+similar line ("Stand-up at 9:30"). REPEAT is less for a sentence with a new name, number or time.
 
 A line that recurs is chosen once, and a line of the summary before is not chosen again. A sentence
 that means nothing without the one before it takes that one along.
@@ -42,7 +41,6 @@ ANSWERS = 0.8
 NEWS = 3.4 / 40  # for each unit of IDF
 MOST_NEWS = 20.0
 ASIDE = 0.5
-LEANS = 0.5
 MACHINE = 2.0
 LATE = 0.5  # for the end of a conversation: people thank and say goodbye
 BY_LENGTH = 0.8
@@ -67,9 +65,9 @@ class SummaryLines(Record):
 
 
 class Extract(Record):
-    """The chosen sentences of a cluster, in their order."""
+    """The chosen sentences of a cluster."""
 
-    chosen: tuple[int, ...]  # positions among the sentences
+    chosen: frozenset[int]  # positions among the sentences
     confidence: float  # see `_Selection.confidence`
     method: str
 
@@ -125,7 +123,7 @@ def extract(
         if spent + cost <= budget:
             spent += cost
             selection.take(best)
-    return Extract(tuple(sorted(selection.chosen)), selection.confidence(), space.method)
+    return Extract(frozenset(selection.chosen), selection.confidence(), space.method)
 
 
 class _Selection:
@@ -165,12 +163,11 @@ class _Selection:
             + telling(sentence.text, names)
             + ANSWERS * (at in answering)
             - ASIDE * is_digression(sentence.text)
-            - LEANS * (needed is None and leans_on(sentence.text))
             - MACHINE * sentence.by_machine
             - LATE * (where[at] if sentence.speaker else 0)
             - RECURS * (times[at] > 1)
             - OF_ROUTINE * max(0.0, self.routine[at] - ROUTINE)
-            for at, (sentence, needed) in enumerate(zip(sentences, self.needed, strict=True))
+            for at, sentence in enumerate(sentences)
         ]
         self.odds = np.array(odds)
         self.alike = np.zeros(len(sentences), dtype=np.float32)

@@ -12,10 +12,14 @@ from memcli.compaction.entries import DatedLog, LogEntry, cut
 from memcli.compaction.external_summarizer import Wording
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import Embed, idf
-from memcli.compaction.summaries import Summary
+from memcli.compaction.summaries import Summary, entries_of
+from memcli.markdown import frontmatter
+from memcli.markdown.evidence import WORDED
 from memcli.markdown.lineage import lines_hash
 from memcli.record import Record
-from memcli.types import SourceLines
+from memcli.types import Lineage, SourceLines
+
+OLD = 3  # times the days of the tail: summaries before them are summarised again
 
 
 class CompactionPlan(Record):
@@ -30,9 +34,12 @@ class CompactionPlan(Record):
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """Return the tokens that the drafts summarise, and their own."""
+        """Return the tokens that the drafts summarise, and those of the drafts in use."""
         sources = sum(draft.lineage.source_tokens for draft in self.drafts)
-        return sources, sum(draft.lineage.summary_tokens for draft in self.drafts)
+        tokens = sum(draft.lineage.summary_tokens for draft in self.drafts)
+        below = {path for draft in self.drafts for path in draft.lineage.parents}
+        inside = sum(d.lineage.summary_tokens for d in self.drafts if d.path in below)
+        return sources - inside, tokens - inside
 
     @property
     def ratio(self) -> float | None:
@@ -77,6 +84,19 @@ def make_plan(
     groups, waiting = cluster([_item(entry) for entry in open_], settings.cluster)
     for group in groups:
         drafter.summarise(group)
+    last = max((log.date for log in logs), default="")
+    old = first_day(last, OLD * settings.tail_days) if last and settings.tail_days else ""
+    made = [(summary.path, summary.text, summary.lineage) for summary in valid]
+    made += [(draft.path, draft.text, draft.lineage) for draft in drafter.drafts]
+    rest, size = _old(made, old), settings.cluster
+    at = 0
+    while at + size <= len(rest):
+        # If some of them are too full of decisions, the first waits and the others are tried.
+        if drafter.summarise(rest[at : at + size]):
+            del rest[at : at + size]
+            at = 0
+        else:
+            at += 1
     waits = open_[len(open_) - len(waiting) :] if waiting else []
     return CompactionPlan(
         entries=tuple(entries),
@@ -104,7 +124,23 @@ def _item(entry: LogEntry) -> Item:
         tuple(sentences(entry)),
     )  # fmt: skip
     source = SourceLines(log.path, entry.start_line, entry.end_line, hash_)
-    return Item(source, log.first_day or log.date, log.date, entry.tokens, summary)
+    return Item(source, log.first_day or log.date, log.date, entry.tokens, (summary,))
+
+
+def _old(summaries: Sequence[tuple[str, str, Lineage]], before: str) -> list[Item]:
+    """Return the summaries of logs that end before a day and are in no other summary."""
+    inside = {path for _, _, lineage in summaries for path in lineage.parents}
+    items = []
+    for path, text, lineage in sorted(summaries, key=lambda each: (each[2].latest, each[0])):
+        is_old = lineage.level == 1 and lineage.method not in WORDED and lineage.latest < before
+        if not is_old or path in inside:
+            continue
+        lines = text.removesuffix("\n").split("\n")
+        first = frontmatter.split(tuple(lines))[1] + 1
+        source = SourceLines(path, first, len(lines), lines_hash(lines, first, len(lines)))
+        days, tokens = (lineage.earliest, lineage.latest), lineage.summary_tokens
+        items.append(Item(source, *days, tokens, tuple(entries_of(text)), level=1))
+    return items
 
 
 T = TypeVar("T")
@@ -113,15 +149,10 @@ T = TypeVar("T")
 def cluster(items: Sequence[T], size: int) -> tuple[list[list[T]], list[T]]:
     """Return (clusters, waiting) of items sorted by time.
 
-    c = ceil(n / k) and item i goes to cluster floor(i * c / n): contiguous and even. The n items
-    fill whole clusters; the others wait for more, so a second run changes nothing.
+    Items that fill no whole cluster wait for more, so a second run changes nothing.
     """
-    n = len(items) - len(items) % size
-    count = -(-n // size)
-    groups: list[list[T]] = [[] for _ in range(count)]
-    for at, item in enumerate(items[:n]):
-        groups[at * count // n].append(item)
-    return groups, list(items[n:])
+    end = len(items) - len(items) % size
+    return [list(items[at : at + size]) for at in range(0, end, size)], list(items[end:])
 
 
 def split_tail(

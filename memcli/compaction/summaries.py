@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from math import inf
 
+from memcli.compaction.compose import EntrySummary
 from memcli.compaction.sentences import Sentence
 from memcli.indexing.lineage import successors
 from memcli.language.salience import keep_reason
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import NOTHING, CitedFile, unmarked, weigh
-from memcli.markdown.lineage import cited, cited_lines
+from memcli.markdown.lineage import cited, cited_lines, log_name, month_and_day
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines, lines_of
 
@@ -115,10 +114,10 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
             paths = {cite.path for _, cite in cited_lines(summary.text)}
             olds = (cited(f"- {NOTHING} ({old})") for old in corrections(summary.text))
             paths |= {old.path for old in olds if old}
-            silent = {leaf.path for leaf in leaves_of(path, by_path)} - paths
-            result += [
-                Problem(path, "coverage", f"none of its lines cites {p}") for p in sorted(silent)
-            ]
+            below = {source.path: {source.path} for source in lineage.sources}
+            below |= {p: {leaf.path for leaf in leaves_of(p, by_path)} for p in lineage.parents}
+            silent = [p for p in sorted(below) if paths.isdisjoint(below[p])]
+            result += [Problem(path, "coverage", f"none of its lines cites {p}") for p in silent]
         if lineage.summary_tokens >= lineage.source_tokens:
             detail = f"{lineage.summary_tokens} tokens for {lineage.source_tokens}"
             result.append(Problem(path, "progress", detail))
@@ -135,21 +134,12 @@ def _invented(line: str) -> str:
 
 
 def last_run(summaries: Sequence[Summary]) -> list[Summary]:
-    """Return the summaries of the run that was made last, whatever time it was given.
+    """Return the summaries of the run that was made last.
 
-    Runs are counted; among earlier ones without a count, the time decides.
+    Runs are counted. If two machines have counted the same number, their times decide.
     """
-    made = [(summary.lineage.run, _instant(summary.lineage.compacted)) for summary in summaries]
+    made = [(summary.lineage.run, summary.lineage.compacted) for summary in summaries]
     return [each for each, at in zip(summaries, made, strict=True) if at == max(made)]
-
-
-def _instant(time: str) -> float:
-    """Return an ISO time in seconds since 1970; without an offset it is UTC, "" is first."""
-    try:
-        moment = datetime.fromisoformat(time)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return -inf
 
 
 def leaves_of(path: str, summaries: Mapping[str, Summary]) -> list[SourceLines]:
@@ -193,6 +183,25 @@ def last_lines(text: str, tokens: int) -> list[str]:
             break
         lines.append(sentence.text)
     return lines[::-1]
+
+
+def entries_of(text: str) -> list[EntrySummary]:
+    """Read the lines of a summary with their headings, to summarise them again.
+
+    A line loses the citation of what it corrects, which is not in a summary.
+    """
+    titles = [""]
+    for row in text.split("\n"):
+        titles.append(row.removeprefix("## ") if row.startswith("## ") else titles[-1])
+    entries = []
+    for (number, _), line in zip(cited_lines(text), citing_lines(text), strict=True):
+        name, title = log_name(line.path), titles[number]
+        is_named = name and title.split(" ")[0] in (name, month_and_day(name)[0])
+        title = title.partition(" ")[2] if is_named else title
+        if line.text != NOTHING:
+            own = (line._replace(replaces=""),)
+            entries.append(EntrySummary("", (title,), line.path, line.first, line.last, own, True))
+    return entries
 
 
 def citing_lines(text: str) -> list[Sentence]:

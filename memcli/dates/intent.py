@@ -58,6 +58,11 @@ def wishes(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
     return tuple(span for span in dates if _is_wish(text, span, dates, sentences, asking))
 
 
+def asks(text: str) -> bool:
+    """Return whether a text is a question, by its mark or by a word such as "who"."""
+    return text.rstrip().endswith(("?", "？")) or bool(re.search(_ASKS, text.lower()))
+
+
 def _is_wish(
     text: str,
     span: DateSpan,

@@ -19,7 +19,15 @@ from functools import cache, cached_property
 
 from memcli.language.salience import RULE, is_supported, keep_reason, sentences_of
 from memcli.markdown.frontmatter import split
-from memcli.markdown.lineage import CitedLine, cited, cited_lines, locate, log_name, seal_of
+from memcli.markdown.lineage import (
+    CitedLine,
+    cited,
+    cited_lines,
+    locate,
+    log_name,
+    month_and_day,
+    seal_of,
+)
 from memcli.markdown.parse import Block, parse
 from memcli.markdown.units import Unit, units, without_data
 from memcli.record import Record
@@ -213,7 +221,9 @@ def _invented(
     lines = tuple(text.split("\n"))
     titles = {heading for each in now for heading in each.file.headings}
     headings = {heading for title in titles for heading in (title, _undated(title))}
-    names, cites = {log_name(each.source.path) for each in now}, dict(cited_lines(text))
+    cites = dict(cited_lines(text))
+    names = {log_name(cite.path) for cite in cites.values()}
+    names |= {month_and_day(name)[0] for name in names}
     for number, line in list(enumerate(lines, start=1))[split(lines)[1] :]:
         if not line.strip():
             continue
@@ -258,8 +268,9 @@ def _cited(cite: CitedLine, now: Sequence[CurrentLines]) -> CitedContent | None:
     for lines in now:
         if lines.is_summary:
             units += [
-                Unit(each.text, "", (0,), (number,))
+                Unit(text, "", (0,), (number,))
                 for number, each in lines.file.cited_lines
+                for text in dict.fromkeys((each.text, unmarked(each.text)[0]))
                 if lines.contains(number, number)
                 and each.path == cite.path
                 and cite.first <= each.first <= each.last <= cite.last

@@ -25,6 +25,8 @@ MOST_HASHED = 500_000  # lines
 _PLACE = r"([^\n]{0,1024}?):(\d{1,9})(?:-(\d{1,9}))?"
 _LINES = r"(\d{1,9})-(\d{1,9})"
 _HASH = r"[0-9a-f]{32}"
+_NAMED_DAY = r"(\d{4}-\d{2})-(\d{2}[^/]*)"
+_OF_MONTH = r"memory/\d{4}-\d{2}\.md"  # as the heading of a month
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _SEAL = r'^seal: "([0-9a-f]{32})"\n'
 
@@ -170,6 +172,12 @@ def cited_name(path: str) -> str:
     return name if name[:1].isdigit() else path
 
 
+def month_and_day(name: str) -> tuple[str, str]:
+    """Cut the name of a log behind its month: "2025-03-03" -> ("2025-03", "03"); else ("", "")."""
+    match = re.fullmatch(_NAMED_DAY, name)
+    return (match[1], match[2]) if match else ("", "")
+
+
 def log_of(heading: str) -> str:
     """Return the path of the log that a heading names with its first word; "" without words."""
     words = heading.lstrip("#").split(maxsplit=1)
@@ -180,18 +188,22 @@ def cited(line: str, log: str = "") -> CitedLine | None:
     """Read the citation at the end of a summary's line; headings have none.
 
     `log` is what the heading above names: the path of citations that are only line numbers. Others
-    have a path, or the name of a log that begins with its date.
+    have a path, or the name of a log that begins with its date. Below the heading of a month, the
+    month is left out.
 
     Examples: "- said (:9-14)" -> ("said", log, 9, 14)
-              "- said (2025-03-03:5)" -> ("said", "memory/2025-03-03.md", 5, 5)
+              "- said (03:5)" -> ("said", "memory/2025-03-03.md", 5, 5), below "## 2025-03"
+              "- said (2025-03-03:5)" -> the same, without a heading
               "- said (logs/a b.md:3)" -> ("said", "logs/a b.md", 3, 3)
     """
     text, opened, rest = line.rpartition(" (")
     is_line = line.startswith("- ") and opened and rest.endswith(")")
     place = re.fullmatch(_PLACE, rest[:-1]) if is_line else None
-    path = place and (log_path(place[1]) if place[1][:1].isdigit() else place[1] or log)
-    if not place or not path:
+    if not place or not (place[1] or log):
         return None
+    path = place[1] or log
+    if path[:1].isdigit():
+        path = log_path(f"{log_name(log)}-{path}" if re.fullmatch(_OF_MONTH, log) else path)
     first = int(place[2])
     return CitedLine(text[2:], path, first, int(place[3] or first))
 

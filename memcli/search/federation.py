@@ -132,7 +132,7 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
     )
     if not options.ends:
         return answer
-    return ended(answer, apart=options.apart, is_shared=options.is_shared, budget=options.budget)
+    return ended(answer, apart=options.apart, miss=options.miss, budget=options.budget)
 
 
 def in_turns(

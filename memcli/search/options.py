@@ -67,7 +67,7 @@ class SearchOptions(Record):
     sort: str = "score"  # score | date | newest: the order of what is shown
     ends: bool = False  # show only passages worth reading
     lists: bool = False  # one line of each passage, over the whole memory
-    is_shared: bool = False  # the call asks other questions too, so a next call costs less
+    miss: int | None = None  # with `ends`, tokens that a failed search costs; None: MISS
     apart: bool = False  # with `ends`, each turn of a conversation is a separate passage
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint

@@ -145,19 +145,17 @@ def search(
         passages=_with_ends(snapshot, gathered, answer, every_line=options.lists)
     )
     if options.ends:
-        answer = ended(
-            answer, apart=options.apart, is_shared=options.is_shared, budget=options.budget
-        )
+        answer = ended(answer, apart=options.apart, miss=options.miss, budget=options.budget)
     observe("budget", answer.passages)
     return answer
 
 
 def ended(
-    answer: Answer, *, apart: bool = False, is_shared: bool = False, budget: int | None = None
+    answer: Answer, *, apart: bool = False, miss: int | None = None, budget: int | None = None
 ) -> Answer:
     """Keep only the passages worth reading, and of these what fits the budget.
 
-    `apart` and `is_shared` are those of `worthwhile`.
+    `apart` and `miss` are those of `worthwhile`.
     """
     from memcli.search.reading_value import worthwhile
 
@@ -173,7 +171,7 @@ def ended(
         is_exact=answer.is_exact,
         of_writer=answer.of_writer,
         of_several=answer.of_several,
-        is_shared=is_shared,
+        miss=miss,
         apart=apart,
     )
     idle = (passage for passage in every if not any(map(passage.contains, passages)))

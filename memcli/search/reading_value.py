@@ -18,7 +18,9 @@ A passage keeps the units with a gain, and a short answer keeps the question bef
 with a question to a speaker whom the question names, the reply follows.
 MISS is what a failed search costs: about 900 tokens more. If a call asks several questions, the
 next call is shared too. With 480, the sets print 35 to 41 % less. LoCoMo loses .034 of the
-evidence, REALTALK .089 and BEAM .074; within the first 400 tokens .016, .038 and .057.
+evidence, REALTALK .089 and BEAM .074; within the first 400 tokens .016, .038 and .057. A query
+that is not a question is mostly a second try, and costs 300: in recorded calls of readers its lines
+were half as often evidence that was not printed yet.
 
 The weights are rounded from a logistic regression on LoCoMo, REALTALK, BEAM, QMSum, MADial and
 chunking-eval. If a set is left out of the fit, the area under its ROC falls by .005 (chats) or .02
@@ -41,7 +43,7 @@ from memcli.types import Turn
 if TYPE_CHECKING:
     from memcli.search.ranked import RankedPassage
 
-MISS, MISS_OF_SHARED = 900, 480  # tokens
+MISS, MISS_OF_QUESTION, MISS_OF_STATEMENT = 900, 480, 300  # tokens
 HEADING_TOKENS = 15  # of the line above a passage
 SHORT_ANSWER = 20  # tokens; a shorter turn needs the question before it
 MOST_WITHOUT_MATCH = 3  # passages of an answer without a match
@@ -96,15 +98,15 @@ def worthwhile(
     is_exact: bool,
     of_writer: bool,
     of_several: bool = False,
-    is_shared: bool = False,
+    miss: int | None = None,
     apart: bool = False,
 ) -> tuple[Sequence[RankedPassage], int]:
     """Leave out what is not worth reading, and count the passages that are left out.
 
     Without a match (`matches`) three passages remain. With `is_exact`, a passage without the
     identifier is left out if another contains it. Passages are narrowed only if their scores are
-    measured. With `is_shared`, a miss costs less. With `apart`, each turn becomes a passage,
-    and only passages of greetings are left out.
+    measured. With `apart`, each turn becomes a passage, and only passages of greetings
+    are left out.
     """
     every = len(passages)
     passages = [passage for passage in passages if not _only_greets(passage)] or passages
@@ -117,7 +119,7 @@ def worthwhile(
         ]
     if not is_measured:
         return passages, every - len(passages)
-    per_token = 1 / (MISS_OF_SHARED if is_shared else MISS)
+    per_token = 1 / (miss or MISS)
     best = max((passage.score for passage in passages), default=0.0)
     result: list[RankedPassage] = []
     read = 0  # passages of which something is printed

@@ -127,24 +127,6 @@ def test_a_drop_below_the_baseline_names_the_culprit(bench: Bench) -> None:
     assert "Against the baseline: 1 worse, 0 better, " in shown
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (("--max-drop", "0.1"), "--max-drop needs --baseline"),
-        (("--fail-under", "speed=1"), "--fail-under takes METRIC=NUMBER"),
-        (("--baseline", "nowhere.json"), "nowhere.json cannot be read"),
-        (("--run", "memory/run.md"), "would become part of the notes"),
-    ],
-)
-def test_what_cannot_be_meant_is_exit_2(
-    bench: Bench, arguments: tuple[str, ...], why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(bench.notes)
-    out, err = bench("quality", str(bench.questions), *arguments, code=2)
-    assert out == ""
-    assert why in err
-
-
 def test_the_lane_is_silent_when_well_and_speaks_until_it_is_accepted(bench: Bench) -> None:
     assert bench.check(1) == ("", "")
     assert bench.check(2) == ("", "")
@@ -210,6 +192,11 @@ def test_nothing_of_the_bench_is_ever_indexed(bench: Bench) -> None:
         assert "would become part of the notes that are measured" in err
     assert (bench.notes / "MEMORY.md").read_text() == before
     assert not (bench.notes / "memory" / "deep").exists()
+
+
+def test_a_baseline_that_is_not_there_is_named(bench: Bench) -> None:
+    _, err = bench("quality", str(bench.questions), "--baseline", "nowhere.json", code=2)
+    assert "nowhere.json cannot be read" in err
 
 
 def test_init_drafts_are_not_counted_until_confirmed_and_never_written_over(bench: Bench) -> None:

@@ -82,32 +82,14 @@ def test_a_gate_judges_all_questions_together(sets: list[str]) -> None:
     assert asked(*sets, "--mode", "keyword", "--fail-under", "Hit@1=0.5") == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--run", "run.jsonl"], "--run cannot be combined with several files of questions"),
-        (["--ablate"], "--ablate cannot be combined with several files of questions"),
-        (["--against", "queries.jsonl"], "queries.jsonl cannot be read"),
-        (["--against", "one/queries.jsonl"], "one/queries.jsonl is not a trace of several sets"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    sets: list[str], arguments: list[str], message: str
-) -> None:
-    assert message in asked(*sets, *arguments, code=2)[1]
-
-
-def test_a_set_is_given_once(sets: list[str]) -> None:
-    assert "one/queries.jsonl is given twice" in asked(*sets, "./one/queries.jsonl", code=2)[1]
-    assert "--against needs the files" in asked("--against", "x.json", code=2)[1]
-
-
 def test_a_receipt_without_a_common_question_says_so(sets: list[str], tmp_path: Path) -> None:
     record = json.loads(asked(*sets, "--mode", "keyword", "--json")[0])
     record["sets"] = {"other": record["sets"]["one"]}
     write(tmp_path, "before.json", json.dumps(record))
     message = asked(*sets, "--mode", "keyword", "--against", "before.json", code=2)[1]
     assert "no question was asked in both runs" in message
+    message = asked(*sets, "--against", "one/queries.jsonl", code=2)[1]
+    assert "one/queries.jsonl is not a trace of several sets" in message
 
 
 TWO = '[[source]]\nname = "handbook"\npath = "handbook"\n'

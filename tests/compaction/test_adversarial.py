@@ -56,11 +56,11 @@ CASES = {
     "code": (
         ["Settings of that run:\n\n```yaml\nhttp:\n  keepalive: 75\ndb:\n  pool_size: 20\n"
          "  pool_wait_ms: 2000\n```"],
-        ["[yaml code, 5 lines: pool_size, pool_wait_ms] (:7-15)"],
+        ["[yaml code, 5 lines: pool_size, pool_wait_ms] (01:7-15)"],
     ),
     "table": (
         ["| carrier | p95 ms |\n|---|---:|\n| Nordpak | 210 |\n| Velopost | 143 |"],
-        ["[table, 2 rows: carrier, p95 ms, Nordpak, Velopost] (:7-10)"],
+        ["[table, 2 rows: carrier, p95 ms, Nordpak, Velopost] (01:7-10)"],
     ),
     "base64": (
         [f"The key is {'QUJD' * 40} and must never be printed."],
@@ -81,7 +81,7 @@ CASES = {
     ),
     "looks like a citation": (
         ["We must keep the note (memory/2030-01-01.md:1)."],
-        ["We must keep the note (memory/2030-01-01.md:1). (:7)"],
+        ["We must keep the note (memory/2030-01-01.md:1). (01:7)"],
     ),
 }  # fmt: skip
 
@@ -108,7 +108,6 @@ def test_what_must_survive_does(name: str) -> None:
 
 def test_a_decision_taken_back_is_told_in_its_order() -> None:
     told, _ = _told(CASES["changed mind"][0])
-    told = told.partition("## 2025-03-02")[0]
     assert told.count("We decided to use MySQL.") == 1
     assert told.index("instead of MySQL. [replaces ") < told.index("We decided to use MySQL.")
 
@@ -117,7 +116,7 @@ def test_lines_that_all_must_survive_are_declined() -> None:
     text = "\n".join(f"- Rule {n}: you must never touch valve {n}." for n in range(10, 16))
     plan = plan_of([make_log(f"2025-03-0{n}", text) for n in (1, 2)], settings(cluster=2))
     assert plan.drafts == ()
-    assert [d.reason for d in plan.declined] == ["the shortest summary costs 96 of 126 tokens"]
+    assert [d.reason for d in plan.declined] == ["the shortest summary costs 95 of 126 tokens"]
 
 
 def test_background_that_the_summary_before_tells_is_not_told_again() -> None:
@@ -130,14 +129,14 @@ def test_background_that_the_summary_before_tells_is_not_told_again() -> None:
     told = [sentence._replace(speaker="Ann") for sentence in sentences(entry)]  # no opening
     weights = idf(lines)
 
-    def chosen(before: SummaryLines) -> tuple[int, ...]:
+    def chosen(before: SummaryLines) -> frozenset[int]:
         group = [range(3)]
         return extract(told, before, weights, forced=(), groups=group, budget=0, embed=None).chosen
 
-    assert chosen(SummaryLines()) == (2,)
-    assert chosen(SummaryLines(text=lines[2])) != (2,)
-    assert chosen(SummaryLines(last=(lines[2],))) != (2,)  # in other words
-    assert chosen(SummaryLines("\n".join(lines[:2]), tuple(lines[:2]))) == (2,)
+    assert chosen(SummaryLines()) == {2}
+    assert chosen(SummaryLines(text=lines[2])) != {2}
+    assert chosen(SummaryLines(last=(lines[2],))) != {2}  # in other words
+    assert chosen(SummaryLines("\n".join(lines[:2]), tuple(lines[:2]))) == {2}
 
 
 @pytest.mark.parametrize("ratio", [0.3, 0.45, 0.6])

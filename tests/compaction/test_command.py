@@ -105,7 +105,7 @@ def test_where_nothing_shrinks_both_reasons_are_told(tmp_path: Path) -> None:
              "0", "--tail-days", "0", "--ratio", "0.6"])  # fmt: skip
     assert re.fullmatch(
         r"declined  memory/2025-03-01\.md to memory/2025-03-02\.md: what the program wrote costs"
-        r" \d{4} of 126 tokens, and the shortest summary 96\n",
+        r" \d{4} of 126 tokens, and the shortest summary 95\n",
         out.getvalue(),
     )
 

@@ -18,8 +18,6 @@ def say(text: str, line: int) -> Sentence:
     [
         ("Does the harbour crane need grease?", "The harbour crane needs grease."),
         ("港口起重机需要润滑油吗？", "港口起重机需要润滑油。"),
-        ("They grease the harbour crane.", "Some grease the harbour crane."),
-        ("They grease the harbour crane.", "Do we grease the harbour crane?"),
         (
             "[table, 9 rows: harbour, crane, grease, weights, chains]",
             "They grease the harbour crane.",
@@ -27,14 +25,14 @@ def say(text: str, line: int) -> Sentence:
     ],
 )
 def test_a_group_is_summarized_by_its_clearest_sentence(worse: str, best: str) -> None:
-    """Not by a question, by what leans on a sentence before it, or by the mark of a table."""
+    """Not by a question, or by the mark of a table."""
     words = {word: 1.0 for text in (worse, best) for word in content(text)}
     for texts in ((worse, best), (best, worse)):
         sentences = [say(text, 9 * line) for line, text in enumerate(texts, 1)]
         found = extract(
             sentences, SummaryLines(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
         )
-        assert found.chosen == (texts.index(best),)
+        assert found.chosen == {texts.index(best)}
 
 
 def test_what_a_machine_says_stands_for_a_group_last() -> None:
@@ -45,7 +43,7 @@ def test_what_a_machine_says_stands_for_a_group_last() -> None:
         found = extract(
             both, SummaryLines(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
         )
-        assert found.chosen == (best,)
+        assert found.chosen == {best}
 
 
 def test_confidence_is_the_mean_of_how_near_and_how_much() -> None:

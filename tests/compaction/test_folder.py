@@ -18,7 +18,6 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.cli.main import run
 from memcli.compaction import folder
-from memcli.compaction.summaries import last_run
 from memcli.errors import UsageError
 from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings
@@ -27,9 +26,7 @@ from tests.cli.processes import COMMAND
 from tests.commands import say
 from tests.compaction.support import (
     lineage_of,
-    make_log,
     plan_of,
-    read_back,
     settings,
     write_level_two,
 )
@@ -137,17 +134,6 @@ def test_the_run_that_was_made_last_is_undone_first(notes: Path, clock: str) -> 
     assert tree(notes) == between
     assert compact(notes, "--undo")[0] == 0
     assert tree(notes) == bare
-
-
-def test_of_runs_that_were_not_counted_yet_the_time_decides() -> None:
-    times = ["2026-10-25T02:30:00+02:00", "2026-10-25T02:10:00+01:00", "2026-10-24T09:00:00", "-"]
-    logs = [make_log(f"2025-03-0{n}", f"We must never touch valve {n}. {'So. ' * 40}")
-            for n in (1, 2)]  # fmt: skip
-    (made,) = read_back(logs, plan_of(logs, settings(cluster=2)).drafts)
-    old = [made._replace(lineage=made.lineage._replace(compacted=t, run=0)) for t in times]
-    assert [each.lineage.compacted for each in last_run(old)] == [times[1]]
-    assert last_run([*old, made]) == [made]
-    assert last_run([]) == []
 
 
 def test_a_later_run_is_undone_alone(summarised: Path) -> None:

@@ -154,7 +154,8 @@ def was_said(line: str, log: str, logs: Lines) -> bool:
     if found is None:
         return False
     named = found[2] or log  # a path, or the name of a log
-    names = [path for path in logs if named in (path, Path(path).stem)]
+    of_month = f"{log}-{found[2]}"  # below the heading of a month
+    names = [path for path in logs if {named, of_month} & {path, Path(path).stem}]
     if len(names) != 1:
         return False
     said, first, last = found[1], int(found[3]), int(found[4] or found[3])

@@ -56,8 +56,8 @@ def test_a_corrected_decision_gives_way_to_a_citation(name: str) -> None:
     line = 1 + new.count("\n")
     mark = " [replaces 2025-03-01:1]" if is_taken_back else ""
     new = new.rpartition("\n")[2]
-    assert (f"{old} (2025-03-01:1)\n" in draft.body) == (not is_taken_back)
-    assert f"{new}{mark} (2025-03-02:{line})" in draft.body
+    assert (f"{old} (01:1)\n" in draft.body) == (not is_taken_back)
+    assert f"{new}{mark} (02:{line})" in draft.body
     assert [summary.state for summary in read_back(logs, [draft])] == ["valid"]
 
 
@@ -68,7 +68,7 @@ def test_the_new_summary_says_so_of_a_decision_that_an_earlier_one_tells() -> No
              FILLER]  # fmt: skip
     logs = [make_log(f"2025-03-0{n}", text) for n, text in enumerate(texts, start=1)]
     drafts = plan_of(logs, settings(cluster=2)).drafts
-    line = f"- {NEW} [replaces 2025-03-01:1] (2025-03-03:1)\n"
+    line = f"- {NEW} [replaces 2025-03-01:1] (03:1)\n"
     assert [draft.body.count(OLD) for draft in drafts] == [1, 0, 0]
     assert line in drafts[1].body
     assert [(s.path, s.start_line, s.end_line) for s in drafts[1].lineage.sources] == [
@@ -101,7 +101,7 @@ def test_a_decision_whose_lines_have_moved_is_not_cited_where_it_was() -> None:
     plan = plan_of(logs, settings(cluster=2), [before])
     told = "".join(new.body for new in plan.drafts)
     assert f"{NEW} [replaces 2025-03-01:3]" in told
-    assert "2025-03-01:1)" not in told
+    assert "(01:1)" not in told
     assert {summary.state for summary in read_back(logs, plan.drafts)} == {"valid"}
 
 

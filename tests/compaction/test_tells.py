@@ -65,7 +65,7 @@ def test_what_leans_takes_its_sentence_along_into_the_summary() -> None:
     told = said(f"{CHAIN}\n\nThe weather was mild and nobody complained about anything.")
     weights = idf([each.text for each in told])
     found = extract(told, SummaryLines(), weights, forced=[2], groups=(), budget=0, embed=None)
-    assert found.chosen == (0, 1, 2)
+    assert found.chosen == {0, 1, 2}
 
 
 def test_brackets_are_an_aside() -> None:

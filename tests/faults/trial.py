@@ -20,7 +20,7 @@ from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from tests.faults.disk import ANY, POSITIONS, Disk, Position
 from tests.faults.verbs import GONE, NOW, Verb, run
 from tests.store.damage import results
-from tests.store_check import assert_sound, dump
+from tests.store_check import assert_sound, dump_without_times
 
 ASKED = f"search pool --no-sync --json {NOW}"
 FAILED = (ExitCode.NO_INDEX, ExitCode.BUSY)
@@ -98,13 +98,7 @@ class Trial:
         assert code == ExitCode.OK, err
         assert_sound(store)
         files = frozenset(file.name for file in Path(store).parent.iterdir())
-        return State(self._rows(), _notes(self.base), results(out), files)
-
-    def _rows(self) -> dict[str, Any]:
-        """Copy the index, without the times of files."""
-        found = dump(os.environ["MEMCLI_STORE"])
-        found["documents"] = [(*row[:4], *row[5:]) for row in found["documents"]]
-        return found
+        return State(dump_without_times(store), _notes(self.base), results(out), files)
 
     def _connections(self) -> int:
         """Count what is open of this trial: another test of the process may have left more."""
@@ -148,7 +142,7 @@ class Trial:
             if now.get(path) not in (self.before.get(path), self.after.get(path)):
                 yield f"{path} is neither as it was nor as it should be"
         if self.verb.line.startswith("index") and code == ExitCode.OK:
-            rows = self._rows()
+            rows = dump_without_times(os.environ["MEMCLI_STORE"])
             if rows != self.end.rows:
                 yield f"exit 0, and other {_difference(rows, self.end.rows)}: {err.strip()}"
         is_done = now == self.after

@@ -222,19 +222,3 @@ def test_settings_that_could_not_be_used_then_are_named_with_their_commit(notes:
     assert (found.code, found.out) == (2, "")
     assert "(2026-04-01): " in found.err
     assert "store.path is allowed only in your own configuration" in found.err
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "search pool --open 1 --as-of HEAD",
-        "search pool --trace r.json --as-of HEAD",
-        "context --trace r.json --as-of HEAD",
-        "search pool --as-of HEAD -w . -w ..",
-        "search pool --as-of HEAD --workspace-name a/b",
-    ],
-)
-def test_what_is_about_today_alone_is_refused(notes: Path, line: str) -> None:
-    found = say(*line.split(), folder=notes)
-    assert (found.code, found.out) == (2, "")
-    assert "Try: " in found.err

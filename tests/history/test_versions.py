@@ -77,14 +77,6 @@ def test_a_shallow_clone_says_how_far_it_looked(notes: Path) -> None:
     assert "the history here goes back only to " in found.err
 
 
-@pytest.mark.parametrize("line", ["MEMORY.md --hash 00", "MEMORY.md --expand", "MEMORY.md b.md",
-                                  "MEMORY.md --as-of HEAD"])  # fmt: skip
-def test_it_is_about_one_place(notes: Path, line: str) -> None:
-    found = say("get", *line.split(), "--history", folder=notes)
-    assert (found.code, found.out) == (2, "")
-    assert found.err.endswith("Try: memcli get MEMORY.md --history\n")
-
-
 def test_secrets_of_earlier_versions_are_put_out_of_sight(notes: Path) -> None:
     token = "ghp_" + "x7Kd92mQvB4tLw8sRz1nYc5HgJ3fPaE6uT0i"
     commit(notes, "2026-04-01", {"memory/key.md": f"the key {token}\n"})
@@ -92,3 +84,9 @@ def test_secrets_of_earlier_versions_are_put_out_of_sight(notes: Path) -> None:
     found = say("get", "memory/key.md:1", "--history", folder=notes)
     assert "[secret: github-token]" in found.out
     assert token not in found.out
+
+
+def test_it_is_not_about_an_earlier_state(notes: Path) -> None:
+    found = say("get", "MEMORY.md", "--as-of", "HEAD", "--history", folder=notes)
+    assert (found.code, found.out) == (2, "")
+    assert found.err.endswith("Try: memcli get MEMORY.md --history\n")

@@ -13,7 +13,8 @@ import pytest
 
 from memcli.errors import ExitCode
 from tests.machine.verbs import COMPACT, Place, notes
-from tests.store_check import assert_sound, dump
+from tests.store.damage import results
+from tests.store_check import assert_sound, dump_without_times
 
 DAY_NS = 86_400 * 10**9
 NOON_NS = 1_770_724_800 * 10**9  # 2026-02-10 12:00 UTC
@@ -64,9 +65,7 @@ def index_of(place: Place) -> dict[str, object]:
     """Give what is indexed, without the times of files and runs."""
     (store,) = place.home.rglob("index.sqlite")
     assert_sound(str(store))
-    found = dump(str(store))
-    found["documents"] = [(*row[:4], *row[5:]) for row in found["documents"]]
-    return found
+    return dump_without_times(str(store))
 
 
 @pytest.mark.nightly
@@ -86,10 +85,6 @@ def test_an_index_is_the_same_by_a_clock_that_jumps_at_every_look(
     assert place.run("index").code == ExitCode.OK
     assert index_of(place) == found
     assert results(place.run(ASKED).out) == results(answer)
-
-
-def results(out: str) -> object:
-    return json.loads(out)["results"]
 
 
 @pytest.mark.parametrize("first", [0.0, 365.0])

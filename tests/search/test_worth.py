@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.dates.intent import asks
 from memcli.errors import Reason
 from memcli.search.confidence import LOW
 from memcli.search.pipeline import NOTHING, ended
@@ -22,7 +23,11 @@ def _passage(at: int, score: float, confidence: float | None, *lines: str) -> Ra
 
 
 def _ended(
-    passages: list[RankedPassage], *, match_reason: Reason | None = None, is_measured: bool = True
+    passages: list[RankedPassage],
+    *,
+    match_reason: Reason | None = None,
+    is_measured: bool = True,
+    miss: int | None = None,
 ) -> tuple[list[RankedPassage], int]:
     answer = NOTHING._replace(
         passages=tuple(passages),
@@ -30,7 +35,7 @@ def _ended(
         match_reason=match_reason,
         is_measured=is_measured,
     )
-    read = ended(answer)
+    read = ended(answer, miss=miss)
     return list(read.passages), read.weaker
 
 
@@ -134,7 +139,7 @@ def test_small_talk_without_a_word_of_the_question_is_left_out_unless_it_replies
     )
     passages = (talk, *[_passage(2, 0.01, 0.0, CHATTER)] * 9)
     answer = NOTHING._replace(match="strong", is_measured=True, passages=passages, words=("pool",))
-    shown = ended(answer, is_shared=True).passages
+    shown = ended(answer, miss=480).passages
     lines = [line for part in shown for line in part.text.split("\n")]
     assert lines == [talk.text.split("\n")[at] for at in (0, 1, 2, 5)]
 
@@ -273,3 +278,12 @@ def test_a_passage_that_ends_with_a_question_has_the_reply_of_a_named_speaker(
     assert (kept.start_line, kept.end_line) == (1, last)
     other = asked._replace(first=1, last=1, best=1)
     assert sum("sea" in each.text for each in _ended([asked, other])[0]) == 1
+
+
+def test_a_cheaper_miss_prints_less_and_a_question_is_known_by_its_words() -> None:
+    passages = [_passage(n, 1.0 - n / 20, 0.5, CHATTER) for n in range(1, 9)]
+    counted = [len(_ended(passages, miss=miss)[0]) for miss in (4000, 300)]
+    assert counted[0] > counted[1] > 0
+    assert asks("who owns billing")
+    assert asks("¿tiene un gato?")
+    assert not asks("pool timeout")

@@ -211,12 +211,12 @@ def _tell(
         return
     for draft in plan.drafts:
         lineage, mode = draft.lineage, _mode(draft)
+        items = ("entry", "entries") if lineage.level == 1 else ("summary", "summaries")
         how = "" if mode == NORMAL else f", {mode}, confidence {lineage.confidence:.2f}"
         terminal.write_line(
             f"{'wrote' if options.apply else 'would write'}  {terminal.safe_line(draft.path)}"
             f"  {lineage.source_tokens} -> {lineage.summary_tokens} tokens,"
-            f" {counted(draft.items, 'entry', 'entries')}"
-            f"{how}"
+            f" {counted(draft.items, *items)}{how}"
             f"{f'; {draft.unused}' if draft.unused else ''}"
             f"{f'; {draft.invented} invented lines dropped' if draft.invented else ''}"
         )
