@@ -53,6 +53,9 @@ def test_every_error_has_a_hint() -> None:
     assert found == set()
 
 
+MAIN = PACKAGE / "cli" / "main.py"
+
+
 def _codes() -> set[str]:
     """Give the codes of all classes of errors and of all reports."""
     found = set()
@@ -61,8 +64,8 @@ def _codes() -> set[str]:
             if isinstance(node, ast.ClassDef):
                 made = [each for each in node.body if isinstance(each, ast.Assign)]
                 values = [each.value for each in made if ast.unparse(each.targets[0]) == "code"]
-            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_report":
-                values = [keyword.value for keyword in node.keywords if keyword.arg == "code"]
+            elif isinstance(node, ast.Call) and file == MAIN:  # it makes a Reason for each report
+                values = node.args[:1] if ast.unparse(node.func) == "Reason" else []
             else:
                 continue
             found |= {value.value for value in values if isinstance(value, ast.Constant)}

@@ -18,7 +18,9 @@ from memcli.types import Lineage, lines_of
 # Neighbouring sentences share a line, and so a citation, up to this many tokens.
 LINE_TOKENS = 120
 GAP = 1  # lines from one to the next: a citation spans no sentence that is left out
-OF_A_MONTH = 6  # lines of a log without a title, up to which they stay below the month
+HEADINGS = 0.1  # headings below a title may cost this share of what is said below them
+_CLOCK = re.compile(r"\d:\d\d")  # the heading of a session says nothing of its content
+OF_A_MONTH = 6  # lines of a log without headings, up to which they stay below the month
 
 
 class EntrySummary(Record):
@@ -34,10 +36,10 @@ class EntrySummary(Record):
 
 
 def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
-    """Write the text to read and search: a section per log or per month.
+    """Write the text to read and search: a section per log, with its entries' headings, or month.
 
     The heading of a section begins with the name of its log, and its lines cite line numbers only.
-    Logs without a title and with few lines share the heading of their month, and their lines cite
+    Logs without headings and with few lines share the heading of their month, and their lines cite
     the rest of the name. If only a program or a model reads the text, each sentence cites the path
     of its log. A log without a quoted line gets a line that only cites it.
     """
@@ -48,9 +50,10 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
         title = section[0].headings[0]
         heading = _heading(name, date, title)
         prefix, tokens = ("" if name else path), (LINE_TOKENS if is_read else 0)
-        own = [line for entry in section for line in _lines(entry, prefix, tokens)]
+        own = _section(section, title, prefix, tokens)
+        has_headings = "" in own
         month, day = month_and_day(name)
-        if day and heading == f"## {name}" and len(own) <= OF_A_MONTH:
+        if day and heading == f"## {name}" and len(own) <= OF_A_MONTH and not has_headings:
             heading = f"## {month}"
             own = [f"{day}:".join(line.rsplit(":", 1)) for line in own]
         if sections and sections[-1][0] == heading:
@@ -59,6 +62,26 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
             sections.append([heading, *own])
     text = "\n\n".join("\n".join(lines) for lines in sections)
     return f"{text}\n" if text else ""
+
+
+def _section(section: Sequence[EntrySummary], title: str, prefix: str, tokens: float) -> list[str]:
+    """Write the lines of a log, below the headings of its entries unless they cost too much."""
+    parts = [(_subheading(entry, title), _lines(entry, prefix, tokens)) for entry in section]
+    cost = sum(quotient(heading) for heading in {heading for heading, _ in parts})
+    has_headings = cost <= HEADINGS * sum(quotient(line) for _, own in parts for line in own)
+    lines: list[str] = []
+    above = ""
+    for heading, own in parts:
+        if heading and heading != above and has_headings:
+            lines += ["", heading]
+        above = heading
+        lines += own
+    return lines
+
+
+def _subheading(entry: EntrySummary, title: str) -> str:
+    below = [h for h in entry.headings[1:] if h not in title and not _CLOCK.search(h)]
+    return f"### {' > '.join(below)}" if below else ""
 
 
 def _heading(name: str, date: str, title: str) -> str:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 MISS, MISS_OF_QUESTION, MISS_OF_STATEMENT = 900, 480, 300  # tokens
 HEADING_TOKENS = 15  # of the line above a passage
+REPLIED = 3  # first passages: a question of a named speaker gets the reply of anybody
 SHORT_ANSWER = 20  # tokens; a shorter turn needs the question before it
 MOST_WITHOUT_MATCH = 3  # passages of an answer without a match
 ALSO_ANSWERS = 0.3  # minimum confidence of a passage without the identifier of the question
@@ -154,7 +155,11 @@ def _only_greets(passage: RankedPassage) -> bool:
 
 
 def _with_replies(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Add to a passage that ends with a question the first line that a named speaker replies."""
+    """Add to a passage that ends with a question the first line of the reply.
+
+    A named speaker must ask or reply. If such a speaker asks, the reply tells who really did what
+    the query says of them; only the first passages get it.
+    """
     shown = {
         (passage.about.chunk_id, line)
         for passage in passages
@@ -162,22 +167,24 @@ def _with_replies(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     }
     return [
         _until(passage, line)
-        if (line := _reply(passage)) and (passage.about.chunk_id, line) not in shown
+        if (line := _reply(passage, to_named=at < REPLIED))
+        and (passage.about.chunk_id, line) not in shown
         else passage
-        for passage in passages
+        for at, passage in enumerate(passages)
     ]
 
 
-def _reply(passage: RankedPassage) -> int:
-    """Return the line of the reply; 0 if there is none, or the question is by a named speaker."""
+def _reply(passage: RankedPassage, *, to_named: bool) -> int:
+    """Return the line of a reply by a named speaker, or with `to_named` to one; 0 without one."""
     named, end = passage.named_speakers, passage.end_line
     if not named or passage.is_cut or not _QUESTION_END.search(passage.text):
         return 0
     asks = next((turn for turn in passage.turns if turn.start_line <= end <= turn.end_line), None)
     reply = next((turn for turn in passage.turns if turn.start_line > end), None)
-    if asks is None or reply is None or asks.speaker in named or reply.speaker not in named:
+    if asks is None or reply is None or reply.speaker == asks.speaker:
         return 0
-    return reply.start_line
+    is_wanted = to_named if asks.speaker in named else reply.speaker in named
+    return reply.start_line if is_wanted else 0
 
 
 def _until(passage: RankedPassage, line: int) -> RankedPassage:

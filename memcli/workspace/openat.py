@@ -11,7 +11,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 
-from memcli.checking import Any
 from memcli.system import FILE_FLAGS, FOLDER_FLAGS, HAS_DIR_FD, is_link
 
 _READ_BYTES = 1 << 20
@@ -38,11 +37,9 @@ def scan(folder: int | str) -> AbstractContextManager[Iterator[os.DirEntry[str]]
     return os.scandir(folder)
 
 
-def _at(folder: int | str, name: str) -> dict[str, Any]:
-    """Name an entry of a folder for a function of `os`."""
-    if isinstance(folder, int):
-        return {"path": name, "dir_fd": folder}
-    return {"path": os.path.join(folder, name)}
+def _at(folder: int | str, name: str) -> tuple[str, int | None]:
+    """Return the path of an entry of a folder, and the `dir_fd` that it is below, for `os`."""
+    return (name, folder) if isinstance(folder, int) else (os.path.join(folder, name), None)
 
 
 def open_folder(parent: int | str, name: str) -> int | str:
@@ -70,23 +67,24 @@ def open_below(root: int | str, folders: Sequence[str]) -> int | str:
 
 def open_file(parent: int | str, name: str, flags: int = os.O_RDONLY) -> int:
     """Open a file in a folder, for reading or as the flags say; a link is an OSError."""
-    place = _at(parent, name)
-    if isinstance(parent, str) and os.path.islink(place["path"]):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), place["path"])
-    return os.open(flags=flags | FILE_FLAGS, **place)
+    path, dir_fd = _at(parent, name)
+    if dir_fd is None and os.path.islink(path):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+    return os.open(path, flags | FILE_FLAGS, dir_fd=dir_fd)
 
 
 def make_folder(parent: int | str, name: str) -> int | str:
     """Open a folder in a folder, and make it if it is missing; a link is an OSError."""
+    path, dir_fd = _at(parent, name)
     with suppress(FileExistsError):
-        os.mkdir(**_at(parent, name))
+        os.mkdir(path, dir_fd=dir_fd)
     return open_folder(parent, name)
 
 
 def create_file(parent: int | str, name: str, mode: int = 0o666) -> int:
     """Make a new file in a folder and open it for writing; one that exists is an OSError."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE_FLAGS
-    return os.open(flags=flags, mode=mode, **_at(parent, name))
+    path, dir_fd = _at(parent, name)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE_FLAGS, mode, dir_fd=dir_fd)
 
 
 def let_go(descriptor: int) -> None:
@@ -129,17 +127,20 @@ def rename_new(folder: int | str, old: str, new: str) -> None:
 
 def remove(folder: int | str, name: str) -> None:
     """Remove a file of a folder, a link itself."""
-    os.remove(**_at(folder, name))
+    path, dir_fd = _at(folder, name)
+    os.remove(path, dir_fd=dir_fd)
 
 
 def remove_folder(folder: int | str, name: str) -> None:
     """Remove an empty folder of a folder; OSError if it is not empty or is a link."""
-    os.rmdir(**_at(folder, name))
+    path, dir_fd = _at(folder, name)
+    os.rmdir(path, dir_fd=dir_fd)
 
 
 def lstat(parent: int | str, name: str) -> os.stat_result:
     """Stat an entry of a folder, the link itself if it is one."""
-    return os.lstat(**_at(parent, name))
+    path, dir_fd = _at(parent, name)
+    return os.lstat(path, dir_fd=dir_fd)
 
 
 def close(folder: int | str) -> None:

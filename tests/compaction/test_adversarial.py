@@ -56,11 +56,11 @@ CASES = {
     "code": (
         ["Settings of that run:\n\n```yaml\nhttp:\n  keepalive: 75\ndb:\n  pool_size: 20\n"
          "  pool_wait_ms: 2000\n```"],
-        ["[yaml code, 5 lines: pool_size, pool_wait_ms] (01:7-15)"],
+        ["[yaml code, 5 lines: pool_size, pool_wait_ms] (:7-15)"],
     ),
     "table": (
         ["| carrier | p95 ms |\n|---|---:|\n| Nordpak | 210 |\n| Velopost | 143 |"],
-        ["[table, 2 rows: carrier, p95 ms, Nordpak, Velopost] (01:7-10)"],
+        ["[table, 2 rows: carrier, p95 ms, Nordpak, Velopost] (:7-10)"],
     ),
     "base64": (
         [f"The key is {'QUJD' * 40} and must never be printed."],
@@ -81,7 +81,7 @@ CASES = {
     ),
     "looks like a citation": (
         ["We must keep the note (memory/2030-01-01.md:1)."],
-        ["We must keep the note (memory/2030-01-01.md:1). (01:7)"],
+        ["We must keep the note (memory/2030-01-01.md:1). (:7)"],
     ),
 }  # fmt: skip
 

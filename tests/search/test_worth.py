@@ -263,11 +263,13 @@ def test_a_question_for_several_things_prints_more_passages() -> None:
     ("first", "second", "named", "last"),
     [
         ("Ann", "Bo", ("Bo",), 2),  # the reply is by the speaker whom the question names
-        ("Bo", "Ann", ("Bo",), 1),
+        ("Bo", "Ann", ("Bo",), 2),  # it tells who did what the question says of Bo
+        ("Bo", "Bo", ("Bo",), 1),
+        ("Ann", "Cy", ("Bo",), 1),
         ("Ann", "Bo", (), 1),
     ],
 )
-def test_a_passage_that_ends_with_a_question_has_the_reply_of_a_named_speaker(
+def test_a_passage_that_ends_with_a_question_has_the_reply_if_a_named_speaker_takes_part(
     first: str, second: str, named: tuple[str, ...], last: int
 ) -> None:
     lines = ("Do you like the pool? [image: a pool]", "Yes, and I like the sea.", "So do I.")
