@@ -11,8 +11,9 @@ from operator import itemgetter
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.language.compared_line import read_line
+from memcli.markdown.lineage import cited_lines
 from memcli.record import Record
-from memcli.search.corrections import corrections, near
+from memcli.search.corrections import corrections, near, units
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
 from memcli.store.records import Key, Scope
@@ -89,13 +90,29 @@ def _of(snapshot: Snapshot, passage: RankedPassage, scope: Scope) -> list[Supers
     own = Quotation(passage.about._replace(start_line=passage.start_line), passage.text)
     chunks = near(snapshot, [own], scope)
     newer = corrections(snapshot, [own], chunks)
+    lines = _lines_of(passage)
     result = dict[tuple[str, str, int], Superseded]()
     for chunk in chunks:
         about = chunk.about
         for line, (correction, *_), _ in newer.by_line(chunk):
             at = line or about.start_line
-            text = read_line(chunk.text.split("\n")[at - about.start_line]).text
+            by = lines.get((correction.path, correction.start_line), correction.start_line)
             result[about.source, about.path, at] = Superseded(
-                about.source, about.path, at, at, about.date or "", text, correction.start_line
+                about.source, about.path, at, at, about.date or "", _claim(chunk, at), by
             )
     return sorted(result.values(), key=lambda older: (older.date, older.citation), reverse=True)
+
+
+def _lines_of(passage: RankedPassage) -> dict[tuple[str, int], int]:
+    """Return the line of a summary that quotes each cited line, by its path and number."""
+    if not passage.about.is_summary:
+        return {}
+    cites = cited_lines(passage.text, passage.about.heading_path)
+    return {(cite.path, cite.first): passage.start_line + number - 1 for number, cite in cites}
+
+
+def _claim(chunk: Quotation, line: int) -> str:
+    """Return the whole sentence or item that begins at a line of a document."""
+    first = line - chunk.about.start_line
+    last = next((unit.last for unit in units(chunk.text, ()) if unit.first == first), first)
+    return read_line(" ".join(chunk.text.split("\n")[first : last + 1])).text

@@ -116,8 +116,9 @@ def _sections(
     """Return the headings with a body of their own, and the lines of that body."""
     blocks = parsed.blocks
     for at, block in enumerate(blocks):
-        body = [*takewhile(lambda below: below.kind != "heading", blocks[at + 1 :])]
-        if block.kind == "heading" and body and shared[block.title] == 1:
+        if block.kind != "heading" or shared[block.title] != 1:
+            continue
+        if body := [*takewhile(lambda below: below.kind != "heading", blocks[at + 1 :])]:
             yield QuestionDraft(block.title, "heading", path, block.start + 1, body[-1].end)
 
 

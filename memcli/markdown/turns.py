@@ -6,7 +6,8 @@ ends at the next turn, at a heading that is not below its own, or with its list 
 
 Notes also contain such lines (`Owner: ...`). So a document is a conversation only if its speakers
 are a user and an assistant, or if at least two names with at least MIN_TURNS lines each start half
-of its paragraphs and items. One line is enough if it has a time or an id: `Kate (D1:3): ...`.
+of its paragraphs and items. If all such lines have a time or an id (`Kate (D1:3): ...`), two lines
+for each name on average are enough.
 """
 
 from __future__ import annotations
@@ -53,18 +54,19 @@ _OPENS = re.compile(
     r"(?:[:：](?:\*\*|__)(?:\s|$)|:(?:\s|$)|：)",
     re.IGNORECASE,
 )
+_NUMBERS = re.compile(r"\d:\d")  # of a time, or of a turn and its session: D1:3
 _HEADING = re.compile(rf"\W*(?P<name>[^\W\d_][\w .'-]{{0,{NAME_CHARS - 1}}}?)(?: *{_ASIDE})?\W*$")
 
 
 def turns_of(parsed: ParsedMarkdown) -> tuple[Turn, ...]:
     """Return the turns of a conversation in order; () for any other document."""
     openings = list(_openings(parsed))
-    counts: Counter[str] = Counter()
-    for opening in openings:
-        counts[opening.speaker.casefold()] += opening.weight
+    counts = Counter(opening.speaker.casefold() for opening in openings)
     speakers = {name for name in counts if role_of(name)}
     if not {USER, ASSISTANT} <= {role_of(name) for name in speakers}:
-        speakers |= {name for name, times in counts.items() if times >= MIN_TURNS}
+        has_ids = all(opening.has_id for opening in openings)
+        least = 1 if has_ids and 2 * len(counts) <= len(openings) else MIN_TURNS
+        speakers |= {name for name, times in counts.items() if times >= least}
         if not _fill_half(openings, speakers, parsed.blocks):
             return ()
     return tuple(_ended([o for o in openings if o.speaker.casefold() in speakers], parsed))
@@ -82,12 +84,12 @@ def role_of(speaker: str) -> str:
 
 
 class _Opening(Record):
-    """The start of a turn: a line and a block, from 0, and how many plain turns it counts as."""
+    """The start of a turn: a line and a block, from 0."""
 
     line: int
     block: int
     speaker: str
-    weight: int = 1
+    has_id: bool = False  # or a time, both with a colon
 
 
 def _openings(parsed: ParsedMarkdown) -> Iterator[_Opening]:
@@ -101,8 +103,8 @@ def _openings(parsed: ParsedMarkdown) -> Iterator[_Opening]:
                 text = parsed.lines[line]
                 match = _OPENS.match(text) if ":" in text or "：" in text else None
                 if match and (name := _name(match)):
-                    weight = MIN_TURNS if match["time"] or match["aside"] else 1
-                    yield _Opening(line, index, name, weight)
+                    has_id = bool(match["time"] or _NUMBERS.search(match["aside"] or ""))
+                    yield _Opening(line, index, name, has_id)
 
 
 def _name(match: re.Match[str]) -> str:

@@ -237,7 +237,7 @@ def best_lines(
     """Narrow each passage that matches to its best line; without a match, the first three.
 
     Each line that contains all words of the question is kept too. After the first lines, or in a
-    search `by_keyword`, a line must contain a word of the question.
+    search `by_keyword`, one of a conversation must contain a word of the question.
     """
     near = [passage for passage in passages if _may_answer(passage)] or passages[
         :MOST_WITHOUT_MATCH
@@ -249,7 +249,7 @@ def best_lines(
 
 def _says_some(line: RankedPassage) -> bool:
     shares = [share for at, share in line.shares if line.start_line <= at <= line.end_line]
-    return not shares or max(shares) >= MIN_SHARE
+    return not (line.turns and shares) or max(shares) >= MIN_SHARE
 
 
 def _may_answer(passage: RankedPassage) -> bool:

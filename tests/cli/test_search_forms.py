@@ -206,6 +206,9 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     )
     both = printed("search", "pool filter", "--list", "--path", "memory/several/*")[0]
     assert both.splitlines()[1:] == ["3: A pool filter.", "6: - pool, filter: 4", "2 lines"]
+    put(notes, {f"memory/days/2026-01-{n}.md": f"# Day\n\nLine {n}.\n" for n in range(10, 20)})
+    dated = ("search", "january 2026", "--list", "--path", "memory/days/*", "-n", "60")
+    assert printed(*dated)[0].endswith("\n10 lines\n")
     *few, count = printed(*query, "--budget", "50")[0].splitlines()
     assert few == lines[: len(few)] != []
     assert estimate("\n".join([*few, count])) <= 50

@@ -34,6 +34,15 @@ def test_the_older_line_stands_below_the_passage(corrected: Path) -> None:
     assert "corrects" not in say("search", "when does the office open", folder=corrected).out
 
 
+def test_the_older_line_is_printed_to_its_end(tmp_path: Path) -> None:
+    older = "We talked about the tracker for an hour.\nThe connection pool of tracker has 20 slots."
+    newer = "We raised the connection pool of tracker to 40 slots instead of 20."
+    for day, text in (("2025-12-01", f"{older}\n\nKim was there."), ("2026-01-04", f"- {newer}")):
+        write(tmp_path / "notes", f"memory/{day}.md", f"# Log\n\n{text}\n")
+    found = say("search", "connection pool of tracker", "--superseded", folder=tmp_path / "notes")
+    assert f"(2025-12-01): {' '.join(older.splitlines())}\n" in found.out
+
+
 def test_json_tells_which_line_corrects_which(corrected: Path) -> None:
     line = ("search", "when does the office open", "--superseded", "--json")
     results = json.loads(say(*line, folder=corrected).out)["results"]

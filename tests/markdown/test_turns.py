@@ -32,11 +32,22 @@ def test_list_items_with_names() -> None:
     ]  # fmt: skip
 
 
-def test_one_turn_of_each_is_enough_with_an_id_or_a_time() -> None:
-    text = "# 2026-02-05\n\n- **Kate** (D1:1): Hello!\n- **Odette** (D1:2): Hi, how was the pool?\n"
-    assert told(text) == [(3, 3, "Kate"), (4, 4, "Odette")]
-    assert told("10:32 Kate: Hello!\n\n10:33 Odette: Hi.\n") == [(1, 1, "Kate"), (3, 3, "Odette")]
-    assert told("- **Kate**: Hello!\n- **Odette**: Hi.\n") == []
+@pytest.mark.parametrize(
+    ("text", "speakers"),
+    [
+        ("- **Kate** (D1:1): Hello!\n- **Bo** (D1:2): Hi?\n- **Kate** (D1:3): Yes.\n"
+         "- **Bo** (D1:4): No.", ["Kate", "Bo", "Kate", "Bo"]),
+        ("10:32 Kate: Hello!\n\n10:33 Bo: Hi.\n\n10:34 Kate: Yes.\n\n10:35 Kate: No.",
+         ["Kate", "Bo", "Kate", "Kate"]),
+        ("- **Kate**: Hello!\n- **Bo**: Hi.\n- **Kate**: Yes.\n- **Bo**: No.", []),
+        ("- 09:00 Arrival: coffee\n- 10:30 Talk: pools\n- 12:00 Lunch: soup", []),
+        ("- Decision (OPS-4): go\n- Reason (Kim): speed\n- Go (1.22): tabs\n- Ed (vim): no", []),
+    ],
+)  # fmt: skip
+def test_few_turns_are_a_conversation_if_all_have_an_id_or_a_time(
+    text: str, speakers: list[str]
+) -> None:
+    assert [speaker for *_, speaker in told(text)] == speakers
 
 
 def test_a_turn_of_an_assistant_keeps_its_own_headings() -> None:
