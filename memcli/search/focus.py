@@ -18,9 +18,9 @@ from math import fsum
 from types import MappingProxyType
 
 from memcli.language.stopwords import FILLERS
-from memcli.language.tokens import FIRST_WIDE
+from memcli.language.tokens import FIRST_WIDE, K1, B
 from memcli.record import Record
-from memcli.search.fusion import K1, NO_PRIOR, B, LengthPrior, Weights
+from memcli.search.fusion import NO_PRIOR, LengthPrior, Weights
 from memcli.search.lines import Run, whole_thought
 from memcli.search.ranked import RankedPassage, Step, ordered
 from memcli.types import SUMMARY

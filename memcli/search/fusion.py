@@ -18,13 +18,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from math import fsum, log, sqrt
 
-from memcli.language.tokens import wide
+from memcli.language.tokens import K1, B, wide
 from memcli.record import Record
 from memcli.search.ranked import RankedPassage, Step, ordered
 from memcli.types import Candidate, SegmentScore
 
 RRF_K = 60
-K1, B = 1.2, 0.75
 WORD_CHARS = 6  # per word, with its space
 USUAL_CHARS = 200  # of a segment whose cosine is not changed
 

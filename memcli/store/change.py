@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 
-from memcli.store.records import EMBEDDED_AT, Facts, LineCheck
+from memcli.store.records import DAY_SECONDS, EMBEDDED_AT, Facts, LineCheck
 from memcli.store.run_records import INHERITED, Pending
 from memcli.types import named_days
 
-DAY_SECONDS = 86_400
 # Importance in front matter, 0 to 1: above this, a document comes before newer ones.
 IMPORTANT = 0.5
 

@@ -46,6 +46,7 @@ class Counts(Record):
 # The last revision at which no text waited for a vector: its number, and the counts of documents,
 # chunks, segments and segments left out.
 EMBEDDED_AT = "embedded_at"
+DAY_SECONDS = 86_400
 
 
 def counts_at(revision: int | str, text: str) -> Counts | None:

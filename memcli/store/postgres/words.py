@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.tokens import K1, B
 from memcli.store.records import Totals
-from memcli.store.tokens import K1, B, idf, spellings
+from memcli.store.tokens import idf, spellings
 from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from weakref import WeakSet
 import apsw
 
 from memcli.checking import TYPE_CHECKING, Any
+from memcli.language.tokens import K1, B
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.fts_query import expression, phrase, spellings
@@ -32,7 +33,6 @@ from memcli.types import Term, TermQuery
 if TYPE_CHECKING:
     from memcli.store.records import Totals
 
-K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6  # for a term in most chunks
 _told: WeakSet[apsw.Connection] = WeakSet()  # connections that have the functions
 # When several indexes answer one question: the last SQL, and its totals.

@@ -14,6 +14,7 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, DamagedError, StoreError
+from memcli.store.records import DAY_SECONDS
 from memcli.store.sqlite.driver import (
     APPLICATION_ID,
     closed_on_failure,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 VERSION = 3  # raise it when the tables, the packing of vectors or the hash of a text change
 MOST_BYTES = 256 << 20  # some 600,000 vectors of 384 components
 KEPT_SHARE = 0.75  # of the vectors, if there are too many; those used last are kept
-_DAY_SECONDS = 86_400
 _TABLES = f"""
 CREATE TABLE encoders (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
 CREATE TABLE vectors (
@@ -64,7 +64,7 @@ class VectorCache:
                 f" (SELECT unhex(value) FROM json_each(?)) AND encoder = {_ENCODER}",
                 (listed, fingerprint),
             )
-            day = now // _DAY_SECONDS
+            day = now // DAY_SECONDS
             if older := [number for *_, used, number in result if used != day]:
                 connection.execute(
                     "UPDATE vectors SET used_day = ? WHERE id IN (SELECT value FROM json_each(?))",
@@ -85,7 +85,7 @@ class VectorCache:
                 connection.executemany(
                     "INSERT OR IGNORE INTO vectors (encoder, hash, vector, used_day)"
                     f" VALUES ({_ENCODER}, ?, ?, ?)",
-                    [(fingerprint, *pair, now // _DAY_SECONDS) for pair in made],
+                    [(fingerprint, *pair, now // DAY_SECONDS) for pair in made],
                 )
             used = connection.pragma("page_count") - connection.pragma("freelist_count")
             if used * connection.pragma("page_size") > self._most_bytes:
@@ -102,7 +102,7 @@ class VectorCache:
         """Delete the vectors that no index has made or used today."""
         self._attempt(
             lambda connection: connection.execute(
-                "DELETE FROM vectors WHERE used_day <> ?", (now // _DAY_SECONDS,)
+                "DELETE FROM vectors WHERE used_day <> ?", (now // DAY_SECONDS,)
             ),
             None,
         )
