@@ -287,13 +287,16 @@ def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
     """Copy a document; report and skip one that cannot be read, as `memcli index` does."""
     from memcli.workspace import openat
 
-    target = os.path.join(notes, path)
-    os.makedirs(os.path.dirname(target), exist_ok=True)
     try:
-        copyfile(os.path.join(root, path), target)
+        with open(os.path.join(root, path), "rb") as document:
+            text = document.read()
     except OSError as error:
         command.terminal.warn(f"{path} is left out: {openat.reason(error)}")
         return False
+    target = os.path.join(notes, path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "wb") as copy:
+        copy.write(text)
     return True
 
 

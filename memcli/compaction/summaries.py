@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import inf
 
 from memcli.compaction.compose import EntrySummary
 from memcli.compaction.sentences import Sentence
@@ -138,8 +140,17 @@ def last_run(summaries: Sequence[Summary]) -> list[Summary]:
 
     Runs are counted. If two machines have counted the same number, their times decide.
     """
-    made = [(summary.lineage.run, summary.lineage.compacted) for summary in summaries]
+    made = [(summary.lineage.run, _instant(summary.lineage.compacted)) for summary in summaries]
     return [each for each, at in zip(summaries, made, strict=True) if at == max(made)]
+
+
+def _instant(time: str) -> float:
+    """Return an ISO time in seconds since 1970; without an offset it is UTC, "" is first."""
+    try:
+        moment = datetime.fromisoformat(time)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return -inf
 
 
 def leaves_of(path: str, summaries: Mapping[str, Summary]) -> list[SourceLines]:

@@ -226,8 +226,8 @@ def repository_of(folder: str) -> tuple[str, str]:
     for place in upward(folder):
         if is_repository(place):
             return os.path.join(place, ".git"), place
-        parts = (os.path.join(place, name) for name in ("HEAD", "objects", "refs"))
-        if all(map(os.path.exists, parts)):  # it is bare
+        head, *folders = (os.path.join(place, name) for name in ("HEAD", "objects", "refs"))
+        if os.path.isfile(head) and all(map(os.path.isdir, folders)):  # it is bare
             return place, place
     raise UsageError(
         f"{folder} is not in a git repository, so there is no earlier state",

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memcli.language.change import Cue, chinese_cues, cues, spaced
-from memcli.language.stopwords import ENGLISH, MONTH_NAMES, WEEKDAYS
+from memcli.language.stopwords import ENGLISH, GERMAN_MONTHS, MONTH_NAMES, WEEKDAYS
 from memcli.language.stopwords import GERMAN as ALL_GERMAN
 from memcli.language.terms import INFLECTED, has_form, has_han, terms
 from memcli.record import Record
@@ -78,6 +78,11 @@ _HAN_TYPES = {
     "day": [day + sign for day in ("周", "星期") for sign in "一二三四五六日天"],
     "time of day": ("点", "上午", "下午"),
     "date": [month + "月" for month in "一二三四五六七八九十0123456789"],
+    "duration": [
+        number + unit
+        for number in "一二两三四五六七八九十半0123456789"
+        for unit in ("天", "年", "分钟", "小时", "个月")
+    ],
     "price": ("元", "块"),
 }
 # A question or a request changes nothing.
@@ -147,7 +152,7 @@ _COMMON = table(
 EVERY = PLURAL_DAYS | table("every each weekly daily jeden jede jedes")
 _NO_CONTENT = ENGLISH | GERMAN | _COMMON
 _NO_THING = ENGLISH | GERMAN | TIME | NUMBERS | _NO_SUBJECT | {""}
-_MONTHS = tuple(sorted(map(str.capitalize, MONTH_NAMES)))
+_MONTHS = tuple(sorted(map(str.capitalize, GERMAN_MONTHS)))
 _IMAGE = "[image:"  # a caption follows
 _LONGEST_LABEL = 42  # characters
 DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
@@ -244,6 +249,8 @@ def _value_types(text: str) -> frozenset[str]:
         types.add("duration")
     if ":" in text and any(a.isdigit() and b.isdigit() for a, b in pairwise(words)):
         types.add("time of day")
+    if any(map(text.__contains__, "€$£%")):
+        types.add("price")
     return frozenset(types)
 
 

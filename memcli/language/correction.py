@@ -19,6 +19,7 @@ from memcli.language.change import AMOUNT, GONE, NOW
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
+    MOVES,
     OWN,
     ComparedLine,
     adds,
@@ -35,6 +36,7 @@ SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
 LEAST_IN_TALK = 0.3  # evidence that a conversation needs more
 LEAST_CONTENT = 2  # content words of a line that states something
+_ASSISTANTS = table("assistant ai chatgpt claude")
 _CODE = ("{", "\\", "==", "):", "('", '("', "`")
 _COURTESIES = table(
     "hey hi hello hope thanks thank congrats congratulations wow yeah yup yep bye hallo danke"
@@ -91,6 +93,8 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
         return True  # two languages
     if new.speaker and old.speaker and new.speaker != old.speaker:
         return True
+    if new.sequence[0] in _ASSISTANTS or old.sequence[0] in _ASSISTANTS:
+        return True  # the answer of a program is not a statement of a person
     if any(line.text.endswith((":", "：")) or _is_code(line.text) for line in (new, old)):
         return True  # it only introduces what follows
     if _is_task(new.text) or _is_task(old.text) or asks(old) or _is_courtesy(old):
@@ -126,6 +130,8 @@ def _is_of_other_letter(new: ComparedLine, old: ComparedLine) -> bool:
 
 def _is_way_back(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether one line begins with a way to a place, and the other with one from it."""
+    if not MOVES.isdisjoint((*new.sequence, *old.sequence)):
+        return False
     one, other = (
         {(word in _TO, place) for word, place in pairwise(line.sequence[:_WAY])
          if word in _TO or word in _FROM}

@@ -69,7 +69,9 @@ _TELLING = frozenset(
 ).union(MONTH_NAMES)
 _DAYS = WEEKDAYS.union(("morgen", "abend", "mittag"))
 # An article and the word after it name a thing. Two such words rarely change places.
-_ARTICLES = ARTICLES.union(("our", "my", "of", "im", "am", "zum", "zur", "beim", "unsere"))
+_ARTICLES = ARTICLES.union(
+    ("our", "my", "of", "im", "am", "zum", "zur", "beim", "ihre", "seine", "unsere")
+)
 NOT = "not"  # in `Facets.telling`
 _HAN_TELLING = re.compile(
     "上午|下午|早上|晚上|周.|之前|之后|以前|以后|以上|以下|开启|关闭|启用|禁用|允许|禁止|增加|减少|喜欢|讨厌|左|右|总是|从不|前|后|大于|小于|或"

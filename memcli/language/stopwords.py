@@ -41,9 +41,13 @@ WEEKDAYS = frozenset(
     """monday tuesday wednesday thursday friday saturday sunday
     montag dienstag mittwoch donnerstag freitag samstag sonntag""".split()  # noqa: SIM905 (a table to be read)
 )
-MONTH_NAMES = frozenset(
-    """january february march april may june july august september october november december
-    januar februar märz mai juni juli oktober dezember""".split()  # noqa: SIM905 (a table to be read)
+GERMAN_MONTHS = frozenset(
+    """januar februar märz april mai juni juli august september oktober november
+    dezember""".split()  # noqa: SIM905 (a table to be read)
+)
+MONTH_NAMES = GERMAN_MONTHS | frozenset(
+    """january february march april may june july august september october november
+    december""".split()  # noqa: SIM905 (a table to be read)
 )
 
 # Words that no other language here uses. One of them makes a query German. Only then do the German

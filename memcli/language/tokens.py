@@ -21,7 +21,7 @@ CHARS_PER_TOKEN = 4.0
 CHARS_PER_TOKEN_CJK = 1.6
 CHARS_PER_TOKEN_DENSE = 2.5
 
-K1, B = 1.2, 0.75  # of BM25, as in SQLite's FTS5
+K1, B = 1.2, 0.75  # of BM25; the usual values
 
 FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
 

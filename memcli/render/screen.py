@@ -148,7 +148,8 @@ def brief(
     document = screen.name(*passage.about.document) if is_alone else ""
     name = _on_a_line(f"{document}:{place.line}", screen)
     most = max(LEAST_NAME, screen.width - len(f"{rank:>2}.   ") - LEAST_BRIEF)
-    ends = (f"…{name[at:]}" for at in range(1, len(name) + 1))
+    # Few characters take no column, so longer ends than these do not fit.
+    ends = (f"…{name[at:]}" for at in range(max(1, len(name) - 2 * most), len(name) + 1))
     shown = next(each for each in (name, *ends) if columns(each) <= most)
     cited = f"{screen.style.path}{shown}{screen.style.end}"
     head = f"{rank:>2}. {hyperlink(screen.link(*passage.about.document, place.line), cited)}  "

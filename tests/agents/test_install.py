@@ -139,8 +139,10 @@ def test_codex_and_openclaw_have_formats_of_their_own(site: Site) -> None:
 
 def test_a_server_of_every_project_gets_the_folder_that_is_open(site: Site) -> None:
     for options in ("", f" -w {site.project}"):
-        line = f"agents install vscode --scope user --with mcp --apply{options}"
-        assert site.type(line).code == 0
+        line = f"agents install vscode --scope user --with mcp{options}"
+        preview = site.type(line)
+        assert f"{line} --apply" in preview.out + preview.err
+        assert site.type(f"{line} --apply").code == 0
         text = (site.home / "config/Code/User/mcp.json").read_text()
         folder = str(site.project) if options else "${workspaceFolder}"
         assert json.loads(text)["servers"]["memcli"]["args"] == ["mcp", "-w", folder]

@@ -58,7 +58,7 @@ def test_the_row_of_a_watcher(watching: Watching) -> None:
     assert _rows("warning") == []
 
 
-def test_a_watcher_before_its_firstsay(watching: Watching) -> None:
+def test_a_watcher_before_its_first_run(watching: Watching) -> None:
     assert _rows("watcher") == [f"watcher    pid {os.getpid()}, no sync yet, backlog 0"]
 
 

@@ -18,6 +18,7 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.cli.main import run
 from memcli.compaction import folder
+from memcli.compaction.summaries import last_run
 from memcli.errors import UsageError
 from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings
@@ -26,7 +27,9 @@ from tests.cli.processes import COMMAND
 from tests.commands import say
 from tests.compaction.support import (
     lineage_of,
+    make_log,
     plan_of,
+    read_back,
     settings,
     write_level_two,
 )
@@ -134,6 +137,15 @@ def test_the_run_that_was_made_last_is_undone_first(notes: Path, clock: str) -> 
     assert tree(notes) == between
     assert compact(notes, "--undo")[0] == 0
     assert tree(notes) == bare
+
+
+def test_of_runs_with_the_same_count_the_instant_decides() -> None:
+    times = ["2026-10-25T02:30:00+02:00", "2026-10-25T02:10:00+01:00", "2026-10-24T09:00:00", "-"]
+    logs = [make_log(f"2025-03-0{n}", f"We must never touch valve {n}. {'So. ' * 40}")
+            for n in (1, 2)]  # fmt: skip
+    (made,) = read_back(logs, plan_of(logs, settings(cluster=2)).drafts)
+    runs = [made._replace(lineage=made.lineage._replace(compacted=time)) for time in times]
+    assert [each.lineage.compacted for each in last_run(runs)] == [times[1]]
 
 
 def test_a_later_run_is_undone_alone(summarised: Path) -> None:

@@ -44,6 +44,22 @@ def test_current_lines_correct_older_ones_and_near_misses_correct_nothing(
     assert {kind: (sum(each), len(each)) for kind, each in found.items()} == expected
 
 
+@pytest.mark.parametrize(
+    ("older", "newer", "expected"),
+    [
+        ("The pool size is 20.", "Assistant: The pool size is 40 now.", False),
+        ("The office moved to Berlin.", "The office moved from Berlin to Hamburg.", True),
+        ("The deploy is on Thursday.", "Sprint 4 is over. March deploys moved to Friday.", True),
+        ("The pool ticket costs $10.", "The pool ticket is now for 3 days.", False),
+        ("备份保留7天。", "备份改到8点。", False),
+    ],
+)
+def test_only_a_value_of_the_same_kind_and_speaker_corrects(
+    older: str, newer: str, *, expected: bool
+) -> None:
+    assert (corrects(newer, older) > 0) is expected
+
+
 def test_pairs_of_logs_to_which_nothing_was_fitted() -> None:
     table = Path(__file__).parents[2] / "fixtures/gate/superseded.tsv"
     rows = [line.split("\t") for line in table.read_text("utf-8").splitlines()[1:]]

@@ -52,6 +52,7 @@ def rule(
         ("Logs are kept 90 days instead of 14.", (LOGS,)),
         ("The threshold is 800 ms.", (PAGING,)),
         ("bw-02 is the replica.", (HOSTS,)),
+        ("Für ihre Praxis bestellt Weber Papier.", ("Weber bestellt Papier für ihre Praxis.",)),
         ("每周日我们给奶奶打电话。", ("我们每周日给奶奶打电话。",)),
         ("We don't deploy on Fridays or after 3 pm.", (NO_DEPLOYS,)),
         ("No deploys on Fridays, as you know.", (NO_DEPLOYS,)),

@@ -285,7 +285,9 @@ class AgentJob(Record):
             words += ["--with", ",".join(parts)]
         if self.action == "install":
             words += ["--write"] * self.options.write
-            words += words_of(self.options, [rows.WORKSPACE._replace(names="-w")])
+            words += words_of(
+                self.options, [rows.WORKSPACE._replace(names="-w", attribute="workspace")]
+            )
         return shlex.join(words)
 
 
