@@ -2,7 +2,7 @@
 
 A summary contains what must survive (rules, decisions and promises), something of every entry, and
 the best of the rest. A cluster whose summary would cost more than WORTH of its lines is declined. A
-summary of old summaries may use WORTH of their tokens, and has a line of each of them.
+summary of old summaries may use OF_OLDER of their tokens, and has a line of each of them.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from memcli.types import Lineage, SourceLines
 
 # A summary that saves less than four tenths is one more file to read.
 WORTH = 0.6
+OF_OLDER = 0.65  # with .7, a generated year of an engineer exceeds .35 of its tokens
 ROUNDS = 6
 NEARLY = 0.01  # of the ratio may stay unused
 # Sentences are compared with one another, so there has to be an end.
@@ -163,7 +164,7 @@ class Drafter:
     ) -> SummaryDraft | str:
         """Write a summary that saves enough, or say why none does."""
         total, is_first = draft.lineage.source_tokens, draft.lineage.level == 1
-        most = max(WORTH, self.settings.ratio) * total
+        most = (max(WORTH, self.settings.ratio) if is_first else OF_OLDER) * total
         unused = ""
         if self.writer and is_first:
             by = self.writer
@@ -174,8 +175,8 @@ class Drafter:
                 return draft._replace(body=text, lineage=lineage, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
         before = self._before(draft.lineage.earliest) if is_first else SummaryLines()
-        share = self.settings.ratio if is_first else WORTH
-        text, lines = self._body(entries, groups, before, share * total)
+        goal = self.settings.ratio * total if is_first else most
+        text, lines = self._body(entries, groups, before, goal)
         cost = measure(text)
         if cost > most:
             least = "the shortest summary"
