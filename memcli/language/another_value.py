@@ -39,6 +39,7 @@ _OFTEN = (
     selten manchmal meistens jetzt mal"""
     )
 )
+_NEW = ("new ", "neue", "新")
 _HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
 _HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
 _HAN_PARTICLES = "呢啊哦呀嘛"  # at the end
@@ -104,6 +105,26 @@ def is_home(new: ComparedLine, old: ComparedLine) -> bool:
     behind = new.text.partition(" moved to ")[2] or new.text.partition(" nach ")[2]
     is_move = behind[:1].isupper() and not MOVES.isdisjoint(new.sequence[at : at + 2])
     return at > 0 and is_move and new.sequence[:at] == old.sequence[:at]
+
+
+def begins_with_new(text: str) -> bool:
+    """Return whether a line may begin with a new value: `New manager: Priya`."""
+    return text.lstrip("-*+> ")[:4].casefold().startswith(_NEW)
+
+
+def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether the newer line gives a new value to a name in the older line."""
+    if not begins_with_new(new.text):
+        return False
+    if has_han(new.text):
+        name = min((old.text.partition(sign)[0] for sign in "是在：:"), key=len)
+        name = name.removeprefix("我们").removeprefix("我").removeprefix("的")
+        label = new.text.removeprefix("新").removeprefix("的")
+        return len(name) > 1 and name != old.text and label.startswith(name)
+    words = list(old.name)
+    own = list(new.sequence[1 : 2 + len(words)])
+    is_value = "is" in new.sequence or "ist" in new.sequence or label_of(new.text)
+    return bool(words and is_value) and own[:-1] == words and own[-1] not in OF
 
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:

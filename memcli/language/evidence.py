@@ -11,6 +11,7 @@ from memcli.language.another_value import (
     PLACES,
     is_another_value,
     is_home,
+    is_new_of,
     is_turned,
 )
 from memcli.language.change import AMOUNT, GONE, NOT, NOW, Cue, chinese_cues
@@ -41,12 +42,12 @@ LONGEST = 12  # content words that count for the length of a line
 # The weight of each kind of evidence for a correction: a logistic regression on 640 pairs of lines
 # from `fixtures/eval/corrections` (all but the held-out ones), and on 14,000 other pairs of lines
 # from there, from chats and from notes. Few of the other pairs are corrections.
-# A sum above 0 means a correction. "new home", "moved" and "other type" are set by hand: the first
+# A sum above 0 means a correction. "new value", "moved" and "other type" are set by hand: the first
 # is rare there, and the others came later.
 BIAS = -4.95
 WEIGHTS = {
     "value": 4.20,  # the lines are the same except for a value or a negation
-    "new home": 4.00,  # somebody moves
+    "new value": 4.00,  # the newer line gives a new value to a name, or somebody a new home
     "coverage": 2.17,  # share of the things of the older line that the newer one contains
     "same words": 1.90,  # the same of all its content, with numbers
     "shared": 1.37,  # things in both lines, of three
@@ -107,7 +108,7 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
             not (adds(new) or old.is_event or new.is_event)
             and (is_another_value(new, old) or is_turned(new, old))
         ),
-        "new home": float(is_home(new, old)),
+        "new value": float(is_new_of(new, old) or is_home(new, old)),
         "coverage": overlap.coverage,
         "shared": min(overlap.shared, 3) / 3,
         "object": overlap.is_object,
@@ -170,7 +171,7 @@ def weight(new: ComparedLine, old: ComparedLine) -> float:
     """
     pieces = evidence(new, old)
     total = BIAS + sum(WEIGHTS[name] * value for name, value in pieces.items())
-    is_change = pieces["change"] or pieces["value"] or pieces["new home"]
+    is_change = pieces["change"] or pieces["value"] or pieces["new value"]
     by_days = WEIGHTS["same type"] * (new.value_types & old.value_types == {"day"})
     return total if is_change and total > by_days else min(total, 0.0)
 

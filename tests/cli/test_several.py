@@ -417,6 +417,18 @@ def test_lines_around_a_passage_are_read_where_it_stands(base: Path) -> None:
     assert "before" in shown
 
 
+@pytest.mark.parametrize("line", [("search", "pool"), ("context", "pool")])
+def test_a_trace_of_several_is_refused_before_its_file_is_touched(
+    base: Path, line: tuple[str, ...]
+) -> None:
+    (base / "kept.json").write_text("mine")
+    for name in ("kept.json", "r.json"):
+        told = printed(*line, "--everywhere", "--trace", name, code=2)[1]
+        assert "--trace works on one workspace" in told
+    assert (base / "kept.json").read_text() == "mine"
+    assert not (base / "r.json").exists()
+
+
 def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> None:
     """The same path in another workspace is another document: nothing stands for its lines."""
     for name in ("notes", "work"):

@@ -35,6 +35,18 @@ def test_a_group_is_summarized_by_its_clearest_sentence(worse: str, best: str) -
         assert found.chosen == {texts.index(best)}
 
 
+def test_what_leans_on_another_sentence_does_not_stand_for_its_entry_by_being_first() -> None:
+    other = "We planted 40 trees behind the barn and paid 90 EUR."
+    for opening, chosen in (("That is why the", 1), ("The", 0)):
+        texts = (f"{opening} harbour crane needs 40 g of grease.", other)
+        words = {word: 1.0 for text in texts for word in content(text)}
+        both = [say(text, 9 * line) for line, text in enumerate(texts, 1)]
+        found = extract(
+            both, SummaryLines(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
+        )
+        assert found.chosen == {chosen}
+
+
 def test_what_a_machine_says_stands_for_a_group_last() -> None:
     told = say("They grease the harbour crane.", 1)
     for by_machine, best in ((True, 1), (False, 0)):

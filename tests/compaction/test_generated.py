@@ -133,6 +133,14 @@ def test_one_that_does_not_shrink_makes_way_for_sentences(notes: Path, tmp_path:
     assert "; what the model wrote costs " in out
 
 
+def test_a_folder_that_holds_no_model_is_named(notes: Path, tmp_path: Path) -> None:
+    use(tmp_path, "")
+    code, out, err = compact(notes)
+    assert (code, out) == (2, "")
+    assert f"{tmp_path} has no tokenizer.json" in err
+    assert "memcli help compact" in err
+
+
 def test_a_model_that_fails_is_named(notes: Path, tmp_path: Path) -> None:
     make_teller(tmp_path / "m", (), {"Tell": "So."})
     make_tokenizer(tmp_path / "m", [f"word{number}" for number in range(9)] + ["Nobody"])

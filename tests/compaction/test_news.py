@@ -168,3 +168,20 @@ def test_each_log_of_which_nothing_is_quoted_is_cited_once() -> None:
     assert body(entries).split("\n") == [
         "## 2025-03", "- It rained. (01:2)", "- … (02:1-2)", "",
     ]  # fmt: skip
+
+
+def test_headings_below_the_title_stand_once_if_they_cost_little() -> None:
+    day, path = "2025-03-01", "memory/2025-03-01.md"
+    text = "It rained all day long, and we walked along the river to the old mill and back again."
+    entries = [
+        EntrySummary(
+            day, ("Log", *own), path, at, at, (Sentence(text * 2, path, at, at, "", "", ""),)
+        )
+        for at, own in ((7, ("Walk", "Log", "Far")), (9, ("Walk", "Far")), (11, ("At 10:32",)))
+    ]
+    assert body(entries).split("\n") == [
+        f"## {day} Log", "", "### Walk > Far",
+        *(f"- {text * 2} (:{at})" for at in (7, 9, 11)), "",
+    ]  # fmt: skip
+    short = entries[0]._replace(sentences=(Sentence("It rained.", path, 7, 7, "", "", ""),))
+    assert body([short]).split("\n") == [f"## {day} Log", "- It rained. (:7)", ""]

@@ -48,6 +48,8 @@ def test_current_lines_correct_older_ones_and_near_misses_correct_nothing(
     ("older", "newer", "expected"),
     [
         ("The pool size is 20.", "Assistant: The pool size is 40 now.", False),
+        ("My manager is Colin.", "New manager since Monday: Priya.", True),
+        ("Mein Chef ist Karl.", "Neuer Chef: Anna.", True),
         ("The office moved to Berlin.", "The office moved from Berlin to Hamburg.", True),
         ("The deploy is on Thursday.", "Sprint 4 is over. March deploys moved to Friday.", True),
         ("The pool ticket costs $10.", "The pool ticket is now for 3 days.", False),

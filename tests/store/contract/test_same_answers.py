@@ -184,6 +184,7 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
     return Told((passages, answer.match, asked, retrievers, counts), numbers)
 
 
+@pytest.mark.skipif(len(STORES) == 1, reason="there is no other store to compare")
 @pytest.mark.timeout(400)  # on a busy machine, where a store is a server beside it
 @settings(
     max_examples=EXAMPLES,
