@@ -170,9 +170,9 @@ def _last_text(lines: Sequence[str], start: int, end: int) -> int:
     return end
 
 
-def speaker_at(turns: Iterable[Turn], line: int) -> str:
+def speaker_at(turns: Sequence[Turn], line: int) -> str:
     """Return who says a line, or ""."""
-    return next((t.speaker for t in turns if t.start_line <= line <= t.end_line), "")
+    return next((turn.speaker for turn in within(turns, line, line)), "")
 
 
 def within(turns: Sequence[Turn], start_line: int, end_line: int) -> tuple[Turn, ...]:

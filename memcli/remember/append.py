@@ -79,7 +79,7 @@ def append(
                 if _is_at(folder, name, descriptor):
                     made = planned(path, _whole(descriptor, path), make)
                     announce(made)
-                    _write(descriptor, made.data, made.before)
+                    _write(descriptor, made.data, made.before, path)
                     return made
             finally:
                 openat.let_go(descriptor)
@@ -177,13 +177,13 @@ def finish(root: str, last: AppendedNote, *, sleep: Callable[[float], None]) -> 
             data = _whole(descriptor, last.path)
             begun = data[last.before :]
             if 0 < len(begun) < len(last.data) and last.data.startswith(begun):
-                _write(descriptor, last.data[len(begun) :], len(data))
+                _write(descriptor, last.data[len(begun) :], len(data), last.path)
         finally:
             os.close(descriptor)
 
 
-def _write(descriptor: int, data: bytes, before: int) -> None:
-    """Write at the end in one call; remove it again if it did not fit whole."""
+def _write(descriptor: int, data: bytes, before: int, path: str) -> None:
+    """Write at the end in one call; remove it again if it did not fit whole or is not synced."""
     try:
         if os.write(descriptor, data) == len(data):
             os.fsync(descriptor)
@@ -191,8 +191,14 @@ def _write(descriptor: int, data: bytes, before: int) -> None:
         error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError as failed:
         error = failed
-    if before < os.fstat(descriptor).st_size <= before + len(data):
-        os.ftruncate(descriptor, before)
+    try:
+        if before < os.fstat(descriptor).st_size <= before + len(data):
+            os.ftruncate(descriptor, before)
+    except OSError:
+        raise UsageError(
+            f"{path} has the note, or its beginning, but may lose it: {openat.reason(error)}",
+            hint="memcli remember --undo, when the disk can be written",
+        ) from error
     raise error
 
 

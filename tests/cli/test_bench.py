@@ -355,14 +355,14 @@ def test_speed_of_the_memory_works_on_a_copy(bench: Bench, monkeypatch: pytest.M
 def test_speed_leaves_out_a_document_that_cannot_be_read(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def locked(path: str, target: str) -> None:
+    def locked(path: str, mode: str = "r", **named: Any) -> Any:
         if path.endswith("locked.md"):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        shutil.copyfile(path, target)
+        return Path(path).open(mode, **named)
 
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
     write(bench.notes, "locked.md", "# Locked\n\nx\n")
-    monkeypatch.setattr(bench_speed, "copyfile", locked)
+    monkeypatch.setattr(bench_speed, "open", locked, raising=False)
     out, err = bench("speed", "--runs", "2", "--mode", "keyword")
     assert "memcli: locked.md is left out: Permission denied\n" in err
     assert "documents/s by keywords" in out

@@ -63,7 +63,7 @@ import errno
 def refusing(name, writes):
     real = getattr(os, name)
     def call(path, *rest, **named):
-        inside = str(path).startswith(os.environ["MEMCLI_WORKSPACE"]) or "dir_fd" in named
+        inside = str(path).startswith(os.environ["MEMCLI_WORKSPACE"]) or named.get("dir_fd")
         if inside and writes(*rest):
             raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
         return real(path, *rest, **named)
