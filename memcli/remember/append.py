@@ -197,7 +197,7 @@ def _write(descriptor: int, data: bytes, before: int, path: str) -> None:
     except OSError:
         raise UsageError(
             f"{path} has the note, or its beginning, but may lose it: {openat.reason(error)}",
-            hint="memcli remember --undo, when the disk can be written",
+            hint="memcli remember --undo",
         ) from error
     raise error
 
