@@ -90,7 +90,7 @@ def _costs(results: Sequence[Range], line_costs: LineCosts) -> Iterator[tuple[Li
 
 
 def within(budget: float, lines: Iterable[tuple[Line | None, float]]) -> set[Line]:
-    """Return the lines that are read within a budget, in their order; None is no line."""
+    """Return the lines that fit into a budget of tokens, from the first; None only costs."""
     seen = set()
     for line, cost in lines:
         budget -= cost

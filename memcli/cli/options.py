@@ -191,7 +191,7 @@ def check(option: str, words: Sequence[str], known: Sequence[str]) -> None:
 
 
 def refuse(options: Options, names: Iterable[str], text: str, hint: str) -> None:
-    """Raise UsageError for the first of some options that a line has; `{}` stands for it."""
+    """Refuse the first of these options that is set: its name replaces `{}` in the error."""
     for name in names:
         if getattr(options, name):
             option = f"--{name.replace('_', '-')}"

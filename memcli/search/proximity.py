@@ -147,7 +147,7 @@ def choose(
     limit: int,
     sort: str = "score",
 ) -> list[RankedPassage]:
-    """Choose the passages that `focus` cuts: if `alone`, those with a date of the query."""
+    """Choose and order at most `limit` passages; with `alone`, only those of the query's dates."""
     if not alone and sort != "score":
         return in_time(matching(passages), newest=sort == "newest")[:limit]
     if not alone:

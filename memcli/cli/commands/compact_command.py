@@ -231,8 +231,8 @@ def _tell(
         terminal.write_line(f"declined  {where}: {declined.reason}")
     if plan.drafts:
         terminal.say(
-            f"The summaries alone answer {answered} of {questions} questions drafted from these"
-            " logs. --expand shows the source lines of all."
+            f"memcli drafted {questions} questions from these logs. The summaries alone answer"
+            f" {answered}; --expand shows the source lines of all."
         )
     text = _outcome(
         plan,
