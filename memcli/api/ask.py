@@ -9,14 +9,14 @@ from math import inf
 from memcli.api.workspaces import answered
 from memcli.checking import TYPE_CHECKING
 from memcli.config.keys import nearest
-from memcli.embedding.encoders import IndexModel
+from memcli.embedding.encoders import IndexModel, Vector
 from memcli.embedding.models import is_readable, readable
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import WAIT_SECONDS, Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
-from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse, Vector
+from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse
 from memcli.search.summaries import ExpandedLines
 from memcli.store.records import Scope
 from memcli.types import EMPTY, Encoder, Filters
@@ -344,7 +344,7 @@ def begin_vector(
 
 
 def _no_vector(text: str) -> Vector:
-    return Vector(None, "", MODE_IS_KEYWORD, 1.0)
+    return Vector(None, "", MODE_IS_KEYWORD)
 
 
 def bring_up_to_date(

@@ -64,7 +64,7 @@ def _recalled(workspace: Workspace, text: str, index: IndexModel) -> Sequence[Ca
 
     query, vector = words_of(text), None
     if _reads(workspace, text, index):
-        vector = workspace.query_encoder.encode_query(text, index).vector
+        vector = workspace.query_encoder.encode_query(text, index).blob
     if query.is_empty:
         return ()
     with workspace.store.snapshot() as snapshot:
@@ -127,7 +127,7 @@ def _compared(
         return tuple(ordered)
 
     def vector(text: str) -> bytes | None:
-        return workspace.query_encoder.encode_query(text, index).vector
+        return workspace.query_encoder.encode_query(text, index).blob
 
     own_vector = vector(text)
     first = [each._replace(cosine=_cosine(own_vector, vector(each.text)))

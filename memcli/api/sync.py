@@ -170,7 +170,7 @@ class Vectors:
             remember,
             settled,
         )
-        from memcli.indexing.indexer import Calling, embed, settle_vectors
+        from memcli.indexing.indexer import embed, settle_vectors
 
         facts = change.facts
         known = IndexModel(facts.model, facts.fingerprint, facts.language or "")
@@ -202,12 +202,12 @@ class Vectors:
             self._on_progress(stage, done, total)
 
         try:
-            calling = Calling(self.opened.at_once, self.opened.texts)
             embed(
                 change,
                 self.opened.encoder,
                 most=most,
-                calling=calling,
+                at_once=self.opened.at_once,
+                per_call=self.opened.texts,
                 on_progress=count,
                 on_made=self._on_made,
             )

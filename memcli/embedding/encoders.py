@@ -68,6 +68,15 @@ class IndexModel(Record):
 OTHER_MODEL = Reason("other-model", "the index has vectors of another model", "memcli index")
 
 
+class Vector(Record):
+    """The vector of a query and its encoder, or the reason why it has none."""
+
+    blob: bytes | None
+    fingerprint: str
+    reason: Reason | None  # also with a vector: why the quick way failed
+    fertility: float = 1.0  # tokens into which a word of the query was cut
+
+
 # From the token ids of one text to its float32 vector; RetrieverError if the model fails.
 Run = Callable[[Sequence[int]], bytes]
 

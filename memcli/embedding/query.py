@@ -11,24 +11,14 @@ from functools import partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding import registry
-from memcli.embedding.encoders import OTHER_MODEL, Choice, IndexModel, Quick, QuickError
+from memcli.embedding.encoders import OTHER_MODEL, Choice, IndexModel, Quick, QuickError, Vector
+from memcli.embedding.models import known
 from memcli.errors import Reason, RetrieverError
-from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.types import Encoder
 
 KEPT = 256  # vectors: half a megabyte
-
-
-class QueryEmbedding(Record):
-    """The vector of a query, or the reason why it has none."""
-
-    vector: bytes | None
-    fingerprint: str
-    reason: Reason | None  # also with a vector: why the quick way failed
-    way: str  # quick | package | "" without a vector
-    tokens: int  # of the text, without the special ones
 
 
 class QueryEncoder:
@@ -45,17 +35,17 @@ class QueryEncoder:
         self._lock = Lock()
         self._index: IndexModel | None = None  # the index for which the encoder is open
         self._way: _Way | None = None
-        self._made: dict[tuple[IndexModel, str], QueryEmbedding] = {}
+        self._made: dict[tuple[IndexModel, str], Vector] = {}
 
-    def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
+    def encode_query(self, text: str, index: IndexModel) -> Vector:
         """Embed a query for an index, or return why that is impossible."""
         key = index, text
-        if known := self._made.get(key):
-            return known
+        if made := self._made.get(key):
+            return made
         with self._lock:
             self._turn_to(index)
             vector = self._made.get(key) or self._opened(index).embed(text)
-            if vector.vector is None:
+            if vector.blob is None:
                 self._free()
                 return vector
             self._made[key] = vector
@@ -118,7 +108,7 @@ class _Way:
         if self._seconds is None:
             self._open(self._name)
 
-    def embed(self, text: str) -> QueryEmbedding:
+    def embed(self, text: str) -> Vector:
         if self._seconds is None:
             return self._embed(text)
         from memcli.threads import within
@@ -126,8 +116,7 @@ class _Way:
         try:
             return within(self._seconds, partial(self._embed, text))
         except TimeoutError as error:
-            reason = Reason("endpoint", f"the endpoint gives {error}")
-            return QueryEmbedding(None, "", reason, "", 0)
+            return Vector(None, "", Reason("endpoint", f"the endpoint gives {error}"))
 
     def encoder(self) -> Encoder | None:
         """Return an encoder that uses the model which is already open."""
@@ -154,27 +143,34 @@ class _Way:
         self._encoder = opened.encoder
         self._reason = reason if opened.encoder else opened.reason or reason
 
-    def _embed(self, text: str) -> QueryEmbedding:
+    def _embed(self, text: str) -> Vector:
         if not self._is_open and self._name:
             self._open(self._name)
         if self._quick:
             try:
-                vector, tokens = self._quick.embed(text)
-                return QueryEmbedding(vector, self._quick.fingerprint, None, "quick", tokens)
+                blob, tokens = self._quick.embed(text)
+                return _vector(blob, self._quick.fingerprint, None, tokens, text)
             except QuickError as error:
                 self.close()
                 self._quick = None
                 self._open_package(Reason("quick", str(error)))
         if self._encoder is None:
-            return QueryEmbedding(None, "", self._reason, "", 0)
+            return Vector(None, "", self._reason)
         from memcli.embedding.wordpiece import SPECIAL_TOKENS
 
         try:
-            vector = self._encoder.encode_query(text)
+            blob = self._encoder.encode_query(text)
         except RetrieverError as error:
-            return QueryEmbedding(None, "", error.reason, "", 0)
+            return Vector(None, "", error.reason)
         tokens = self._encoder.count(text) - SPECIAL_TOKENS
-        return QueryEmbedding(vector, self._encoder.fingerprint, self._reason, "package", tokens)
+        return _vector(blob, self._encoder.fingerprint, self._reason, tokens, text)
+
+
+def _vector(blob: bytes, fingerprint: str, reason: Reason | None, tokens: int, text: str) -> Vector:
+    from memcli.language.tokens import fertility
+
+    latin_only = known(fingerprint).latin_only  # an English vocabulary; others are not estimated
+    return Vector(blob, fingerprint, reason, fertility(tokens, text) if latin_only else 1.0)
 
 
 def _name_for(choice: Choice, remembered: IndexModel) -> str | None:

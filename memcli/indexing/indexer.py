@@ -51,16 +51,6 @@ Progress = Callable[[str, int, int], None]
 OnMade = Callable[[str, Sequence[tuple[bytes, bytes]]], None]
 
 
-class Calling(Record):
-    """How to call an encoder."""
-
-    at_once: int = 1  # calls at the same time
-    texts: int = EMBED_BATCH  # per call
-
-
-IN_TURN = Calling()
-
-
 class Report(Record):
     """The result of an index run, with sorted paths."""
 
@@ -255,14 +245,15 @@ def embed(
     *,
     most: int | None = None,
     made: Mapping[str, bytes] | None = None,
-    calling: Calling = IN_TURN,
+    at_once: int = 1,
+    per_call: int = EMBED_BATCH,
     on_progress: Progress = lambda stage, done, total: None,
     on_made: OnMade | None = None,
 ) -> int:
     """Make the missing vectors and search by them; return how many were made.
 
-    Texts that the encoder cannot read get none. Some vectors may already be `made`. Vectors made
-    before an error are kept.
+    The encoder gets `per_call` texts and is called by `at_once` threads. Texts that it cannot read
+    get no vector. Some vectors may already be `made`. Vectors made before an error are kept.
     """
     fingerprint = encoder.fingerprint
     waiting = change.unembedded(fingerprint)
@@ -282,7 +273,7 @@ def embed(
             waiting -= len(unread)
             total = min(total, waiting)
         first = texts[: total - done]
-        with closing(_batches(encoder, first, made or {}, calling)) as batches:
+        with closing(_batches(encoder, first, made or {}, at_once, per_call)) as batches:
             for batch in batches:
                 change.put_vectors(fingerprint, batch)
                 if on_made is not None:
@@ -302,7 +293,11 @@ def readable_of(listed: Sequence[Pending], fingerprint: str) -> Sequence[Pending
 
 
 def _batches(
-    encoder: Encoder, listed: Sequence[Pending], made: Mapping[str, bytes], calling: Calling
+    encoder: Encoder,
+    listed: Sequence[Pending],
+    made: Mapping[str, bytes],
+    at_once: int,
+    per_call: int,
 ) -> Generator[list[tuple[bytes, bytes]]]:
     """Yield hashes and vectors to store together; the next batch is made meanwhile."""
     from memcli.threads import in_order
@@ -314,10 +309,10 @@ def _batches(
             vectors |= zip(missing, encoder.encode(missing), strict=True)
         return [(item.hash, vectors[text]) for item, text in zip(items, texts, strict=True)]
 
-    calls = [listed[at : at + calling.texts] for at in range(0, len(listed), calling.texts)]
-    ahead = calling.at_once + EMBED_BATCH // calling.texts
+    calls = [listed[at : at + per_call] for at in range(0, len(listed), per_call)]
+    ahead = at_once + EMBED_BATCH // per_call
     batch: list[tuple[bytes, bytes]] = []
-    with closing(in_order(encode, calls, calling.at_once, ahead=ahead)) as results:
+    with closing(in_order(encode, calls, at_once, ahead=ahead)) as results:
         try:
             for pairs in results:
                 batch += pairs

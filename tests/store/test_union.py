@@ -17,13 +17,13 @@ from memcli.config import settings as config
 from memcli.context.assemble import Sharing
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
+from memcli.embedding.encoders import Vector
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import make_document, plan, read
 from memcli.search.federation import ModelGroup
 from memcli.search.options import PROFILES, options_of
 from memcli.search.query import parse
 from memcli.search.question import Question
-from memcli.search.retrievers import Vector
 from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
 from memcli.store.union import Member, Union
