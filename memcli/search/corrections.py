@@ -340,9 +340,7 @@ class Corrections:
         lines = (each for _, *later in groups for each in chain(*later))
         return sorted(set(lines), key=lambda each: (*_newest(each), each.chunk_id), reverse=True)
 
-    def of(
-        self, passage: Quotation, words: frozenset[str] = frozenset()
-    ) -> tuple[Correction, ...]:
+    def of(self, passage: Quotation, words: frozenset[str] = frozenset()) -> tuple[Correction, ...]:
         """Return the lines that correct lines of a passage, newest first; as in `by_line`.
 
         If a correction is corrected, return the end of the chain. A heading is left out if a line
