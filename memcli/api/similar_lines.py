@@ -34,10 +34,10 @@ class SimilarLines:
         try:
             mode = workspace.config("search.mode")
             freshness = bring_up_to_date(
-                Workspaces(workspace), workspace.remembered(), mode, sync=None
+                Workspaces(workspace), workspace.index_model(), mode, sync=None
             )
             if freshness.state != EMPTY:
-                self._index = workspace.remembered()
+                self._index = workspace.index_model()
         except MemcliError as error:
             self.notices = (error.reason,)
 

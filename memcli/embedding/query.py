@@ -11,7 +11,14 @@ from functools import partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding import registry
-from memcli.embedding.encoders import OTHER_MODEL, Choice, IndexModel, Quick, QuickError, Vector
+from memcli.embedding.encoders import (
+    OTHER_MODEL,
+    Choice,
+    IndexModel,
+    QueryModel,
+    QueryModelError,
+    Vector,
+)
 from memcli.embedding.models import known
 from memcli.errors import Reason, RetrieverError
 
@@ -34,7 +41,7 @@ class QueryEncoder:
         self._choice, self._capacity = choice, capacity
         self._lock = Lock()
         self._index: IndexModel | None = None  # the index for which the encoder is open
-        self._way: _Way | None = None
+        self._way: _OpenQueryModel | None = None
         self._made: dict[tuple[IndexModel, str], Vector] = {}
 
     def encode_query(self, text: str, index: IndexModel) -> Vector:
@@ -75,9 +82,9 @@ class QueryEncoder:
             self._made.clear()
             self._index = index
 
-    def _opened(self, index: IndexModel) -> _Way:
+    def _opened(self, index: IndexModel) -> _OpenQueryModel:
         if self._way is None:
-            self._way = _Way(self._choice, index)
+            self._way = _OpenQueryModel(self._choice, index)
         return self._way
 
     def _free(self) -> None:
@@ -86,7 +93,7 @@ class QueryEncoder:
             way.close()
 
 
-class _Way:
+class _OpenQueryModel:
     """The way to embed the queries of an index, or the reason why there is none.
 
     The quick way is asked first, and after its first failure the encoder that also makes the index.
@@ -94,9 +101,9 @@ class _Way:
     """
 
     def __init__(self, choice: Choice, index: IndexModel) -> None:
-        choice = registry.settled(choice, index, fingerprint=index.fingerprint)
+        choice = registry.resolve_auto(choice, index, fingerprint=index.fingerprint)
         self._index, self._name = index, _name_for(choice, index)
-        self._quick: Quick | None = None
+        self._quick: QueryModel | None = None
         self._encoder: Encoder | None = None
         self._reason: Reason | None = None
         self._seconds, self._is_open = None, True
@@ -130,8 +137,8 @@ class _Way:
     def _open(self, name: str) -> None:
         check = not registry.is_verified(name, self._choice, self._index)
         try:
-            self._quick = registry.open_quick(name, self._choice, self._index, check=check)
-        except QuickError as error:
+            self._quick = registry.open_query_model(name, self._choice, self._index, check=check)
+        except QueryModelError as error:
             self._open_package(Reason("quick", str(error)))
         else:
             if self._quick is None:
@@ -150,7 +157,7 @@ class _Way:
             try:
                 blob, tokens = self._quick.embed(text)
                 return _vector(blob, self._quick.fingerprint, None, tokens, text)
-            except QuickError as error:
+            except QueryModelError as error:
                 self.close()
                 self._quick = None
                 self._open_package(Reason("quick", str(error)))

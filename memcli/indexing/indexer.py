@@ -64,7 +64,7 @@ class Report(Record):
     flaws: tuple[Reason, ...]  # of files that were read: bytes, front matter
     deferred: tuple[Key, ...]  # changed files left for a later run
     notices: tuple[str, ...] = ()
-    left: tuple[Reason, ...] = ()  # why documents were removed although their files exist
+    out_of_scope: tuple[Reason, ...] = ()  # why documents were removed although their files exist
 
 
 def apply(
@@ -123,7 +123,7 @@ def apply(
         for key in planned.diff.removed:
             change.remove(key)
             _note(change, broken, shown(*key), is_broken=False)
-        change.remember({"mounts": planned.mounts, **_folder(settings)}, revise=False)
+        change.set_facts({"mounts": planned.mounts, **_folder(settings)}, revise=False)
     check_lineage(change, settings)
     moves = pair_moves(added, {key: known[key].hash for key in planned.diff.removed})
     return Report(
@@ -134,7 +134,7 @@ def apply(
         unlisted=planned.listing.unlisted,
         flaws=tuple(sorted(faults)),
         deferred=deferred,
-        left=planned.left,
+        out_of_scope=planned.out_of_scope,
     )
 
 
@@ -142,7 +142,7 @@ def _note(change: Change, broken: set[str], name: str, *, is_broken: bool) -> No
     """Remember whether the front matter of a document is not YAML."""
     if is_broken != (name in broken):
         broken.symmetric_difference_update([name])
-        change.remember({"broken": json.dumps(sorted(broken))}, revise=False)
+        change.set_facts({"broken": json.dumps(sorted(broken))}, revise=False)
 
 
 def _take_in(
@@ -200,12 +200,12 @@ def bring_up_to_date(
     planned = plan(settings, known, change.facts.mounts)
     meta = settings_meta(settings)
     if not known:  # a first run that was killed continues
-        change.remember({**meta, **_folder(settings)})
+        change.set_facts({**meta, **_folder(settings)})
     again = frozenset[str]().union(*altered(settings, change.facts).values())
     if again:
         planned = planned._replace(diff=_with_all_of(again, planned, known))
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
-    change.remember(meta)
+    change.set_facts(meta)
     if settings.weighs_languages:
         _weigh_languages(change)
     change.tidy(unused_days=CACHE_DAYS)
@@ -225,7 +225,9 @@ def _weigh_languages(change: Change) -> None:
     before, count = change.facts.language, change.counts().segments
     if is_due(before, count):
         waiting = change.pending(WEIGHED, MOST)
-        change.remember({"language": weigh((i.text for i in waiting), before, count)}, revise=False)
+        change.set_facts(
+            {"language": weigh((i.text for i in waiting), before, count)}, revise=False
+        )
 
 
 def settle_vectors(change: Change, fingerprint: str | None) -> bool:

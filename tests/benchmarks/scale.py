@@ -179,7 +179,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("words: repair", Reader, "occurring"),
     ("words: frequencies", Reader, "frequencies"),
     ("words: ranking", Reader, "by_keyword"),
-    ("words: who holds what", Reader, "holding"),
+    ("words: who holds what", Reader, "matching_chunks"),
     ("words: literal matches", Reader, "matching"),
     ("words: cutting", Reader, "tokens"),
     ("codes (in a thread)", coarse, "_coded"),
