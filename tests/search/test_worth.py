@@ -217,7 +217,7 @@ def test_turns_that_answer_apart_from_each_other_are_passages_of_their_own() -> 
 
 def test_only_the_first_passage_has_turns_beside_the_best_one() -> None:
     fact = "the pool ran dry at noon, long before anybody had looked at it or refilled it again"
-    first = _talk(("Kate", fact, 0.9), ("Kate", fact, 0.8))
+    first = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.8))
     second = first.candidate._replace(about=first.about._replace(chunk_id=2, path="2.md"))
     shown, _ = _ended([first, first._replace(candidate=second)])
     assert [each.citation for each in shown] == ["1.md:1-2", "2.md:1"]
