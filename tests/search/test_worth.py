@@ -90,6 +90,17 @@ def test_a_list_has_the_best_line_of_each_passage_that_may_answer() -> None:
     assert [passage.citation for passage in best_lines([others], ["pool"])] == [others.citation]
 
 
+def test_a_line_of_a_list_has_only_the_corrections_of_its_item() -> None:
+    lines = ("- The pool is", "  cold.", "- The bus is red.")
+    newer = Correction(9, "", "9.md", 1, 1, "2026-01-02", "The pool is warm.", line=1)
+    passage = _passage(1, 0.9, 0.5, *lines)._replace(
+        corrected_by=(newer, newer._replace(text="The bus is blue.", line=3))
+    )
+    for word, text in (("cold", "The pool is warm."), ("bus", "The bus is blue.")):
+        (line,) = best_lines([passage], [word])
+        assert [each.text for each in line.corrected_by] == [text]
+
+
 CHATTER = "And what else is new with you, and with everybody at home. " * 10
 
 
