@@ -1,5 +1,5 @@
-"""Files and folders fail in every way under each command that writes; `python -m tests.machine`
-tries every position, and here one in so many is tried.
+"""Files and folders fail in every way under each command that writes; `python -m tests.faults
+files` tries every position, and here one in so many is tried.
 """
 
 from __future__ import annotations
