@@ -356,19 +356,21 @@ def bring_up_to_date(
     is the result of `remembered`; None calls it if texts must be embedded.
     """
     if memory.members:
-        from memcli.api.several_workspaces import together
+        from memcli.api.several_workspaces import update_each
 
-        return together(memory.members, lambda each: _brought_in(each, None, mode, sync=sync))
-    return _brought_in(memory.lead, index, mode, sync=sync)
+        return update_each(
+            memory.members, lambda each: _updated_freshness(each, None, mode, sync=sync)
+        )
+    return _updated_freshness(memory.lead, index, mode, sync=sync)
 
 
-def _brought_in(
+def _updated_freshness(
     workspace: Workspace, index: IndexModel | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     if workspace.state is not None:
         freshness = workspace.state.freshness(workspace, sync=sync)
     else:
-        freshness = _freshened(workspace, index, mode, sync=sync)
+        freshness = _update_index(workspace, index, mode, sync=sync)
     mended, workspace.mended = workspace.mended, ()
     freshness = freshness._replace(notices=(*mended, *freshness.notices))
     why, behind = workspace.stands_in, freshness.reason
@@ -379,7 +381,7 @@ def _brought_in(
     )
 
 
-def _freshened(
+def _update_index(
     workspace: Workspace, index: IndexModel | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     config = workspace.config

@@ -156,16 +156,16 @@ class Memory:
         document, or if it has no text.
         """
         from memcli.api.records import RelatedPassages, RetrieverStatus
-        from memcli.api.related import likenesses
+        from memcli.api.related import find_related
         from memcli.search.passages import passages_of
 
         options = self._options(filters, limit, self.workspaces.moment())
-        result = likenesses(self.workspaces, target, options, sync=sync)
+        result = find_related(self.workspaces, target, options, sync=sync)
         return RelatedPassages(
             place=result.citation,
             freshness=result.freshness,
-            retrievers=RetrieverStatus(result.alike.keyword, result.alike.semantic),
-            results=passages_of(result.alike.passages),
+            retrievers=RetrieverStatus(result.answer.keyword, result.answer.semantic),
+            results=passages_of(result.answer.passages),
             empty_reason=result.empty_reason,
         )
 
@@ -177,12 +177,10 @@ class Memory:
         `order` is path, date or newest; `sync` is as for `search`.
         """
         from memcli.api.filters import filters_of
-        from memcli.api.listing import catalogue
-        from memcli.api.records import DocumentList
+        from memcli.api.listing import list_documents
 
         selected = filters_of(self.workspaces, filters, self.workspaces.moment().date())
-        result = catalogue(self.workspaces, selected, order=order, sync=sync)
-        return DocumentList(result.freshness, result.documents, result.empty_reason)
+        return list_documents(self.workspaces, selected, order=order, sync=sync)
 
     def context(
         self,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
 from memcli.api.ask import WITHOUT_BOUND, SearchResult, ask
-from memcli.api.listing import catalogue
+from memcli.api.listing import list_documents
 from memcli.api.records import search_record
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import BudgetError, NotFoundError, UsageError
@@ -139,7 +139,7 @@ def _list(
     """List the documents that filters let through, the newest first."""
     from memcli.render import jsonio
 
-    result = catalogue(memory, filters, order="newest")
+    result = list_documents(memory, filters, order="newest")
 
     def record() -> dict[str, Any]:
         names = [shown(each.source, each.path) for each in result.documents]
@@ -153,7 +153,7 @@ def _list(
             ],
         }
 
-    return ToolResult(answers.of_catalogue(result, budget), record)
+    return ToolResult(answers.of_documents(result, budget), record)
 
 
 def _while_awaited(

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
     from memcli.search.question import Question
     from memcli.search.summaries import ExpandedLines
-    from memcli.store.union import StoreState
 
 
 DIGITS = 3  # of a confidence, by default
@@ -201,7 +200,7 @@ def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
     ]
 
 
-def freshness_of(of: Freshness | StoreState) -> dict[str, Any]:
+def freshness_of(of: Freshness) -> dict[str, Any]:
     """Describe whether the index is up to date, and why not."""
     missing = {"missing": of.missing} if of.missing else {}
     return {"state": of.state, "pending": of.pending, **missing, **_reason(of.reason)}
@@ -225,7 +224,7 @@ def workspaces_of(freshness: Freshness) -> dict[str, Any]:
     )
 
 
-def _store(each: StoreState) -> dict[str, Any]:
+def _store(each: Freshness) -> dict[str, Any]:
     fields: dict[str, Any] = {"name": each.name, "path": each.folder, "primary": each.is_own}
     if each.state == FAILED:
         return {**fields, "error": reason(each.reason) if each.reason else {}}
