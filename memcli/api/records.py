@@ -118,14 +118,13 @@ class DocumentList(Record):
     empty_reason: Reason | None = None  # the filter or the link that excludes everything
 
 
-def results_of(result: SearchResult, *, now: str, dates: Sequence[DateSpan] = ()) -> SearchResults:
-    """Make the record of a search; `dates` are those of its filters."""
+def results_of(result: SearchResult, *, now: str) -> SearchResults:
+    """Make the record of a search."""
     from memcli.search.passages import passages_of
 
     answer = result.answer._asdict()
     fields = {name: answer[name] for name in SearchResults._fields if name in answer} | {
         "query": result.question.text,
-        "dates": (*result.answer.dates, *dates),
         "now": now,
         "freshness": result.freshness,
         "retrievers": RetrieverStatus(answer["keyword"], answer["semantic"]),

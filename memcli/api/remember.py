@@ -10,7 +10,8 @@ from datetime import datetime
 
 from memcli.api.similar_lines import SimilarLines, length, windows
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.errors import ConfigError, MemcliError, NotFoundError, Reason, UsageError
+from memcli.config.settings import check_sum
+from memcli.errors import MemcliError, NotFoundError, Reason, UsageError
 from memcli.markdown.links import CORRECTS, corrected_lines
 from memcli.markdown.parse import parse
 from memcli.record import Record
@@ -500,12 +501,7 @@ def admission_settings(
     """Return the settings of the rules; `is_gated` always refuses notes of little worth."""
     config = workspace.config
     weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
-    if abs(sum(weights) - 1.0) > 1e-6:
-        raise ConfigError(
-            f"gating.novelty, gating.specificity and gating.kind must sum to 1, not"
-            f" {sum(weights):g}",
-            hint="memcli config gating",
-        )
+    check_sum("gating.novelty, gating.specificity and gating.kind", weights, "gating")
     least = config("gate.least") or (admission.LEAST_WORTH if is_gated else 0.0)
     return AdmissionSettings(weights, least, was_shown)
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.config.settings import DEFAULT_ORIGIN, Config
-from memcli.errors import ConfigError
+from memcli.config.settings import DEFAULT_ORIGIN, Config, check_sum
 from memcli.record import Record
 from memcli.search.focus import WIDTH, Width
 from memcli.search.fusion import Weights
@@ -115,6 +114,8 @@ def options_of(
     fills = lists or (fill and budget is not None and not ends)
     if fills and config.values["search.limit"].origin == DEFAULT_ORIGIN:
         limit = BUDGET_LIMIT
+    weights = Weights(setting("search.semantic_weight"), setting("search.keyword_weight"))
+    check_sum("search.semantic_weight and search.keyword_weight", weights, "search")
     if profile.by_limit:
         universe = limit * setting("search.candidate_multiplier")
     return SearchOptions(
@@ -122,7 +123,7 @@ def options_of(
         free=free,
         profile=profile,
         encoder=config("embedding.encoder"),
-        weights=_weights(setting("search.semantic_weight"), setting("search.keyword_weight")),
+        weights=weights,
         universe=universe,
         budget=budget,
         whole=whole,
@@ -142,16 +143,6 @@ def _formula(profile: Profile, config: Config) -> Convex | TwoPass | None:
     from memcli.search.published_profiles import Convex, TwoPass
 
     return Convex.read(config) if profile.formula == "convex" else TwoPass.read(config)
-
-
-def _weights(vector: float, text: float) -> Weights:
-    if abs(vector + text - 1.0) > 1e-6:
-        raise ConfigError(
-            "search.semantic_weight and search.keyword_weight must sum to 1,"
-            f" not {vector + text:g}",
-            hint="memcli config search",
-        )
-    return Weights(vector, text)
 
 
 class Profile(Record):
