@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 
-from memcli.api.workspaces import answered
+from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.config.keys import nearest
 from memcli.embedding.encoders import IndexModel
@@ -56,7 +56,7 @@ class SearchResult(Record):
         return bool(self.answer.passages) and not self.answer.is_doubtful
 
 
-@answered
+@has_fallback
 def ask(
     memory: Workspaces,
     question: Question,
@@ -371,9 +371,9 @@ def _updated_freshness(
         freshness = workspace.state.freshness(workspace, sync=sync)
     else:
         freshness = _update_index(workspace, index, mode, sync=sync)
-    mended, workspace.mended = workspace.mended, ()
-    freshness = freshness._replace(notices=(*mended, *freshness.notices))
-    why, behind = workspace.stands_in, freshness.reason
+    repaired, workspace.repair_notices = workspace.repair_notices, ()
+    freshness = freshness._replace(notices=(*repaired, *freshness.notices))
+    why, behind = workspace.fallback_reason, freshness.reason
     if why is None:
         return freshness
     return freshness._replace(

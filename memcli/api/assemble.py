@@ -9,7 +9,7 @@ from typing import Any
 
 from memcli.api import ask
 from memcli.api.usage_counts import uses
-from memcli.api.workspaces import answered
+from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.context.assemble import AssembledContext, RetrievedPassages, Sharing, assemble
@@ -88,7 +88,7 @@ def context_of(
     return _of_a_question(memory, question, sharing, sync=sync, observe=observe)
 
 
-@answered
+@has_fallback
 def _of_a_question(
     memory: Workspaces,
     question: Question,
@@ -124,7 +124,7 @@ def _of_a_question(
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
 
-@answered
+@has_fallback
 def session_start(
     memory: Workspaces,
     question_date: date,

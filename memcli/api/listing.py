@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from memcli.api.ask import bring_up_to_date, check_kinds
 from memcli.api.records import DocumentEntry, DocumentList
-from memcli.api.workspaces import answered
+from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.markdown.properties import folded, properties, tags
@@ -29,7 +29,7 @@ MOST_SPEAKERS = 30  # most speakers of a workspace whose folders are listed with
 MOST_NAMED = 6  # speakers named per folder
 
 
-@answered
+@has_fallback
 def list_documents(
     memory: Workspaces,
     filters: Filters,

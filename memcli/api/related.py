@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.api import targets
 from memcli.api.ask import bring_up_to_date, check_kinds, for_all
-from memcli.api.workspaces import answered
+from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.indexing.freshness import Freshness
@@ -64,7 +64,7 @@ def find_related(
     return _find_related(memory, place, (first, last), options, sync=sync)
 
 
-@answered
+@has_fallback
 def _find_related(
     memory: Workspaces,
     target: targets.Target,

@@ -176,7 +176,7 @@ def gather(workspace: Workspace, *, deep: bool) -> Findings:
     the contents of the index.
     """
     memory = Workspaces(workspace)
-    return memory.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
+    return memory.with_fallback(lambda each: _gathered(each.lead, deep=deep), mends=False)
 
 
 def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
@@ -206,7 +206,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         writer=owner(store.local),
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
-        stands_in=workspace.stands_in,
+        stands_in=workspace.fallback_reason,
         broken=broken_names(facts),
         orphans=new_orphans(workspace.environ) if workspace.has_files else (),
     )

@@ -145,8 +145,9 @@ class Workspace:
             None  # how many of the uses in `api.usage_counts` count; None: all
         )
         # Why the index of this machine answers instead of an unreachable one.
-        self.stands_in: Reason | None = None
-        self.mended: tuple[Reason, ...] = ()  # repairs of a damaged index, which an answer reports
+        self.fallback_reason: Reason | None = None
+        # Repairs of a damaged index, which the next answer reports.
+        self.repair_notices: tuple[Reason, ...] = ()
         # Shows the work on the index that a question waits for; see `Workspaces.showing`.
         self.on_progress: Progress = lambda stage, done, total: None
 
@@ -188,7 +189,7 @@ class Workspace:
             with self.store.change(wait_seconds=WAIT_SECONDS, sleep=self.clock.sleep) as change:
                 notices = change.notices or (change.start_over(error.message),)
                 if not change.known():  # otherwise another process has built it already
-                    self.mended = tuple(Reason("damaged", notice) for notice in notices)
+                    self.repair_notices = tuple(Reason("damaged", notice) for notice in notices)
         except (BusyError, StoreError):
             return False
         return True
@@ -204,7 +205,7 @@ class Workspace:
         made = self.having(store=local)
         made.on_progress = self.on_progress
         text = f"{error.message}; the index of this machine answers instead"
-        made.stands_in = Reason(STANDS_IN, text, error.hint)
+        made.fallback_reason = Reason(STANDS_IN, text, error.hint)
         return made
 
     def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
