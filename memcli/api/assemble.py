@@ -24,6 +24,7 @@ from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
 from memcli.search.options import options_of, unobserved
+from memcli.search.pipeline import NOTHING as NO_ANSWER
 from memcli.search.pipeline import Answer
 from memcli.search.question import Question
 from memcli.search.recall import scope_within
@@ -235,11 +236,11 @@ def context_record(assembly: Assembly, config: Config, *, budget: int, now: str)
     """Describe a context; `now` is the ISO time of the question."""
     from memcli.render import jsonio
 
-    assembled, answer = assembly.assembled, assembly.answer
+    assembled, answer = assembly.assembled, assembly.answer or NO_ANSWER
     return {
         "schema": "memcli.context/1",
         "query": assembly.question.text if assembly.question else None,
-        "dates": jsonio.dates_of(answer.dates if answer else ()),
+        "dates": jsonio.dates_of(answer.dates),
         "now": now,
         "budget": budget,
         "tokens": assembled.tokens,
@@ -247,14 +248,12 @@ def context_record(assembly: Assembly, config: Config, *, budget: int, now: str)
         "freshness": jsonio.freshness_of(assembly.freshness),
         **jsonio.workspaces_of(assembly.freshness),
         **jsonio.implicit_sources(config),
-        "match": answer.match if answer else None,
-        **(jsonio.match_reasons(answer) if answer else {}),
-        "retrievers": jsonio.retrievers(answer) if answer else None,
-        **(
-            {**jsonio.repairs(answer), **jsonio.reranked(answer), **jsonio.speaker_match(answer)}
-            if answer
-            else {}
-        ),
+        "match": answer.match if assembly.answer else None,
+        **jsonio.match_reasons(answer),
+        "retrievers": jsonio.retrievers(answer) if assembly.answer else None,
+        **jsonio.repairs(answer),
+        **jsonio.reranked(answer),
+        **jsonio.speaker_match(answer),
         "parts": [_part(part) for part in assembled.parts],
         "omitted": len(assembled.left_out) + assembly.more,
         "warnings": list(assembly.warnings),

@@ -22,7 +22,7 @@ from memcli.search.corrections import POOL, Corrections, corrections, near
 from memcli.search.federation import ModelGroup, in_turns, merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.lines import Run, narrowed
-from memcli.search.options import Inner, SearchOptions, unobserved
+from memcli.search.options import InternalOptions, SearchOptions, unobserved
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
 from memcli.search.ranked import Correction, Quotation, RankedPassage
@@ -132,7 +132,9 @@ def find(
     links are followed. Soft rules that did not fit are found if the question is about them.
     """
     # In a prompt, quotation marks do not demand an exact phrase.
-    inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
+    inner = InternalOptions(
+        width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids
+    )
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answers = search_each(groups, question, wide, observe=observe)
     worth, idle = split_by_worth([_without_soft_rules(each, fixed) for each in answers])

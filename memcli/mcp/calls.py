@@ -58,8 +58,7 @@ def call_search(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Search; after each stage memcli checks whether the client still waits."""
-    from memcli.api.filters import filters_of
-    from memcli.dates.find import bounds_of, span_of
+    from memcli.api.filters import DATES, filters_of
     from memcli.render import jsonio
     from memcli.search.follow_up import question_after
     from memcli.search.passages import passages_of
@@ -67,15 +66,9 @@ def call_search(
 
     memory = shared.warm(arguments.get("workspace"))
     moment = memory.clock.now()
-    day_first = memory.config("search.date_order") == "dmy"
-    dates = {
-        name: arguments[name] for name in ("since", "until", "on") if arguments[name] is not None
-    }
-    bounds = bounds_of(dates, moment.date(), day_first=day_first, hint="only one of them")
-    since, until = span_of(bounds)
-    filters = filters_of(memory, {"paths": arguments["path"]}, moment.date())
-    filters = filters._replace(since=since, until=until)
-    if not arguments["query"].strip() and (dates or arguments["path"] is not None):
+    asked = {"paths": arguments["path"], **{name: arguments[name] for name in DATES}}
+    filters, bounds = filters_of(memory.config, asked, moment.date(), hint="only one of them")
+    if not arguments["query"].strip() and (bounds or arguments["path"] is not None):
         return _list(memory, filters, bounds, arguments["budget"])
     hint = "memory_search with words in query"
     try:
@@ -347,22 +340,22 @@ def call_remember(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Append a note, and mark the line that it corrects; or say why not."""
-    from memcli.api.remember import Wish, record_of, remember, remember_again
+    from memcli.api.remember import RememberOptions, record_of, remember, remember_again
 
     shared.warm()
     memory = shared.own()
     if is_stopped():
         raise StoppedError("warm")
     older = arguments.get("citation")
-    wish = Wish(
+    options = RememberOptions(
         gate=True,
         was_shown=shared.seen,
         by=AGENT,
         corrects=_own_citation(shared, older) if older else "",
     )
     save = remember_again if older else remember
-    noted = save(memory, arguments["text"], wish, memory.clock.now())
-    return ToolResult(answers.of_note(noted, corrects=wish.corrects), lambda: record_of(noted))
+    noted = save(memory, arguments["text"], options, memory.clock.now())
+    return ToolResult(answers.of_note(noted, corrects=options.corrects), lambda: record_of(noted))
 
 
 def call_forget(

@@ -34,6 +34,9 @@ _OPTIONAL = ("workspace", "date_from", "duplicates", "corrected_by", "cut", "spe
              "speaker_match")  # fmt: skip
 _OF_NEWER = ("line", "citation", "date", "text")  # of a line that corrects another
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
+# Keys of an answer that are left out if there is nothing to say.
+_IF_ANY = ("read_as", "missing_phrases", "split_phrases", "shortened", "omitted_low_confidence",
+           "weaker")  # fmt: skip
 _OF_DATE = ("order", "read", "excluded")  # keys of a date, if there is something to say
 _NOT_OF_RELATED = ("confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
@@ -136,10 +139,10 @@ def search_envelope(
     now: str,
 ) -> dict[str, Any]:
     """Describe an answer with its results."""
-    return {
+    record = {
         "schema": "memcli.search/1",
         "query": question.typed or question.text,
-        **({"read_as": question.text} if question.typed else {}),
+        "read_as": question.typed and question.text,
         "dates": dates_of(dates),
         "now": now,
         "match": answer.match,
@@ -147,21 +150,18 @@ def search_envelope(
         "freshness": freshness_of(freshness),
         **workspaces_of(freshness),
         "retrievers": retrievers(answer),
-        **({"missing_phrases": list(answer.missing_phrases)} if answer.missing_phrases else {}),
-        **({"split_phrases": list(answer.split_phrases)} if answer.split_phrases else {}),
+        "missing_phrases": list(answer.missing_phrases),
+        "split_phrases": list(answer.split_phrases),
         **repairs(answer),
         **reranked(answer),
         **speaker_match(answer),
         "results": results,
         "omitted_over_budget": answer.omitted_over_budget,
-        **({"shortened": whole} if (whole := shortened(answer.passages)) else {}),
-        **(
-            {"omitted_low_confidence": answer.omitted_low_confidence}
-            if answer.omitted_low_confidence
-            else {}
-        ),
-        **({"weaker": answer.weaker} if answer.weaker else {}),
+        "shortened": shortened(answer.passages),
+        "omitted_low_confidence": answer.omitted_low_confidence,
+        "weaker": answer.weaker,
     }
+    return {key: value for key, value in record.items() if value or key not in _IF_ANY}
 
 
 def match_reasons(answer: Answer) -> dict[str, Any]:
@@ -217,14 +217,11 @@ def implicit_sources(config: Config) -> dict[str, Any]:
 
 def workspaces_of(freshness: Freshness) -> dict[str, Any]:
     """Describe each of several workspaces, the primary one first."""
-    return (
-        {"workspaces": [_store(each) for each in freshness.workspaces]}
-        if freshness.workspaces
-        else {}
-    )
+    workspaces = [_workspace(each) for each in freshness.workspaces]
+    return {"workspaces": workspaces} if workspaces else {}
 
 
-def _store(each: Freshness) -> dict[str, Any]:
+def _workspace(each: Freshness) -> dict[str, Any]:
     fields: dict[str, Any] = {"name": each.name, "path": each.folder, "primary": each.is_own}
     if each.state == FAILED:
         return {**fields, "error": reason(each.reason) if each.reason else {}}

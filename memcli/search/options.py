@@ -33,7 +33,7 @@ NAMED_SETTINGS = (
 )  # fmt: skip
 
 
-class Inner(Record):
+class InternalOptions(Record):
     """Options for callers inside memcli; no user can set them."""
 
     width: Width = WIDTH
@@ -72,7 +72,7 @@ class SearchOptions(Record):
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
     formula: Convex | TwoPass | None = None  # of the profile, with its constants
     quality_weight: float = 0.5  # see `summaries`
-    inner: Inner = Inner()
+    inner: InternalOptions = InternalOptions()
 
     @property
     def filled(self) -> int | None:
