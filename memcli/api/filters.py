@@ -33,17 +33,14 @@ if TYPE_CHECKING:
         view: str
 
 
+QUERY_SYNTAX = "memcli help query-syntax"
 DATES = ("since", "until", "on")
 _LISTS = ("tags", "sources", "kinds", "scopes", "trusts", "headings", "by")
 _OTHERS = ("undated", "paths", "where", "view")
 
 
 def filters_of(
-    config: Config,
-    arguments: Mapping[str, object],
-    today: date,
-    *,
-    hint: str = "memcli help query-syntax",
+    config: Config, arguments: Mapping[str, object], today: date, *, hint: str = QUERY_SYNTAX
 ) -> tuple[Filters, tuple[DateSpan, ...]]:
     """Read filters by their names, and their dates; UsageError for an unknown name or value.
 

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from memcli.search.retrievers import RetrieverUse
 
 
+# Keys of an answer that are left out if there is nothing to say.
+IF_ANY = ("read_as", "missing_phrases", "split_phrases", "shortened", "omitted_low_confidence",
+          "weaker")  # fmt: skip
+
+
 class RetrieverStatus(Record):
     """Which retrievers ran, and why one did not."""
 
@@ -150,10 +155,31 @@ def search_record(
     `whole` object has the keys that few programs need.
     """
     from memcli.render import jsonio
+    from memcli.search.budget import shortened
 
-    record = jsonio.search_envelope(
-        result.question, results, result.freshness, result.answer, dates=dates, now=now
-    )
+    question, answer = result.question, result.answer
+    every = {
+        "schema": "memcli.search/1",
+        "query": question.typed or question.text,
+        "read_as": question.typed and question.text,
+        "dates": jsonio.dates_of(dates),
+        "now": now,
+        "match": answer.match,
+        **jsonio.match_reasons(answer),
+        **jsonio.freshness_fields(result.freshness),
+        "retrievers": jsonio.retrievers(answer),
+        "missing_phrases": list(answer.missing_phrases),
+        "split_phrases": list(answer.split_phrases),
+        **jsonio.repairs(answer),
+        **jsonio.reranked(answer),
+        **jsonio.speaker_match(answer),
+        "results": results,
+        "omitted_over_budget": answer.omitted_over_budget,
+        "shortened": shortened(answer.passages),
+        "omitted_low_confidence": answer.omitted_low_confidence,
+        "weaker": answer.weaker,
+    }
+    record = {key: value for key, value in every.items() if value or key not in IF_ANY}
     if not whole:
         record = jsonio.few_of_answer(record)
     record |= jsonio.implicit_sources(config)

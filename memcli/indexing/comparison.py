@@ -10,21 +10,14 @@ from collections.abc import Iterable, Mapping
 
 from memcli import types
 from memcli.checking import TYPE_CHECKING
-from memcli.indexing.planning import (
-    BY_BYTES,
-    RenamedFile,
-    Settings,
-    altered,
-    pair_moves,
-    plan,
-    read,
-)
+from memcli.indexing.planning import BY_BYTES, Settings, altered, pair_moves, plan, read
 from memcli.record import Record
 from memcli.store.records import Facts, Key
 from memcli.types import FileStat, KnownFile, Listing, Skip
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
+    from memcli.indexing.planning import RenamedFile
     from memcli.store.port import Snapshot, Store
 
 NOT_TEXT = b""  # the hash by which the index marks a file that is not text
@@ -104,12 +97,10 @@ def compare_index(
         listing=listing._replace(skips=(*listing.skips, *skips.values())),
         known=known,
         changes=PlannedChanges(
-            moves.added,
-            _names(changed),
-            _names(reindexed),
-            moves.moved,
-            moves.removed,
-            tuple(changed_settings),
+            **moves._asdict(),
+            changed=_names(changed),
+            reindexed=_names(reindexed),
+            settings=tuple(changed_settings),
         ),
         is_indexed=snapshot is not None,
         is_read=facts.mounts is not None,

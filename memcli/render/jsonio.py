@@ -9,7 +9,6 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.language.tokens import estimate
 from memcli.markdown.segments import digest
 from memcli.render.sanitize import escaped
-from memcli.search.budget import shortened
 from memcli.search.passages import Passage
 from memcli.types import FAILED, MEMORY_SOURCE, UP_TO_DATE, About, split_source
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
     from memcli.search.pipeline import Answer
-    from memcli.search.question import Question
     from memcli.search.summaries import ExpandedLines
 
 
@@ -34,9 +32,6 @@ _OPTIONAL = ("workspace", "date_from", "duplicates", "corrected_by", "cut", "spe
              "speaker_match")  # fmt: skip
 _OF_NEWER = ("line", "citation", "date", "text")  # of a line that corrects another
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
-# Keys of an answer that are left out if there is nothing to say.
-_IF_ANY = ("read_as", "missing_phrases", "split_phrases", "shortened", "omitted_low_confidence",
-           "weaker")  # fmt: skip
 _OF_DATE = ("order", "read", "excluded")  # keys of a date, if there is something to say
 _NOT_OF_RELATED = ("confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
@@ -66,12 +61,12 @@ def few(record: Mapping[str, Any], *, is_in: bool = False) -> dict[str, Any]:
     return left
 
 
-def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a `search_envelope` without rare keys and usual values."""
+def few_of_answer(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of an answer without rare keys and usual values."""
     usual = {"dates": [], "omitted_over_budget": 0}
     left = {
         key: value
-        for key, value in envelope.items()
+        for key, value in record.items()
         if key not in _RARE_OF_ANSWER and usual.get(key, "") != value
     }
     if all(each["ran"] and each.get("embedded", each["total"]) == each["total"]
@@ -129,41 +124,6 @@ def date_of(about: About) -> dict[str, str | None]:
     return {"date": about.date, **({"date_from": about.first_day} if about.first_day else {})}
 
 
-def search_envelope(
-    question: Question,
-    results: list[dict[str, Any]],
-    freshness: Freshness,
-    answer: Answer,
-    *,
-    dates: Sequence[DateSpan],
-    now: str,
-) -> dict[str, Any]:
-    """Describe an answer with its results."""
-    record = {
-        "schema": "memcli.search/1",
-        "query": question.typed or question.text,
-        "read_as": question.typed and question.text,
-        "dates": dates_of(dates),
-        "now": now,
-        "match": answer.match,
-        **match_reasons(answer),
-        "freshness": freshness_of(freshness),
-        **workspaces_of(freshness),
-        "retrievers": retrievers(answer),
-        "missing_phrases": list(answer.missing_phrases),
-        "split_phrases": list(answer.split_phrases),
-        **repairs(answer),
-        **reranked(answer),
-        **speaker_match(answer),
-        "results": results,
-        "omitted_over_budget": answer.omitted_over_budget,
-        "shortened": shortened(answer.passages),
-        "omitted_low_confidence": answer.omitted_low_confidence,
-        "weaker": answer.weaker,
-    }
-    return {key: value for key, value in record.items() if value or key not in _IF_ANY}
-
-
 def match_reasons(answer: Answer) -> dict[str, Any]:
     """Explain a weak match, and the basis of the confidence."""
     fields = {"match_reason": answer.match_reason, "uncalibrated": answer.uncalibrated}
@@ -215,10 +175,11 @@ def implicit_sources(config: Config) -> dict[str, Any]:
     }
 
 
-def workspaces_of(freshness: Freshness) -> dict[str, Any]:
-    """Describe each of several workspaces, the primary one first."""
+def freshness_fields(freshness: Freshness) -> dict[str, Any]:
+    """Describe whether the index is up to date, and each of several, the primary one first."""
     workspaces = [_workspace(each) for each in freshness.workspaces]
-    return {"workspaces": workspaces} if workspaces else {}
+    fields = {"freshness": freshness_of(freshness)}
+    return {**fields, "workspaces": workspaces} if workspaces else fields
 
 
 def _workspace(each: Freshness) -> dict[str, Any]:

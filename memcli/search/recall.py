@@ -79,7 +79,9 @@ def recall(
     literal = _literal(query) if keyword else TermQuery(any=tuple(demanded.values()))
     both = RecallQuery(words.terms, literal, vector, neighbours, query.unwanted, demanded)
     united, split, tiers = _union(snapshot, both, wide)
-    missing = _missing_phrases(snapshot, query.phrases if keyword or demanded else {})
+    phrases = query.phrases if keyword or demanded else {}
+    matches = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
+    missing = tuple(text for text, each in matches if not each.total)  # that no chunk contains
     # A phrase must match exactly: a similar text is a guess.
     is_guess = bool(missing) and len(missing) == len(query.counted_terms)
     candidates = tuple(c for c in united if not is_guess and c.about.chunk_id not in bounds.outside)
@@ -146,12 +148,6 @@ def _begin_semantic(
     if bounds.by_chunk:
         return _near_chunks(snapshot, vector, bounds)
     return snapshot.by_vector(vector, bounds.universe, bounds.scope)
-
-
-def _missing_phrases(snapshot: Snapshot, phrases: Mapping[str, Term]) -> tuple[str, ...]:
-    """List the phrases that no chunk contains."""
-    matches = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
-    return tuple(text for text, each in matches if not each.total)
 
 
 def _with_known_runs(snapshot: Snapshot, query: ParsedQuery) -> ParsedQuery:

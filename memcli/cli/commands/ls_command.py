@@ -165,8 +165,7 @@ def _write_json(
         whole: dict[str, Any] = {
             "schema": "memcli.ls/1",
             "dates": jsonio.dates_of(shape.filters),
-            "freshness": jsonio.freshness_of(result.freshness),
-            **jsonio.workspaces_of(result.freshness),
+            **jsonio.freshness_fields(result.freshness),
             "counts" if is_counted else "documents": listed,
         }
         if more:

@@ -94,8 +94,7 @@ def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) ->
                 "start_line": result.start_line,
                 "end_line": result.end_line,
             },
-            "freshness": jsonio.freshness_of(result.freshness),
-            **jsonio.workspaces_of(result.freshness),
+            **jsonio.freshness_fields(result.freshness),
             "retrievers": jsonio.retrievers(result.answer),
             "results": lines,
         }
