@@ -71,7 +71,7 @@ def ask(
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
     index = memory.remembered()
-    options = equipped(memory, options, index)
+    options = with_runtime(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
     freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
@@ -108,9 +108,9 @@ def ask(
             else:
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
-    answer = answer._replace(semantic=for_all(memory, answer.semantic))
+    answer = answer._replace(semantic=hint_for_all(memory, answer.semantic))
     result = SearchResult(question, freshness, answer, tuple(expanded), nothing)
-    return _listed(result, options) if options.lists else result
+    return _listed(result, options) if options.one_line else result
 
 
 def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
@@ -177,7 +177,7 @@ def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshne
     return freshness._replace(notices=(*freshness.notices, other))
 
 
-def for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
+def hint_for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
     """Make the hint of a retriever that did not run apply to all workspaces.
 
     While a process makes the missing vectors, the hint is its progress.
@@ -281,7 +281,7 @@ def ask_as_it_is(
     """Answer from the index without checking the files."""
     if vector is None:
         index = memory.remembered()
-        options = equipped(memory, options, index)
+        options = with_runtime(memory, options, index)
         vector = begin_vector(memory.lead, question, options, index)
     with memory.store.snapshot() as snapshot:
         return search(
@@ -295,7 +295,7 @@ def ask_as_it_is(
         )
 
 
-def equipped(memory: Workspaces, options: SearchOptions, index: IndexModel) -> SearchOptions:
+def with_runtime(memory: Workspaces, options: SearchOptions, index: IndexModel) -> SearchOptions:
     """Add what is not a setting: the reranker, fitted constants, use counts."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
         from memcli.api.usage_counts import uses

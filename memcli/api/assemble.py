@@ -102,7 +102,7 @@ def _of_a_question(
     filters = Filters(view=memory.config("search.view"))
     index = memory.remembered()
     options = options_of(memory.config, filters=filters)
-    options = ask.equipped(memory, options, index)
+    options = ask.with_runtime(memory, options, index)
     vector = ask.begin_vector(memory.lead, question, options, index)
     freshness = ask.bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
@@ -120,7 +120,7 @@ def _of_a_question(
             groups=groups, following=following, observe=observe,
         )  # fmt: skip
     assembled = assemble(fixed, parts, sharing)
-    answer = answer._replace(semantic=ask.for_all(memory, answer.semantic))
+    answer = answer._replace(semantic=ask.hint_for_all(memory, answer.semantic))
     freshness = ask.naming_models(freshness, groups)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 

@@ -123,7 +123,9 @@ class Memory:
         from memcli.search.question import Question
 
         moment = now or self.workspaces.moment()
-        options = self._options(filters, limit, moment, budget=budget, whole=full, ends=not more)
+        options = self._options(
+            filters, limit, moment, budget=budget, whole=full, worthwhile=not more
+        )
         question = Question.by(self.config, text, moment)
         result = ask(self.workspaces, question, options, sync=sync)
         return results_of(result, now=moment.isoformat(timespec="seconds"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.api import targets
-from memcli.api.ask import bring_up_to_date, check_kinds, for_all
+from memcli.api.ask import bring_up_to_date, check_kinds, hint_for_all
 from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
@@ -89,7 +89,7 @@ def _find_related(
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
         answer, query = related(snapshot, place, options)
-        answer = answer._replace(semantic=for_all(memory, answer.semantic))
+        answer = answer._replace(semantic=hint_for_all(memory, answer.semantic))
         nothing = None
         if not answer.passages and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter

@@ -115,7 +115,7 @@ def trace_of_search(
         result.answer,
         whole=options.whole,
         sort=options.sort,
-        ends=options.ends,
+        ends=options.worthwhile,
         expanded=result.expanded if expand else None,
     )
 

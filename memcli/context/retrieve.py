@@ -228,7 +228,9 @@ def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
     return [part for part, _ in sorted(cites, key=is_shown)]
 
 
-def with_hops(parts: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
+def with_hops(
+    parts: Sequence[ContextPart], linked: Sequence[hops.LinkedPassage]
+) -> list[ContextPart]:
     """Put each target after the passage that links to it, before the first with a lower score.
 
     If the target was found itself with a better score, it stays in its place. Otherwise its chunk
@@ -367,7 +369,7 @@ def _is_shorter(chars: int, text: str) -> bool:
 
 def _hops(
     snapshot: Snapshot, parents: Sequence[ContextPart], fixed: FixedParts, following: hops.Following
-) -> list[hops.Hop]:
+) -> list[hops.LinkedPassage]:
     trusted = [part for part in parents if part.excerpt.about.trust == "trusted"]
     linking = snapshot.links([part.excerpt.about.chunk_id for part in trusted])
     links = hops.strong(

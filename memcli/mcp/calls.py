@@ -24,7 +24,7 @@ from memcli.render.sanitize import broken_up
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.confidence import match_of
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.pipeline import ended
+from memcli.search.pipeline import cut_to_worthwhile
 from memcli.search.ranked import RankedPassage
 from memcli.types import AGENT, Filters, cite, shown
 
@@ -78,7 +78,7 @@ def call_search(
     except UsageError as error:
         raise _too_long(error, arguments["query"]) from None
     brief = counts(question.text) if arguments["brief"] is None else arguments["brief"]
-    options = options_of(memory.config, filters=filters, budget=arguments["budget"], lists=brief)
+    options = options_of(memory.config, filters=filters, budget=arguments["budget"], one_line=brief)
 
     # The page is cut here, because the next one continues after the passages of this one.
     result = ask(
@@ -196,7 +196,7 @@ def _page(
             if more := len(_after(after, answer, options).passages):
                 what = "more did not fit" if dropped else "weaker passages"
                 lines.append(f'{more} {what}; for them: cursor "{after.text}"')
-        body = map(line, fitting) if options.lists else [answers.passages_text(fitting)]
+        body = map(line, fitting) if options.one_line else [answers.passages_text(fitting)]
         text = "\n".join([*lines, "", *body])
         over = estimate(text) - budget
         if over <= 0 or not fitting:
@@ -221,7 +221,7 @@ def _after(cursor: Cursor, answer: Answer, options: SearchOptions) -> Answer:
         near_ids = {*map(id, near)}
         passages = tuple(each for each in rest.passages if id(each) in near_ids)
         rest = rest._replace(passages=passages, is_measured=False)
-    return rest if options.lists else ended(rest)
+    return rest if options.one_line else cut_to_worthwhile(rest)
 
 
 def call_get(

@@ -46,7 +46,7 @@ def search_expanded(
     the snapshot by the model of their vectors.
     """
     spread = InternalOptions(also=frozenset(("spread",)))
-    wide = options._replace(limit=MMR_POOL, budget=None, ends=False, inner=spread)
+    wide = options._replace(limit=MMR_POOL, budget=None, worthwhile=False, inner=spread)
     answers = search_each(groups, question, wide)
     answer = merge_answers(answers, options=wide)
     fitting, dropped, _ = fit_budget(answer.passages[: options.limit], budget=options.budget)
@@ -70,7 +70,7 @@ def search_expanded(
             budget=None,
             min_score=0.0,
             sort="score",
-            ends=False,
+            worthwhile=False,
             reranker=None,
             inner=InternalOptions(width=Width(PASSAGE_LINES)),
             filters=options.filters._replace(

@@ -64,10 +64,12 @@ class SearchOptions(Record):
     filters: Filters
     repairs: bool = True  # search for corrections of words that no chunk contains
     sort: str = "score"  # score | date | newest: the order of what is shown
-    ends: bool = False  # show only passages worth reading
-    lists: bool = False  # one line of each passage, over the whole memory
-    miss: int | None = None  # with `ends`, tokens that a failed search costs; None: MISS
-    apart: bool = False  # with `ends`, each turn of a conversation is a separate passage
+    worthwhile: bool = False  # show only passages worth reading
+    one_line: bool = False  # one line of each passage, over the whole memory
+    miss_tokens: int | None = (
+        None  # with `worthwhile`, tokens that a failed search costs; None: MISS
+    )
+    by_turn: bool = False  # with `worthwhile`, each turn of a conversation is a separate passage
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
     formula: Convex | TwoPass | None = None  # of the profile, with its constants
@@ -77,7 +79,7 @@ class SearchOptions(Record):
     @property
     def filled(self) -> int | None:
         """Return the budget that is filled; one that only bounds the answer is applied later."""
-        return None if self.ends else self.budget
+        return None if self.worthwhile else self.budget
 
     def has(self, name: str) -> bool:
         """Return whether a stage of `stages.TABLE`, or a part of one, is on."""
@@ -94,13 +96,13 @@ def options_of(
     whole: bool = False,
     fill: bool = True,
     sort: str = "score",
-    ends: bool = False,
-    lists: bool = False,
+    worthwhile: bool = False,
+    one_line: bool = False,
 ) -> SearchOptions:
     """Read the search settings; those of the profile apply where the user has set none.
 
-    An answer that `ends` has only what is worth reading, and a budget bounds it. Any other fills
-    its budget: with `fill` and no limit set, it has as many passages as fit, and so does a list.
+    With `worthwhile`, a budget bounds the answer. Any other answer fills its budget: with
+    `fill` and no limit set, it has as many passages as fit, and so does a list.
     """
     profile = PROFILES[config("search.profile")]
 
@@ -110,8 +112,8 @@ def options_of(
 
     limit, universe = setting("search.limit"), setting("search.universe")
     free = limit
-    ends = ends and not (whole or lists)
-    fills = lists or (fill and budget is not None and not ends)
+    worthwhile = worthwhile and not (whole or one_line)
+    fills = one_line or (fill and budget is not None and not worthwhile)
     if fills and config.values["search.limit"].origin == DEFAULT_ORIGIN:
         limit = BUDGET_LIMIT
     weights = Weights(setting("search.semantic_weight"), setting("search.keyword_weight"))
@@ -130,8 +132,8 @@ def options_of(
         filters=filters,
         repairs=config("search.repair"),
         sort=sort,
-        ends=ends,
-        lists=lists,
+        worthwhile=worthwhile,
+        one_line=one_line,
         formula=_formula(profile, config),
         **{name: setting(f"search.{name}") for name in NAMED_SETTINGS},
     )

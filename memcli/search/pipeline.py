@@ -142,15 +142,17 @@ def search(
         of_several=asks_for_several(gathered.question),
     )
     answer = answer._replace(
-        passages=_with_ends(snapshot, gathered, answer, every_line=options.lists)
+        passages=_with_ends(snapshot, gathered, answer, every_line=options.one_line)
     )
-    if options.ends:
-        answer = ended(answer, apart=options.apart, miss=options.miss, budget=options.budget)
+    if options.worthwhile:
+        answer = cut_to_worthwhile(
+            answer, apart=options.by_turn, miss=options.miss_tokens, budget=options.budget
+        )
     observe("budget", answer.passages)
     return answer
 
 
-def ended(
+def cut_to_worthwhile(
     answer: Answer, *, apart: bool = False, miss: int | None = None, budget: int | None = None
 ) -> Answer:
     """Keep only the passages worth reading, and of these what fits the budget.
