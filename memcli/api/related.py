@@ -74,7 +74,7 @@ def _find_related(
     sync: bool | None,
 ) -> RelatedResult:
     first, last = lines
-    freshness = bring_up_to_date(memory, memory.remembered(), options.mode, sync=sync)
+    freshness = bring_up_to_date(memory, memory.index_model(), options.mode, sync=sync)
     if freshness.state == EMPTY:
         return RelatedResult(*target.document, first, last, freshness)
     if options.filters.kinds:

@@ -11,7 +11,7 @@ from _thread import allocate_lock as Lock
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from shlex import quote
 
-from memcli.api.workspace import STANDS_IN, Workspace, current_folder
+from memcli.api.workspace import LOCAL_FALLBACK, Workspace, current_folder
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, joined
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
@@ -102,7 +102,7 @@ def open_several(selected: Selection) -> Workspaces:
         return NamedWorkspace(name, folder, workspace)
 
     members = [opened(*each) for each in own_first(folders, environ, selected.here)]
-    files = [each.workspace.store.local for each in members if each.workspace]
+    files = [each.workspace.store.state_path for each in members if each.workspace]
     if len(set(files)) < len(files):
         raise ConfigError(
             "store.path is one file, and each of several workspaces needs an index of its own",
@@ -238,7 +238,7 @@ def _why_out_of_date(states: Sequence[Freshness]) -> list[Reason]:
     if not reasons:
         return []
     names, reason = ", ".join(state.name for state in states), reasons[0]
-    is_one_text = len(states) == 1 or reason.code == STANDS_IN
+    is_one_text = len(states) == 1 or reason.code == LOCAL_FALLBACK
     return [reason._replace(text=f"{names}: {reason.text}" if is_one_text else f"in {names}")]
 
 
@@ -265,7 +265,7 @@ def _freshness_of(
     except UsageError:  # the command line is wrong, not a workspace
         raise
     except (MemcliError, OSError) as error:
-        if isinstance(error, StoreError) and workspace.store.stand_in() is not None:
+        if isinstance(error, StoreError) and workspace.store.local_fallback() is not None:
             lost[name] = error
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
         return failed._replace(reason=for_folder(why, folder))

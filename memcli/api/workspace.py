@@ -70,7 +70,7 @@ ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 RERANKER_SETTINGS = ("rerank.", "search.rerank")
 
 
-STANDS_IN = "stand-in"  # code of the reason why the index of this machine answers
+LOCAL_FALLBACK = "stand-in"  # code of the reason why the index of this machine answers
 NOT_SHARED = Reason(
     "transcripts",
     "past transcripts are left out, because memcli never stores them in a shared index",
@@ -199,13 +199,13 @@ class Workspace:
 
         None if it has no other index.
         """
-        local = self.store.stand_in()
+        local = self.store.local_fallback()
         if local is None:
             return None
         made = self.having(store=local)
         made.on_progress = self.on_progress
         text = f"{error.message}; the index of this machine answers instead"
-        made.fallback_reason = Reason(STANDS_IN, text, error.hint)
+        made.fallback_reason = Reason(LOCAL_FALLBACK, text, error.hint)
         return made
 
     def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
@@ -291,7 +291,7 @@ class Workspace:
         if self.state is not None:
             self.state.close()
 
-    def remembered(self) -> IndexModel:
+    def index_model(self) -> IndexModel:
         """Read which model made the index, and what is known about its verified files."""
         try:
             with self.store.snapshot() as snapshot:

@@ -208,13 +208,13 @@ class Workspaces:
         settings = self.lead.index_settings()
         return settings._replace(sources=self.config.sources) if self.members else settings
 
-    def remembered(self) -> IndexModel:
+    def index_model(self) -> IndexModel:
         """Read which model made the index, or the first of several indexes that can be read."""
         if not self.members:
-            return self.lead.remembered()
+            return self.lead.index_model()
         for each in self.opened:
             with suppress(BusyError, AwayError):
-                own = each.remembered()
+                own = each.index_model()
                 if own.fingerprint:
                     return own
         return IndexModel(None, None)

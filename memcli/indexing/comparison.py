@@ -42,7 +42,7 @@ class IndexComparison(Record):
     changes: PlannedChanges
     is_indexed: bool
     is_read: bool  # a run has read all files once; else the index is of some of them
-    left: tuple[Reason, ...] = ()  # why documents will be removed although their files exist
+    out_of_scope: tuple[Reason, ...] = ()  # why documents go although their files exist
 
     @property
     def pending(self) -> int:
@@ -104,7 +104,7 @@ def compare_index(
         ),
         is_indexed=snapshot is not None,
         is_read=facts.mounts is not None,
-        left=planned.left,
+        out_of_scope=planned.out_of_scope,
     )
 
 
