@@ -334,7 +334,7 @@ def begin_vector(
     """
     if options.mode == "keyword":
         return _no_vector
-    from memcli.search.query_vector import QueryVector
+    from memcli.search.retrievers import QueryVector
 
     text, model = question.query.text, index.fingerprint or options.encoder
     vector = QueryVector(lambda: workspace.query_encoder, readable(text, model), index)
