@@ -120,8 +120,8 @@ def call_search(
 
     memory = shared.warm(arguments.get("workspace"))
     moment = memory.clock.now()
-    asked = {"paths": arguments["path"], **{name: arguments[name] for name in DATES}}
-    filters, bounds = filters_of(memory.config, asked, moment.date(), hint="only one of them")
+    wishes = {"paths": arguments["path"], **{name: arguments[name] for name in DATES}}
+    filters, bounds = filters_of(memory.config, wishes, moment.date(), hint="only one of them")
     if not arguments["query"].strip() and (bounds or arguments["path"] is not None):
         return _list(memory, filters, bounds, arguments["budget"])
     hint = "memory_search with words in query"

@@ -262,7 +262,7 @@ _DROPPED = (
     r"|(?:^|[，,。；：！]|请|請|务必|必须)(?:忽略|无视|無視|忘记|忘掉|不要理会|不要遵守|别遵守).{0,12}"
     r"(?:指令|指示|规则|規則|提示词|命令|设定)"
 )
-_MODELS = (
+_AGENTS = (
     r"(?:AIs?|IAs?|KIs?|ИИ|SI|LLMs?|chat-?bots?|claude|gpt|chatgpt|gemini|copilot|codex"
     r"|(?:(?:AI|IA|KI|ИИ)[- ])?(?:assistant|agent|model)[es]{0,2}(?: (?:AI|IA|LLM))?"
     r"|assistent\w{0,2}|agent(?:en|i|a|ów)|modell(?:e|en|o|i)?|asistentes?|agentes?|modelos?"
@@ -278,7 +278,7 @@ _NOTED = (
     r"|инструкция|указание|примечание)s?"
     r" (?:to|for|an|für|à|aux?|pour|para|a|al|per|ao|à|voor|aan|dla|do|для)\b ?"
     r"(?:the |all |any |every |your |die |den |das |alle |l['’]|la |le |les |el |los |las |il |gli "
-    rf"|lo |de |het |o |todos |tous ){{0,2}}{_MODELS}\b(?: [^:,]{{0,30}})?\s*[:,–—-]"
+    rf"|lo |de |het |o |todos |tous ){{0,2}}{_AGENTS}\b(?: [^:,]{{0,30}})?\s*[:,–—-]"
     r"|^\W*(?:to|for|an|für|à|para|per|dla|для) (?:the |die |l['’]|la |el )?"
     r"(?:AI|IA|KI|ИИ|LLM)s?\b[^:]{0,30}:"
     r"|^\W*(?:AI|アシスタント|人工知能|チャットボット)(?:へ|向け)?(?:の(?:指示|メモ|注意|お願い))?[：:、]"
@@ -312,7 +312,7 @@ _MUST = (
 )
 _SHOULD = (
     # An assistant or an AI does something, an agent or a model does it secretly.
-    rf"\b{_MODELS} {_MUST}\b.{{0,60}}\b{_SECRETLY}\b"
+    rf"\b{_AGENTS} {_MUST}\b.{{0,60}}\b{_SECRETLY}\b"
     rf"|(?:^\W*|\b(?:the|any|every|all|each|der|die|jeder|alle|el|la|le|o|lo|il|de) |\bl['’])"
     r"(?:(?:AI|IA|KI|ИИ)[- ])?(?:AIs?|IAs?|KI|ИИ|SI|LLMs?|chat-?bots?|claude|chatgpt|copilot"
     r"|assistants?|asistentes?|assistente[ns]?|assistent|asystent|ассистент|помощник"
