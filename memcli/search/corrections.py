@@ -684,10 +684,10 @@ def _is_item(line: str) -> bool:
 @lru_cache(maxsize=KEPT_TEXTS)
 def has_change(text: str) -> bool:
     """Return whether a line contains a word of change or names a new thing."""
-    from memcli.language.another_value import begins_with_new
+    from memcli.language.another_value import names_new
     from memcli.language.change import speaks_of_change
 
-    return speaks_of_change(text) or begins_with_new(text)
+    return speaks_of_change(text) or names_new(text)
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
