@@ -59,8 +59,9 @@ SURE, LIKELY = 0.5, 0.35
 # LoCoMo loses .003 nDCG@10 and REALTALK .006.
 OF_CHANGE, OF_OTHERS = 0.95, 0.5
 NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
+NOISE_NOW = 0.5  # the same, if the question is about what holds now
+ALIKE, ALIKE_NOW = 0.5, 0.1  # Jaccard: of the words of passages, of the words of best lines
 # The first passages and candidates; fixed numbers, so that --limit changes nothing.
-ALIKE = 0.5  # Jaccard
 FIRST = 10
 POOL = 60
 MOST_UNITS = 40  # in a chunk
@@ -94,7 +95,7 @@ Least = Callable[[Quotation, Claim], float]  # the likelihood that a line of a c
 
 
 def newer_first(
-    passages: Sequence[RankedPassage], *, turns: Turns, question: str = ""
+    passages: Sequence[RankedPassage], *, turns: Turns, question: str = "", is_now: bool = False
 ) -> list[RankedPassage]:
     """Reorder the first passages; each rank keeps its score, and the trace says what moved.
 
@@ -103,7 +104,7 @@ def newer_first(
     of the question does not show which line answers.
     """
     words = stems_of(question)
-    top = [*_recent_first(passages[:FIRST]), *passages[FIRST:POOL]]
+    top = [*_recent_first(passages[:FIRST], turns, is_now=is_now), *passages[FIRST:POOL]]
     newer, least = Corrections(map(_chunk, top), turns), _needed_by(top)
     order: list[RankedPassage] = []
 
@@ -700,26 +701,43 @@ def stems_of(text: str) -> frozenset[str]:
     )
 
 
-def _recent_first(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Put the newest of several passages with nearly equal scores first; undated passages stay."""
+def _recent_first(
+    passages: Sequence[RankedPassage], turns: Turns, *, is_now: bool
+) -> list[RankedPassage]:
+    """Put the newest of alike passages with nearly equal scores before the first of them.
+
+    If the question is about what holds now, passages are alike if their best lines are of one
+    speaker and share a few words, and more scores are nearly equal.
+    """
+    noise, alike, read = (NOISE_NOW, ALIKE_NOW, _best) if is_now else (NOISE, ALIKE, _whole)
+    left = [(passage, *read(passage, turns)) for passage in passages]
     order: list[RankedPassage] = []
-    while len(order) < len(passages):
-        start = len(order)
-        least = passages[start].score * (1 - NOISE)
-        first = token_set(passages[start].text)
-        end = start + 1
-        while (
-            end < len(passages) and passages[end].score >= least and _is_alike(first, passages[end])
-        ):
-            end += 1
-        dated = iter(sorted(filter(_day, passages[start:end]), key=_day, reverse=True))
-        order += [next(dated) if _day(passage) else passage for passage in passages[start:end]]
+    while left:
+        first, speaker, words = left[0]
+        newest = 0
+        for at, (other, who, theirs) in enumerate(left):
+            is_near = other.score >= first.score * (1 - noise) and who == speaker
+            is_later = is_near and _day(other) > _day(left[newest][0]) != ""
+            if is_later and len(words & theirs) >= alike * len(words | theirs):
+                newest = at
+        passage, *_ = left.pop(newest)
+        before = first.citation
+        order.append(passage.moved(passage.score, "newer", before=before) if newest else passage)
     return [passage._replace(score=at.score) for passage, at in zip(order, passages, strict=True)]
 
 
-def _is_alike(words: frozenset[str], other: RankedPassage) -> bool:
-    theirs = token_set(other.text)
-    return len(words & theirs) >= ALIKE * len(words | theirs)
+def _whole(passage: RankedPassage, _: Turns) -> tuple[str, frozenset[str]]:
+    return "", token_set(passage.text)
+
+
+def _best(passage: RankedPassage, turns: Turns) -> tuple[str, frozenset[str]]:
+    """Return the speaker and the words of the line by which a passage was found."""
+    line = passage.candidate.segments[passage.best]
+    text = passage.candidate.text[line.start : line.end].strip()
+    own = turns.get(passage.about.chunk_id, ())
+    spoken = (t.speaker for t in own if t.start_line <= line.start_line <= t.end_line)
+    marked = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ""
+    return next(spoken, marked), stems_of(text)
 
 
 def _day(passage: RankedPassage) -> str:

@@ -27,6 +27,26 @@ DATE_STEMS = (
     "latest", "newest", "recent", "last", "first", "erst", "letzt", "earliest", "oldest", "neuest",
 )  # fmt: skip
 
+# A question with one of these words asks about the past.
+_PAST = frozenset(
+    """did didn't was wasn't were weren't had hadn't went said told bought gave took came saw met
+    ate won lost began felt thought left found ran spent led held paid chose made used before
+    previously previous formerly former originally initially earlier ago first last ever once
+    yesterday history changed happened until
+    war waren hatte hatten wurde wurden früher vorher damals zuvor ursprünglich zuerst anfangs
+    gestern ehemals ehemalige vorige letzte letzten letzter letztes bisher gewesen""".split()  # noqa: SIM905 (a table to be read)
+)
+_HAN_PAST = tuple(
+    """以前 之前 曾 原来 当时 那时 过去 最初 当初 一开始 去年 昨天 上次 上周 上个月 了 去过 来过
+    用过 做过 看过 过什么 过哪 过吗""".split()  # noqa: SIM905 (a table to be read)
+)
+_PERFECT = frozenset(("has", "have", "hat", "habe", "haben"))
+_DONE = frozenset(
+    ("been", "gone", "done", "seen", "met", "read", "taken", "written", "won", "made")
+)
+_STATES = frozenset(("is", "are", "be", "get", "gets"))  # `where is it stored` is about the present
+_ED = 5  # letters of `moved`
+
 SECRET_CHARS = 18  # of a word that contains a key, at least
 SECRET_MARKS = ("://", "uthorization: ")  # before shorter ones
 
@@ -140,3 +160,25 @@ def _wished(text: str, today: date, *, day_first: bool) -> tuple[DateSpan, ...]:
     from memcli.dates.intent import wishes
 
     return wishes(text, dates)
+
+
+def asks_about_now(text: str) -> bool:
+    """Return whether a question may be about what holds now, by its words; its date may differ.
+
+    A question about the past, a list or a count is not.
+    """
+    words = [word.strip(",.?!:;") for word in text.casefold().replace("’", "'").split()]
+    if not _PAST.isdisjoint(words) or any(map(text.__contains__, _HAN_PAST)):
+        return False
+    ends = [at for at, word in enumerate(words) if len(word) >= _ED and word.endswith("ed")]
+    if not _PERFECT.isdisjoint(words):
+        last = words[-1]  # a German participle
+        is_done = last.endswith(("t", "en")) and last.startswith(("ge", "be", "ver", "er", "ent"))
+        if ends or is_done or not _DONE.isdisjoint(words):
+            return False
+    if ends and _STATES.isdisjoint(words[: ends[0]]):
+        return False
+    from memcli.search.reading_value import asks_for_several
+
+    # `Welche Bank` is one bank; a table of plurals has the word.
+    return not asks_for_several(text.replace("elche ", ""))
