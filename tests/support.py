@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 
+from memcli.embedding.encoders import Vector
 from memcli.embedding.models import known
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import Reason, RetrieverError
@@ -23,7 +24,6 @@ from memcli.markdown.chunker import chunk_document
 from memcli.markdown.parse import LONGEST_TITLE, parse
 from memcli.markdown.segments import choose_context, embedded_text, segment_hash
 from memcli.render.reasons import sentence
-from memcli.search.retrievers import Vector
 from memcli.types import Chunk, Encoder, Limits, Source, named_days
 from memcli.workspace.dating import heading_days
 

@@ -55,7 +55,7 @@ def catalogue(
     `links_to` keeps only documents that link to this path or name. For `sync` see
     `ask.bring_up_to_date`; no text is embedded.
     """
-    freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
+    freshness = bring_up_to_date(memory, memory.index_model(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return Catalogue(freshness)
     if filters.kinds:

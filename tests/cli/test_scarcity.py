@@ -14,8 +14,8 @@ import pytest
 
 from memcli import system
 from memcli.cli.main import run as run_here
-from memcli.embedding.encoders import IndexModel
-from memcli.embedding.query import QueryEmbedding, QueryEncoder
+from memcli.embedding.encoders import IndexModel, Vector
+from memcli.embedding.query import QueryEncoder
 from memcli.embedding.session import lacking
 from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, Reason, RetrieverError
 from memcli.search.query_vector import QueryVector
@@ -137,7 +137,7 @@ def test_a_question_that_takes_too_much_memory_is_answered_by_words() -> None:
         def __init__(self) -> None:
             pass
 
-        def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
+        def encode_query(self, text: str, index: IndexModel) -> Vector:
             raise MemoryError
 
     vector = QueryVector(Greedy, "pool", IndexModel(None, None))

@@ -240,7 +240,7 @@ def test_nothing_is_compacted_while_the_memory_is_away(notes: Path, away: str) -
         (notes / "memory").mkdir()
         store = Memory.open(notes).workspaces.lead.store
         with store.change(wait_seconds=0, sleep=time.sleep) as change:
-            change.remember({"mounts": '[["memory", "memory"]]'})
+            change.set_facts({"mounts": '[["memory", "memory"]]'})
     elif away == "unlistable":
         (notes / "memory").write_text("no folder\n")
         os.mkfifo(notes / ".memcliignore")

@@ -19,12 +19,12 @@ from memcli.cli.main import run
 from memcli.cli.program import page
 from memcli.config.settings import load
 from memcli.dates.find import find_dates
+from memcli.embedding.encoders import Vector
 from memcli.errors import Reason
 from memcli.search.options import PROFILES, Inner, SearchOptions, options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.search.ranked import RankedPassage
-from memcli.search.retrievers import Vector
 from memcli.search.stages import LOST, STAGES, SWITCH_OF, SWITCHES, TABLE
 from memcli.search.why_not import Course, follow, why
 from memcli.store.sqlite.reader import Reader
@@ -57,7 +57,7 @@ def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[Ranke
             parse(text),
             find_dates(text, date(2026, 2, 20)),
             options,
-            embed_query=lambda text: Vector(None, "", Reason("off", "not asked for"), 1.0),
+            embed_query=lambda text: Vector(None, "", Reason("off", "not asked for")),
             age_days=lambda day: 1,
             observe=course,
         )

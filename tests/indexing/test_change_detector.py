@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from memcli.indexing.change_detector import MANY_EVENTS, ChangeDetector, Events, system_observer
 from memcli.indexing.watch_folders import Folder
-from memcli.indexing.watch_sight import MANY_EVENTS, Events, Sight, system_observer
 from memcli.workspace.locate import default_source
 from tests.support import make_settings, write
 
@@ -49,7 +49,9 @@ class Seen:
     def __init__(self, root: Path, open_observer: Any = system_observer) -> None:
         self.hints: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.settings = make_settings(root, default_source(str(root), memory_alone=True))
-        self.sight = Sight(self.hints.put, places=(), files=(), open_observer=open_observer)
+        self.sight = ChangeDetector(
+            self.hints.put, places=(), files=(), open_observer=open_observer
+        )
         self.notice = self.sight.aim(self.settings, retry=True)
 
     def next(self, *wanted: str | None) -> str | None:
