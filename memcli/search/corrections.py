@@ -24,6 +24,10 @@ for .0006 nDCG@10 on LoCoMo and .0005 on REALTALK.
 If passages share half of their words and their scores differ by less than NOISE, the newest comes
 first, because such a difference means nothing. Between passages about different things it means
 something: the same order costs .007 nDCG@10 on MADial there.
+
+If the question is about what holds now, it names the thing itself. Then two lines that answer it
+need less in common: half of the score, a tenth of the words, and a word of change in the newer one.
+In the part `heldout` that raises 57 of 72 newer lines with words of change first to 65.
 """
 
 from __future__ import annotations
@@ -706,38 +710,52 @@ def _recent_first(
 ) -> list[RankedPassage]:
     """Put the newest of alike passages with nearly equal scores before the first of them.
 
-    If the question is about what holds now, passages are alike if their best lines are of one
-    speaker and share a few words, and more scores are nearly equal.
+    If the question is about what holds now, a line that may replace the first one comes first too.
     """
-    noise, alike, read = (NOISE_NOW, ALIKE_NOW, _best) if is_now else (NOISE, ALIKE, _whole)
-    left = [(passage, *read(passage, turns)) for passage in passages]
-    order: list[RankedPassage] = []
+    left, order = list(passages), list[RankedPassage]()
     while left:
-        first, speaker, words = left[0]
-        newest = 0
-        for at, (other, who, theirs) in enumerate(left):
-            is_near = other.score >= first.score * (1 - noise) and who == speaker
-            is_later = is_near and _day(other) > _day(left[newest][0]) != ""
-            if is_later and len(words & theirs) >= alike * len(words | theirs):
-                newest = at
-        passage, *_ = left.pop(newest)
-        before = first.citation
+        first, newest = left[0], 0
+        for at, other in enumerate(left):
+            is_later = _day(other) > _day(left[newest]) != ""
+            may = is_later and (
+                _is_alike(first, other) or (is_now and _may_replace(other, first, turns))
+            )
+            newest = at if may else newest
+        passage, before = left.pop(newest), first.citation
         order.append(passage.moved(passage.score, "newer", before=before) if newest else passage)
     return [passage._replace(score=at.score) for passage, at in zip(order, passages, strict=True)]
 
 
-def _whole(passage: RankedPassage, _: Turns) -> tuple[str, frozenset[str]]:
-    return "", token_set(passage.text)
+def _is_alike(one: RankedPassage, other: RankedPassage) -> bool:
+    if other.score < one.score * (1 - NOISE):
+        return False
+    return _share_of(token_set(one.text), token_set(other.text)) >= ALIKE
 
 
-def _best(passage: RankedPassage, turns: Turns) -> tuple[str, frozenset[str]]:
-    """Return the speaker and the words of the line by which a passage was found."""
+def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns) -> bool:
+    """Return whether the best line of a passage has a word of change and may be about the older.
+
+    Both answer the question, are of one speaker and share a few words.
+    """
+    if newer.score < older.score * (1 - NOISE_NOW) or not is_newer(_chunk(newer), older.about):
+        return False
+    (who, line), (speaker, text) = _best_line(newer, turns), _best_line(older, turns)
+    is_near = who == speaker and _share_of(stems_of(line), stems_of(text)) >= ALIKE_NOW
+    return is_near and has_change(line)
+
+
+def _share_of(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / (len(one | other) or 1)
+
+
+def _best_line(passage: RankedPassage, turns: Turns) -> tuple[str, str]:
+    """Return the speaker and the text of the line by which a passage was found."""
     line = passage.candidate.segments[passage.best]
     text = passage.candidate.text[line.start : line.end].strip()
     own = turns.get(passage.about.chunk_id, ())
     spoken = (t.speaker for t in own if t.start_line <= line.start_line <= t.end_line)
     marked = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ""
-    return next(spoken, marked), stems_of(text)
+    return next(spoken, marked), text
 
 
 def _day(passage: RankedPassage) -> str:
