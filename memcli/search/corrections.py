@@ -64,7 +64,8 @@ SURE, LIKELY = 0.5, 0.35
 OF_CHANGE, OF_OTHERS = 0.95, 0.5
 NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
 NOISE_NOW = 0.5  # the same, if the question is about what holds now
-ALIKE, ALIKE_NOW = 0.5, 0.1  # Jaccard: of the words of passages, of the words of best lines
+# Jaccard: of the words of passages, of the words of best lines, and of those with a speaker.
+ALIKE, ALIKE_NOW, ALIKE_IN_TALK = 0.5, 0.1, 0.2
 # The first passages and candidates; fixed numbers, so that --limit changes nothing.
 FIRST = 10
 POOL = 60
@@ -740,7 +741,8 @@ def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns) -> bo
     if newer.score < older.score * (1 - NOISE_NOW) or not is_newer(_chunk(newer), older.about):
         return False
     (who, line), (speaker, text) = _best_line(newer, turns), _best_line(older, turns)
-    is_near = who == speaker and _share_of(stems_of(line), stems_of(text)) >= ALIKE_NOW
+    alike = ALIKE_IN_TALK if who else ALIKE_NOW
+    is_near = who == speaker and _share_of(stems_of(line), stems_of(text)) >= alike
     return is_near and has_change(line)
 
 
