@@ -186,7 +186,9 @@ def asks_about_now(text: str) -> bool:
     ends = [at for at, word in enumerate(words) if len(word) >= _ED and word.endswith("ed")]
     if not _PERFECT.isdisjoint(words):
         last = words[-1]  # a German participle
-        is_done = last.endswith(("t", "en")) and last.startswith(("ge", "be", "ver", "er", "ent"))
+        is_done = last.endswith("iert") or (
+            last.endswith(("t", "en")) and last.startswith(("ge", "be", "ver", "er", "ent"))
+        )
         if ends or is_done or not _DONE.isdisjoint(words):
             return False
     if ends and _STATES.isdisjoint(words[: ends[0]]):
