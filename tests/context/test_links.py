@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from memcli.context.hops import Following, Hop, Link, candidates, strong
+from memcli.context.hops import Following, Link, LinkedPassage, candidates, strong
 from memcli.context.parts import PASSAGES, make_part
 from memcli.context.retrieve import with_hops
+from tests.commands import NewWorkspace
 from tests.context.makers import put, record
 from tests.records import make_excerpt
 
@@ -19,17 +20,12 @@ QUESTION = "kestrel deployment failed"
 HOW = Following({})
 
 
-@pytest.fixture(autouse=True)
-def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-
-
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    return put(tmp_path / "notes", {
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({
         "memory/note.md": "# Note\n\nThe kestrel deployment failed: [it](runbook.md#restart).\n",
         **{f"memory/n{n}.md": f"Bread number {n} is baked at noon.\n" for n in range(8)},
-    })  # fmt: skip
+    }, encoder="hashing")  # fmt: skip
 
 
 def found(notes: Path, budget: int = 1000) -> list[dict[str, Any]]:
@@ -124,5 +120,5 @@ def test_links_are_followed_above_the_least_score_from_the_best_passage_on() -> 
 def test_a_target_that_was_found_better_itself_keeps_no_other_away() -> None:
     near, far = (make_excerpt(chunk_id=n, text=f"Note {n}.", path=f"{n}.md") for n in (1, 2))
     found = [make_part(PASSAGES, near, score=0.9)]
-    hops = [Hop(near, 0.45, "x.md:1"), Hop(far, 0.4, "x.md:1")]
+    hops = [LinkedPassage(near, 0.45, "x.md:1"), LinkedPassage(far, 0.4, "x.md:1")]
     assert [part.excerpt.about.path for part in with_hops(found, hops)] == ["1.md", "2.md"]
