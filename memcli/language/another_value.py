@@ -43,7 +43,7 @@ _OFTEN = (
     )
 )
 _NEW_SIGNS = ("new ", "neue", "新")
-MOST_BEFORE_NEW = 40  # characters
+_BEFORE_NEW = 40  # characters
 _HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
 _HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
 _HAN_PARTICLES = "呢啊哦呀嘛"  # at the end
@@ -120,10 +120,12 @@ def is_home(new: ComparedLine, old: ComparedLine) -> bool:
 
 def names_new(text: str) -> bool:
     """Return whether a line may give a new value to a name: `Our new manager is Priya`."""
-    start = text.lstrip("-*+> ")[:MOST_BEFORE_NEW].casefold()
+    start = text.lstrip("-*+> ")[:_BEFORE_NEW].casefold()
     if not any(map(start.__contains__, _NEW_SIGNS)):
         return False
-    return start.startswith(_NEW_SIGNS) or has_han(start) or any(_new_things(text))
+    if has_han(start):
+        return _han_name(start).startswith("新")
+    return start.startswith(_NEW_SIGNS) or any(_new_things(text))
 
 
 def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
@@ -135,12 +137,12 @@ def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
         return False
     if has_han(new.text):
         name, label = _han_name(old.text), _han_name(new.text)
-        is_new = label.startswith("新") and label.lstrip("新任的").startswith(name)
+        is_new = label.lstrip("新任的").startswith(name)
         return is_new and len(name) > 1 and name != old.text and not name.endswith(_HAN_MANY)
     label = label_of(new.text)
     if label.startswith(_NEW_SIGNS):  # `New manager since Monday: Priya`
-        name, own = list(old.name), terms(label)[1:]
-        return bool(name) and own[: len(name)] == name and OF.isdisjoint(own[len(name) :][:1])
+        whose, own = list(old.name), terms(label)[1:]
+        return bool(whose) and own[: len(whose)] == whose and OF.isdisjoint(own[len(whose) :][:1])
     older = {*_things(old.text), tuple(terms(label_of(old.text)))} - {()}
     return not older.isdisjoint(_new_things(new.text))
 
