@@ -30,7 +30,7 @@ def test_a_group_is_summarized_by_its_clearest_sentence(worse: str, best: str) -
     for texts in ((worse, best), (best, worse)):
         sentences = [say(text, 9 * line) for line, text in enumerate(texts, 1)]
         found = extract(
-            sentences, SummaryLines(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
+            sentences, SummaryLines(), words, forced=(), groups=[range(2)], embed=None
         )
         assert found.chosen == {texts.index(best)}
 
@@ -42,7 +42,7 @@ def test_what_leans_on_another_sentence_does_not_stand_for_its_entry_by_being_fi
         words = {word: 1.0 for text in texts for word in content(text)}
         both = [say(text, 9 * line) for line, text in enumerate(texts, 1)]
         found = extract(
-            both, SummaryLines(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
+            both, SummaryLines(), words, forced=(), groups=[range(2)], embed=None
         )
         assert found.chosen == {chosen}
 
@@ -53,7 +53,7 @@ def test_what_a_machine_says_stands_for_a_group_last() -> None:
         both = [told._replace(by_machine=by_machine), say(told.text.upper(), 9)]
         words = {word: 1.0 for word in content(told.text)}
         found = extract(
-            both, SummaryLines(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
+            both, SummaryLines(), words, forced=(), groups=[range(2)], embed=None
         )
         assert found.chosen == {best}
 
@@ -64,7 +64,7 @@ def test_confidence_is_the_mean_of_how_near_and_how_much() -> None:
     weights = dict.fromkeys(("herons", "nest", "carp", "sleep"), 1.0)
     found = [
         extract(
-            both, SummaryLines(), weights, forced=forced, groups=(), budget=0.0, embed=None
+            both, SummaryLines(), weights, forced=forced, groups=(), embed=None
         ).confidence
         for forced in ((), (0,), (1,), (0, 1))
     ]
