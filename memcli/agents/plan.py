@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from memcli.agents import UnfitError, disk, edits
 from memcli.agents.disk import FileSnapshot, missing_folders
 from memcli.agents.edits import AddedEntry, AgentEntry
-from memcli.agents.json_edit import Trace
+from memcli.agents.json_edit import AddedSpace
 from memcli.agents.places import Machine
 from memcli.agents.state import OriginalFile, State, WrittenEntry, save
 from memcli.agents.table import USER, VERSION, Agent, PartPlace
@@ -93,7 +93,7 @@ class Planner:
                     ):
                         continue
                     owners, program = (agent.name,), launcher.argv[0]
-                    put = AddedEntry(entry, Trace())
+                    put = AddedEntry(entry, AddedSpace())
                     written = WrittenEntry(
                         path, place.part, place.scope, project, program, owners, put
                     )

@@ -8,7 +8,7 @@ from datetime import date
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
-from memcli.indexing.document import made_or_skip
+from memcli.indexing.document import parse_or_skip
 from memcli.indexing.notices import not_read, unlisted, unmatched
 from memcli.indexing.planning import Settings, plan, read
 from memcli.lint.document import LintDocument, inspect
@@ -81,7 +81,7 @@ class Inspection:
             return None
         source, text = settings.source(file.source), content.text
         is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.path)
-        made = made_or_skip(
+        made = parse_or_skip(
             file.source,
             file.path,
             lambda: inspect(

@@ -20,10 +20,10 @@ from memcli.bench.traces import read as read_trace
 from memcli.errors import UsageError
 from memcli.render.width import columns
 
-Trace = Run | SpeedTrace
+BenchRun = Run | SpeedTrace
 
 
-def compare(before: Trace, after: Trace) -> dict[str, Any]:
+def compare(before: BenchRun, after: BenchRun) -> dict[str, Any]:
     """Describe the difference as `memcli.bench-compare/1` does.
 
     Means are over the questions that both runs judged; a trace of speed has none. There are times
@@ -57,7 +57,7 @@ def compare(before: Trace, after: Trace) -> dict[str, Any]:
     }
 
 
-def text(before: Trace, after: Trace) -> str:
+def text(before: BenchRun, after: BenchRun) -> str:
     """Draw the difference for a person."""
     record = compare(before, after)
     lines = [f"before {record['before']}, after {record['after']}"]
@@ -83,22 +83,22 @@ def _line(name: str, before: float, after: float, digits: int) -> str:
     return f"{name:24}{before:8.{digits}f}{after:8.{digits}f}{after - before:+9.{digits}f}"
 
 
-def _rows(trace: Trace) -> tuple[Row, ...]:
+def _rows(trace: BenchRun) -> tuple[Row, ...]:
     return trace.quality.queries if trace.quality else ()
 
 
-def _ratios(trace: Trace) -> dict[str, float]:
+def _ratios(trace: BenchRun) -> dict[str, float]:
     return dict(trace.speed.ratios) if trace.speed else {}
 
 
-def _changes(before: Trace, after: Trace) -> list[str]:
+def _changes(before: BenchRun, after: BenchRun) -> list[str]:
     if not isinstance(before, SpeedTrace) and not isinstance(after, SpeedTrace):
         return changes(before, after)
     old, new = before.machine._asdict(), after.machine._asdict()
     return [f"{name} {old[name]} -> {new[name]}" for name in sorted(old) if old[name] != new[name]]
 
 
-def _times(trace: Trace) -> dict[str, float]:
+def _times(trace: BenchRun) -> dict[str, float]:
     """Return the times of a trace by name, in milliseconds."""
     times: dict[str, float] = {}
     if trace.speed:

@@ -41,7 +41,7 @@ class IndexComparison(Record):
     settings: tuple[str, ...]  # by name in `Facts`: changed settings of the whole index
     is_indexed: bool
     is_read: bool  # a run has read all files once; else the index is of some of them
-    left: tuple[Reason, ...] = ()  # why documents will be removed although their files exist
+    out_of_scope: tuple[Reason, ...] = ()  # why documents go although their files exist
 
     @property
     def pending(self) -> int:
@@ -99,7 +99,7 @@ def compare_index(
         settings=tuple(changed_settings),
         is_indexed=snapshot is not None,
         is_read=facts.mounts is not None,
-        left=planned.left,
+        out_of_scope=planned.out_of_scope,
     )
 
 

@@ -46,7 +46,7 @@ def document_or_skip(
 ) -> Document | Skip:
     """Make a Document of a file, or return why it is skipped: no content of a file raises."""
     make = partial(build_document, file, source, limits, redacts=redacts)
-    document = made_or_skip(source.name, file.stat.path, make)
+    document = parse_or_skip(source.name, file.stat.path, make)
     if isinstance(document, Skip):
         return document
     segments = sum(len(chunk.segments) for chunk in document.chunks)
@@ -56,7 +56,7 @@ def document_or_skip(
     return document
 
 
-def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Skip:
+def parse_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Skip:
     """Return the document that `make` makes, or a Skip `unparsable` if the document is at fault."""
     try:
         return make()

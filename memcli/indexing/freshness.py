@@ -96,9 +96,9 @@ def freshen(
         return look(store, settings)
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            from memcli.indexing.progress import shared
+            from memcli.indexing.progress import published_progress
 
-            show = shared(store, bounds.monotonic, on_progress)
+            show = published_progress(store, bounds.monotonic, on_progress)
             is_whole = not comparison.is_read
             state, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
     except (BusyError, StoreError) as error:
@@ -126,7 +126,7 @@ def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[IndexC
 
 def _fold(store: Store, sleep: Callable[[float], None]) -> None:
     """Remove deleted text that an open reader preserved in the store, if the lock is free."""
-    if store.has_unfolded():
+    if store.has_deleted_text():
         with suppress(BusyError, StoreError), store.change(wait_seconds=0.0, sleep=sleep):
             pass
 
@@ -136,7 +136,7 @@ def _wait(store: Store, sleep: Callable[[float], None], on_progress: Progress) -
     from memcli.store.lock import owner
 
     waited = 0.0
-    while waited < WAIT_SECONDS and (writer := owner(store.local)) and not _is_read(store):
+    while waited < WAIT_SECONDS and (writer := owner(store.state_path)) and not _is_read(store):
         if waited >= SAY_AFTER_SECONDS:
             on_progress("waiting", *(writer.work[1:3] if writer.work else (0, 0)))
         sleep(RETRY_SECONDS)
@@ -172,7 +172,7 @@ def _without(
     from memcli.indexing.progress import indexing
     from memcli.store.lock import owner
 
-    work = indexing(owner(store.local))
+    work = indexing(owner(store.state_path))
     with suppress(IndexMissingError, IncompleteError):
         comparison = _stock(store, settings)
         if comparison.is_read or comparison.known:
@@ -209,7 +209,7 @@ def _freshness(comparison: IndexComparison) -> Freshness:
         from memcli.indexing.notices import settings_changed
 
         reason = settings_changed(comparison)
-    notices = (*comparison.left, *_unseen(comparison.listing))
+    notices = (*comparison.out_of_scope, *_unseen(comparison.listing))
     return Freshness(comparison.state, comparison.pending, reason, notices, missing=missing)
 
 
@@ -238,9 +238,9 @@ def _bring_in(
             is_over=lambda: bounds.monotonic() >= end,
             on_progress=on_progress,
         )
-        change.remember(settings_meta(settings), revise=False)
+        change.set_facts(settings_meta(settings), revise=False)
         change.tidy(pages=SETTLE_PAGES)
-    notices += (*report.left, *report.flaws[:NOTICES], *_unseen(report))
+    notices += (*report.out_of_scope, *report.flaws[:NOTICES], *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
         return Freshness(UP_TO_DATE, 0, None, tuple(notices)), has_new

@@ -37,7 +37,7 @@ from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.similarity import embedder, idf
 from memcli.config import settings as configuration
 from memcli.dates.find import find_dates
-from memcli.embedding.encoders import Choice
+from memcli.embedding.encoders import Choice, Vector
 from memcli.embedding.registry import open_encoder
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings as IndexSettings
@@ -46,7 +46,6 @@ from memcli.language.tokens import measure
 from memcli.search.options import BUDGET_LIMIT, options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.types import Filters, Limits
 from memcli.workspace.dating import age_days

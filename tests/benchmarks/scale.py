@@ -36,13 +36,12 @@ import numpy as np
 
 from memcli.bench.quality import percentile
 from memcli.config import settings as configuration
-from memcli.embedding.encoders import Choice
+from memcli.embedding.encoders import Choice, Vector
 from memcli.embedding.registry import open_encoder
 from memcli.search import gathering, pipeline
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store import quantize
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite import coarse, codes_in_memory, vectors
@@ -180,7 +179,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("words: repair", Reader, "occurring"),
     ("words: frequencies", Reader, "frequencies"),
     ("words: ranking", Reader, "by_keyword"),
-    ("words: who holds what", Reader, "holding"),
+    ("words: who holds what", Reader, "matching_chunks"),
     ("words: literal matches", Reader, "matching"),
     ("words: cutting", Reader, "tokens"),
     ("codes (in a thread)", coarse, "_coded"),
