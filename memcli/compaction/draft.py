@@ -27,6 +27,7 @@ from memcli.types import Lineage, SourceLines
 # A summary that saves less than four tenths is one more file to read.
 WORTH = 0.6
 OF_OLDER = 0.65  # with .7, a generated year of an engineer exceeds .35 of its tokens
+LEAST = 0.85  # of its share of tokens, for a summary after longer ones of the same run
 # Sentences are compared with one another, so there has to be an end.
 MOST_TOKENS = 50_000
 
@@ -93,6 +94,7 @@ class Drafter:
         self.taken = {summary.path for summary in existing}
         self.run = 1 + max((summary.lineage.run for summary in existing), default=0)
         self.texts: list[tuple[str, str, str]] = []  # latest day, path, text of valid summaries
+        self.excess = 0.0  # tokens that the drafts have above their share
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
         for summary in existing:
@@ -158,7 +160,8 @@ class Drafter:
                 return draft._replace(body=text, lineage=lineage, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
         before = self._before(draft.lineage.earliest) if is_first else SummaryLines()
-        goal = self.settings.ratio * total if is_first else most
+        share = self.settings.ratio * total
+        goal = max(LEAST * share, share - self.excess) if is_first else most
         text, lines = self._body(entries, groups, before, goal)
         cost = measure(text)
         if cost > most:
@@ -168,6 +171,8 @@ class Drafter:
                 if unused
                 else f"{least} costs {cost} of {total} tokens"
             )
+        if is_first:
+            self.excess = max(0.0, self.excess + cost - share)
         flat = [sentence for entry in entries for sentence in entry.sentences]
         omitted = (at for at, first in enumerate(recurring(flat)) if first not in lines.chosen)
         return draft._replace(

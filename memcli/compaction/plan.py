@@ -84,7 +84,8 @@ def make_plan(
         writer=writer,
     )
     new = [at for at, entry in enumerate(eligible) if not _is_covered(entry, covered)]
-    read = marked([_summary(entry) for entry in eligible], set(new), replaced)
+    clusters = {at: number // settings.cluster for number, at in enumerate(new)}
+    read = marked([_summary(entry) for entry in eligible], clusters, replaced)
     items = [_item(eligible[at], read[at]) for at in new]
     groups, waiting = cluster(items, settings.cluster)
     for group in groups:

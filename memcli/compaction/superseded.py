@@ -6,7 +6,7 @@ it as `language.correction` defines it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 
 from memcli.checking import TYPE_CHECKING
@@ -64,15 +64,19 @@ def superseding(decision: Sentence, later: Iterable[Reversal]) -> Reversal | Non
 
 
 def marked(
-    entries: Sequence[EntrySummary], new: Collection[int], replaced: Collection[tuple[str, int]]
+    entries: Sequence[EntrySummary],
+    clusters: Mapping[int, int],
+    replaced: Collection[tuple[str, int]],
 ) -> list[EntrySummary]:
-    """Mark what the entries at some places reverse, and the sentences that reverse it.
+    """Mark sentences that reverse an earlier decision or promise, and what they reverse.
 
-    A sentence can reverse one earlier decision or promise, and its reasons go with it. `replaced`
-    are the paths and first lines of decisions that summaries already cite as replaced.
+    `clusters` are the clusters of the entries to summarise, by their places. What is reversed in
+    its own cluster is marked together with its reasons. A sentence can reverse one decision.
+    `replaced` are the paths and first lines of decisions that summaries already cite as replaced.
     """
     flat = [sentence for entry in entries for sentence in entry.sentences]
-    later = reversals(entries, new)
+    cluster_of = [clusters.get(n) for n, entry in enumerate(entries) for _ in entry.sentences]
+    later = reversals(entries, clusters)
     corrected: set[int] = set()
     replaces: dict[int, str] = {}
     for at, sentence in enumerate(flat):
@@ -80,7 +84,8 @@ def marked(
         if (sentence.path, sentence.first) not in replaced:
             newer = superseding(sentence, (r for r in later if r.at > at and r.at not in replaces))
         if newer:
-            corrected.add(at)
+            if cluster_of[at] == cluster_of[newer.at]:
+                corrected.add(at)
             replaces[newer.at] = sentence.citation
         elif at - 1 in corrected and sentence.reason == BECAUSE:
             corrected.add(at)

@@ -75,7 +75,7 @@ def test_nothing_is_written_without_apply(notes: Path) -> None:
     assert code == 0
     assert out.count("would write") == 5
     assert "- We switch the order store to PostgreSQL 16. [replaces 2025-03-03:9]" in out
-    assert "MySQL 8.0" not in out
+    assert "- We will use MySQL 8.0 for the new order store. Reasons: The operations team" in out
     assert compact(notes, "--verify")[0] == 0
     assert tree(notes) == before
 
