@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress, Report
     from memcli.store.port import Change, Store
     from memcli.store.records import Key
-    from memcli.store.union import StoreState
 
 NOTICES = 5  # files and folders that are named; the rest is counted
 LOOKED_AT = 400  # files hashed at most: 20 to 50 ms
@@ -56,8 +55,11 @@ class Freshness(Record):
     pending: int  # files added, changed, moved or removed that the answer does not know
     reason: Reason | None  # why it is out of date
     notices: tuple[Reason, ...]
-    workspaces: tuple[StoreState, ...] = ()  # one per workspace, if there are several
-    missing: str = ""  # the pending files by name, as `notices.missing` words it
+    workspaces: tuple[Freshness, ...] = ()  # one per workspace, if there are several
+    missing: str = ""  # the pending files by kind and name, as `notices.missing_files` writes it
+    name: str = ""  # this and the next two: of one of several workspaces
+    folder: str = ""
+    is_own: bool = False  # it belongs to the workspace that asks
 
 
 def freshen(
@@ -74,42 +76,39 @@ def freshen(
     `on_progress` learns of files, of vectors, and of a wait for another process. BusyError if that
     takes too long and the index contains nothing yet.
     """
-    comparison, waiting = _beginning(store, settings, bounds)
-    waited = 0.0
-    if not comparison.is_read:
-        if not comparison.is_indexed and comparison.state == EMPTY:
-            return _freshness(comparison)
-        obstacle = _obstacle(comparison, bounds)
-        if obstacle is not None:
-            return _without(store, settings, obstacle)
-        waited = _wait(store, sleep, on_progress)
-        if waited:
-            comparison, waiting = _beginning(store, settings, bounds)
-    if comparison.is_read and comparison.state != OUT_OF_DATE:
-        _fold(store, sleep)
-        state = _freshness(comparison)
-        if 0 < waiting <= bounds.segments:
-            notices = _embed(store, bounds, open_encoder, sleep, on_progress)
-            state = state._replace(notices=(*notices, *state.notices))
-        return state
-    if comparison.settings and len(comparison.listing.files) > bounds.first:
-        return look(store, settings)
-    try:
-        with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            from memcli.indexing.progress import published_progress
+    notices: list[Reason] = []
+    while True:
+        comparison, unembedded = _beginning(store, settings, bounds)
+        waited = 0.0
+        if not comparison.is_read:
+            if not comparison.is_indexed and comparison.state == EMPTY:
+                return _freshness(comparison)
+            if obstacle := _obstacle(comparison, bounds):
+                return _without(store, settings, obstacle)
+            if waited := _wait(store, sleep, on_progress):
+                comparison, unembedded = _beginning(store, settings, bounds)
+        if comparison.is_read and comparison.state != OUT_OF_DATE:
+            _fold(store, sleep)
+            state, has_new = _freshness(comparison), False
+            break
+        if comparison.changes.settings and len(comparison.listing.files) > bounds.first:
+            return look(store, settings)
+        try:
+            with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
+                from memcli.indexing.progress import published_progress
 
-            show = published_progress(store, bounds.monotonic, on_progress)
-            is_whole = not comparison.is_read
-            state, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
-    except (BusyError, StoreError) as error:
-        if comparison.is_read or isinstance(error, StoreError):
-            return _without(store, settings, error)
-        if waited >= WAIT_SECONDS:
-            return _without(store, settings, error)
-        sleep(RETRY_SECONDS)  # another process came between
-        return freshen(store, settings, bounds, open_encoder, sleep, on_progress=on_progress)
-    notices = [Reason("store", notice) for notice in change.notices]
-    if bounds.segments and (has_new or 0 < waiting <= bounds.segments):
+                show = published_progress(store, bounds.monotonic, on_progress)
+                is_whole = not comparison.is_read
+                state, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
+        except (BusyError, StoreError) as error:
+            is_lost = isinstance(error, StoreError) or waited >= WAIT_SECONDS
+            if comparison.is_read or is_lost:
+                return _without(store, settings, error)
+            sleep(RETRY_SECONDS)  # another process came between
+        else:
+            notices += [Reason("store", notice) for notice in change.notices]
+            break
+    if bounds.segments and (has_new or 0 < unembedded <= bounds.segments):
         notices += _embed(store, bounds, open_encoder, sleep, on_progress)
     return state._replace(notices=(*notices, *state.notices))
 
@@ -199,13 +198,17 @@ def _freshness(comparison: IndexComparison) -> Freshness:
     if comparison.pending:
         from memcli.indexing.notices import missing_files
 
-        new, changed, _, moved, removed = comparison.changes
-        to = [new for _, new in moved]
+        changes = comparison.changes
         reason, missing = (
             NOT_SYNCED,
-            missing_files(new=new, changed=changed, moved=to, removed=removed),
+            missing_files(
+                new=changes.added,
+                changed=changes.changed,
+                moved=[each.to for each in changes.moved],
+                removed=changes.removed,
+            ),
         )
-    if comparison.changes.again:
+    if comparison.changes.reindexed:
         from memcli.indexing.notices import settings_changed
 
         reason = settings_changed(comparison)
