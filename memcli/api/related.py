@@ -12,7 +12,7 @@ from memcli.errors import NotFoundError, Reason
 from memcli.indexing.freshness import Freshness
 from memcli.record import Record
 from memcli.search.options import SearchOptions
-from memcli.search.related import NONE, RelatedChunks, related
+from memcli.search.related import NONE, RelatedChunks, compared_place, related
 from memcli.store.records import Scope
 from memcli.types import EMPTY, Excerpt, Filters, Lines, cite
 
@@ -47,8 +47,9 @@ def likenesses(
 ) -> Likenesses:
     """Find the passages most similar to the chunks at a path, a citation or a record ref.
 
-    A whole document is compared with the others. For `sync` see `ask.bring_up_to_date`; relative
-    paths start at `here`. NotFoundError if there is nothing at the place.
+    A whole document is compared with the others, and a line without the rest of its chunk. For
+    `sync` see `ask.bring_up_to_date`; relative paths start at `here`.
+    NotFoundError if there is nothing at the place.
     """
     owner = memory.owner_of(target)
     try:
@@ -82,15 +83,15 @@ def _likenesses(
             if target.document in snapshot.known():
                 raise NotFoundError(f"{target.name} has no text to compare", hint="memcli ls")
             raise NotFoundError(f"{target.name} is not indexed yet", hint="memcli index")
-        place = _at(chunks, first, last)
-        start = min(chunk.about.start_line for chunk in place)
-        end = max(chunk.about.end_line for chunk in place)
-        alike, nothing = related(snapshot, place, options), None
+        chunks = _at(chunks, first, last)
+        place = compared_place(snapshot, chunks, first if first == last else 0)
+        alike, nothing = related(snapshot, chunks, place, options), None
         alike = alike._replace(semantic=for_all(memory, alike.semantic))
         if not alike.passages and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter
 
             nothing = blocking_filter(snapshot, options.filters)
+    start, end = place.start_line, place.end_line
     return Likenesses(*target.document, start, end, freshness, alike, nothing)
 
 

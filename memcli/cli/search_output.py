@@ -127,13 +127,13 @@ def write_names(names: Iterable[str], command: CommandContext, shape: Shape) -> 
 
 def _write_vimgrep(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write `path:line:column:text` of the line that matches best in each passage."""
-    from memcli.search.cursor import cursor_of
+    from memcli.search.cursor import corrections_at, cursor_of
 
     terminal = command.terminal
     for passage in (*result.answer.passages, *(each.passage for each in result.expanded)):
         name, at = command.file_from_here(*passage.about.document), cursor_of(passage, result.words)
-        mark = f" [{mark_of(passage.corrected_by)}]" if passage.corrected_by else ""
-        text = terminal.safe_line(f"{at.text}{mark}")
+        mark = mark_of(corrections_at(passage, at.line))
+        text = terminal.safe_line(f"{at.text} [{mark}]" if mark else at.text)
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{text}\n"
         terminal.write(line)
 

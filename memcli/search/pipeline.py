@@ -130,7 +130,7 @@ def search(
 
     scope = scope_within(snapshot, options.filters)
     spans = dates if options.has("date") else ()
-    dates = tuple(read for span in spans for read in in_years(snapshot, span, scope))
+    dates = tuple(read for span in spans for read in in_years(snapshot, span, scope, query.text))
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)

@@ -104,3 +104,36 @@ def test_words_of_the_description_find_the_note(tmp_path: Path) -> None:
     assert first() != ["memory/hansen.md"]
     write(tmp_path, "memory/hansen.md", described + text)
     assert first() == ["memory/hansen.md"]
+
+
+def test_a_rule_for_a_weekday_comes_before_notes_of_that_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "memory/2026-01-05.md", "- Deploys on Monday need a review, never on Sunday.\n")
+    write(tmp_path, "memory/2026-03-15.md", "- Ate at the lake, and the deploys were quiet.\n")
+    write(tmp_path, "memory/2026-03-14.md", "- Friday deploys are forbidden from now on.\n")
+    for question, first in (
+        ("deploys on Sunday", "memory/2026-01-05.md"),
+        ("what about the deploys on Sunday, who said that", "memory/2026-03-15.md"),
+        ("what happened on Sunday", "memory/2026-03-15.md"),
+    ):
+        found = printed("search", question, "-f", "{path}", "--now", "2026-03-18")[0]
+        assert found.split()[0] == first
+
+
+def test_a_month_to_come_is_meant_too_unless_it_is_asked_what_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "memory/2026-11-25.md", "- Ines won the game. The next is on 10 December.\n")
+    for question, read in (
+        ("next game in December", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
+        ("who won the game in December", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
+        ("what game did we have in December", "2025-12-01 to 2025-12-31"),
+        ("next game in February", "2026-02-01 to 2026-02-28"),
+        ("next game since December", "2025-12-01 and later"),
+    ):
+        said = say("search", question, "--now", "2026-11-26").err
+        assert f" as {read}." in said
+        assert ("None of these is of that time." in said) == ("February" in question)
