@@ -171,8 +171,8 @@ def _heading(result: SearchResult, command: CommandContext, place: int) -> str:
 
     terminal, answer = command.terminal, result.answer
     question = terminal.safe_line(result.question.text)
-    match = match_line(answer) if answer.passages else _nothing(answer)
-    remarks = " ".join(filter(None, (match, line(answer.dates))))
+    nothing = "" if answer.passages else _nothing(answer)
+    remarks = " ".join(filter(None, (nothing, match_line(answer), line(answer.dates))))
     beside = f"  ({terminal.safe_line(remarks)})" if remarks else ""
     above = "\n" if place > 1 else ""
     return f"{above}{terminal.style.heading}# {question}{terminal.style.end}{beside}\n"

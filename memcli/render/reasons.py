@@ -125,6 +125,8 @@ def absent(answer: Answer) -> str:
 
     A long question always has such words.
     """
+    from memcli.search.pipeline import OFF_TOPIC
+
     words = [
         word
         for word in answer.unmatched
@@ -134,7 +136,8 @@ def absent(answer: Answer) -> str:
     ]
     if answer.match == "strong":
         words = [word for word in words if word[:1].isupper()]
-    if not answer.passages or answer.is_long or not words:
+    is_off_topic = answer.match_reason == OFF_TOPIC
+    if not (answer.passages or is_off_topic) or answer.is_long or not words:
         return ""
     return f"No note contains: {', '.join(words[:MOST_MISSING])}."
 

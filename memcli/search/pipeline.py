@@ -106,12 +106,30 @@ class Answer(Record):
         return self.match == "none" or self.match_reason == LOW
 
     @property
+    def is_off_topic(self) -> bool:
+        """Return whether no note has a word of the query, and no passage is near in meaning."""
+        absent = {*self.unmatched}
+        return (
+            bool(self.terms)
+            and not (self.repaired or self.dates)
+            and all(term.text in absent for term in self.terms)
+            and self.is_far
+        )
+
+    @property
+    def is_far(self) -> bool:
+        """Return whether no passage is near in meaning."""
+        near = self.constants.near if self.constants else 0.0
+        return all((passage.cosine or 0.0) < near for passage in self.passages)
+
+    @property
     def is_of_others(self) -> bool:
         """Return whether others say what matches best, and one claims it in a passage."""
         return self.others_lead and any(passage.is_claimed for passage in self.passages)
 
 
 _NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
+OFF_TOPIC = Reason("absent", "no note contains a word of the question")
 NOTHING = Answer((), "none", *_NOTHING_RAN, 0, 0, 0, 0, False, False, (), (), (), "0")
 
 
@@ -142,6 +160,10 @@ def search(
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=asks_for_several(gathered.question),
     )
+    if answer.passages and answer.is_off_topic:
+        answer = answer._replace(passages=(), match="none", match_reason=OFF_TOPIC)
+    elif query.excluded and answer.is_far and not any(p.coverage for p in answer.passages):
+        answer = answer._replace(passages=(), match="none", match_reason=None)
     answer = answer._replace(
         passages=_with_ends(snapshot, gathered, answer, every_line=options.lists)
     )
