@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import count, pairwise
 from pathlib import Path
@@ -138,6 +138,13 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     touch(file)
     return file
+
+
+def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files below a folder, and return it."""
+    for path, text in files.items():
+        write(root, path, text)
+    return root
 
 
 def touch(file: Path) -> None:

@@ -119,7 +119,8 @@ class DocumentCount(Record):
 def counted(catalogue: Catalogue) -> list[DocumentCount]:
     """Count documents by folder and month, in order of their first document.
 
-    If there are many months in several folders, count by folder and name the speakers of each.
+    If there are many months in several folders, count by folder and name the speakers of each. A
+    folder of one document contains its only subfolder.
 
     Example: memory/2025-06-01.md and memory/2025-06-02.md -> ("memory/", "2025-06", "2025-06", 2)
     """
@@ -132,7 +133,16 @@ def counted(catalogue: Catalogue) -> list[DocumentCount]:
         folders.setdefault(folder, []).append(document)
     if len(months) <= MOST_MONTHS or len(folders) < 2:
         return [DocumentCount(folder, m, m, number) for (folder, m), number in months.items()]
+    inside = Counter(map(_above, folders))
+    for folder in [*folders]:
+        above = _above(folder)
+        if inside[above] == 1 and len(folders.get(above, ())) == 1:
+            folders[above] += folders.pop(folder)
     return [_of_folder(folder, own, catalogue.speakers) for folder, own in folders.items()]
+
+
+def _above(folder: str) -> str:
+    return folder[: folder.rfind("/", 0, -1) + 1]
 
 
 def _of_folder(

@@ -6,11 +6,10 @@ In the row of all sets every question has the same weight.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import fsum
 from typing import Any
 
 from memcli.bench import traces
-from memcli.bench.metrics import NAMES, Difference, paired
+from memcli.bench.metrics import NAMES, Difference, average, paired
 from memcli.bench.quality_text import TABLE_NAMES, shortened, table
 from memcli.bench.quality_text import changes as moved_text
 from memcli.bench.queries import OVERALL
@@ -42,8 +41,8 @@ def compare(before: BenchRun, after: BenchRun) -> dict[str, Any]:
         "only_after": sorted(new_rows.keys() - old_rows.keys()),
         "metrics": {
             name: {
-                "before": _mean([old_rows[i].scores[name] for i in common]),
-                "after": _mean([new_rows[i].scores[name] for i in common]),
+                "before": average([old_rows[i].scores[name] for i in common]),
+                "after": average([new_rows[i].scores[name] for i in common]),
             }
             for name in (NAMES if common else ())
         },
@@ -107,10 +106,6 @@ def _times(trace: BenchRun) -> dict[str, float]:
     if trace.quality:
         times["search_p95"] = trace.quality.latency_ms.p95
     return times
-
-
-def _mean(values: list[float]) -> float:
-    return fsum(values) / len(values) if values else 0.0
 
 
 # These metrics judge a change; the trace has all.

@@ -74,42 +74,39 @@ def freshen(
     `on_progress` learns of files, of vectors, and of a wait for another process. BusyError if that
     takes too long and the index contains nothing yet.
     """
-    comparison, waiting = _beginning(store, settings, bounds)
-    waited = 0.0
-    if not comparison.is_read:
-        if not comparison.is_indexed and comparison.state == EMPTY:
-            return _freshness(comparison)
-        obstacle = _obstacle(comparison, bounds)
-        if obstacle is not None:
-            return _without(store, settings, obstacle)
-        waited = _wait(store, sleep, on_progress)
-        if waited:
-            comparison, waiting = _beginning(store, settings, bounds)
-    if comparison.is_read and comparison.state != OUT_OF_DATE:
-        _fold(store, sleep)
-        state = _freshness(comparison)
-        if 0 < waiting <= bounds.segments:
-            notices = _embed(store, bounds, open_encoder, sleep, on_progress)
-            state = state._replace(notices=(*notices, *state.notices))
-        return state
-    if comparison.settings and len(comparison.listing.files) > bounds.first:
-        return look(store, settings)
-    try:
-        with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            from memcli.indexing.progress import published_progress
+    notices: list[Reason] = []
+    while True:
+        comparison, unembedded = _beginning(store, settings, bounds)
+        waited = 0.0
+        if not comparison.is_read:
+            if not comparison.is_indexed and comparison.state == EMPTY:
+                return _freshness(comparison)
+            if obstacle := _obstacle(comparison, bounds):
+                return _without(store, settings, obstacle)
+            if waited := _wait(store, sleep, on_progress):
+                comparison, unembedded = _beginning(store, settings, bounds)
+        if comparison.is_read and comparison.state != OUT_OF_DATE:
+            _fold(store, sleep)
+            state, has_new = _freshness(comparison), False
+            break
+        if comparison.settings and len(comparison.listing.files) > bounds.first:
+            return look(store, settings)
+        try:
+            with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
+                from memcli.indexing.progress import published_progress
 
-            show = published_progress(store, bounds.monotonic, on_progress)
-            is_whole = not comparison.is_read
-            state, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
-    except (BusyError, StoreError) as error:
-        if comparison.is_read or isinstance(error, StoreError):
-            return _without(store, settings, error)
-        if waited >= WAIT_SECONDS:
-            return _without(store, settings, error)
-        sleep(RETRY_SECONDS)  # another process came between
-        return freshen(store, settings, bounds, open_encoder, sleep, on_progress=on_progress)
-    notices = [Reason("store", notice) for notice in change.notices]
-    if bounds.segments and (has_new or 0 < waiting <= bounds.segments):
+                show = published_progress(store, bounds.monotonic, on_progress)
+                is_whole = not comparison.is_read
+                state, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
+        except (BusyError, StoreError) as error:
+            is_lost = isinstance(error, StoreError) or waited >= WAIT_SECONDS
+            if comparison.is_read or is_lost:
+                return _without(store, settings, error)
+            sleep(RETRY_SECONDS)  # another process came between
+        else:
+            notices += [Reason("store", notice) for notice in change.notices]
+            break
+    if bounds.segments and (has_new or 0 < unembedded <= bounds.segments):
         notices += _embed(store, bounds, open_encoder, sleep, on_progress)
     return state._replace(notices=(*notices, *state.notices))
 

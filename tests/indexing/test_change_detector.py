@@ -19,6 +19,7 @@ import pytest
 from memcli.indexing.change_detector import MANY_EVENTS, ChangeDetector, Events, system_observer
 from memcli.indexing.watch_folders import Folder
 from memcli.workspace.locate import default_source
+from tests.commands import NewWorkspace
 from tests.support import make_settings, write
 
 PATIENCE_SECONDS = 20.0  # how long a real event may take before the test fails
@@ -63,10 +64,8 @@ class Seen:
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    root = tmp_path / "notes"
-    write(root, "memory/a.md", "# A\n")
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({"memory/a.md": "# A\n"})
 
 
 @pytest.fixture

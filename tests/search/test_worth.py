@@ -215,6 +215,14 @@ def test_turns_that_answer_apart_from_each_other_are_passages_of_their_own() -> 
     assert [each.citation for each in _ended([passage])[0]] == ["1.md:1"]  # no more than there were
 
 
+def test_only_the_first_passage_has_turns_beside_the_best_one() -> None:
+    fact = "the pool ran dry at noon, long before anybody had looked at it or refilled it again"
+    first = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.8))
+    second = first.candidate._replace(about=first.about._replace(chunk_id=2, path="2.md"))
+    shown, _ = _ended([first, first._replace(candidate=second)])
+    assert [each.citation for each in shown] == ["1.md:1-2", "2.md:1"]
+
+
 def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
     long = "Tell me at last, after all those weeks in which you never wrote, " * 4
     passage = _talk(("Odette", f"{long} why did the pool run dry?", 0.0), ("Kate", "A leak!", 0.9))
