@@ -167,7 +167,7 @@ def doubting(answer: Answer, question: str) -> Answer:
     It is weak too if its passages are of another speaker or another time, or if the question is one
     letter. A model takes `strong` for the answer.
     """
-    if answer.match_reason == OFF_TOPIC:
+    if answer.match_reason == OFF_TOPIC or (answer.passages and answer.is_off_topic):
         return without_match(answer)
     if answer.match != "strong":
         return answer

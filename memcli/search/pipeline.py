@@ -160,14 +160,16 @@ def search(
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=asks_for_several(gathered.question),
     )
-    if answer.passages and answer.is_off_topic:
-        answer = answer._replace(passages=(), match="none", match_reason=OFF_TOPIC)
-    elif query.excluded and answer.is_far and not any(p.coverage for p in answer.passages):
-        answer = answer._replace(passages=(), match="none", match_reason=None)
     answer = answer._replace(
         passages=_with_ends(snapshot, gathered, answer, every_line=options.lists)
     )
-    if options.ends:
+    if (options.ends or options.lists) and answer.passages:
+        is_removed = query.excluded and not any(each.coverage for each in answer.passages)
+        if answer.is_off_topic or (is_removed and answer.is_far):
+            reason = OFF_TOPIC if answer.is_off_topic else None
+            left = answer.passages
+            answer = answer._replace(passages=(), match="none", match_reason=reason, left=left)
+    if options.ends and answer.passages:
         answer = ended(answer, apart=options.apart, miss=options.miss, budget=options.budget)
     observe("budget", answer.passages)
     return answer

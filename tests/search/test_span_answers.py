@@ -137,3 +137,27 @@ def test_a_month_to_come_is_meant_too_unless_it_is_asked_what_happened(
         said = say("search", question, "--now", "2026-11-26").err
         assert f" as {read}." in said
         assert ("None of these is of that time." in said) == ("February" in question)
+
+
+def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "MEMORY.md", "# Rules\n\nStandup is at 9, on Mondays at 10.\n")
+    write(tmp_path, "memory/2025-06-12.md", "# Log\n\nThe car broke down near the harbour.\n")
+    unsure = "No sure match; these are the nearest. No note contains: vehicle, repair.\n"
+    removed = 'memcli: passages with "standup" are removed by excluded words\n'
+    for query, out, err in (
+        ("xyzzyqwerty", "", "No note contains: xyzzyqwerty.\nNo passages found.\n"),
+        ("standup -monday", "", f"No passages found.\n{removed}"),
+        ("vehicle repair", "memory/2025-06-12.md\n", unsure),
+    ):
+        found = say("search", query, "-f", "paths", "--now", "2025-07-01")
+        assert (found.out, found.err) == (out, err)
+    found = json.loads(printed("search", "xyzzyqwerty", "--json")[0])
+    assert (found["match"], found["match_reason"]["code"], found["results"]) == (
+        "none",
+        "absent",
+        [],
+    )
+    assert say("search", "xyzzyqwerty", "--exit-code").code == 1
