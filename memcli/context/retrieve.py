@@ -22,7 +22,7 @@ from memcli.search.corrections import POOL, Corrections, corrections, near
 from memcli.search.federation import ModelGroup, in_turns, merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.lines import Run, narrowed
-from memcli.search.options import Inner, SearchOptions, unobserved
+from memcli.search.options import InternalOptions, SearchOptions, unobserved
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
 from memcli.search.ranked import Correction, Quotation, RankedPassage
@@ -132,7 +132,9 @@ def find(
     links are followed. Soft rules that did not fit are found if the question is about them.
     """
     # In a prompt, quotation marks do not demand an exact phrase.
-    inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
+    inner = InternalOptions(
+        width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids
+    )
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answers = search_each(groups, question, wide, observe=observe)
     worth, idle = split_by_worth([_without_soft_rules(each, fixed) for each in answers])
@@ -226,7 +228,9 @@ def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
     return [part for part, _ in sorted(cites, key=is_shown)]
 
 
-def with_hops(parts: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
+def with_hops(
+    parts: Sequence[ContextPart], linked: Sequence[hops.LinkedPassage]
+) -> list[ContextPart]:
     """Put each target after the passage that links to it, before the first with a lower score.
 
     If the target was found itself with a better score, it stays in its place. Otherwise its chunk
@@ -365,7 +369,7 @@ def _is_shorter(chars: int, text: str) -> bool:
 
 def _hops(
     snapshot: Snapshot, parents: Sequence[ContextPart], fixed: FixedParts, following: hops.Following
-) -> list[hops.Hop]:
+) -> list[hops.LinkedPassage]:
     trusted = [part for part in parents if part.excerpt.about.trust == "trusted"]
     linking = snapshot.links([part.excerpt.about.chunk_id for part in trusted])
     links = hops.strong(

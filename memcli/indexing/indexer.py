@@ -18,6 +18,7 @@ from memcli.indexing.notices import broken_names, flaws, has_broken_front_matter
 from memcli.indexing.planning import (
     BY_BYTES,
     Plan,
+    RenamedFile,
     Settings,
     altered,
     make_document,
@@ -56,7 +57,7 @@ class Report(Record):
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
-    moved: tuple[tuple[str, str], ...]
+    moved: tuple[RenamedFile, ...]
     removed: tuple[str, ...]
     unchanged: int
     skips: tuple[Skip, ...]
@@ -230,7 +231,7 @@ def _weigh_languages(change: Change) -> None:
         )
 
 
-def settle_vectors(change: Change, fingerprint: str | None) -> bool:
+def finish_without_encoder(change: Change, fingerprint: str | None) -> bool:
     """Finish what needs no encoder; return whether every text now has its vector."""
     facts = change.facts
     if fingerprint is None or facts.fingerprint != fingerprint:

@@ -112,10 +112,10 @@ def plan(settings: Settings, known: Mapping[Key, KnownFile], mounts: str | None 
     difference = diff(listing, known, now_ns=settings.now_ns())
     why: tuple[Reason, ...] = ()
     if difference.removed:
-        from memcli.workspace.diff import left
+        from memcli.workspace.diff import out_of_scope
 
         present = [(file.source, file.path) for file in listing.files]
-        why = left(difference.removed, present, listing.skips, sources)
+        why = out_of_scope(difference.removed, present, listing.skips, sources)
     return Plan(listing, difference, mounts_as_json(listing, unmounted), why)
 
 
@@ -157,11 +157,18 @@ def read(settings: Settings, source: str, path: str) -> FileText | Skip:
     return file._replace(text=redacted(file.text))
 
 
+class RenamedFile(Record):
+    """A file with another name."""
+
+    from_: str
+    to: str
+
+
 class Moves(Record):
     """The names of files that came, went, or did both with the same bytes, sorted."""
 
     added: tuple[str, ...]
-    moved: tuple[tuple[str, str], ...]  # (from, to)
+    moved: tuple[RenamedFile, ...]
     removed: tuple[str, ...]
 
 
@@ -175,7 +182,7 @@ def pair_moves(added: Mapping[Key, bytes | None], removed: Mapping[Key, bytes]) 
     for key in sorted(added, key=names.__getitem__):
         name, content = names[key], added[key]
         if by_hash.get(content):
-            moved.append((by_hash[content].pop(0), name))
+            moved.append(RenamedFile(by_hash[content].pop(0), name))
         else:
             new.append(name)
     gone = sorted(name for left in by_hash.values() for name in left)

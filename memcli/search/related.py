@@ -33,7 +33,7 @@ from memcli.record import Record
 from memcli.search import retrievers
 from memcli.search.corrections import corrections_of, units, with_corrections
 from memcli.search.mmr import diversify
-from memcli.search.pipeline import MMR_POOL, NOTHING
+from memcli.search.pipeline import MMR_POOL, NOTHING, Answer
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.ranked import RankedPassage, ordered
 from memcli.search.recall import RecallBounds, recall, scope_within
@@ -51,20 +51,6 @@ if TYPE_CHECKING:
 LINKED = 0.25
 # Words and identifiers; quotes, dashes and asterisks would be operators.
 _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
-
-
-class RelatedChunks(Record):
-    """The chunks most like a place, best first, and the retrievers that ran."""
-
-    passages: tuple[RankedPassage, ...]
-    query: ParsedQuery  # of the words of the place
-    keyword: RetrieverUse
-    semantic: RetrieverUse
-    candidates: int
-    revision: str
-
-
-NONE = RelatedChunks((), parse(""), NOTHING.keyword, NOTHING.semantic, 0, "0")
 
 
 class ComparedPlace(Record):
@@ -89,7 +75,7 @@ def compared_place(snapshot: Snapshot, chunks: Sequence[Excerpt], line: int) -> 
         at = [
             n
             for n, each in enumerate(candidate.segments)
-            if each.start_line <= item[0] and line <= each.end_line
+            if each.start_line <= item[1] and item[0] <= each.end_line
         ]
         if len(vectors) == len(candidate.segments) > len(at) > 0:
             vectors = tuple(vectors[n] for n in at)
@@ -118,8 +104,11 @@ def _item_at(chunk: Excerpt, line: int) -> tuple[int, int, str] | None:
 
 def related(
     snapshot: Snapshot, chunks: Sequence[Excerpt], place: ComparedPlace, options: SearchOptions
-) -> RelatedChunks:
-    """Find the chunks most similar to a place, without those of the place."""
+) -> tuple[Answer, ParsedQuery]:
+    """Find the chunks most similar to a place, without its own; and the words of the place.
+
+    The answer has no match.
+    """
     facts, counts = snapshot.facts, snapshot.counts()
     own = [chunk.about.chunk_id for chunk in chunks]
     query = words_of(place.text)
@@ -146,17 +135,17 @@ def related(
     scope = scope_within(snapshot, options.filters)
     chosen = with_corrections(chosen, corrections_of(snapshot, chosen, passages, scope))
     lines = snapshot.lines_of([passage.about.chunk_id for passage in chosen])
-    return RelatedChunks(
-        tuple(
+    answer = NOTHING._replace(
+        passages=tuple(
             passage._replace(broken=lines[passage.about.chunk_id].broken, trace=())
             for passage in chosen
         ),
-        query,
-        keyword,
-        semantic,
-        len(recalled.candidates),
-        str(facts.revision),
+        keyword=keyword,
+        semantic=semantic,
+        candidates=len(recalled.candidates),
+        revision=str(facts.revision),
     )
+    return answer, query
 
 
 def _linked(
