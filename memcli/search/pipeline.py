@@ -31,7 +31,12 @@ from memcli.search.confidence import (
     sure_of_its_day,
     uncalibrated,
 )
-from memcli.search.corrections import corrections_of, newer_first, with_corrections
+from memcli.search.corrections import (
+    corrections_of,
+    differing,
+    newer_first,
+    with_corrections,
+)
 from memcli.search.focus import Adjustments, WeightedTerm, focus
 from memcli.search.gathering import GatherResult, gather, in_years
 from memcli.search.lines import SPARE, beginning, joined
@@ -160,6 +165,9 @@ def search(
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=asks_for_several(gathered.question),
     )
+    if answer.match == "strong" and (other := differing(newer, answer.passages[0], query.text)):
+        text = f"{other.citation} ({other.date}) differs from the first passage"
+        answer = answer._replace(match="weak", match_reason=Reason("differs", text))
     answer = answer._replace(
         passages=_with_ends(snapshot, gathered, answer, every_line=options.one_line)
     )

@@ -125,6 +125,7 @@ def worthwhile(
         ]
     if not is_measured:
         return passages, every - len(passages)
+    passages = [each for each in passages if each.turns or _may_answer(each)] or passages
     per_token = 1 / ((miss or MISS) * (SEVERAL if of_several else 1.0))
     best = max((passage.score for passage in passages), default=0.0)
     result: list[RankedPassage] = []

@@ -161,3 +161,22 @@ def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(
         [],
     )
     assert say("search", "xyzzyqwerty", "--exit-code").code == 1
+
+
+def test_a_dated_line_with_another_value_is_named_after_an_undated_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(
+        tmp_path, "memory/2026-05-19.md", "- Standup moved to 09:15, as the train of Wei is late.\n"
+    )
+    write(tmp_path, "memory/2026-05-20.md", "- The lake is cold.\n- Rain.\n")
+    for undated, differs in (("09:30 CET", True), ("9:15 CET", False)):
+        write(tmp_path, "MEMORY.md", f"# Rules\n\nStandup is at {undated}.\n")
+        said = say("search", "when is standup", "--json", "--now", "2026-06-01")
+        answer = json.loads(said.out)
+        assert {each["path"] for each in answer["results"]} == {"MEMORY.md", "memory/2026-05-19.md"}
+        text = "memory/2026-05-19.md:1 (2026-05-19) differs from the first passage"
+        first = answer["results"][0]["path"]
+        is_told = answer.get("match_reason") == {"code": "differs", "reason": text}
+        assert (first, is_told) == ("MEMORY.md", differs)
