@@ -23,7 +23,7 @@ from memcli.errors import (
 from memcli.indexing.comparison import IndexComparison, compare_index
 from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
-from memcli.types import EMPTY, OUT_OF_DATE, UP_TO_DATE, Encoder, KnownFile, Listing, Skip, shown
+from memcli.types import EMPTY, OUT_OF_DATE, UP_TO_DATE, Encoder, KnownFile, Listing, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress, Report
@@ -228,7 +228,8 @@ def _bring_in(
     if whole or change.notices or altered(settings, change.facts):
         report = index(change, settings, on_progress=on_progress)
         notices += [Reason("damaged", notice) for notice in report.notices]
-        notices += map(not_searched, _too_large(report))
+        too_large = [skip for skip in report.skips if skip.reason == "too-large"]
+        notices += map(not_searched, too_large[:NOTICES])
     else:
         known = change.known()
         planned = plan(settings, known, change.facts.mounts)
@@ -293,10 +294,6 @@ def _embed(
     except StoreError as error:
         return [error.reason]
     return []
-
-
-def _too_large(report: Report) -> list[Skip]:
-    return [skip for skip in report.skips if skip.reason == "too-large"][:NOTICES]
 
 
 def _unseen(listing: Listing | Report) -> tuple[Reason, ...]:
