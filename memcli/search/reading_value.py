@@ -124,6 +124,7 @@ def worthwhile(
         ]
     if not is_measured:
         return passages, every - len(passages)
+    most = len(passages)
     passages = [each for each in passages if each.turns or _may_answer(each)] or passages
     per_token = 1 / ((miss or MISS) * (SEVERAL if of_several else 1.0))
     best = max((passage.score for passage in passages), default=0.0)
@@ -146,7 +147,7 @@ def worthwhile(
         runs = _runs(units, gains, apart=apart)
         if passage.corrected_by and not apart:  # any of its lines may be the corrected one
             runs = [range(len(units))]
-        room = len(passages) - len(result)
+        room = most - len(result)
         runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[:room]
         result += [_part_of(passage, units, run) for run in sorted(runs, key=lambda run: run.start)]
         read += bool(runs)
