@@ -52,6 +52,7 @@ from memcli.search.proximity import (
     single_days,
 )
 from memcli.search.query import ParsedQuery
+from memcli.search.question import asks_about_now
 from memcli.search.ranked import RankedPassage
 from memcli.search.recall import scope_within
 from memcli.search.retrievers import RetrieverUse
@@ -440,8 +441,11 @@ def _in_order(
     is_sorted = options.sort != "score"
     steps: list[StageStep] = [("mmr", partial(_folded, options)), ("spread", spread)]
     if not (gathered.dates_alone or is_sorted):
+        is_now = not gathered.spans and asks_about_now(gathered.question)
+        question, turns = gathered.question, gathered.turns
+        newer = partial(newer_first, turns=turns, question=question, is_now=is_now)
         steps = [
-            ("newer", partial(newer_first, turns=gathered.turns, question=gathered.question)),
+            ("newer", newer),
             ("language", partial(_translated, gathered.question)),
             ("spread", spread),
             ("mmr", partial(_diversified, options)),
