@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from memcli.api.ask import bring_up_to_date, check_kinds
+from memcli.api.ask import bring_up_to_date
 from memcli.api.records import DocumentEntry
 from memcli.api.workspaces import answered
 from memcli.checking import TYPE_CHECKING
@@ -58,8 +58,6 @@ def catalogue(
     freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return Catalogue(freshness)
-    if filters.kinds:
-        check_kinds(memory, filters.kinds)
     from memcli.store.documents import in_order
 
     with memory.store.snapshot() as snapshot:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.api import targets
-from memcli.api.ask import bring_up_to_date, check_kinds, for_all
+from memcli.api.ask import bring_up_to_date, for_all
 from memcli.api.workspaces import answered
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
@@ -74,8 +74,6 @@ def _likenesses(
     freshness = bring_up_to_date(memory, memory.remembered(), options.mode, sync=sync)
     if freshness.state == EMPTY:
         return Likenesses(*target.document, first, last, freshness)
-    if options.filters.kinds:
-        check_kinds(memory, options.filters.kinds)
     with memory.store.snapshot() as snapshot:
         chunks = snapshot.excerpts_of([target.document], Scope())
         if not chunks:

@@ -19,11 +19,12 @@ from memcli.markdown.comments import visible
 from memcli.markdown.links import CORRECTS, related_targets
 from memcli.search.confidence import GOOD
 from memcli.search.corrections import POOL, Corrections, corrections, near
+from memcli.search.cursor import cursor_of
 from memcli.search.federation import ModelGroup, in_turns, merge_answers, search_each
 from memcli.search.focus import Width
-from memcli.search.lines import Run, narrowed
+from memcli.search.lines import Run, by_line, narrowed
 from memcli.search.options import Inner, SearchOptions, unobserved
-from memcli.search.pipeline import MMR_POOL, Answer
+from memcli.search.pipeline import MMR_POOL, Answer, ended
 from memcli.search.query import ParsedQuery
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
@@ -135,15 +136,21 @@ def find(
     inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answers = search_each(groups, question, wide, observe=observe)
-    worth, idle = split_by_worth([_without_soft_rules(each, fixed) for each in answers])
-    passages, low = (
-        merge_answers(worth, options=wide).passages,
-        merge_answers(idle, options=wide).passages,
-    )
-    chunks = snapshot.excerpts(list({passage.about.chunk_id for passage in (*passages, *low)}))
-    parts, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (passages, low))
-    linked = _hops(snapshot, parts[:PARENTS], fixed, following)
     answer = merge_answers(answers, options=wide)
+    without_rules = [_without_soft_rules(each, fixed) for each in answers]
+    if answer.match == "strong":  # it ends where a search does
+        sure = ended(merge_answers(without_rules, options=wide))
+        passages, low = sure.passages, sure.left
+    else:
+        worth, idle = split_by_worth(without_rules)
+        passages, low = (
+            merge_answers(worth, options=wide).passages,
+            merge_answers(idle, options=wide).passages,
+        )
+    chunks = snapshot.excerpts(list({passage.about.chunk_id for passage in (*passages, *low)}))
+    parts = [_part(each, chunks[each.about.chunk_id], answer.words) for each in passages]
+    below = [_part(each, chunks[each.about.chunk_id]) for each in low]
+    linked = _hops(snapshot, parts[:PARENTS], fixed, following)
     offered = raw_first(with_hops(parts, linked))
     nearest = _preferences(groups, answers, question.query, fixed)
     shown = _quoted([*nearest, *offered[:COMPARED]])
@@ -293,13 +300,14 @@ def rank_all(
     return with_corrections(snapshot, parts, corrections(snapshot, pool, ())), rest
 
 
-def _part(passage: RankedPassage, chunk: Excerpt) -> ContextPart:
-    """Make a part of the lines of a passage, with the windows to which it may be cut."""
+def _part(passage: RankedPassage, chunk: Excerpt, words: Sequence[str] = ()) -> ContextPart:
+    """Make a part of the lines of a passage, with the windows to which it may be cut, by `words`."""
     start = 0 if passage.is_whole else passage.candidate.segments[passage.first].start
     shown = make_part(
         PASSAGES, chunk, window=(start, start + len(passage.text)), score=passage.score
     )
-    return shown._replace(cuts=tuple(_cuts(passage)), corrected_by=passage.corrected_by)
+    cuts = tuple(_cuts(passage, words)) if words else ()
+    return shown._replace(cuts=cuts, corrected_by=passage.corrected_by)
 
 
 def with_corrections(
@@ -347,12 +355,21 @@ def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Itera
         yield part_of_lines(older.section, chunk, (line.start_line, line.end_line), older.score)
 
 
-def _cuts(passage: RankedPassage) -> Iterator[tuple[int, int]]:
-    """Take lines off a passage, first those that are farthest from the best line."""
-    parts, run = passage.candidate.segments, Run(passage.first, passage.last)
+def _cuts(passage: RankedPassage, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Take lines off a passage, first those that are farthest from the line that matches best."""
+    candidate = by_line(passage.candidate)
+    parts, start = candidate.segments, passage.starts_at
+    inside = [
+        at for at, part in enumerate(parts) if start <= part.start < start + len(passage.text)
+    ]
+    if len(inside) < 2:
+        return
+    line = cursor_of(passage, words).line
+    best = next((at for at in inside if parts[at].start_line >= line), inside[-1])
+    run = Run(inside[0], inside[-1])
     while run.first < run.last:
         chars = parts[run.last].end - parts[run.first].start
-        narrower = narrowed(passage.candidate, run, passage.best, partial(_is_shorter, chars))
+        narrower = narrowed(candidate, run, best, partial(_is_shorter, chars))
         if narrower == run:
             return
         run = narrower
