@@ -104,7 +104,8 @@ def ask(
             else:
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
-    answer = answer._replace(semantic=for_all(memory, answer.semantic))
+    semantic = for_all(memory, answer.semantic)
+    answer = answer._replace(semantic=semantic, of_some=not freshness.is_whole)
     result = SearchResult(question, freshness, answer, tuple(expanded), nothing)
     return _listed(result, options) if options.lists else result
 

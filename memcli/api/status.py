@@ -20,7 +20,8 @@ from memcli.errors import Reason, RetrieverError
 from memcli.indexing.comparison import Changes, IndexComparison, compare_index
 from memcli.indexing.notices import (
     broken_front_matter,
-    broken_names,
+    incomplete,
+    names_in,
     settings_changed,
     unlisted,
     unmatched,
@@ -91,6 +92,7 @@ class Findings(Record):
     now: float  # seconds since 1970
     stands_in: Reason | None  # why the index of this machine answers instead of the server
     broken: Sequence[str] = ()  # documents whose front matter is not YAML
+    replaced: Sequence[str] = ()  # documents with bytes that are not text
     orphans: Sequence[Orphan] = ()  # indexes of deleted folders, each reported once
 
     @property
@@ -219,7 +221,8 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
         stands_in=workspace.stands_in,
-        broken=broken_names(facts),
+        broken=names_in(facts.broken),
+        replaced=names_in(facts.replaced),
         orphans=new_orphans(workspace.environ) if workspace.has_files else (),
     )
 
@@ -289,6 +292,9 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
         yield Reason("not-synced", f"{files} from the index", "memcli index")
     if findings.broken:
         yield broken_front_matter(findings.broken)
+    if findings.replaced:
+        text = incomplete((), findings.replaced).text
+        yield Reason("bytes", f"{text}; memcli shows � for them until it is saved as UTF-8")
 
 
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:

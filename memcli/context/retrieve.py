@@ -301,7 +301,7 @@ def rank_all(
 
 
 def _part(passage: RankedPassage, chunk: Excerpt, words: Sequence[str] = ()) -> ContextPart:
-    """Make a part of the lines of a passage, with the windows to which it may be cut, by `words`."""
+    """Make a part of the lines of a passage; with `words`, it may be cut around the best line."""
     start = 0 if passage.is_whole else passage.candidate.segments[passage.first].start
     shown = make_part(
         PASSAGES, chunk, window=(start, start + len(passage.text)), score=passage.score

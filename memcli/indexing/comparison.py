@@ -41,6 +41,7 @@ class IndexComparison(Record):
     settings: tuple[str, ...]  # by name in `Facts`: changed settings of the whole index
     is_indexed: bool
     is_read: bool  # a run has read all files once; else the index is of some of them
+    replaced: str | None = None  # see `Facts`
     left: tuple[Reason, ...] = ()  # why documents will be removed although their files exist
 
     @property
@@ -99,6 +100,7 @@ def compare_index(
         settings=tuple(changed_settings),
         is_indexed=snapshot is not None,
         is_read=facts.mounts is not None,
+        replaced=facts.replaced,
         left=planned.left,
     )
 

@@ -120,7 +120,8 @@ def absent(answer: Answer) -> str:
         words = [word for word in words if word[:1].isupper()]
     if not answer.passages or answer.is_long or not words:
         return ""
-    return f"No note contains: {', '.join(words[:MOST_MISSING])}."
+    note = "searched note" if answer.of_some else "note"
+    return f"No {note} contains: {', '.join(words[:MOST_MISSING])}."
 
 
 def quoted(phrases: Sequence[str]) -> str:
