@@ -55,6 +55,9 @@ KEEP_SHARE = 0.45
 # On the same conversations .3 leaves recall in 2000 tokens as it is, .35 loses .002 of it.
 FLOOR_SHARE = 0.3
 FREE = 3
+# What an answer that ends too early costs, in tokens: more than in a search (900), because a prompt
+# is not asked again. See `search.reading_value`.
+MISS = 1200
 COMPARED = 20  # best passages for which newer lines are looked up
 PARENTS = 8  # best passages whose links are followed
 _SCOPES = ("user", PRIVATE, "session", "global")
@@ -139,7 +142,7 @@ def find(
     answer = merge_answers(answers, options=wide)
     without_rules = [_without_soft_rules(each, fixed) for each in answers]
     if answer.match == "strong":  # it ends where a search does
-        sure = ended(merge_answers(without_rules, options=wide))
+        sure = ended(merge_answers(without_rules, options=wide), miss=MISS)
         passages, low = sure.passages, sure.left
     else:
         worth, idle = split_by_worth(without_rules)

@@ -123,11 +123,11 @@ def run_install(options: Options) -> int:
             hint="go to a repository, or leave --scope out",
         )
     places = _places(agent, scope, _parts(agent, scope, options.parts, terminal))
+    if not (options.apply or options.json or agent.memory):
+        what = started.workspace or "the notes of each project; -w FOLDER names others"
+        terminal.say(f"{agent.title} will search {what}.")
     job = AgentJob(agent, "install", scope, tuple(place.part for place in places), options)
     run_job(job, terminal, lambda planner: planner.install(agent, places, started), machine)
-    if not agent.memory:
-        what = started.workspace or "the notes of the project it works in; -w FOLDER names others"
-        terminal.say(f"{agent.title} searches {what}.")
     return ExitCode.OK
 
 
