@@ -336,7 +336,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
         "rfc/7.md": ("docs", "proposal", None),
         "page.md": ("vendor", "note", None),
     }
-    assert found["parts"][0]["path"] == "DECISIONS/2024-01-05-queue.md"
+    assert next(iter(by_path)) == "DECISIONS/2024-01-05-queue.md"
     assert by_path["page.md"]["trust"] == "untrusted"
     assert by_path["page.md"]["section"] == "passages"
     # A record of a source that is no log is no tail.
@@ -344,7 +344,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
     from memcli.cli.main import run
 
     assert run(["search", "queue", "-q", "--exit-code", "--kind", "decision", "-w", str(root)]) == 0
-    for part in found["parts"]:
+    for part in by_path.values():
         for target in (part["citation"], part["ref"], f"{part['path']}#{part['heading_path'][0]}"):
             assert run(["get", target, "-w", str(root)]) == 0
 
