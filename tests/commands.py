@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import shlex
+import shutil
 import subprocess
 from collections.abc import Mapping
 from functools import cache
@@ -17,7 +18,7 @@ from jsonschema import Draft202012Validator
 
 import memcli
 from memcli.cli.main import run
-from tests.support import strict, write
+from tests.support import strict, write_files
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 
@@ -65,12 +66,39 @@ def indexed(base: Path, files: Mapping[str, str | bytes], **environ: str) -> Pat
 
     A test of the same notes sets MEMCLI_STORE to `base/index.sqlite`, or copies the base first.
     """
-    for path, text in files.items():
-        write(base / "notes", path, text)
+    write_files(base / "notes", files)
     store = str(base / "index.sqlite")
     done = run_here("index", "-q", "-w", str(base / "notes"), MEMCLI_STORE=store, **environ)
     assert done.returncode == 0, done.stderr
     return base
+
+
+class NewWorkspace(NamedTuple):
+    """Makes a workspace in which the commands of a test run; the fixture `workspace`."""
+
+    base: Path
+    patch: pytest.MonkeyPatch
+
+    def __call__(
+        self,
+        files: Mapping[str, str | bytes] | Path,
+        *,
+        name: str = "notes",
+        index: bool = False,
+        encoder: str = "none",
+    ) -> Path:
+        """Write files, or copy a folder of them; index them if a test asks for it."""
+        root = self.base / name
+        root.mkdir()
+        if isinstance(files, Path):
+            shutil.copytree(files, root, dirs_exist_ok=True)
+        else:
+            write_files(root, files)
+        self.patch.setenv("MEMCLI_EMBEDDING_ENCODER", encoder)
+        self.patch.chdir(root)
+        if index:
+            printed("index", "-q")
+        return root
 
 
 def typed(line: str) -> Said:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 
 from memcli.embedding.models import FP32, locate
-from tests.commands import printed
+from tests.commands import NewWorkspace, printed
 from tests.hashing import register
 from tests.namespace import has_namespaces
 from tests.postgres.server import PACKAGE, is_available
@@ -110,6 +110,12 @@ def compacted(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
         printed("compact", "-w", str(notes), "--now", "2026-02-20", "--tail", "4",
                 "--tail-days", "0", "--ratio", "0.6", "--apply")  # fmt: skip
     return notes
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NewWorkspace:
+    """Make a workspace: `workspace({"memory/a.md": "text"}, index=True, encoder="hashing")`."""
+    return NewWorkspace(tmp_path, monkeypatch)
 
 
 def pytest_report_header() -> list[str]:

@@ -161,5 +161,5 @@ def recalled(
 
 def frequency(snapshot: Snapshot, word: str) -> int:
     """Count the chunks that hold a word."""
-    ((total, _),) = snapshot.holding([Term(word)], ())
+    ((total, _),) = snapshot.matching_chunks([Term(word)], ())
     return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import count, pairwise
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 
+from memcli.embedding.encoders import Vector
 from memcli.embedding.models import known
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import Reason, RetrieverError
@@ -23,7 +24,6 @@ from memcli.markdown.chunker import chunk_document
 from memcli.markdown.parse import LONGEST_TITLE, parse
 from memcli.markdown.segments import choose_context, embedded_text, segment_hash
 from memcli.render.reasons import sentence
-from memcli.search.retrievers import Vector
 from memcli.types import Chunk, Encoder, Limits, Source, named_days
 from memcli.workspace.dating import heading_days
 
@@ -138,6 +138,13 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     touch(file)
     return file
+
+
+def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files below a folder, and return it."""
+    for path, text in files.items():
+        write(root, path, text)
+    return root
 
 
 def touch(file: Path) -> None:

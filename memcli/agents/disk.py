@@ -15,10 +15,9 @@ from memcli.agents import UnfitError
 from memcli.errors import BusyError
 from memcli.record import Record
 from memcli.system import user_id
-from memcli.workspace import openat
+from memcli.workspace import atomic_write, openat
 
 MOST_BYTES = 64 * 1024 * 1024  # Claude Code keeps its history in one file with its servers
-NEW = ".memcli-new"  # ends the name of a file that is being written
 
 
 class FileSnapshot(Record):
@@ -116,23 +115,13 @@ def write(snapshot: FileSnapshot, text: str) -> None:
     """Replace the text of a file; BusyError if it has changed since it was read."""
     folder, name = os.path.split(snapshot.real)
     os.makedirs(folder, exist_ok=True)
-    new = name + NEW
-    with suppress(FileNotFoundError):  # left by a run that was killed
-        os.remove(os.path.join(folder, new))
-    descriptor = openat.create_file(folder, new)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(descriptor)
+
+    def check(unfinished: str) -> None:
         if snapshot.text is not None:
-            os.chmod(os.path.join(folder, new), snapshot.mode)
+            os.chmod(os.path.join(folder, unfinished), snapshot.mode)
         _unchanged(snapshot)
-        os.replace(os.path.join(folder, new), snapshot.real)
-    except BaseException:
-        with suppress(OSError):
-            os.remove(os.path.join(folder, new))
-        raise
+
+    atomic_write.write(folder, name, text.encode("utf-8"), replaces=True, before_rename=check)
 
 
 def remove(file: FileSnapshot) -> None:
@@ -142,9 +131,9 @@ def remove(file: FileSnapshot) -> None:
 
 
 def remove_unfinished(path: str) -> None:
-    """Remove the unfinished file of a run that was killed."""
+    """Remove what a run that was killed has left next to a file."""
     with suppress(OSError):
-        os.remove(os.path.realpath(path) + NEW)
+        atomic_write.sweep(os.path.dirname(os.path.realpath(path)))
 
 
 def remove_empty(folders: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from memcli.agents import UnfitError, blocks, json_edit
-from memcli.agents.json_edit import Slot, Trace
+from memcli.agents.json_edit import AddedSpace, Slot
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
@@ -39,7 +39,7 @@ class AddedEntry(Record):
     """An entry that was added, and what was added around it."""
 
     entry: AgentEntry
-    trace: Trace
+    space: AddedSpace
 
 
 def entry_state(text: str | None, entry: AgentEntry) -> str:
@@ -69,17 +69,17 @@ def put(text: str | None, entry: AgentEntry) -> tuple[str, AddedEntry]:
     blank = text is None or not text.strip("\ufeff \t\r\n")
     if entry.format in _EMPTY:
         base = _EMPTY[entry.format] if text is None or blank else text
-        made, trace = json_edit.put(base, entry.slot, entry.text, is_json5=entry.format == JSON5)
-        return made, AddedEntry(entry, trace)
+        made, space = json_edit.put(base, entry.slot, entry.text, is_json5=entry.format == JSON5)
+        return made, AddedEntry(entry, space)
     if entry.format == WHOLE:
         if text is not None:
             raise UnfitError("is there already")
-        return entry.text, AddedEntry(entry, Trace())
+        return entry.text, AddedEntry(entry, AddedSpace())
     if entry.format == TOML:
         made, lead = blocks.put_table(text or "", entry.text)
     else:
         made, lead = blocks.put(text or "", entry.text, blocks.MARKDOWN)
-    return made, AddedEntry(entry, Trace(lead))
+    return made, AddedEntry(entry, AddedSpace(lead))
 
 
 def take(text: str, put_in: AddedEntry) -> str | None:
@@ -87,13 +87,13 @@ def take(text: str, put_in: AddedEntry) -> str | None:
 
     A file with nothing else becomes "" or, for JSON, an empty object.
     """
-    entry, trace = put_in
+    entry, space = put_in
     if entry.format in _EMPTY:
-        return json_edit.take(text, entry.slot, entry.text, trace, is_json5=entry.format == JSON5)
+        return json_edit.take(text, entry.slot, entry.text, space, is_json5=entry.format == JSON5)
     if entry.format == TOML:
-        return blocks.take_table(text, entry.text, trace.lead)
+        return blocks.take_table(text, entry.text, space.lead)
     if entry.format == MARKDOWN:
-        return blocks.take(text, entry.text, trace.lead, blocks.MARKDOWN)
+        return blocks.take(text, entry.text, space.lead, blocks.MARKDOWN)
     if text != entry.text:
         raise UnfitError("has been edited")
     return None

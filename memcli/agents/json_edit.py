@@ -32,7 +32,7 @@ class Slot(Record):
     is_item: bool = False
 
 
-class Trace(Record):
+class AddedSpace(Record):
     """What was added with an entry, so that its removal leaves no trace."""
 
     lead: str = ""  # space before it
@@ -62,7 +62,7 @@ def entries_at(text: str, path: tuple[str, ...], *, is_json5: bool) -> list[tupl
     return [(each.key, text[each.opening : each.end]) for each in node.children]
 
 
-def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trace]:
+def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, AddedSpace]:
     """Add a JSON value at its place; UnfitError if something else is in the way."""
     root = read(text, is_json5=is_json5)
     node, depth = _reached(root, slot.path)
@@ -78,15 +78,15 @@ def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trac
         _items(node, slot)
     else:
         raise UnfitError(f"has an entry {'.'.join(slot.path)} already")
-    made, trace = _appended(text, root, node, key, entry)
+    made, space = _appended(text, root, node, key, entry)
     is_there = entry_state(made, slot, value, is_json5=is_json5) == "same"
     left = read(made, is_json5=is_json5).content
     if not is_there or _without(left, slot, content_of(value), depth + 1) != root.content:
         raise UnfitError("cannot be edited without changing other content")
-    return made, trace._replace(depth=depth)
+    return made, space._replace(depth=depth)
 
 
-def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> str:
+def take(text: str, slot: Slot, value: str, space: AddedSpace, *, is_json5: bool) -> str:
     """Remove what `put` added; UnfitError if it no longer exists."""
     root = read(text, is_json5=is_json5)
     way = [root]
@@ -101,9 +101,9 @@ def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> 
     elif way[-1].content != content:
         raise UnfitError(f"has another entry {'.'.join(slot.path)}")
     at = len(way) - 1
-    while at - 1 > trace.depth and len(way[at - 1].children) == 1:
+    while at - 1 > space.depth and len(way[at - 1].children) == 1:
         at -= 1  # remove what was added around it, too
-    made = _cut(text, way[at - 1], way[at], trace)
+    made = _cut(text, way[at - 1], way[at], space)
     left = read(made, is_json5=is_json5).content
     if left != _without(root.content, slot, content, at):
         raise UnfitError("cannot be edited without changing other content")
@@ -137,7 +137,9 @@ def _items(node: Piece, slot: Slot) -> tuple[Piece, ...]:
     return node.children
 
 
-def _appended(text: str, root: Piece, node: Piece, key: str, entry: object) -> tuple[str, Trace]:
+def _appended(
+    text: str, root: Piece, node: Piece, key: str, entry: object
+) -> tuple[str, AddedSpace]:
     """Write an entry after the last one of an object or an array."""
     end = "\r\n" if "\r\n" in text else "\n"
     is_alone = node is not root and "\n" not in text.strip()
@@ -158,16 +160,16 @@ def _appended(text: str, root: Piece, node: Piece, key: str, entry: object) -> t
         inside = text[node.opening + 1 : node.end - 1]
         at = node.opening + 1 + len(inside.rstrip(_SPACE))
         has_end = is_flat or "\n" in text[at : node.end]
-        trace = Trace(lead, "" if has_end else end + outer)
-        return text[:at] + lead + written + trace.tail + text[at:], trace
+        space = AddedSpace(lead, "" if has_end else end + outer)
+        return text[:at] + lead + written + space.tail + text[at:], space
     last = node.children[-1]
     behind = last.end if last.comma < 0 else last.comma + 1
     remark = None if is_flat else _REMARK.match(text, behind)
     at = remark.end() if remark else behind
     if last.comma >= 0:
-        return text[:at] + lead + written + "," + text[at:], Trace(lead)
+        return text[:at] + lead + written + "," + text[at:], AddedSpace(lead)
     comma = text[: last.end] + "," + text[last.end : at]
-    return comma + lead + written + text[at:], Trace(lead)
+    return comma + lead + written + text[at:], AddedSpace(lead)
 
 
 def _laid_out(value: object, unit: str) -> str:
@@ -202,35 +204,35 @@ def _line_indent(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _cut(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
+def _cut(text: str, node: Piece, piece: Piece, space: AddedSpace) -> str:
     """Remove an entry, one comma, and the space that came with it."""
-    spans = [(piece.start - len(_space_before(text, node, piece, trace)), piece.end)]
+    spans = [(piece.start - len(_space_before(text, node, piece, space)), piece.end)]
     if piece.comma >= 0:
         spans.append((piece.comma, piece.comma + 1))
     elif piece is not node.children[0]:
         before = node.children[node.children.index(piece) - 1].comma
         spans.append((before, before + 1))
     behind = max(end for _, end in spans)
-    if len(node.children) == 1 and trace.tail and text.startswith(trace.tail, behind):
-        spans.append((behind, behind + len(trace.tail)))
+    if len(node.children) == 1 and space.tail and text.startswith(space.tail, behind):
+        spans.append((behind, behind + len(space.tail)))
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + text[end:]
     return text
 
 
-def _space_before(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
+def _space_before(text: str, node: Piece, piece: Piece, space: AddedSpace) -> str:
     """Return the space that belongs to an entry: what was added with it, else that of its line."""
     before = text[node.opening + 1 : piece.start]
     if piece is not node.children[-1]:
         after = node.children[node.children.index(piece) + 1]
         if "\n" not in text[piece.end : after.start]:  # the next entry moves to its line
             return ""
-    if before.endswith(trace.lead):
-        return trace.lead
-    space = before[len(before.rstrip(" \t")) :]
+    if before.endswith(space.lead):
+        return space.lead
+    indent = before[len(before.rstrip(" \t")) :]
     for end in ("\r\n", "\n"):
-        if before.endswith(end + space):
-            return end + space
+        if before.endswith(end + indent):
+            return end + indent
     return ""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from memcli.agents import UnfitError, disk, edits
 from memcli.agents.disk import FileSnapshot, missing_folders
 from memcli.agents.edits import AddedEntry, AgentEntry
-from memcli.agents.json_edit import Trace
+from memcli.agents.json_edit import AddedSpace
 from memcli.agents.places import Machine
 from memcli.agents.state import OriginalFile, State, WrittenEntry, save
 from memcli.agents.table import USER, VERSION, Agent, PartPlace
@@ -93,7 +93,7 @@ class Planner:
                     ):
                         continue
                     owners, program = (agent.name,), launcher.argv[0]
-                    put = AddedEntry(entry, Trace())
+                    put = AddedEntry(entry, AddedSpace())
                     written = WrittenEntry(
                         path, place.part, place.scope, project, program, owners, put
                     )
@@ -160,13 +160,8 @@ class Planner:
         known = [each for each in self._entries if _is_same_place(each, file, entry)]
         same = (k for k in known if edits.entry_state(file.text, k.put.entry) == "same")
         there = next(same, None)
-        if there is None and known and edits.is_edited(file.text, entry):
-            raise UnfitError(EDITED)
-        if there is None and (hand := edits.by_hand(file.text, entry)):
-            self._notes.append(f"{written.path} has {hand} already, by hand; it is left as it is")
+        if there is None and not self._has_room(file, written, is_known=bool(known)):
             return
-        if there is None and edits.entry_state(file.text, entry) != "absent":
-            raise UnfitError("already has another entry in that place")
         names = dict.fromkeys(name for each in (*known, written) for name in each.agents)
         ours = written._replace(agents=tuple(names))
         for each in known:
@@ -178,6 +173,18 @@ class Planner:
             self._entries[self._entries.index(there)] = ours._replace(put=there.put)
         else:
             self._renew(file, there, ours)
+
+    def _has_room(self, file: _File, written: WrittenEntry, *, is_known: bool) -> bool:
+        """Return whether the place of an entry is free; UnfitError if another one has it."""
+        entry = written.put.entry
+        if is_known and edits.is_edited(file.text, entry):
+            raise UnfitError(EDITED)
+        if hand := edits.by_hand(file.text, entry):
+            self._notes.append(f"{written.path} has {hand} already, by hand; it is left as it is")
+            return False
+        if edits.entry_state(file.text, entry) != "absent":
+            raise UnfitError("already has another entry in that place")
+        return True
 
     def _renew(self, file: _File, there: WrittenEntry, ours: WrittenEntry) -> None:
         """Replace an older entry of memcli.

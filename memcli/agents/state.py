@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from memcli.agents import UnfitError, disk
 from memcli.agents.edits import AddedEntry, AgentEntry
-from memcli.agents.json_edit import Slot, Trace
+from memcli.agents.json_edit import AddedSpace, Slot
 from memcli.checking import Any
 from memcli.errors import BusyError, ConfigError
 from memcli.record import Record
@@ -117,17 +117,17 @@ def _unusable(
 def _entry_of(record: dict[str, Any]) -> WrittenEntry:
     slot = Slot(tuple(record["key"]), is_item=bool(record["is_item"]))
     entry = AgentEntry(record["format"], slot, record["text"])
-    put = AddedEntry(entry, Trace(record["lead"], record["tail"], record["depth"]))
+    put = AddedEntry(entry, AddedSpace(record["lead"], record["tail"], record["depth"]))
     plain = {key: record[key] for key in ("path", "part", "scope", "project", "program")}
     return WrittenEntry(**plain, agents=tuple(record["agents"]), put=put)
 
 
 def _entry(written: WrittenEntry) -> dict[str, Any]:
-    entry, trace = written.put
+    entry, space = written.put
     own = written._asdict()
     del own["put"]
     placed = {"format": entry.format, "key": entry.slot.path, "is_item": entry.slot.is_item}
-    return {**own, **placed, "text": entry.text, **trace._asdict()}
+    return {**own, **placed, "text": entry.text, **space._asdict()}
 
 
 @contextmanager

@@ -167,7 +167,7 @@ def open_as_of(selected: Selection, folder: str | None) -> Workspaces:
     except BaseException:
         git.close()
         raise
-    side = SideIndex(today.store.local, _key(config, files.tree), clock.now_ns)
+    side = SideIndex(today.store.state_path, _key(config, files.tree), clock.now_ns)
     past = PastState(commit, moment, git, files, side, today, left_out)
     return Workspaces(Workspace(config, side.store, environ=environ, clock=clock, state=past))
 

@@ -8,14 +8,14 @@ from math import inf
 
 from memcli.api.workspaces import answered
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import IndexModel
+from memcli.embedding.encoders import IndexModel, Vector
 from memcli.embedding.models import is_readable, readable
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import WAIT_SECONDS, Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
-from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse, Vector
+from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse
 from memcli.search.summaries import ExpandedLines
 from memcli.types import EMPTY, Encoder, Filters
 
@@ -68,7 +68,7 @@ def ask(
 
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
-    index = memory.remembered()
+    index = memory.index_model()
     options = equipped(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
     freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
@@ -76,7 +76,7 @@ def ask(
         return SearchResult(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
     if index.fingerprint is None and options.mode == "hybrid":  # it may be new
-        now = memory.remembered()
+        now = memory.index_model()
         if now.language.startswith("other"):
             index, vector = now, begin_vector(memory.lead, question, options, now)
             from memcli.embedding.registry import announcement
@@ -155,7 +155,7 @@ def model_groups(
         if workspace is memory.lead:
             groups.append(own._replace(names=names, snapshot=part))
             continue
-        index, encoder = workspace.remembered(), workspace.config("embedding.encoder")
+        index, encoder = workspace.index_model(), workspace.config("embedding.encoder")
         vector = begin_vector(workspace, question, options._replace(encoder=encoder), index)
         groups.append(ModelGroup(names, part, encoder, workspace.reranker(index), vector))
     return groups
@@ -193,7 +193,7 @@ def indexing_of(memory: Workspaces) -> Reason | None:
     from memcli.store.lock import owner
 
     stores = (each.store for each in memory.opened if each.has_files)
-    return next((reason for store in stores if (reason := indexing(owner(store.local)))), None)
+    return next((reason for store in stores if (reason := indexing(owner(store.state_path)))), None)
 
 
 def with_speakers(memory: Workspaces, filters: Filters) -> Filters:
@@ -265,7 +265,7 @@ def ask_as_it_is(
 ) -> Answer:
     """Answer from the index without checking the files."""
     if vector is None:
-        index = memory.remembered()
+        index = memory.index_model()
         options = equipped(memory, options, index)
         vector = begin_vector(memory.lead, question, options, index)
     with memory.store.snapshot() as snapshot:
@@ -329,7 +329,7 @@ def begin_vector(
 
 
 def _no_vector(text: str) -> Vector:
-    return Vector(None, "", MODE_IS_KEYWORD, 1.0)
+    return Vector(None, "", MODE_IS_KEYWORD)
 
 
 def bring_up_to_date(
@@ -356,7 +356,7 @@ def _brought_in(
         freshness = _freshened(workspace, index, mode, sync=sync)
     mended, workspace.mended = workspace.mended, ()
     freshness = freshness._replace(notices=(*mended, *freshness.notices))
-    why, behind = workspace.stands_in, freshness.reason
+    why, behind = workspace.fallback_reason, freshness.reason
     if why is None:
         return freshness
     return freshness._replace(
@@ -372,7 +372,7 @@ def _freshened(
         return look(workspace.store, workspace.index_settings())
 
     def encoder() -> Encoder | None:
-        known = index if index and index.fingerprint else workspace.remembered()
+        known = index if index and index.fingerprint else workspace.index_model()
         few = None if sync else workspace.query_encoder.encoder(known)
         return few or workspace.open_encoder_of(known).encoder
 

@@ -99,7 +99,7 @@ def _of_a_question(
 ) -> Assembly:
     sharing = sharing._replace(has_question=True)
     filters = Filters(view=memory.config("search.view"))
-    index = memory.remembered()
+    index = memory.index_model()
     options = options_of(memory.config, filters=filters)
     options = ask.equipped(memory, options, index)
     vector = ask.begin_vector(memory.lead, question, options, index)
@@ -144,7 +144,7 @@ def session_start(
 
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
-    freshness = ask.bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
+    freshness = ask.bring_up_to_date(memory, memory.index_model(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)

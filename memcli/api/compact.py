@@ -77,7 +77,7 @@ def plan_compaction(
     settings = CompactionSettings(
         *(config(f"compact.{name}") for name in CompactionSettings._fields)
     )
-    opened = workspace.open_encoder(index=workspace.remembered())
+    opened = workspace.open_encoder(index=workspace.index_model())
     plan = make_plan(
         holdings.logs,
         holdings.summaries,
@@ -164,7 +164,7 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
 
     raw, active = (options_of(workspace.config, filters=Filters(view=view)) for view in VIEWS)
     raw = raw._replace(limit=BUDGET_LIMIT)
-    index = workspace.remembered()
+    index = workspace.index_model()
     sums = [0.0, 0.0]
     with workspace.store.snapshot() as snapshot:
         for query in queries:

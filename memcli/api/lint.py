@@ -8,7 +8,7 @@ from datetime import date
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
-from memcli.indexing.document import made_or_skip
+from memcli.indexing.document import parse_or_skip
 from memcli.indexing.notices import not_read, replaced_bytes, skipped, unlisted, unmatched
 from memcli.indexing.planning import BY_BYTES, Settings, plan, read
 from memcli.lint.document import LintDocument, inspect
@@ -86,7 +86,7 @@ class Inspection:
             self.passed.append(replaced_bytes(shown(file.source, file.path)))
         source, text = settings.source(file.source), content.text
         is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.path)
-        made = made_or_skip(
+        made = parse_or_skip(
             file.source,
             file.path,
             lambda: inspect(

@@ -55,7 +55,7 @@ def catalogue(
     `links_to` keeps only documents that link to this path or name. For `sync` see
     `ask.bring_up_to_date`; no text is embedded.
     """
-    freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
+    freshness = bring_up_to_date(memory, memory.index_model(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return Catalogue(freshness)
     from memcli.store.documents import in_order
@@ -117,7 +117,8 @@ class DocumentCount(Record):
 def counted(catalogue: Catalogue) -> list[DocumentCount]:
     """Count documents by folder and month, in order of their first document.
 
-    If there are many months in several folders, count by folder and name the speakers of each.
+    If there are many months in several folders, count by folder and name the speakers of each. A
+    folder of one document contains its only subfolder.
 
     Example: memory/2025-06-01.md and memory/2025-06-02.md -> ("memory/", "2025-06", "2025-06", 2)
     """
@@ -130,7 +131,16 @@ def counted(catalogue: Catalogue) -> list[DocumentCount]:
         folders.setdefault(folder, []).append(document)
     if len(months) <= MOST_MONTHS or len(folders) < 2:
         return [DocumentCount(folder, m, m, number) for (folder, m), number in months.items()]
+    inside = Counter(map(_above, folders))
+    for folder in [*folders]:
+        above = _above(folder)
+        if inside[above] == 1 and len(folders.get(above, ())) == 1:
+            folders[above] += folders.pop(folder)
     return [_of_folder(folder, own, catalogue.speakers) for folder, own in folders.items()]
+
+
+def _above(folder: str) -> str:
+    return folder[: folder.rfind("/", 0, -1) + 1]
 
 
 def _of_folder(

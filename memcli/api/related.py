@@ -71,7 +71,7 @@ def _likenesses(
     sync: bool | None,
 ) -> Likenesses:
     first, last = lines
-    freshness = bring_up_to_date(memory, memory.remembered(), options.mode, sync=sync)
+    freshness = bring_up_to_date(memory, memory.index_model(), options.mode, sync=sync)
     if freshness.state == EMPTY:
         return Likenesses(*target.document, first, last, freshness)
     with memory.store.snapshot() as snapshot:

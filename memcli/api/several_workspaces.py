@@ -11,7 +11,7 @@ from _thread import allocate_lock as Lock
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from shlex import quote
 
-from memcli.api.workspace import STANDS_IN, Workspace, current_folder
+from memcli.api.workspace import LOCAL_FALLBACK, Workspace, current_folder
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, joined
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
@@ -103,7 +103,7 @@ def open_several(selected: Selection) -> Workspaces:
         return NamedWorkspace(name, folder, workspace)
 
     members = [opened(*each) for each in own_first(folders, environ, selected.here)]
-    files = [each.workspace.store.local for each in members if each.workspace]
+    files = [each.workspace.store.state_path for each in members if each.workspace]
     if len(set(files)) < len(files):
         raise ConfigError(
             "store.path is one file, and each of several workspaces needs an index of its own",
@@ -223,7 +223,7 @@ def joined_freshness(states: Sequence[StoreState]) -> Freshness:
     reason = behind[0].reason if behind else None
     if reason and len(behind) > 1:
         names = ", ".join(state.name for state in behind)
-        text = f"{names}: {reason.text}" if reason.code == STANDS_IN else f"in {names}"
+        text = f"{names}: {reason.text}" if reason.code == LOCAL_FALLBACK else f"in {names}"
         reason = reason._replace(text=text)
     elif reason:
         reason = reason._replace(text=f"{behind[0].name}: {reason.text}")
@@ -254,7 +254,7 @@ def _state(
     except UsageError:  # the command line is wrong, not a workspace
         raise
     except (MemcliError, OSError) as error:
-        if isinstance(error, StoreError) and workspace.store.stand_in() is not None:
+        if isinstance(error, StoreError) and workspace.store.local_fallback() is not None:
             lost[name] = error
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
         return StoreState(name, folder, FAILED, 0, for_folder(why, folder))

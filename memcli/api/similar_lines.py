@@ -34,10 +34,10 @@ class SimilarLines:
         try:
             mode = workspace.config("search.mode")
             freshness = bring_up_to_date(
-                Workspaces(workspace), workspace.remembered(), mode, sync=None
+                Workspaces(workspace), workspace.index_model(), mode, sync=None
             )
             if freshness.state != EMPTY:
-                self._index = workspace.remembered()
+                self._index = workspace.index_model()
         except MemcliError as error:
             self.notices = (error.reason,)
 
@@ -64,7 +64,7 @@ def _recalled(workspace: Workspace, text: str, index: IndexModel) -> Sequence[Ca
 
     query, vector = words_of(text), None
     if _reads(workspace, text, index):
-        vector = workspace.query_encoder.encode_query(text, index).vector
+        vector = workspace.query_encoder.encode_query(text, index).blob
     if query.is_empty:
         return ()
     with workspace.store.snapshot() as snapshot:
@@ -127,7 +127,7 @@ def _compared(
         return tuple(ordered)
 
     def vector(text: str) -> bytes | None:
-        return workspace.query_encoder.encode_query(text, index).vector
+        return workspace.query_encoder.encode_query(text, index).blob
 
     own_vector = vector(text)
     first = [each._replace(cosine=_cosine(own_vector, vector(each.text)))

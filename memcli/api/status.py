@@ -15,7 +15,7 @@ from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.embedding.encoders import OTHER_MODEL, IndexModel
-from memcli.embedding.registry import announcement, fingerprint_of, open_encoder, settled
+from memcli.embedding.registry import announcement, fingerprint_of, open_encoder, resolve_auto
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.comparison import Changes, IndexComparison, compare_index
 from memcli.indexing.notices import (
@@ -90,7 +90,7 @@ class Findings(Record):
     writer: Owner | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
-    stands_in: Reason | None  # why the index of this machine answers instead of the server
+    fallback_reason: Reason | None  # why the index of this machine answers instead of the server
     broken: Sequence[str] = ()  # documents whose front matter is not YAML
     replaced: Sequence[str] = ()  # documents with bytes that are not text
     orphans: Sequence[Orphan] = ()  # indexes of deleted folders, each reported once
@@ -217,10 +217,10 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         language=announcement(workspace.encoders(), index, again=True),
         holdings=holdings,
         summaries=_summaries(comparison, settings),
-        writer=owner(store.local),
-        watcher=living_watcher(store.local),
+        writer=owner(store.state_path),
+        watcher=living_watcher(store.state_path),
         now=settings.now_ns() / 1e9,
-        stands_in=workspace.stands_in,
+        fallback_reason=workspace.fallback_reason,
         broken=names_in(facts.broken),
         replaced=names_in(facts.replaced),
         orphans=new_orphans(workspace.environ) if workspace.has_files else (),
@@ -240,7 +240,7 @@ def _summaries(comparison: IndexComparison, settings: Settings) -> dict[str, int
 
 def _usability(workspace: Workspace, index: IndexModel, *, deep: bool) -> Usability:
     """Look for the model's file; with `deep`, open and run it."""
-    choice = settled(workspace.encoders(), index, fingerprint=index.fingerprint)
+    choice = resolve_auto(workspace.encoders(), index, fingerprint=index.fingerprint)
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
@@ -260,7 +260,7 @@ def judge(findings: Findings) -> tuple[Reason, ...]:
     listed = findings.comparison.listing.files
     return (
         *findings.config.passed,
-        *filter(None, [findings.stands_in]),
+        *filter(None, [findings.fallback_reason]),
         *_of_files(findings),
         *unmatched(findings.config.sources, lambda: [(f.source, f.path) for f in listed]),
         *_of_summaries(findings.summaries),
@@ -273,7 +273,7 @@ def judge(findings: Findings) -> tuple[Reason, ...]:
 
 def _of_files(findings: Findings) -> Iterator[Reason]:
     comparison = findings.comparison
-    yield from comparison.left
+    yield from comparison.out_of_scope
     yield from map(unlisted, comparison.listing.unlisted)
     work = indexing(findings.writer)
     if work is not None:

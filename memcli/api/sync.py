@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import AUTO, IndexModel, OpenedEncoder
 from memcli.errors import AwayError, Reason, RetrieverError, RetryLaterError
 from memcli.indexing.notices import broken_front_matter, names_in, unmatched
-from memcli.indexing.progress import shared
+from memcli.indexing.progress import published_progress
 from memcli.record import Record
 from memcli.store.run_records import AWAITED_SECONDS
 from memcli.types import Skip
@@ -138,7 +138,9 @@ class Vectors:
         self.patience = Patience(sleep or workspace.clock.sleep)
         self._threads, self._on_made = threads, on_made
         self._workspace = workspace
-        self._on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
+        self._on_progress = published_progress(
+            workspace.store, workspace.clock.monotonic, on_progress
+        )
         self.opened: OpenedEncoder | None = None  # or why there is none; None until it is needed
         self.language: Reason | None = None  # how the notes' language changes the model
         self.made = self.borrowed = 0
@@ -168,14 +170,14 @@ class Vectors:
             configured_fingerprint,
             is_verified,
             remember,
-            settled,
+            resolve_auto,
         )
-        from memcli.indexing.indexer import Calling, embed, settle_vectors
+        from memcli.indexing.indexer import embed, settle_vectors
 
         facts = change.facts
         known = IndexModel(facts.model, facts.fingerprint, facts.language or "")
         self.language = announcement(self._workspace.encoders(), known)
-        choice = settled(self._workspace.encoders(), known)
+        choice = resolve_auto(self._workspace.encoders(), known)
         if facts.fingerprint:
             self.borrowed += change.borrow(facts.fingerprint)
         if is_verified(choice.names[0], choice, known) and settle_vectors(
@@ -192,7 +194,7 @@ class Vectors:
             )
         if self.opened.encoder is None:
             return
-        change.remember({"model": remember(choice, self.opened)})
+        change.set_facts({"model": remember(choice, self.opened)})
         self.borrowed += change.borrow(self.opened.encoder.fingerprint)
         before = self.made
 
@@ -202,12 +204,12 @@ class Vectors:
             self._on_progress(stage, done, total)
 
         try:
-            calling = Calling(self.opened.at_once, self.opened.texts)
             embed(
                 change,
                 self.opened.encoder,
                 most=most,
-                calling=calling,
+                at_once=self.opened.at_once,
+                per_call=self.opened.texts,
                 on_progress=count,
                 on_made=self._on_made,
             )
@@ -234,7 +236,7 @@ def sync(
     is_auto = AUTO in workspace.encoders().names
     settings = workspace.index_settings()._replace(weighs_languages=is_auto)
     before = vectors.made, vectors.borrowed
-    on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
+    on_progress = published_progress(workspace.store, workspace.clock.monotonic, on_progress)
     report: Report | None = None
 
     def work(change: Change) -> RunResult:
@@ -264,7 +266,7 @@ def sync(
     if job.prune:
         from memcli.history.side_indexes import drop_side_indexes
 
-        drop_side_indexes(workspace.store.local)
+        drop_side_indexes(workspace.store.state_path)
     return done._replace(notices=(*notices, *done.notices))
 
 

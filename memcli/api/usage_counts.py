@@ -37,7 +37,7 @@ def note(workspace: Workspace, documents: Iterable[tuple[str, str]]) -> None:
         return
     # A newline first: it ends a line that was cut off when memcli was killed.
     lines = "".join(f"\n{json.dumps(document)}" for document in documents)
-    path = workspace.store.local + ENDING
+    path = workspace.store.state_path + ENDING
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | FILE_FLAGS, 0o600)
@@ -55,7 +55,7 @@ def uses(memory: Workspaces) -> UsageCounts:
     if not memory.config("access.count") or memory.members:
         return UsageCounts({}, 0)
     try:
-        with open(memory.lead.store.local + ENDING, "rb") as file:
+        with open(memory.lead.store.state_path + ENDING, "rb") as file:
             data = file.read(MOST_BYTES)
     except OSError:
         return UsageCounts({}, 0)

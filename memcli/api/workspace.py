@@ -70,7 +70,7 @@ ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 RERANKER_SETTINGS = ("rerank.", "search.rerank")
 
 
-STANDS_IN = "stand-in"  # code of the reason why the index of this machine answers
+LOCAL_FALLBACK = "stand-in"  # code of the reason why the index of this machine answers
 NOT_SHARED = Reason(
     "transcripts",
     "past transcripts are left out, because memcli never stores them in a shared index",
@@ -145,7 +145,7 @@ class Workspace:
             None  # how many of the uses in `api.usage_counts` count; None: all
         )
         # Why the index of this machine answers instead of an unreachable one.
-        self.stands_in: Reason | None = None
+        self.fallback_reason: Reason | None = None
         self.mended: tuple[Reason, ...] = ()  # repairs of a damaged index, which an answer reports
         # Shows the work on the index that a question waits for; see `Workspaces.showing`.
         self.on_progress: Progress = lambda stage, done, total: None
@@ -198,13 +198,13 @@ class Workspace:
 
         None if it has no other index.
         """
-        local = self.store.stand_in()
+        local = self.store.local_fallback()
         if local is None:
             return None
         made = self.having(store=local)
         made.on_progress = self.on_progress
         text = f"{error.message}; the index of this machine answers instead"
-        made.stands_in = Reason(STANDS_IN, text, error.hint)
+        made.fallback_reason = Reason(LOCAL_FALLBACK, text, error.hint)
         return made
 
     def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
@@ -290,7 +290,7 @@ class Workspace:
         if self.state is not None:
             self.state.close()
 
-    def remembered(self) -> IndexModel:
+    def index_model(self) -> IndexModel:
         """Read which model made the index, and what is known about its verified files."""
         try:
             with self.store.snapshot() as snapshot:

@@ -219,13 +219,13 @@ class Workspaces:
         settings = self.lead.index_settings()
         return settings._replace(sources=self.config.sources) if self.group else settings
 
-    def remembered(self) -> IndexModel:
+    def index_model(self) -> IndexModel:
         """Read which model made the index, or the first of several indexes that can be read."""
         if not self.group:
-            return self.lead.remembered()
+            return self.lead.index_model()
         for each in self.opened:
             with suppress(BusyError, AwayError):
-                own = each.remembered()
+                own = each.index_model()
                 if own.fingerprint:
                     return own
         return IndexModel(None, None)
@@ -439,7 +439,7 @@ def _of_the_rest(
             if isinstance(cause, StoreError):
                 others = memory._with_local(error.names, cause)
                 for each in others.opened if others else ():
-                    if each.stands_in:
+                    if each.fallback_reason:
                         opened.callback(each.store.close)
             others = others or memory._without(dict.fromkeys(error.names, cause.reason))
             if others is None:

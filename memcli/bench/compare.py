@@ -6,11 +6,10 @@ In the row of all sets every question has the same weight.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import fsum
 from typing import Any
 
 from memcli.bench import traces
-from memcli.bench.metrics import NAMES, Difference, paired
+from memcli.bench.metrics import NAMES, Difference, average, paired
 from memcli.bench.quality_text import TABLE_NAMES, shortened, table
 from memcli.bench.quality_text import changes as moved_text
 from memcli.bench.queries import OVERALL
@@ -20,10 +19,10 @@ from memcli.bench.traces import read as read_trace
 from memcli.errors import UsageError
 from memcli.render.width import columns
 
-Trace = Run | SpeedTrace
+BenchRun = Run | SpeedTrace
 
 
-def compare(before: Trace, after: Trace) -> dict[str, Any]:
+def compare(before: BenchRun, after: BenchRun) -> dict[str, Any]:
     """Describe the difference as `memcli.bench-compare/1` does.
 
     Means are over the questions that both runs judged; a trace of speed has none. There are times
@@ -42,8 +41,8 @@ def compare(before: Trace, after: Trace) -> dict[str, Any]:
         "only_after": sorted(new_rows.keys() - old_rows.keys()),
         "metrics": {
             name: {
-                "before": _mean([old_rows[i].scores[name] for i in common]),
-                "after": _mean([new_rows[i].scores[name] for i in common]),
+                "before": average([old_rows[i].scores[name] for i in common]),
+                "after": average([new_rows[i].scores[name] for i in common]),
             }
             for name in (NAMES if common else ())
         },
@@ -57,7 +56,7 @@ def compare(before: Trace, after: Trace) -> dict[str, Any]:
     }
 
 
-def text(before: Trace, after: Trace) -> str:
+def text(before: BenchRun, after: BenchRun) -> str:
     """Draw the difference for a person."""
     record = compare(before, after)
     lines = [f"before {record['before']}, after {record['after']}"]
@@ -83,22 +82,22 @@ def _line(name: str, before: float, after: float, digits: int) -> str:
     return f"{name:24}{before:8.{digits}f}{after:8.{digits}f}{after - before:+9.{digits}f}"
 
 
-def _rows(trace: Trace) -> tuple[Row, ...]:
+def _rows(trace: BenchRun) -> tuple[Row, ...]:
     return trace.quality.queries if trace.quality else ()
 
 
-def _ratios(trace: Trace) -> dict[str, float]:
+def _ratios(trace: BenchRun) -> dict[str, float]:
     return dict(trace.speed.ratios) if trace.speed else {}
 
 
-def _changes(before: Trace, after: Trace) -> list[str]:
+def _changes(before: BenchRun, after: BenchRun) -> list[str]:
     if not isinstance(before, SpeedTrace) and not isinstance(after, SpeedTrace):
         return changes(before, after)
     old, new = before.machine._asdict(), after.machine._asdict()
     return [f"{name} {old[name]} -> {new[name]}" for name in sorted(old) if old[name] != new[name]]
 
 
-def _times(trace: Trace) -> dict[str, float]:
+def _times(trace: BenchRun) -> dict[str, float]:
     """Return the times of a trace by name, in milliseconds."""
     times: dict[str, float] = {}
     if trace.speed:
@@ -107,10 +106,6 @@ def _times(trace: Trace) -> dict[str, float]:
     if trace.quality:
         times["search_p95"] = trace.quality.latency_ms.p95
     return times
-
-
-def _mean(values: list[float]) -> float:
-    return fsum(values) / len(values) if values else 0.0
 
 
 # These metrics judge a change; the trace has all.

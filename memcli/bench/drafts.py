@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile, zip_longest
 
-from memcli.indexing.document import made_or_skip
+from memcli.indexing.document import parse_or_skip
 from memcli.indexing.planning import Settings, plan, read
 from memcli.markdown.parse import Block, ParsedMarkdown, parse
 from memcli.record import Record
@@ -50,7 +50,7 @@ def documents(settings: Settings) -> tuple[dict[str, ParsedMarkdown], list[Skip]
     for stat in listing.files:
         file = read(settings, stat.source, stat.path)
         if isinstance(file, FileText):
-            parsed = made_or_skip(stat.source, stat.path, partial(parse, file.text))
+            parsed = parse_or_skip(stat.source, stat.path, partial(parse, file.text))
         else:
             parsed = file
         if isinstance(parsed, Skip):

@@ -77,9 +77,14 @@ def score(
     return scores
 
 
+def average(values: Sequence[float]) -> float:
+    """Return the mean, 0 without values."""
+    return fsum(values) / len(values) if values else 0.0
+
+
 def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Average each metric over queries."""
-    return {name: fsum(row[name] for row in rows) / len(rows) for name in NAMES} if rows else {}
+    return {name: average([row[name] for row in rows]) for name in NAMES} if rows else {}
 
 
 def _costs(results: Sequence[Range], line_costs: LineCosts) -> Iterator[tuple[Line, float]]:

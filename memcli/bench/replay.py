@@ -25,26 +25,12 @@ class IndexVersion(Record):
     fingerprint: str | None
 
 
-class RetrieverState(Record):
-    """A retriever that ran, or the reason why it did not."""
+class StageRun(Record):
+    """A retriever or a reranker that ran, or the reason why it did not."""
 
     ran: bool
     reason: str
-
-
-class Retrievers(Record):
-    """The two retrievers of a search."""
-
-    keyword: RetrieverState
-    semantic: RetrieverState
-
-
-class RerankState(Record):
-    """A reranker that ran, or the reason why it did not."""
-
-    by: str
-    ran: bool
-    reason: str
+    by: str = ""  # the name of the reranker
 
 
 class StageScore(Record):
@@ -84,7 +70,7 @@ class SearchTrace(Record):
     settings: Mapping[str, object]
     index_: IndexVersion
     match: str | None
-    retrievers: Retrievers
+    retrievers: Mapping[str, StageRun]
     fused: tuple[Reference, ...]
     passages: tuple[TracedPassage, ...]
     whole: bool = False
@@ -92,7 +78,7 @@ class SearchTrace(Record):
     ends: bool = False
     accesses: int | None = None
     calibration: Mapping[str, float] | None = None
-    rerank: RerankState | None = None
+    rerank: StageRun | None = None
     expanded: tuple[TracedPassage, ...] | None = None
     omitted: tuple[Reference, ...] = ()
 
@@ -163,9 +149,8 @@ def changes(before: SearchTrace, after: SearchTrace) -> list[str]:
         was = before.settings.get(name, now)  # an earlier trace has fewer
         if was != now:
             differing.append(f"{name} {was} -> {now}")
-    both = zip(Retrievers._fields, before.retrievers, after.retrievers, strict=True)
-    for name, earlier, later in both:
-        if earlier.ran != later.ran:
+    for name, later in after.retrievers.items():
+        if before.retrievers.get(name, later).ran != later.ran:
             differing.append(f"{name} search: {later.reason or 'it runs now'}")
     reranks = before.rerank, after.rerank
     if reranks[0] and reranks[1] and reranks[0].ran != reranks[1].ran:

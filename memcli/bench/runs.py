@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from math import fsum
 from typing import Any, NoReturn
 
-from memcli.bench.metrics import NAMES, LineCosts, Range, score
+from memcli.bench.metrics import NAMES, LineCosts, Range, average, score
 from memcli.bench.quality import QuestionResult
 from memcli.bench.queries import HIGH, OVERALL, Query
 from memcli.bench.traces import CheckTrace, QualityTrace, Row, Run, SpeedTrace, encode, read
@@ -116,7 +115,7 @@ def movement(before: Sequence[Row], after: Sequence[Row]) -> dict[str, object]:
 def drop(before: Sequence[Row], after: Sequence[Row]) -> float:
     """Return how much the mean of nDCG@10 fell over the questions that both runs judged."""
     deltas = [old.scores[HEADLINE] - new.scores[HEADLINE] for old, new in pairs(before, after)]
-    return fsum(deltas) / len(deltas) if deltas else 0.0
+    return average(deltas)
 
 
 def worst(rows: Sequence[Row], count: int) -> list[Row]:
@@ -228,7 +227,7 @@ def _culprit(baseline: Sequence[Row], rows: Sequence[Row]) -> str:
 def _mean(baseline: Sequence[Row], rows: Sequence[Row]) -> float:
     ids = {row.id for row in rows}
     common = [row.scores[HEADLINE] for row in baseline if row.id in ids]
-    return fsum(common) / len(common) if common else 0.0
+    return average(common)
 
 
 KEPT = 90  # nights that are kept

@@ -360,7 +360,7 @@ def _names(files: Sequence[str]) -> list[str]:
 
 def history_folder(command: CommandContext) -> str:
     """Return the folder, which is next to the index file and named after it."""
-    return f"{command.workspace.store.local}.bench"
+    return f"{command.workspace.store.state_path}.bench"
 
 
 def read_history(folder: str, command: CommandContext) -> list[CheckTrace]:

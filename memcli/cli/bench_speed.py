@@ -302,13 +302,13 @@ def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
 
 def _headings(notes: str, paths: Sequence[str]) -> list[str]:
     """Use headings of the workspace as texts to search for."""
-    from memcli.indexing.document import made_or_skip
+    from memcli.indexing.document import parse_or_skip
     from memcli.markdown.parse import parse
 
     headings: list[str] = []
     for path in paths:
         with open(os.path.join(notes, path), encoding="utf-8", errors="replace") as file:
-            parsed = made_or_skip(MEMORY_SOURCE, path, partial(parse, file.read()))
+            parsed = parse_or_skip(MEMORY_SOURCE, path, partial(parse, file.read()))
         if isinstance(parsed, Skip):
             continue
         titles = (block.title for block in parsed.blocks if block.kind == "heading")

@@ -46,7 +46,7 @@ class CommandContext(Record):
         return self.moment.date()
 
     @property
-    def question_time(self) -> date:
+    def question_time(self) -> date | datetime:
         """Return the current time, or the day or time of --now.
 
         A trace stores a day as midnight, so midnight counts as a day.

@@ -22,8 +22,8 @@ from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
 from memcli.errors import AwayError, BusyError, ExitCode, MemcliError, NotFoundError, Reason
 from memcli.indexing import watcher
+from memcli.indexing.change_detector import ChangeDetector
 from memcli.indexing.notices import skipped, unlisted, without_vectors
-from memcli.indexing.watch_sight import Sight
 from memcli.record import plain
 from memcli.render.reasons import sentence
 from memcli.render.text import counted
@@ -92,15 +92,15 @@ class _Session:
         self.command, self.reload, self.store = command, reload, command.workspace.store
         self.inbox, self.stop, self.lock = inbox, stop, lock
         self.clock, self.sleep = command.memory.clock.monotonic, command.memory.clock.sleep
-        self.right = lock.enter_context(watching(self.store.local, sleep=self.sleep))
+        self.right = lock.enter_context(watching(self.store.state_path, sleep=self.sleep))
         timing = watcher.Timing(
             debounce=command.config("watch.debounce_ms") / 1000,
             interval=command.config("watch.interval_minutes") * 60,
         )
         self.watcher = watcher.Watcher(timing, self.clock())
-        self.sight = Sight(
+        self.sight = ChangeDetector(
             lambda hint: inbox.put((self.clock(), hint)),
-            places=(self.store.local, *self.right.files),
+            places=(self.store.state_path, *self.right.files),
             files=(os.path.join(command.config.workspace, WORKSPACE_FILE), user_file(os.environ)),
         )
         self.server_at = self.clock() + SERVER_SECONDS
@@ -162,7 +162,7 @@ class _Session:
         if not changed.isdisjoint(self.right.files):
             self.lock.close()
             self.right = self.lock.enter_context(
-                watching(self.store.local, sleep=self.command.memory.clock.sleep)
+                watching(self.store.state_path, sleep=self.command.memory.clock.sleep)
             )
             self.sight.settle()
         if not (self.watcher.waiting or self.watcher.failures) and self.is_lost():
@@ -177,7 +177,7 @@ class _Session:
 
     def is_lost(self) -> bool:
         """Return whether the index is gone; ask a server once a minute."""
-        if self.store.stand_in() is not None:
+        if self.store.local_fallback() is not None:
             if self.clock() < self.server_at:
                 return False
             self.server_at = self.clock() + SERVER_SECONDS
@@ -370,7 +370,7 @@ class Log:
             )  # fmt: skip
         for notice in report.notices:
             self.notice(notice)
-        for left in report.left:
+        for left in report.out_of_scope:
             self.advise(left)
         self._tell_skips(report)
 

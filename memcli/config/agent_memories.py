@@ -19,7 +19,7 @@ from memcli.workspace.agent_memories import (
     label_of,
     source_at,
 )
-from memcli.workspace.locate import Surroundings, is_repository
+from memcli.workspace.locate import Environment, is_repository
 
 FLAG = "--with"
 AGENT_MEMORY_HINT = "memcli help agent-memory"
@@ -29,7 +29,7 @@ def gather(
     default: Source,
     blocks: Sequence[tuple[Mapping[str, Any], bool]],
     names: Sequence[str],
-    around: Surroundings,
+    around: Environment,
     *,
     origin: str,
     every: bool,
@@ -58,7 +58,7 @@ def gather(
 
 
 def _of_agent_memory(
-    block: Mapping[str, Any], around: Surroundings, *, is_user: bool
+    block: Mapping[str, Any], around: Environment, *, is_user: bool
 ) -> AgentMemorySources:
     """Make the sources of a block that names an agent memory; its other keys take precedence."""
     name = block["agent_memory"]
@@ -100,7 +100,7 @@ def _overridden(source: Source, values: Mapping[str, Any]) -> Source:
 
 
 def _agent_memories(
-    names: Sequence[str], around: Surroundings, *, origin: str, every: bool
+    names: Sequence[str], around: Environment, *, origin: str, every: bool
 ) -> AgentMemorySources:
     """Find the agent memories to add; one that the command line names must exist."""
     is_flag = origin == FLAG_ORIGIN

@@ -25,7 +25,7 @@ from memcli.config.sources import BUILT_IN_KINDS, HINT, check_blocks, quoted, sh
 from memcli.errors import ConfigError, Reason
 from memcli.record import Record
 from memcli.types import Source
-from memcli.workspace.locate import Surroundings, default_source, is_everything
+from memcli.workspace.locate import Environment, default_source, is_everything
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
@@ -144,7 +144,7 @@ def load(
     if blocks or names or not by:
         from memcli.config.agent_memories import gather
 
-        around = Surroundings(workspace, home, environ)
+        around = Environment(workspace, home, environ)
         sources, passed = gather(*own_sources, blocks, names, around, origin=origin, every=not by)
     return Config(workspace, values, sources, by, passed)
 

@@ -191,29 +191,24 @@ _EARLIER, _LATER, _THAN = ("earlier", "früher"), ("later", "später"), ("than",
 
 def joined(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read two dates with what joins them: `between May and July 2023`, `from A to B`, `A - B`."""
-    lead, ends = 1, _BETWEEN.get(low[0]) or _FROM.get(low[0])
-    if ends is None:
-        lead, ends = 0, (*_TO, *JOINTS)
+    ends = _BETWEEN.get(low[0]) or _FROM.get(low[0])
+    lead = 1 if ends else 0
     first = named(raw[lead:], low[lead:], seen, bare=lead > 0)
     begin_day = None if first else _day_of_month(low[lead:])
-    if first is None and begin_day is None:
-        return None
     at = lead + (first or begin_day or (0,))[0]
-    if low[at] not in ends and not (lead and low[at] in JOINTS):
+    if at == lead or not (low[at] in (ends or _TO) or low[at] in JOINTS):
         return None
     last = named(raw[at + 1 :], low[at + 1 :], seen, bare=True)
+    if last is None:
+        return _to_day(raw, low, (lead, at), first[1], seen) if first else None
+    after, end = at + 1 + last[0], last[1]
     if begin_day:  # from the 3rd to the 7th of May
-        if last is None or last[1][0] != last[1][1]:
-            return None
-        return at + 1 + last[0], (last[1][0].replace(day=begin_day[1]), last[1][0])
+        return (after, (end[0].replace(day=begin_day[1]), end[0])) if end[0] == end[1] else None
     if first is None:
         return None
-    if last is None:
-        return _to_day(raw, low, (lead, at), first[1], seen)
     # Both dates share the year: between August 11 and August 15 2023.
-    after = at + 1 + last[0]
+    begin = first[1]
     first_year, last_year = _year_in(low[lead:at]), _year_in(low[at + 1 : after])
-    begin, end = first[1], last[1]
     if last_year and not first_year:
         begin = _with_year(raw[lead:at], last_year, seen) or begin
     elif first_year and not last_year:

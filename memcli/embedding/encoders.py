@@ -50,7 +50,7 @@ class Endpoint(Record):
 class Choice(Record):
     """The configured encoder, those that may replace it, and their settings."""
 
-    names: tuple[str, ...] = ("bundled",)  # or AUTO: `registry.settled` chooses
+    names: tuple[str, ...] = ("bundled",)  # or AUTO: `registry.resolve_auto` chooses
     threads: int = 0  # 0: as many as the encoder can use
     local: LocalModel = LocalModel()
     endpoint: Endpoint = Endpoint()
@@ -66,6 +66,15 @@ class IndexModel(Record):
 
 # A query is never compared with vectors that another model has made.
 OTHER_MODEL = Reason("other-model", "the index has vectors of another model", "memcli index")
+
+
+class Vector(Record):
+    """The vector of a query and its encoder, or the reason why it has none."""
+
+    blob: bytes | None
+    fingerprint: str
+    reason: Reason | None  # also with a vector: why the quick way failed
+    fertility: float = 1.0  # tokens into which a word of the query was cut
 
 
 # From the token ids of one text to its float32 vector; RetrieverError if the model fails.
@@ -94,11 +103,11 @@ class Opening(Record):
     remembered: IndexModel
 
 
-class QuickError(Exception):
+class QueryModelError(Exception):
     """The quick way cannot be used here; the ordinary encoder may still work."""
 
 
-class Quick(Protocol):
+class QueryModel(Protocol):
     """A model opened only for queries, which takes less time than opening the encoder."""
 
     @property
@@ -106,7 +115,7 @@ class Quick(Protocol):
         """Name the vectors, as the encoder does."""
 
     def embed(self, text: str) -> tuple[bytes, int]:
-        """Return a query's vector and its number of ordinary tokens; raises QuickError."""
+        """Return a query's vector and its number of ordinary tokens; raises QueryModelError."""
 
     def encoder(self) -> Encoder | None:
         """Return an encoder of a few texts by the same model, or None if its vectors would differ.
@@ -128,8 +137,8 @@ class Opener(Record):
     # Names places, sizes and times of the model's files. While these stay the same, memcli does not
     # read the files again. Empty if files are missing; None for an encoder without files.
     files: Callable[[Choice], str] | None = None
-    # Opens the quick way for queries: None without the right file; raises QuickError.
-    quick: Callable[[Choice, Opening], Quick | None] | None = None
+    # Opens the quick way for queries: None without the right file; raises QueryModelError.
+    query_model: Callable[[Choice, Opening], QueryModel | None] | None = None
     # `open` can choose among several models by `fingerprint`.
     has_several: bool = False
     # Seconds that a query may wait for a server, from opening to the vector; None: no server.

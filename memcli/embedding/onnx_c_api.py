@@ -17,7 +17,7 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.embedding.encoders import QuickError, Run
+from memcli.embedding.encoders import QueryModelError, Run
 from memcli.embedding.models import INT8, Model, ModelFile, fingerprint, package_folders, read_graph
 from memcli.embedding.session import FATAL, QUICK_ROOM, SessionSettings, lacking, settings, silence
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords, WordPiece
@@ -63,10 +63,10 @@ class _Runtime:
         base = library.OrtGetApiBase().contents
         version = base.get_version().decode()
         if tuple(map(int, version.split(".")[:2])) < _OLDEST:
-            raise QuickError(f"onnxruntime {version} is too old")
+            raise QueryModelError(f"onnxruntime {version} is too old")
         table = base.get_api(_API_VERSION)
         if not table:
-            raise QuickError(f"onnxruntime {version} lacks API version {_API_VERSION}")
+            raise QueryModelError(f"onnxruntime {version} lacks API version {_API_VERSION}")
         self._table = ctypes.cast(table, POINTER(c_void_p))
         self.environment = self.make(_CREATE_ENV, (c_int, FATAL), (c_char_p, b"memcli"))
 
@@ -77,7 +77,7 @@ class _Runtime:
         if status:
             text = self._function(_GET_ERROR_MESSAGE, c_char_p, c_void_p)(status)
             self.release(_RELEASE_STATUS, status)
-            raise QuickError(text.decode(errors="replace"))
+            raise QueryModelError(text.decode(errors="replace"))
 
     def make(self, index: int, *arguments: tuple[Any, Any]) -> c_void_p:
         """Call a function whose last argument receives a new object."""
@@ -92,7 +92,7 @@ class _Runtime:
     def _function(self, index: int, result: Any, *kinds: Any) -> Callable[..., Any]:  # noqa: ANN401
         address = self._table[index]
         if not address:
-            raise QuickError(f"the runtime's table has no entry {index}")
+            raise QueryModelError(f"the runtime's table has no entry {index}")
         return ctypes.CFUNCTYPE(result, *kinds)(address)
 
 
@@ -115,11 +115,11 @@ def find_library() -> str | None:
 
 @contextmanager
 def as_quick_error() -> Iterator[None]:
-    """Turn the errors of a missing or foreign library into QuickError."""
+    """Turn the errors of a missing or foreign library into QueryModelError."""
     try:
         yield
     except (OSError, AttributeError, ValueError, ctypes.ArgumentError) as error:
-        raise QuickError(f"{type(error).__name__}: {error}") from error
+        raise QueryModelError(f"{type(error).__name__}: {error}") from error
 
 
 class QuickSession:
@@ -133,14 +133,14 @@ class QuickSession:
         is_for_one_run: bool,
         library: str | None = None,
     ) -> None:
-        """Open a graph on a file known to be the pinned one; raises QuickError."""
+        """Open a graph on a file known to be the pinned one; raises QueryModelError."""
         self._session: c_void_p | None = None
         self._guard, self._runs, self._is_closed = Lock(), 0, False
         path = library or find_library()
         if path is None:
-            raise QuickError("the library of onnxruntime was not found")
+            raise QueryModelError("the library of onnxruntime was not found")
         if why := lacking(QUICK_ROOM + located.size):
-            raise QuickError(why)
+            raise QueryModelError(why)
         options = settings(located)
         entries = (*options.entries, *(_ONE_RUN if is_for_one_run else ()))
         with as_quick_error():
@@ -173,10 +173,10 @@ class QuickSession:
             runtime.release(_RELEASE_OPTIONS, options)
 
     def run(self, inputs: Sequence[Tensor], output: bytes, floats: int) -> bytes:
-        """Return that many numbers of an output as float32; raises QuickError."""
+        """Return that many numbers of an output as float32; raises QueryModelError."""
         with self._guard:
             if self._is_closed:
-                raise QuickError("the model is closed")
+                raise QueryModelError("the model is closed")
             self._runs += 1
         try:
             with as_quick_error():
@@ -244,7 +244,7 @@ def of_tokens(ids: Sequence[int]) -> list[Tensor]:
 def library_run(located: ModelFile) -> Run:
     """Open a model on a file known to be the pinned one, and return a function that runs a text.
 
-    Opening raises QuickError. The model is freed with the function.
+    Opening raises QueryModelError. The model is freed with the function.
     """
     session = QuickSession(located, read_graph(located.model), is_for_one_run=False)
     return _run_through(lambda: session, located.model.dimension)
@@ -254,18 +254,18 @@ def _run_through(session: Callable[[], QuickSession], dimension: int) -> Run:
     def run(ids: Sequence[int]) -> bytes:
         try:
             return session().run(of_tokens(ids), b"emb", dimension)
-        except QuickError as error:
+        except QueryModelError as error:
             why = f"the model failed on {len(ids)} tokens: {error}"
             raise RetrieverError(why, hint=MORE_MEMORY) from error
 
     return run
 
 
-class QuickModel:
-    """A model opened for queries; satisfies `Quick`. One thread at a time may use it."""
+class PinnedQueryModel:
+    """A model opened for queries; satisfies `QueryModel`. One thread at a time may use it."""
 
     def __init__(self, located: ModelFile, *, library: str | None = None) -> None:
-        """Open a model whose file is known to be the pinned one; raises QuickError."""
+        """Open a model whose file is known to be the pinned one; raises QueryModelError."""
         graph = read_graph(located.model)
         self._open = partial(QuickSession, located, graph, library=library)
         self._session = self._open(is_for_one_run=True)
@@ -276,7 +276,7 @@ class QuickModel:
     def embed(self, text: str) -> tuple[bytes, int]:
         """Return a query's vector and its tokens without the special ones.
 
-        Words beyond the model's maximum are left out. Raises QuickError.
+        Words beyond the model's maximum are left out. Raises QueryModelError.
         """
         ids = self._words.ids(text, self._model.max_tokens)
         self._runs += 1
@@ -299,7 +299,7 @@ class QuickModel:
 
     def _lay_out(self) -> None:
         """Repack the weights for many runs, if possible; the vectors stay the same."""
-        with suppress(QuickError):
+        with suppress(QueryModelError):
             before, self._session = self._session, self._open(is_for_one_run=False)
             before.close()
 

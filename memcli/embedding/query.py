@@ -11,24 +11,21 @@ from functools import partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding import registry
-from memcli.embedding.encoders import OTHER_MODEL, Choice, IndexModel, Quick, QuickError
+from memcli.embedding.encoders import (
+    OTHER_MODEL,
+    Choice,
+    IndexModel,
+    QueryModel,
+    QueryModelError,
+    Vector,
+)
+from memcli.embedding.models import known
 from memcli.errors import Reason, RetrieverError
-from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.types import Encoder
 
 KEPT = 256  # vectors: half a megabyte
-
-
-class QueryEmbedding(Record):
-    """The vector of a query, or the reason why it has none."""
-
-    vector: bytes | None
-    fingerprint: str
-    reason: Reason | None  # also with a vector: why the quick way failed
-    way: str  # quick | package | "" without a vector
-    tokens: int  # of the text, without the special ones
 
 
 class QueryEncoder:
@@ -44,18 +41,18 @@ class QueryEncoder:
         self._choice, self._capacity = choice, capacity
         self._lock = Lock()
         self._index: IndexModel | None = None  # the index for which the encoder is open
-        self._way: _Way | None = None
-        self._made: dict[tuple[IndexModel, str], QueryEmbedding] = {}
+        self._way: _OpenQueryModel | None = None
+        self._made: dict[tuple[IndexModel, str], Vector] = {}
 
-    def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
+    def encode_query(self, text: str, index: IndexModel) -> Vector:
         """Embed a query for an index, or return why that is impossible."""
         key = index, text
-        if known := self._made.get(key):
-            return known
+        if made := self._made.get(key):
+            return made
         with self._lock:
             self._turn_to(index)
             vector = self._made.get(key) or self._opened(index).embed(text)
-            if vector.vector is None:
+            if vector.blob is None:
                 self._free()
                 return vector
             self._made[key] = vector
@@ -85,9 +82,9 @@ class QueryEncoder:
             self._made.clear()
             self._index = index
 
-    def _opened(self, index: IndexModel) -> _Way:
+    def _opened(self, index: IndexModel) -> _OpenQueryModel:
         if self._way is None:
-            self._way = _Way(self._choice, index)
+            self._way = _OpenQueryModel(self._choice, index)
         return self._way
 
     def _free(self) -> None:
@@ -96,7 +93,7 @@ class QueryEncoder:
             way.close()
 
 
-class _Way:
+class _OpenQueryModel:
     """The way to embed the queries of an index, or the reason why there is none.
 
     The quick way is asked first, and after its first failure the encoder that also makes the index.
@@ -104,9 +101,9 @@ class _Way:
     """
 
     def __init__(self, choice: Choice, index: IndexModel) -> None:
-        choice = registry.settled(choice, index, fingerprint=index.fingerprint)
+        choice = registry.resolve_auto(choice, index, fingerprint=index.fingerprint)
         self._index, self._name = index, _name_for(choice, index)
-        self._quick: Quick | None = None
+        self._quick: QueryModel | None = None
         self._encoder: Encoder | None = None
         self._reason: Reason | None = None
         self._seconds, self._is_open = None, True
@@ -118,7 +115,7 @@ class _Way:
         if self._seconds is None:
             self._open(self._name)
 
-    def embed(self, text: str) -> QueryEmbedding:
+    def embed(self, text: str) -> Vector:
         if self._seconds is None:
             return self._embed(text)
         from memcli.threads import within
@@ -126,8 +123,7 @@ class _Way:
         try:
             return within(self._seconds, partial(self._embed, text))
         except TimeoutError as error:
-            reason = Reason("endpoint", f"the endpoint gives {error}")
-            return QueryEmbedding(None, "", reason, "", 0)
+            return Vector(None, "", Reason("endpoint", f"the endpoint gives {error}"))
 
     def encoder(self) -> Encoder | None:
         """Return an encoder that uses the model which is already open."""
@@ -141,8 +137,8 @@ class _Way:
     def _open(self, name: str) -> None:
         check = not registry.is_verified(name, self._choice, self._index)
         try:
-            self._quick = registry.open_quick(name, self._choice, self._index, check=check)
-        except QuickError as error:
+            self._quick = registry.open_query_model(name, self._choice, self._index, check=check)
+        except QueryModelError as error:
             self._open_package(Reason("quick", str(error)))
         else:
             if self._quick is None:
@@ -154,27 +150,34 @@ class _Way:
         self._encoder = opened.encoder
         self._reason = reason if opened.encoder else opened.reason or reason
 
-    def _embed(self, text: str) -> QueryEmbedding:
+    def _embed(self, text: str) -> Vector:
         if not self._is_open and self._name:
             self._open(self._name)
         if self._quick:
             try:
-                vector, tokens = self._quick.embed(text)
-                return QueryEmbedding(vector, self._quick.fingerprint, None, "quick", tokens)
-            except QuickError as error:
+                blob, tokens = self._quick.embed(text)
+                return _vector(blob, self._quick.fingerprint, None, tokens, text)
+            except QueryModelError as error:
                 self.close()
                 self._quick = None
                 self._open_package(Reason("quick", str(error)))
         if self._encoder is None:
-            return QueryEmbedding(None, "", self._reason, "", 0)
+            return Vector(None, "", self._reason)
         from memcli.embedding.wordpiece import SPECIAL_TOKENS
 
         try:
-            vector = self._encoder.encode_query(text)
+            blob = self._encoder.encode_query(text)
         except RetrieverError as error:
-            return QueryEmbedding(None, "", error.reason, "", 0)
+            return Vector(None, "", error.reason)
         tokens = self._encoder.count(text) - SPECIAL_TOKENS
-        return QueryEmbedding(vector, self._encoder.fingerprint, self._reason, "package", tokens)
+        return _vector(blob, self._encoder.fingerprint, self._reason, tokens, text)
+
+
+def _vector(blob: bytes, fingerprint: str, reason: Reason | None, tokens: int, text: str) -> Vector:
+    from memcli.language.tokens import fertility
+
+    latin_only = known(fingerprint).latin_only  # an English vocabulary; others are not estimated
+    return Vector(blob, fingerprint, reason, fertility(tokens, text) if latin_only else 1.0)
 
 
 def _name_for(choice: Choice, remembered: IndexModel) -> str | None:

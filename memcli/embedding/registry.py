@@ -29,8 +29,8 @@ from memcli.embedding.encoders import (
     OpenedEncoder,
     Opener,
     Opening,
-    Quick,
-    QuickError,
+    QueryModel,
+    QueryModelError,
     Run,
 )
 from memcli.embedding.models import (
@@ -88,7 +88,7 @@ def open_encoder(
     `sleep` waits for a busy server; without it such a server is skipped. A local model is not
     hashed again while its files are those that the index has `remembered`.
     """
-    choice = settled(choice, remembered, fingerprint=fingerprint)
+    choice = resolve_auto(choice, remembered, fingerprint=fingerprint)
     opening = Opening(check, fingerprint, sleep, remembered)
     passed: list[OpenedEncoder] = []
     for name in choice.names:
@@ -101,7 +101,7 @@ def open_encoder(
     return OpenedEncoder(None, _reasons_of(passed))
 
 
-def settled(choice: Choice, index: IndexModel, *, fingerprint: str | None = None) -> Choice:
+def resolve_auto(choice: Choice, index: IndexModel, *, fingerprint: str | None = None) -> Choice:
     """Replace `auto` by the encoder of a `fingerprint`, or else by the best one for an index."""
     if AUTO not in choice.names:
         return choice
@@ -114,15 +114,17 @@ def settled(choice: Choice, index: IndexModel, *, fingerprint: str | None = None
     return choice._replace(names=(*choice.names[:at], *own, *choice.names[at + 1 :]))
 
 
-def open_quick(name: str, choice: Choice, remembered: IndexModel, *, check: bool) -> Quick | None:
-    """Open the quick way for queries of one encoder, if it has one; raises QuickError.
+def open_query_model(
+    name: str, choice: Choice, remembered: IndexModel, *, check: bool
+) -> QueryModel | None:
+    """Open the quick way for queries of one encoder, if it has one; raises QueryModelError.
 
     `check` reads the model file first: None if it is not the pinned one.
     """
     opener = _opener(name)
-    if opener is None or opener.quick is None:
+    if opener is None or opener.query_model is None:
         return None
-    return opener.quick(choice, Opening(check, None, None, remembered))
+    return opener.query_model(choice, Opening(check, None, None, remembered))
 
 
 def _reasons_of(passed: Iterable[OpenedEncoder]) -> Reason | None:
@@ -167,7 +169,7 @@ def fingerprint_of(name: str, choice: Choice, remembered: IndexModel = NOTHING) 
 
 def configured_fingerprint(choice: Choice, remembered: IndexModel = NOTHING) -> str | None:
     """Return the fingerprint of the requested encoder without opening it; see `fingerprint_of`."""
-    choice = settled(choice, remembered)
+    choice = resolve_auto(choice, remembered)
     return fingerprint_of(choice.names[0], choice, remembered)
 
 
@@ -284,7 +286,7 @@ def _run_of(located: ModelFile) -> Run:
     if located.model == INT8:
         from memcli.embedding.onnx_c_api import library_run
 
-        with suppress(QuickError):
+        with suppress(QueryModelError):
             return library_run(located)
     from memcli.embedding.runtime import package_run
 
@@ -299,17 +301,17 @@ def _misfits() -> Iterator[str]:
                 yield f"{path} is not the pinned {INT8.name}: its size differs"
 
 
-def _quick_bundled(_choice: Choice, opening: Opening) -> Quick | None:
+def _bundled_query_model(_choice: Choice, opening: Opening) -> QueryModel | None:
     models = locate()
     if not models or (opening.check and not verify(models[0])):
         return None
-    from memcli.embedding.onnx_c_api import QuickModel
+    from memcli.embedding.onnx_c_api import PinnedQueryModel
 
-    return QuickModel(models[0])
+    return PinnedQueryModel(models[0])
 
 
 _BUNDLED: Opener = Opener(
-    _bundled_fingerprint, _open_bundled, _bundled_files, _quick_bundled, has_several=True
+    _bundled_fingerprint, _open_bundled, _bundled_files, _bundled_query_model, has_several=True
 )
 
 

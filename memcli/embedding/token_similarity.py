@@ -15,7 +15,7 @@ from functools import partial
 from threading import Event, Lock
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import QuickError
+from memcli.embedding.encoders import QueryModelError
 from memcli.embedding.models import ModelFile, read_token_graph
 from memcli.embedding.onnx_c_api import QuickSession, of_tokens
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
@@ -68,7 +68,7 @@ class TokenReranker:
         try:
             graph = read_token_graph(located.model)
             self._session = QuickSession(located, graph, is_for_one_run=False)
-        except QuickError as error:
+        except QueryModelError as error:
             raise RetrieverError(str(error), hint=HINT) from error
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
@@ -82,7 +82,7 @@ class TokenReranker:
             compare = partial(self._compare, query_rows, is_over)
             with ThreadPoolExecutor(self._threads) as pool:
                 return list(pool.map(compare, rows))
-        except QuickError as error:
+        except QueryModelError as error:
             raise RetrieverError(str(error), hint=HINT) from error
 
     def _ids(self, text: str) -> tuple[int, ...]:

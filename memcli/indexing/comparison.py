@@ -42,7 +42,7 @@ class IndexComparison(Record):
     is_indexed: bool
     is_read: bool  # a run has read all files once; else the index is of some of them
     replaced: str | None = None  # see `Facts`
-    left: tuple[Reason, ...] = ()  # why documents will be removed although their files exist
+    out_of_scope: tuple[Reason, ...] = ()  # why documents go although their files exist
 
     @property
     def pending(self) -> int:
@@ -101,7 +101,7 @@ def compare_index(
         is_indexed=snapshot is not None,
         is_read=facts.mounts is not None,
         replaced=facts.replaced,
-        left=planned.left,
+        out_of_scope=planned.out_of_scope,
     )
 
 

@@ -46,7 +46,7 @@ def document_or_skip(
 ) -> Document | Skip:
     """Make a Document of a file, or return why it is skipped: no content of a file raises."""
     make = partial(build_document, file, source, limits, redacts=redacts)
-    document = made_or_skip(source.name, file.stat.path, make)
+    document = parse_or_skip(source.name, file.stat.path, make)
     if isinstance(document, Skip):
         return document
     segments = sum(len(chunk.segments) for chunk in document.chunks)
@@ -56,7 +56,7 @@ def document_or_skip(
     return document
 
 
-def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Skip:
+def parse_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Skip:
     """Return the document that `make` makes, or a Skip `unparsable` if the document is at fault."""
     try:
         return make()
@@ -102,8 +102,8 @@ def build_document(
         *types.OWN_KINDS,
     )
     trusted = source.trust == "trusted" and not is_doubted
-    matter = metadata if trusted else {}
-    turns = turns_of(parsed) or _whole_turn(matter, source_kind, len(parsed.lines))
+    claims = metadata if trusted else _restriction(metadata)
+    turns = turns_of(parsed) or _whole_turn(claims, source_kind, len(parsed.lines))
     preferences = preferences_of(parsed, turns)
     if turns or preferences:
         chunks = tuple(
@@ -113,14 +113,11 @@ def build_document(
             )
             for chunk in chunks
         )
-    authority = _share(metadata.get("authority")) if trusted else None
-    lineage = _lineage(source, path, metadata) if trusted else None
-    scope = metadata.get("scope")
-    if not trusted and scope != types.PRIVATE:  # a document may always restrict itself
-        scope = None
-    always = trusted and (metadata.get("always") is True or _marked(source.always, path))
-    soft = trusted and (metadata.get("soft") is True or _marked(source.soft, path))
-    is_log = days is not None and not stamped and _is_log(parsed, path, matter, turns, source)
+    authority, scope = _share(claims.get("authority")), claims.get("scope")
+    lineage = _lineage(source, path, claims)
+    always = trusted and (claims.get("always") is True or _marked(source.always, path))
+    soft = trusted and (claims.get("soft") is True or _marked(source.soft, path))
+    is_log = days is not None and not stamped and _is_log(parsed, path, claims, turns, source)
     plain = _plain(source, path, days, is_log=is_log)
     return plain._replace(
         title=title,
@@ -129,7 +126,7 @@ def build_document(
         source_kind=source_kind,
         trust=source.trust if trusted else UNTRUSTED,
         authority=source.authority if authority is None else authority,
-        importance=_share(metadata.get("importance")) if trusted else None,
+        importance=_share(claims.get("importance")),
         always=always,
         soft=soft and not always,
         front_matter=_canonical(metadata),
@@ -175,6 +172,11 @@ def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:
     return str(kind)
 
 
+def _restriction(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what an untrusted document may say of itself: that it is private."""
+    return {"scope": types.PRIVATE} if metadata.get("scope") == types.PRIVATE else {}
+
+
 def _whole_turn(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tuple[Turn, ...]:
     """Treat a document as one turn if its speaker is known."""
     role, speaker = metadata.get("role"), metadata.get("speaker")
@@ -212,7 +214,7 @@ def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> 
     )
 
 
-def _lineage(source: Source, path: str, metadata: dict[str, Any]) -> Lineage | None:
+def _lineage(source: Source, path: str, metadata: Mapping[str, Any]) -> Lineage | None:
     """Read the sources of a summary; only a summary of the workspace can cover lines."""
     is_own = source.name == types.MEMORY_SOURCE and is_place(path)
     return read_lineage(metadata) if is_own else None

@@ -80,42 +80,39 @@ def freshen(
     `on_progress` learns of files, of vectors, and of a wait for another process. BusyError if that
     takes too long and the index contains nothing yet.
     """
-    comparison, waiting = _beginning(store, settings, bounds)
-    waited = 0.0
-    if not comparison.is_read:
-        if not comparison.is_indexed and comparison.state == EMPTY:
-            return _freshness(comparison)
-        obstacle = _obstacle(comparison, bounds)
-        if obstacle is not None:
-            return _without(store, settings, obstacle)
-        waited = _wait(store, sleep, on_progress)
-        if waited:
-            comparison, waiting = _beginning(store, settings, bounds)
-    if comparison.is_read and comparison.state != OUT_OF_DATE:
-        _fold(store, sleep)
-        state = _freshness(comparison)
-        if 0 < waiting <= bounds.segments:
-            notices = _embed(store, bounds, open_encoder, sleep, on_progress)
-            state = state._replace(notices=(*notices, *state.notices))
-        return state
-    if comparison.settings and len(comparison.listing.files) > bounds.first:
-        return look(store, settings)
-    try:
-        with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            from memcli.indexing.progress import shared
+    notices: list[Reason] = []
+    while True:
+        comparison, unembedded = _beginning(store, settings, bounds)
+        waited = 0.0
+        if not comparison.is_read:
+            if not comparison.is_indexed and comparison.state == EMPTY:
+                return _freshness(comparison)
+            if obstacle := _obstacle(comparison, bounds):
+                return _without(store, settings, obstacle)
+            if waited := _wait(store, sleep, on_progress):
+                comparison, unembedded = _beginning(store, settings, bounds)
+        if comparison.is_read and comparison.state != OUT_OF_DATE:
+            _fold(store, sleep)
+            state, has_new = _freshness(comparison), False
+            break
+        if comparison.settings and len(comparison.listing.files) > bounds.first:
+            return look(store, settings)
+        try:
+            with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
+                from memcli.indexing.progress import published_progress
 
-            show = shared(store, bounds.monotonic, on_progress)
-            is_whole = not comparison.is_read
-            state, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
-    except (BusyError, StoreError) as error:
-        if comparison.is_read or isinstance(error, StoreError):
-            return _without(store, settings, error)
-        if waited >= WAIT_SECONDS:
-            return _without(store, settings, error)
-        sleep(RETRY_SECONDS)  # another process came between
-        return freshen(store, settings, bounds, open_encoder, sleep, on_progress=on_progress)
-    notices = [Reason("store", notice) for notice in change.notices]
-    if bounds.segments and (has_new or 0 < waiting <= bounds.segments):
+                show = published_progress(store, bounds.monotonic, on_progress)
+                is_whole = not comparison.is_read
+                state, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
+        except (BusyError, StoreError) as error:
+            is_lost = isinstance(error, StoreError) or waited >= WAIT_SECONDS
+            if comparison.is_read or is_lost:
+                return _without(store, settings, error)
+            sleep(RETRY_SECONDS)  # another process came between
+        else:
+            notices += [Reason("store", notice) for notice in change.notices]
+            break
+    if bounds.segments and (has_new or 0 < unembedded <= bounds.segments):
         notices += _embed(store, bounds, open_encoder, sleep, on_progress)
     return state._replace(notices=(*notices, *state.notices))
 
@@ -132,7 +129,7 @@ def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[IndexC
 
 def _fold(store: Store, sleep: Callable[[float], None]) -> None:
     """Remove deleted text that an open reader preserved in the store, if the lock is free."""
-    if store.has_unfolded():
+    if store.has_deleted_text():
         with suppress(BusyError, StoreError), store.change(wait_seconds=0.0, sleep=sleep):
             pass
 
@@ -142,7 +139,7 @@ def _wait(store: Store, sleep: Callable[[float], None], on_progress: Progress) -
     from memcli.store.lock import owner
 
     waited = 0.0
-    while waited < WAIT_SECONDS and (writer := owner(store.local)) and not _is_read(store):
+    while waited < WAIT_SECONDS and (writer := owner(store.state_path)) and not _is_read(store):
         if waited >= SAY_AFTER_SECONDS:
             on_progress("waiting", *(writer.work[1:3] if writer.work else (0, 0)))
         sleep(RETRY_SECONDS)
@@ -178,7 +175,7 @@ def _without(
     from memcli.indexing.progress import indexing
     from memcli.store.lock import owner
 
-    work = indexing(owner(store.local))
+    work = indexing(owner(store.state_path))
     with suppress(IndexMissingError, IncompleteError):
         comparison = _stock(store, settings)
         if comparison.is_read or comparison.known:
@@ -217,7 +214,7 @@ def _freshness(comparison: IndexComparison) -> Freshness:
         reason = settings_changed(comparison)
     skips, known = comparison.listing.skips, comparison.known
     unsearched = _incomplete(skips, known, comparison.replaced, comparison.changes.removed)
-    notices = (*comparison.left, *_unseen(comparison.listing), *unsearched)
+    notices = (*comparison.out_of_scope, *_unseen(comparison.listing), *unsearched)
     return Freshness(comparison.state, comparison.pending, reason, notices, missing=missing)
 
 
@@ -245,10 +242,10 @@ def _bring_in(
             is_over=lambda: bounds.monotonic() >= end,
             on_progress=on_progress,
         )
-        change.remember(settings_meta(settings), revise=False)
+        change.set_facts(settings_meta(settings), revise=False)
         change.tidy(pages=SETTLE_PAGES)
     flaws = [each for each in report.flaws if each.code != "bytes"]  # which `_incomplete` names
-    notices += (*report.left, *flaws[:NOTICES], *_unseen(report))
+    notices += (*report.out_of_scope, *flaws[:NOTICES], *_unseen(report))
     notices += _incomplete(report.skips, change.known(), change.facts.replaced)
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:

@@ -51,16 +51,6 @@ Progress = Callable[[str, int, int], None]
 OnMade = Callable[[str, Sequence[tuple[bytes, bytes]]], None]
 
 
-class Calling(Record):
-    """How to call an encoder."""
-
-    at_once: int = 1  # calls at the same time
-    texts: int = EMBED_BATCH  # per call
-
-
-IN_TURN = Calling()
-
-
 class Report(Record):
     """The result of an index run, with sorted paths."""
 
@@ -74,7 +64,7 @@ class Report(Record):
     flaws: tuple[Reason, ...]  # of files that were read: bytes, front matter
     deferred: tuple[Key, ...]  # changed files left for a later run
     notices: tuple[str, ...] = ()
-    left: tuple[Reason, ...] = ()  # why documents were removed although their files exist
+    out_of_scope: tuple[Reason, ...] = ()  # why documents were removed although their files exist
 
 
 def apply(
@@ -134,7 +124,7 @@ def apply(
         for key in planned.diff.removed:
             change.remove(key)
             marks.note(shown(*key))
-        change.remember({"mounts": planned.mounts, **_folder(settings)}, revise=False)
+        change.set_facts({"mounts": planned.mounts, **_folder(settings)}, revise=False)
     check_lineage(change, settings)
     moves = pair_moves(added, {key: known[key].hash for key in planned.diff.removed})
     return Report(
@@ -145,7 +135,7 @@ def apply(
         unlisted=planned.listing.unlisted,
         flaws=tuple(sorted(faults)),
         deferred=deferred,
-        left=planned.left,
+        out_of_scope=planned.out_of_scope,
     )
 
 
@@ -164,7 +154,7 @@ class _Marks:
         for flaw, names in self._names.items():
             if flaws.get(flaw, False) != (name in names):
                 names.symmetric_difference_update([name])
-                self._change.remember({flaw: json.dumps(sorted(names))}, revise=False)
+                self._change.set_facts({flaw: json.dumps(sorted(names))}, revise=False)
 
 
 def _take_in(
@@ -222,12 +212,12 @@ def bring_up_to_date(
     planned = plan(settings, known, change.facts.mounts)
     meta = settings_meta(settings)
     if not known:  # a first run that was killed continues
-        change.remember({**meta, **_folder(settings)})
+        change.set_facts({**meta, **_folder(settings)})
     again = frozenset[str]().union(*altered(settings, change.facts).values())
     if again:
         planned = planned._replace(diff=_with_all_of(again, planned, known))
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
-    change.remember(meta)
+    change.set_facts(meta)
     if settings.weighs_languages:
         _weigh_languages(change)
     change.tidy(unused_days=CACHE_DAYS)
@@ -247,7 +237,9 @@ def _weigh_languages(change: Change) -> None:
     before, count = change.facts.language, change.counts().segments
     if is_due(before, count):
         waiting = change.pending(WEIGHED, MOST)
-        change.remember({"language": weigh((i.text for i in waiting), before, count)}, revise=False)
+        change.set_facts(
+            {"language": weigh((i.text for i in waiting), before, count)}, revise=False
+        )
 
 
 def settle_vectors(change: Change, fingerprint: str | None) -> bool:
@@ -267,14 +259,15 @@ def embed(
     *,
     most: int | None = None,
     made: Mapping[str, bytes] | None = None,
-    calling: Calling = IN_TURN,
+    at_once: int = 1,
+    per_call: int = EMBED_BATCH,
     on_progress: Progress = lambda stage, done, total: None,
     on_made: OnMade | None = None,
 ) -> int:
     """Make the missing vectors and search by them; return how many were made.
 
-    Texts that the encoder cannot read get none. Some vectors may already be `made`. Vectors made
-    before an error are kept.
+    The encoder gets `per_call` texts and is called by `at_once` threads. Texts that it cannot read
+    get no vector. Some vectors may already be `made`. Vectors made before an error are kept.
     """
     fingerprint = encoder.fingerprint
     waiting = change.unembedded(fingerprint)
@@ -294,7 +287,7 @@ def embed(
             waiting -= len(unread)
             total = min(total, waiting)
         first = texts[: total - done]
-        with closing(_batches(encoder, first, made or {}, calling)) as batches:
+        with closing(_batches(encoder, first, made or {}, at_once, per_call)) as batches:
             for batch in batches:
                 change.put_vectors(fingerprint, batch)
                 if on_made is not None:
@@ -314,7 +307,11 @@ def readable_of(listed: Sequence[Pending], fingerprint: str) -> Sequence[Pending
 
 
 def _batches(
-    encoder: Encoder, listed: Sequence[Pending], made: Mapping[str, bytes], calling: Calling
+    encoder: Encoder,
+    listed: Sequence[Pending],
+    made: Mapping[str, bytes],
+    at_once: int,
+    per_call: int,
 ) -> Generator[list[tuple[bytes, bytes]]]:
     """Yield hashes and vectors to store together; the next batch is made meanwhile."""
     from memcli.threads import in_order
@@ -326,10 +323,10 @@ def _batches(
             vectors |= zip(missing, encoder.encode(missing), strict=True)
         return [(item.hash, vectors[text]) for item, text in zip(items, texts, strict=True)]
 
-    calls = [listed[at : at + calling.texts] for at in range(0, len(listed), calling.texts)]
-    ahead = calling.at_once + EMBED_BATCH // calling.texts
+    calls = [listed[at : at + per_call] for at in range(0, len(listed), per_call)]
+    ahead = at_once + EMBED_BATCH // per_call
     batch: list[tuple[bytes, bytes]] = []
-    with closing(in_order(encode, calls, calling.at_once, ahead=ahead)) as results:
+    with closing(in_order(encode, calls, at_once, ahead=ahead)) as results:
         try:
             for pairs in results:
                 batch += pairs

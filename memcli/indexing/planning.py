@@ -48,7 +48,7 @@ class Plan(Record):
     listing: Listing
     diff: Diff
     mounts: str  # to be remembered in `meta`
-    left: tuple[Reason, ...] = ()  # why documents leave the index although their files exist
+    out_of_scope: tuple[Reason, ...] = ()  # why documents go although their files exist
 
 
 def chunking_key(settings: Settings) -> str:

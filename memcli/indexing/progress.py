@@ -19,7 +19,9 @@ TELLING_SECONDS = 1.0  # after so long, the pace of a stage allows an estimate
 COUNTED = {"reading": "files", "embedding": "vectors"}  # by stage
 
 
-def shared(store: Store, monotonic: Callable[[], float], on_progress: Progress) -> Progress:
+def published_progress(
+    store: Store, monotonic: Callable[[], float], on_progress: Progress
+) -> Progress:
     """Show progress to other processes too, twice a second."""
     stage_now, began, before, last = "", 0.0, 0, -inf
 
@@ -34,7 +36,7 @@ def shared(store: Store, monotonic: Callable[[], float], on_progress: Progress) 
         last, seconds = now, now - began
         is_known = done > before and seconds >= TELLING_SECONDS
         left = seconds / (done - before) * (total - done) if is_known else None
-        show_work(store.local, Work(stage, done, total, left))
+        show_work(store.state_path, Work(stage, done, total, left))
 
     return update
 

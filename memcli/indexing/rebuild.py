@@ -94,5 +94,5 @@ def _compared(
         **moves._asdict(),
         changed=tuple(sorted(changed)),
         unchanged=len(both) - len(changed),
-        left=left(gone, now, report.skips, settings.sources),
+        out_of_scope=left(gone, now, report.skips, settings.sources),
     )

@@ -30,7 +30,7 @@ TURN_SECONDS = 1.0  # most that a call waits for a batch
 BUSY_SECONDS = 5.0  # until the next try, while another process writes
 
 
-class FirstProgress(Record):
+class IndexProgress(Record):
     """How far a first question has brought the index: files that are read, texts embedded."""
 
     stage: str  # reading | embedding
@@ -41,7 +41,7 @@ class FirstProgress(Record):
 class Preparation:
     """Brings one opened memory up to date and embeds its texts."""
 
-    progress: FirstProgress | None = None  # of the first question
+    progress: IndexProgress | None = None  # of the first question
 
     def __init__(self, memory: Workspaces, idle: Event) -> None:
         """Take the memory, and an event that is set while no call is answered."""
@@ -110,7 +110,7 @@ class Preparation:
         def note(at: int, stage: str, done: int, total: int) -> None:
             counts[at, stage] = done, total
             added = [*map(sum, zip(*counts.copy().values(), strict=True))]
-            self.progress = FirstProgress(stage, *added)
+            self.progress = IndexProgress(stage, *added)
 
         with self.memory.showing(note):
             try:

@@ -14,7 +14,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, NotFoundError, Reason, UsageError
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units, with_speaker
-from memcli.mcp.preparation import FirstProgress, Preparation
+from memcli.mcp.preparation import IndexProgress, Preparation
 from memcli.search.follow_up import EARLIER
 from memcli.search.question import Question
 from memcli.workspace.locate import CONFIG_FILE, is_everything, mark_of
@@ -178,7 +178,7 @@ class SharedMemory:
         return self.opened(workspace)
 
     @property
-    def progress(self) -> FirstProgress | None:
+    def progress(self) -> IndexProgress | None:
         """Return the progress of the first index while it is made."""
         preparation = self._preparation
         return preparation.progress if preparation is not None else None
@@ -216,7 +216,7 @@ def _without_bound(memory: Workspaces) -> Workspaces:
     return memory.having(lambda config: config.having({"sync.first": WITHOUT_BOUND}))
 
 
-def _not_ready(progress: FirstProgress | None) -> BusyError:
+def _not_ready(progress: IndexProgress | None) -> BusyError:
     far = f": {progress.done:,} of {progress.total:,} {_STAGES[progress.stage]}" if progress else ""
     return BusyError(f"the first index is being built{far}", hint="the same call in 20 seconds")
 

@@ -68,7 +68,6 @@ NEAR_CHUNKS = 12
 LOOKED_UP = 32  # words
 MOST_WORDS = 16  # used to look up newer lines
 MOST_LINES = 24  # a word in more lines than this finds none of them
-LEAST_SHARED = 2  # words of the question in a line that show which line of a passage answers
 SHORT = 5  # words of a line for which one shared word is enough; a longer line needs two
 MOST_STEMS = 2  # longest words by which a line without a word of change is found
 STEM = 5  # letters by which two forms of a word are compared
@@ -99,8 +98,7 @@ def newer_first(
     """Reorder the first passages; each rank keeps its score, and the trace says what moved.
 
     A line comes first only if what it corrects contains at least half as many words of the
-    question as another line of that passage: else it corrects what nobody asked about. One word
-    of the question does not show which line answers.
+    question as another line of that passage: else it corrects what nobody asked about.
     """
     words = stems_of(question)
     top = [*_recent_first(passages[:FIRST]), *passages[FIRST:POOL]]
@@ -123,7 +121,7 @@ def newer_first(
                 place(line, above | {chunk}, passage)
                 behind.add((correction.chunk_id, line.start_line))
         if before and top.index(before) < top.index(passage):
-            marks = newer.of(_passage(before))
+            marks = newer.of(_passage(before), words)
             if any(shown(line) is passage for line in marks):
                 # It answers as surely as what it corrects.
                 sure = max(filter(None, (passage.confidence, before.confidence)), default=None)
@@ -342,15 +340,15 @@ class Corrections:
         lines = (each for _, *later in groups for each in chain(*later))
         return sorted(set(lines), key=lambda each: (*_newest(each), each.chunk_id), reverse=True)
 
-    def of(self, passage: Quotation) -> tuple[Correction, ...]:
-        """Return the lines that correct lines of a passage, newest first.
+    def of(self, passage: Quotation, words: frozenset[str] = frozenset()) -> tuple[Correction, ...]:
+        """Return the lines that correct lines of a passage, newest first; as in `by_line`.
 
         If a correction is corrected, return the end of the chain. A heading is left out if a line
         of the same file corrects the passage too. An undated passage is corrected only by lines
         that cite it.
         """
         corrected = dict[Correction, int]()
-        for line, _, later in self.by_line(passage):
+        for line, _, later in self.by_line(passage, words=words):
             corrected.setdefault(later[-1], line)
         is_long = passage.text.strip().count("\n") > 0
         lines = {each._replace(line=line * is_long) for each, line in corrected.items()}
@@ -389,7 +387,7 @@ class Corrections:
                 ],
             )
             for unit in lines
-            if most < LEAST_SHARED or 2 * len(unit.stems & words) >= most
+            if 2 * len(unit.stems & words) >= most
         ]
         for line, corrections in (*direct, *self._rows(passage), self._revoking(passage)):
             if corrections:

@@ -21,12 +21,13 @@ from memcli.search.proximity import in_time
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from memcli.embedding.encoders import Vector
     from memcli.errors import Reason
     from memcli.search.options import Observer, SearchOptions
     from memcli.search.question import Question
     from memcli.search.ranked import RankedPassage
     from memcli.search.rerank import Reranker
-    from memcli.search.retrievers import RetrieverUse, Vector
+    from memcli.search.retrievers import RetrieverUse
     from memcli.store.port import Snapshot
 
     Ranked = TypeVar("Ranked")

@@ -7,6 +7,7 @@ from datetime import date
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.encoders import Vector
 from memcli.record import Record
 from memcli.search import retrievers
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
@@ -23,7 +24,7 @@ from memcli.search.recall import (
     scope_within,
     with_moments,
 )
-from memcli.search.retrievers import RetrieverUse, Vector
+from memcli.search.retrievers import RetrieverUse
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.encoders import Vector
 from memcli.embedding.models import Calibration, readable
 from memcli.errors import Reason
 from memcli.record import Record
@@ -48,7 +49,7 @@ from memcli.search.proximity import (
 from memcli.search.query import ParsedQuery
 from memcli.search.ranked import RankedPassage
 from memcli.search.recall import scope_within
-from memcli.search.retrievers import RetrieverUse, Vector
+from memcli.search.retrievers import RetrieverUse
 from memcli.search.summaries import apply_quality, spread, without_repeats
 
 if TYPE_CHECKING:

@@ -8,26 +8,13 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import IndexModel
-from memcli.embedding.models import known
+from memcli.embedding.encoders import IndexModel, Vector
 from memcli.errors import MORE_MEMORY, NO_MEMORY, Reason
-from memcli.search.retrievers import Vector
 
 if TYPE_CHECKING:
     from memcli.embedding.query import QueryEncoder
 
 FAILED = "the query could not be embedded"
-
-
-def _without(reason: Reason) -> Vector:
-    return Vector(None, "", reason, 1.0)
-
-
-def _fertility(fingerprint: str, tokens: int, text: str) -> float:
-    """Estimate how well an English vocabulary knows a query; other models have others."""
-    from memcli.language.tokens import fertility
-
-    return fertility(tokens, text) if known(fingerprint).latin_only else 1.0
 
 
 class QueryVector:
@@ -37,7 +24,7 @@ class QueryVector:
         """Take the function that opens the encoder, the natural text, and the index's model."""
         self._encoder, self._text, self._index = encoder, text, index
         self._embedded: LockType | None = None  # locked while the thread works
-        self._vector = _without(Reason("no-vector", FAILED))
+        self._vector = Vector(None, "", Reason("no-vector", FAILED))
 
     def start(self) -> None:
         """Begin to embed in a thread, if the system allows one."""
@@ -69,13 +56,9 @@ class QueryVector:
     def _embed(self) -> None:
         """Embed; an exception would be lost with the thread, so it becomes the reason."""
         try:
-            vector = self._encoder().encode_query(self._text, self._index)
-            cut = _fertility(vector.fingerprint, vector.tokens, self._text)
+            self._vector = self._encoder().encode_query(self._text, self._index)
         except MemoryError:
-            self._vector = _without(Reason("memory", NO_MEMORY, MORE_MEMORY))
-            return
+            self._vector = Vector(None, "", Reason("memory", NO_MEMORY, MORE_MEMORY))
         except Exception as error:  # encoders are plugins; without a vector, keyword search answers
             text = f"{FAILED}: {type(error).__name__}: {error}"
-            self._vector = _without(Reason("no-vector", text))
-            return
-        self._vector = Vector(vector.vector, vector.fingerprint, vector.reason, cut)
+            self._vector = Vector(None, "", Reason("no-vector", text))

@@ -103,7 +103,7 @@ def recall(
     retrieval = RecallQuery(keywords, literal, vector, near, query.unwanted, demanded)
     united, split, tiers = _union(snapshot, retrieval, wide)
     phrases = query.phrases if keyword or demanded else {}
-    matches = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
+    matches = zip(phrases, snapshot.matching_chunks(tuple(phrases.values()), ()), strict=True)
     missing = tuple(text for text, each in matches if not each.total)  # that no chunk contains
     # A phrase must match exactly: a similar text is a guess.
     is_guess = bool(missing) and len(missing) == len(query.counted_terms)
@@ -200,12 +200,12 @@ def _union(
     dated = snapshot.dated(bounds.dates, limit, scope)
     ids = sorted({*ranks, *semantic_ranks, *(match.chunk_id for match in exact), *dated})
     if query.unwanted and ids:
-        unwanted = snapshot.holding(query.unwanted, ids)
+        unwanted = snapshot.matching_chunks(query.unwanted, ids)
         ids = sorted(set(ids).difference(*(each.chunk_ids for each in unwanted)))
     apart: tuple[str, ...] = ()
     if query.demanded and ids:
         ids, apart = _with_phrases(snapshot, query.demanded, ids)
-    literals = snapshot.holding([query.literal], ids)[0].chunk_ids if ids else frozenset()
+    literals = snapshot.matching_chunks([query.literal], ids)[0].chunk_ids if ids else frozenset()
     candidates = [
         candidate._replace(
             keyword_rank=ranks.get(candidate.about.chunk_id),
@@ -240,7 +240,7 @@ def _with_phrases(
 
     In the second case also return those phrases.
     """
-    matches = zip(phrases, snapshot.holding(tuple(phrases.values()), ids), strict=True)
+    matches = zip(phrases, snapshot.matching_chunks(tuple(phrases.values()), ids), strict=True)
     there = {text: each.chunk_ids for text, each in matches if each.total}
     if not there:
         return list(ids), ()
@@ -268,7 +268,7 @@ def _covered(
         (term, index_term) for term in query.counted_terms if (index_term := term.index_term)
     ]
     rare = [index_term for _, index_term in weighed if index_term not in common]
-    holding = dict(zip(rare, snapshot.holding(rare, ids), strict=True))
+    holding = dict(zip(rare, snapshot.matching_chunks(rare, ids), strict=True))
     tokens = snapshot.tokens([stem(s.text) if s.prefix else s.text for _, s in weighed])
     for (term, index_term), cut in zip(weighed, tokens, strict=True):
         frequency = common[index_term] if index_term in common else holding[index_term].total

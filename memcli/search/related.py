@@ -20,6 +20,7 @@ from math import fsum, sqrt
 from operator import mul
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.encoders import Vector
 from memcli.embedding.models import is_readable
 from memcli.errors import Reason
 from memcli.markdown.comments import visible
@@ -33,7 +34,7 @@ from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.ranked import RankedPassage, ordered
 from memcli.search.recall import RecallBounds, recall, scope_within
-from memcli.search.retrievers import RetrieverUse, Vector
+from memcli.search.retrievers import RetrieverUse
 
 if TYPE_CHECKING:
     from memcli.search.fusion import Weights
@@ -185,7 +186,7 @@ def _meaning(
         )
     blob = struct.pack(f"<{len(vector)}f", *vector)
     return RetrieverUse(True, None, counts.embedded, counts.embeddable), Vector(
-        blob, fingerprint, None, 1.0
+        blob, fingerprint, None
     )
 
 

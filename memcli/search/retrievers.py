@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import OTHER_MODEL
+from memcli.embedding.encoders import OTHER_MODEL, Vector
 from memcli.embedding.models import is_readable, known, readable
 from memcli.errors import Reason
 from memcli.record import Record
@@ -37,15 +37,6 @@ class RetrieverUse(Record):
     reason: Reason | None
     embedded: int
     total: int
-
-
-class Vector(Record):
-    """The query's vector and its encoder, or the reason why it has none."""
-
-    blob: bytes | None
-    fingerprint: str
-    reason: Reason | None
-    fertility: float  # tokens a word of the query was cut into
 
 
 def retriever_weights(options: SearchOptions, vector: Vector | None, *, keyword: bool) -> Weights:

@@ -75,7 +75,7 @@ class BaseChange(ABC):
         """Return the time in seconds since 1970."""
         return self.now_ns() // 1_000_000_000
 
-    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
+    def set_facts(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
         if any(self.fact(name) != value for name, value in facts.items()):
             with self.transaction(revise=revise):
                 for name, value in facts.items():
@@ -120,7 +120,7 @@ class BaseChange(ABC):
     def _inherit(self, facts: Facts) -> None:
         """Copy what another store remembers of its vectors, and search by them."""
         values = {name: getattr(facts, name) for name in INHERITED}
-        self.remember({name: value for name, value in values.items() if value is not None})
+        self.set_facts({name: value for name, value in values.items() if value is not None})
         if facts.fingerprint and facts.dimension is not None and self.facts.fingerprint is None:
             self.search_by(facts.fingerprint, facts.dimension)
 

@@ -21,6 +21,7 @@ from memcli.checking import Any
 from memcli.errors import BusyError, StoreError
 from memcli.store.run_records import Owner, WatchRecord, Work
 from memcli.system import FILE_FLAGS, try_lock
+from memcli.workspace import atomic_write
 from memcli.workspace.openat import let_go
 
 RETRY_SECONDS = 0.05
@@ -175,15 +176,10 @@ class Watching:
     def tell(self, record: WatchRecord) -> None:
         """Write the record in one step; on a full disk or in no folder the old one stays."""
         self._pid = record.pid
-        path = self._store + SUFFIX
+        folder, name = os.path.split(self._store + SUFFIX)
+        data = json.dumps(record._asdict()).encode()
         with suppress(OSError):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | FILE_FLAGS
-            descriptor = os.open(f"{path}.new", flags, 0o600)
-            try:
-                os.write(descriptor, json.dumps(record._asdict()).encode())
-            finally:
-                os.close(descriptor)
-            os.replace(f"{path}.new", path)
+            atomic_write.write(folder, name, data, mode=0o600, replaces=True)
 
     def end(self) -> None:
         """Remove the record, if this process wrote it."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 Sleep = Callable[[float], None]
 
 
-class Stock(Protocol):
+class StoreFacts(Protocol):
     """The facts about everything in one state of a store."""
 
     @property
@@ -59,7 +59,7 @@ class Stock(Protocol):
         """Check everything that is stored: "ok", or the first fault."""
 
 
-class Snapshot(Stock, Protocol):
+class Snapshot(StoreFacts, Protocol):
     """One state of a store."""
 
     def vector_search(self) -> VectorSearch:
@@ -74,7 +74,7 @@ class Snapshot(Stock, Protocol):
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         """Count the chunks that contain each term; a large store estimates."""
 
-    def holding(
+    def matching_chunks(
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         """Count the chunks that contain each term, or match each query; name which of some do."""
@@ -164,14 +164,14 @@ class Snapshot(Stock, Protocol):
         """List the lines that summaries rest on."""
 
 
-class Change(Stock, Protocol):
+class Change(StoreFacts, Protocol):
     """The one writer of a store."""
 
     @property
     def notices(self) -> Sequence[str]:
         """Return the repairs that were made to open the store."""
 
-    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
+    def set_facts(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
         """Remember facts by the names of their fields, and `workspace`: the folder of its memory.
 
         `workspace` shows which folder a file belongs to if the folder is gone; no snapshot returns
@@ -269,7 +269,7 @@ class Store(Protocol):
     """The index of one workspace."""
 
     @property
-    def local(self) -> str:
+    def state_path(self) -> str:
         """Return a path of this machine; the files of `lock` are next to it."""
 
     def describe(self) -> StoreDescription:
@@ -278,7 +278,7 @@ class Store(Protocol):
     def exists(self) -> bool:
         """Return whether anything was ever stored."""
 
-    def has_unfolded(self) -> bool:
+    def has_deleted_text(self) -> bool:
         """Return whether deleted text may still lie somewhere, until the next change ends."""
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
@@ -290,7 +290,7 @@ class Store(Protocol):
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[None]:
         """Keep every other writer out without changing anything."""
 
-    def stand_in(self) -> Store | None:
+    def local_fallback(self) -> Store | None:
         """Return the index that answers if the server of this one is away, or None."""
 
     def copy_to(self, path: str) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
             """Ask each of those in `items`."""
 
 
-class NotYetError(Exception):
+class StatementPendingError(Exception):
     """The question was noted; ask again after it was sent."""
 
 
@@ -33,7 +33,7 @@ def one_by_one(ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Mad
     return [ask(each) for each in items]
 
 
-def in_rounds(
+def ask_in_batches(
     ask: Callable[[Given], Made], items: Sequence[Given], send: Callable[[], None]
 ) -> list[Made]:
     """Ask until all have answered; `send` gets the answers to the noted questions."""
@@ -43,7 +43,7 @@ def in_rounds(
             if place not in made:
                 try:
                     made[place] = ask(each)
-                except NotYetError:
+                except StatementPendingError:
                     continue
         if len(made) == len(items):
             return [made[place] for place in range(len(items))]

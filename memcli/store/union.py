@@ -205,12 +205,13 @@ class Union:
         answers = self._from_each(lambda snapshot: snapshot.frequencies(terms))
         return [sum(counts) for counts in zip(*(counts for _, counts in answers), strict=True)]
 
-    def holding(
+    def matching_chunks(
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         own = split(chunk_ids, self._count)
         by_turn = self._each(
-            lambda turn: self._all[turn].holding(queries, own.get(turn, ())), range(self._count)
+            lambda turn: self._all[turn].matching_chunks(queries, own.get(turn, ())),
+            range(self._count),
         )
         answers = [
             [(chunks.total, self._naming[turn].chunks(chunks.chunk_ids)) for chunks in each]

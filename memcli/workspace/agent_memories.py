@@ -16,24 +16,24 @@ from memcli.errors import Reason
 from memcli.record import Record
 from memcli.types import AGENT, PRIVATE, Source
 from memcli.workspace import openat
-from memcli.workspace.locate import Surroundings, main_root
+from memcli.workspace.locate import Environment, main_root
 
 MOST_BYTES = 64 * 1024  # of another program's file that is read to find its memory
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9]")
 
 
-class Lead(Record):
+class CandidateFolder(Record):
     """A folder that may be a memory, and the folder that must contain it."""
 
     path: str
     within: str
 
 
-class Spot(Record):
+class MemoryLocation(Record):
     """One place of a layout."""
 
     where: str  # as people write it; from the workspace unless it begins with ~
-    leads: Callable[[Surroundings], Iterator[Lead]]
+    leads: Callable[[Environment], Iterator[CandidateFolder]]
     suffix: str = ""  # of the name of the source
     is_of_here: bool = True  # it belongs only to this workspace
 
@@ -43,7 +43,7 @@ class AgentMemory(Record):
 
     name: str
     about: str  # the source of these facts
-    places: tuple[Spot, ...] = ()
+    places: tuple[MemoryLocation, ...] = ()
     include: tuple[str, ...] = ("**/*.md",)
     exclude: tuple[str, ...] = ()
     soft: tuple[str, ...] = ()  # rules and facts of the person, not notes of an agent
@@ -59,31 +59,31 @@ class AgentMemorySources(Record):
     passed: tuple[Reason, ...] = ()
 
 
-def _home(where: str, *, variable: str = "", suffix: str = "") -> Spot:
+def _home(where: str, *, variable: str = "", suffix: str = "") -> MemoryLocation:
     """Look below the home folder, or below the folder that a variable names instead of the first.
 
     Example: with CODEX_HOME=/x, `.codex/memories` is /x/memories.
     """
 
-    def leads(around: Surroundings) -> Iterator[Lead]:
+    def leads(around: Environment) -> Iterator[CandidateFolder]:
         first, _, rest = where.partition("/")
         folder = around.environ.get(variable, "") if variable else ""
         base = folder or os.path.join(around.home, first)
-        yield Lead(os.path.join(base, *rest.split("/")) if rest else base, base)
+        yield CandidateFolder(os.path.join(base, *rest.split("/")) if rest else base, base)
 
-    return Spot(f"~/{where}", leads, suffix, is_of_here=False)
+    return MemoryLocation(f"~/{where}", leads, suffix, is_of_here=False)
 
 
-def _here(where: str, *, suffix: str = "") -> Spot:
+def _here(where: str, *, suffix: str = "") -> MemoryLocation:
     """Look in the workspace itself."""
 
-    def leads(around: Surroundings) -> Iterator[Lead]:
-        yield Lead(os.path.join(around.root, *where.split("/")), around.root)
+    def leads(around: Environment) -> Iterator[CandidateFolder]:
+        yield CandidateFolder(os.path.join(around.root, *where.split("/")), around.root)
 
-    return Spot(where, leads, suffix)
+    return MemoryLocation(where, leads, suffix)
 
 
-def _claude(around: Surroundings) -> Iterator[Lead]:
+def _claude(around: Environment) -> Iterator[CandidateFolder]:
     """Find the folder of this repository among those that Claude Code has made.
 
     It writes the path with a dash for every other sign; the work trees of a repository share one.
@@ -93,13 +93,13 @@ def _claude(around: Surroundings) -> Iterator[Lead]:
     if moved:
         path = os.path.join(around.home, moved[2:]) if moved.startswith("~/") else moved
         if os.path.isabs(path):  # the user set it, so it may be anywhere
-            yield Lead(path, path)
+            yield CandidateFolder(path, path)
             return
     for path, within in _claude_sessions(around):
-        yield Lead(os.path.join(path, "memory"), within)
+        yield CandidateFolder(os.path.join(path, "memory"), within)
 
 
-def _claude_sessions(around: Surroundings) -> Iterator[Lead]:
+def _claude_sessions(around: Environment) -> Iterator[CandidateFolder]:
     """Find the folders that Claude Code made for this repository."""
     base = around.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(around.home, ".claude")
     projects = os.path.join(base, "projects")
@@ -107,19 +107,19 @@ def _claude_sessions(around: Surroundings) -> Iterator[Lead]:
     slugs = {_NOT_A_NAME.sub("-", root) for root in roots}
     for name in _names(projects):
         if name in slugs:
-            yield Lead(os.path.join(projects, name), base)
+            yield CandidateFolder(os.path.join(projects, name), base)
 
 
-def _gemini(folder: str) -> Callable[[Surroundings], Iterator[Lead]]:
+def _gemini(folder: str) -> Callable[[Environment], Iterator[CandidateFolder]]:
     """Look below the private folders whose `.project_root` names this repository."""
 
-    def leads(around: Surroundings) -> Iterator[Lead]:
+    def leads(around: Environment) -> Iterator[CandidateFolder]:
         base = os.path.join(around.environ.get("GEMINI_CLI_HOME") or around.home, ".gemini")
         for name in _names(os.path.join(base, "tmp")):
             private = os.path.join(base, "tmp", name)
             owner = (_read(private, ".project_root") or "").strip()
             if owner and os.path.realpath(owner) == around.root:
-                yield Lead(os.path.join(private, folder), base)
+                yield CandidateFolder(os.path.join(private, folder), base)
 
     return leads
 
@@ -156,7 +156,7 @@ AGENT_MEMORIES = (
         "claude-code",
         "docs.claude.com, memory: auto memory; anthropics/claude-code#30667 (work trees)",
         (
-            Spot("~/.claude/projects/<path with dashes>/memory", _claude),
+            MemoryLocation("~/.claude/projects/<path with dashes>/memory", _claude),
             _here(".claude/rules", suffix=".rules"),
         ),
     ),
@@ -185,7 +185,7 @@ AGENT_MEMORIES = (
         "gemini",
         "geminicli.com/docs/tools/memory; google-gemini/gemini-cli packages/core/src/config",
         (
-            Spot("~/.gemini/tmp/<project>/memory", _gemini("memory")),
+            MemoryLocation("~/.gemini/tmp/<project>/memory", _gemini("memory")),
             _home(".gemini", suffix=".user"),
         ),
         include=("*.md",),
@@ -221,7 +221,7 @@ AGENT_MEMORIES = (
     AgentMemory(
         "claude-code:transcripts",
         "code.claude.com/docs/en/sessions: a file of JSON lines per session",
-        (Spot("~/.claude/projects/<path with dashes>", _claude_sessions),),
+        (MemoryLocation("~/.claude/projects/<path with dashes>", _claude_sessions),),
         include=("*.jsonl",),
         is_transcripts=True,
     ),
@@ -236,7 +236,7 @@ AGENT_MEMORIES = (
     AgentMemory(
         "gemini:transcripts",
         "google-gemini/gemini-cli packages/core/src/services/chatRecordingService.ts",
-        (Spot("~/.gemini/tmp/<project>/chats", _gemini("chats")),),
+        (MemoryLocation("~/.gemini/tmp/<project>/chats", _gemini("chats")),),
         include=("session-*.jsonl",),
         is_transcripts=True,
     ),
@@ -264,7 +264,7 @@ OPEN = tuple(name for name in FINDABLE if not BY_NAME[name].is_transcripts)
 
 
 def find(
-    names: tuple[str, ...], around: Surroundings, *, of_here: bool = False
+    names: tuple[str, ...], around: Environment, *, of_here: bool = False
 ) -> AgentMemorySources:
     """Find the agent memories that exist around a workspace, or only those `of_here`."""
     sources: list[Source] = []
@@ -310,7 +310,7 @@ def source_at(root: str, agent_memory: AgentMemory, name: str) -> Source:
     return source._replace(scope=PRIVATE, source_kind=AGENT, trust="untrusted")
 
 
-def _why_not(lead: Lead, around: Surroundings) -> str:
+def _why_not(lead: CandidateFolder, around: Environment) -> str:
     """Return why a folder cannot be the memory of its agent; "" if it can."""
     real, within = os.path.realpath(lead.path), os.path.realpath(lead.within)
     if real != within and not real.startswith(os.path.join(within, "")):

@@ -7,6 +7,7 @@ files of killed processes.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
 from memcli.system import MOVES_OPEN_FILES, try_lock
@@ -41,9 +42,18 @@ def write_new(path: str, text: str) -> None:
 
 
 def write(
-    folder: int | str, name: str, data: bytes, *, mode: int = _COMMON, replaces: bool = False
+    folder: int | str,
+    name: str,
+    data: bytes,
+    *,
+    mode: int = _COMMON,
+    replaces: bool = False,
+    before_rename: Callable[[str], None] = lambda unfinished: None,
 ) -> None:
-    """Write a file in a folder; FileExistsError if the name is taken, unless it `replaces` that."""
+    """Write a file in a folder; FileExistsError if the name is taken, unless it `replaces` that.
+
+    `before_rename` gets the name of the complete but unfinished file, and may raise.
+    """
     begun = f"{BEGUN}{os.getpid()}-{name}"
     for attempt in range(_ATTEMPTS):
         sweep(folder)
@@ -55,6 +65,7 @@ def write(
                 while rest:
                     rest = rest[os.write(descriptor, rest) :]
                 os.fsync(descriptor)
+                before_rename(begun)
                 if not MOVES_OPEN_FILES:
                     opened.close()
                 (openat.replace if replaces else openat.rename_new)(folder, begun, name)

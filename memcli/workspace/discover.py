@@ -39,7 +39,7 @@ def discover(
 ) -> Listing:
     """Walk the sources and list their documents, sorted by (source, path).
 
-    Folders that cannot be listed, such as a missing root, go into `unlisted`. `place` is the disk,
+    Folders that cannot be listed, such as a missing root, go into `unlisted`. `at` is the disk,
     or another `FilePlace`.
     """
     real = os.path.realpath

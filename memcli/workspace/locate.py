@@ -38,7 +38,7 @@ class Site(Record):
     by: str  # -w, MEMCLI_WORKSPACE, or the mark in it; "" for a folder without one
 
 
-class Surroundings(Record):
+class Environment(Record):
     """The surroundings of a workspace."""
 
     root: str  # real path of the workspace

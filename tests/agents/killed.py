@@ -19,7 +19,7 @@ if __name__ == "__main__":
     def counted(function: Callable[..., None]) -> Callable[..., None]:
         def call(path: Any, *others: Any, **named: Any) -> None:
             global left
-            if function is not os_remove or not str(path).endswith(".memcli-new"):
+            if function is not os_remove or BEGUN not in str(path):
                 if left == 0:
                     os.kill(os.getpid(), signal.SIGKILL)
                 left -= 1
@@ -30,6 +30,7 @@ if __name__ == "__main__":
     os_remove = os.remove
     os.replace, os.remove = counted(os.replace), counted(os.remove)
     from memcli.cli.main import main
+    from memcli.workspace.atomic_write import BEGUN
 
     sys.argv = sys.argv[2:]
     main()

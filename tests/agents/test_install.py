@@ -547,7 +547,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(site: Site) -> None:
     with pytest.raises(BusyError, match="was changed by another program just now"):
         carry_out(plan, State(), str(site.state))
     assert file.read_text() == '{"numStartups": 8}'
-    assert not list(site.home.glob("*.memcli-new"))
+    assert not list(site.home.glob(".memcli-new-*"))
     assert site.type("agents install claude-code --apply").code == 0
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.workspace.atomic_write import BEGUN
 from tests.agents.conftest import Site
 from tests.agents.test_install import fill
 
@@ -27,7 +28,7 @@ def killed_before(number: int, site: Site, line: str) -> bool:
 
 def is_between(tree: Tree, before: Tree, after: Tree) -> bool:
     """Tell that each file is as it was, or as it is to be; those that are begun do not count."""
-    whole = {path: told for path, told in tree.items() if not path.endswith(".memcli-new")}
+    whole = {path: told for path, told in tree.items() if BEGUN not in path}
     return all(told in (before.get(path), after.get(path)) for path, told in whole.items())
 
 

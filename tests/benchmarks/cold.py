@@ -1,7 +1,5 @@
 """Measure what new processes cost beside bare ones of the same run; not part of the suite.
 
-    python -m tests.benchmarks.cold WORKSPACE QUESTION [--runs 15] [--write PAGE.md]
-
 Commands run in turns. A ratio is taken of the least CPU time of each kind, since other work on a
 machine only adds to one; median and most beside it tell how much, and `*n` that n runs are
 outliers, as `bench speed` has them. The middle half of the ratios turn by turn follows. The bare
@@ -12,7 +10,6 @@ workspace; its index is in step again afterwards.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shlex
@@ -20,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import quantiles
@@ -28,7 +26,7 @@ from typing import NamedTuple
 from memcli.cli import launch
 from memcli.embedding.models import locate
 from memcli.embedding.wordpiece import VOCABULARY
-from tests.benchmarks.figures import add_write, spread_text, table, write
+from tests.benchmarks.figures import option, spread_text, table
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 BARE = """
@@ -101,18 +99,21 @@ KINDS = {
 GOALS = {"help": 2.0, "keyword": 5.5, "hybrid": 10.0, "status": 5.0, "index": 5.0}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("workspace")
-    parser.add_argument("question")
-    parser.add_argument("--runs", type=int, default=15)
-    add_write(parser)
-    given = parser.parse_args()
+OPTIONS = (
+    option("workspace"),
+    option("question"),
+    option("--runs", type=int, default=15),
+)
+
+
+def main(options: Namespace) -> str:
     assert locate(), "the bundled model is not installed"
     warn_of_bytecode()
     with tempfile.TemporaryDirectory() as folder:
-        runs = measure(given.workspace, given.question, max(2, given.runs), Path(folder) / "copy")
-    write(given.write, "cold", report(runs))
+        runs = measure(
+            options.workspace, options.question, max(2, options.runs), Path(folder) / "copy"
+        )
+    return report(runs)
 
 
 def measure(workspace: str, question: str, turns: int, copy: Path) -> dict[str, list[Cost]]:
@@ -171,7 +172,3 @@ def report(runs: dict[str, list[Cost]]) -> str:
     head = [f"{len(passed)} runs, load {os.getloadavg()[0]:.1f}", "CPU ms, minimum",
             "times `python -c pass`", "middle half", "MB, maximum"]  # fmt: skip
     return table(head, rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,5 @@
 """Measure what search finds before and after compaction, next to two plain summaries.
 
-    python -m tests.benchmarks.compaction_recall FOLDER... [--cluster 8 --tail 1 --sample 3]
-        [--write PAGE.md]
-
 Each folder contains `workspace/` and `queries.jsonl`, and is copied first. A row gives, for one
 workspace:
 
@@ -16,11 +13,11 @@ A line of a summary counts for the lines that it cites, as in `bench.summary_rec
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from datetime import date
 from functools import partial
@@ -37,7 +34,7 @@ from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.similarity import embedder, idf
 from memcli.config import settings as configuration
 from memcli.dates.find import find_dates
-from memcli.embedding.encoders import Choice
+from memcli.embedding.encoders import Choice, Vector
 from memcli.embedding.registry import open_encoder
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings as IndexSettings
@@ -46,11 +43,10 @@ from memcli.language.tokens import measure
 from memcli.search.options import BUDGET_LIMIT, options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.types import Filters, Limits
 from memcli.workspace.dating import age_days
-from tests.benchmarks.figures import add_write, share, table, write
+from tests.benchmarks.figures import option, share, table
 from tests.support import count_tokens, vector_of
 
 Summarise = Callable[[Sequence[EntrySummary], SummaryDraft], list[EntrySummary]]
@@ -184,28 +180,29 @@ HEAD = ["workspace", "questions", "tokens left", "default search before", "after
         "summaries only", "first sentences", "TF-IDF"]  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--ratio", type=float, default=0.35)
-    parser.add_argument("--cluster", type=int, default=8)
-    parser.add_argument("--tail", type=int, default=1)
-    parser.add_argument("--sample", type=int, default=1, help="every so many-th question")
-    parser.add_argument("--no-baselines", action="store_true")
-    add_write(parser)
-    asked = parser.parse_args()
-    settings = CompactionSettings(asked.tail, 0, asked.cluster, asked.ratio, 200)
+OPTIONS = (
+    option("folders", nargs="+", type=Path),
+    option("--ratio", type=float, default=0.35),
+    option("--cluster", type=int, default=8),
+    option("--tail", type=int, default=1),
+    option("--sample", type=int, default=1, help="every so many-th question"),
+    option("--no-baselines", action="store_true"),
+)
+
+
+def main(options: Namespace) -> str:
+    settings = CompactionSettings(options.tail, 0, options.cluster, options.ratio, 200)
     rows = []
-    for source in asked.folders:
+    for source in options.folders:
         with tempfile.TemporaryDirectory() as temporary:
-            space = Workspace(source, Path(temporary), asked.sample)
+            space = Workspace(source, Path(temporary), options.sample)
             space.index()
             before = space.recall(Filters(), 1000)
             plan = space.plan(settings)
             space.write(plan.drafts)
             after = space.recall(Filters(), 1000)
             alone = [space.recall(Filters(view="active"), 2000)]
-            for how in () if asked.no_baselines else (first_sentences, by_tf_idf):
+            for how in () if options.no_baselines else (first_sentences, by_tf_idf):
                 space.write(reworded(plan, how))
                 alone.append(space.recall(Filters(view="active"), 2000))
         name = f"{source.parent.name}/{source.name}"
@@ -213,8 +210,4 @@ def main() -> None:
         rows.append([name, str(len(space.queries)), *map(share, figures)])
         sys.stdout.write("  ".join(rows[-1]) + f"  declined {len(plan.declined)}\n")
         sys.stdout.flush()
-    write(asked.write, "compaction_recall", table(HEAD, rows))
-
-
-if __name__ == "__main__":
-    main()
+    return table(HEAD, rows)

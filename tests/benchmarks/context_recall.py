@@ -1,7 +1,5 @@
 """Weigh `context` against `search` on judged workspaces; not part of the suite.
 
-    python -m tests.benchmarks.context_recall FOLDER... [--budget 2000] [--write PAGE.md]
-
 Each folder holds `workspace/` and `queries.jsonl`, and is copied first. Recall is the share of the
 judged line ranges with a line in the answer, within the budget: of `search --budget` its passages,
 of `context` its parts with fences and citations paid for; evidence is the share of the questions
@@ -11,8 +9,8 @@ with any judged line in it. Then the defaults by budget: how much a small block 
 
 from __future__ import annotations
 
-import argparse
 import tempfile
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -33,7 +31,7 @@ from memcli.store.port import Snapshot
 from memcli.types import Filters
 from memcli.workspace.dating import age_days
 from tests.benchmarks.compaction_recall import Workspace
-from tests.benchmarks.figures import add_write, share, table, write
+from tests.benchmarks.figures import option, share, table
 
 BUDGETS = (300, 500, 1000, 2000)
 
@@ -152,25 +150,24 @@ def figures(found: Mapping[str, Sequence[tuple[int, Row]]]) -> str:
     return table([f"{asked} questions", "recall", "evidence", "tokens"], rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--budget", type=int, default=2000)
-    parser.add_argument("--budgets", type=int, nargs="*", default=list(BUDGETS))
-    add_write(parser)
-    given = parser.parse_args()
+OPTIONS = (
+    option("folders", nargs="+", type=Path),
+    option("--budget", type=int, default=2000),
+    option("--budgets", type=int, nargs="*", default=list(BUDGETS)),
+)
+
+
+def main(options: Namespace) -> str:
     found: dict[str, list[tuple[int, Row]]] = {}
-    for folder in given.folders:
+    for folder in options.folders:
         with tempfile.TemporaryDirectory() as place:
             workspace = Workspace(folder, Path(place))
             workspace.index()
-            print(f"{folder.name}: {len(workspace.queries)} questions, budget {given.budget}")
+            print(f"{folder.name}: {len(workspace.queries)} questions, budget {options.budget}")
             with workspace.store.snapshot() as snapshot:
-                for name, each in compare(Asker(workspace, snapshot), given.budget, given.budgets):
+                for name, each in compare(
+                    Asker(workspace, snapshot), options.budget, options.budgets
+                ):
                     show(name, each)
                     found.setdefault(name, []).append((len(workspace.queries), each))
-    write(given.write, "context_recall", figures(found))
-
-
-if __name__ == "__main__":
-    main()
+    return figures(found)

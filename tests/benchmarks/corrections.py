@@ -1,7 +1,5 @@
 """How often a search puts what holds now first, and marks what no longer holds.
 
-    python -m tests.benchmarks.corrections [FILE ...] [--mode MODE]
-
 FILE is a part of `fixtures/eval/corrections`. The weights of `language.evidence` are fitted to
 `pairs`, `tuned`, `fresh`, `more` and `voices`; `unseen`, `blind` and `heldout` (the default) are
 only counted. `heldout` has other voices than `voices`: a clinic, a club, a support team, a
@@ -18,9 +16,9 @@ unmarked  an older line is printed in a passage that neither has nor names a new
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
+from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,6 +26,7 @@ from typing import Any
 
 from memcli.api.memory import Memory
 from memcli.search.passages import Passage
+from tests.benchmarks.figures import option
 
 FOLDER = Path(__file__).parents[2] / "fixtures/eval/corrections"
 FIGURES = ("first", "marked", "unmarked")
@@ -92,20 +91,17 @@ def measured(rows: Sequence[Any], root: Path, mode: str) -> dict[tuple[str, int]
     return counts
 
 
-def main() -> None:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", default=["heldout"])
-    parser.add_argument("--mode", default="hybrid")
-    wanted = parser.parse_args()
-    for name in wanted.files:
+OPTIONS = (
+    option("files", nargs="*", default=["heldout"]),
+    option("--mode", default="hybrid"),
+)
+
+
+def main(options: Namespace) -> None:
+    for name in options.files:
         with tempfile.TemporaryDirectory() as folder:
             for (kind, half), count in sorted(measured(
-                rows_of(name), Path(folder), wanted.mode
+                rows_of(name), Path(folder), options.mode
             ).items()):  # fmt: skip
                 figures = ", ".join(f"{each} {count[each]}" for each in FIGURES)
                 print(f"{name} {kind} {'odd' if half else 'even'}: n {count['n']}, {figures}")
-
-
-if __name__ == "__main__":
-    main()

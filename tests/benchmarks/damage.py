@@ -1,7 +1,5 @@
 """Damage every cell and every page of a small index and show what commands make of it.
 
-    python -m tests.benchmarks.damage [EVERY] [FIRST] [NAME]
-
 Every EVERY-th case whose name holds NAME is tried, from the FIRST on, which counts from 0; so
 damage 4 0 to damage 4 3 try each once. Findings are grouped by command, exit code and message, each
 with the first damage that led there.
@@ -10,30 +8,34 @@ with the first damage that led there.
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 
+from tests.benchmarks.figures import option
 from tests.commands import typed
 from tests.hashing import register
 from tests.store.damage import AFTER, Finding, cases, findings, make_index, results
 
+OPTIONS = (
+    option("every", nargs="?", type=int, default=1),
+    option("first", nargs="?", type=int, default=0),
+    option("name", nargs="?", default=""),
+)
 
-def main() -> None:
-    """Print a table."""
+
+def main(options: Namespace) -> None:
     register()
-    defaults = ("1", "0", "")
-    every, first, name = (*sys.argv[1:], *defaults[len(sys.argv) - 1 :])
     os.environ["MEMCLI_EMBEDDING_ENCODER"] = "hashing"
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_CACHE_HOME"] = folder
         root = Path(folder) / "ws"
         store = make_index(root)
         right = results(typed(f"{AFTER} -w {root}")[1])
-        named = [damage for damage in cases(store) if name in damage.name]
-        wanted = named[int(first) :: int(every)]
+        named = [damage for damage in cases(store) if options.name in damage.name]
+        wanted = named[options.first :: options.every]
         seen: dict[tuple[str, int, str], Finding] = {}
         count, tried, bad, began = Counter[tuple[str, int, str]](), 0, 0, time.monotonic()
         for damage in wanted:
@@ -52,7 +54,3 @@ def main() -> None:
         )
         for kind, number in count.most_common():
             print(f"{number:5} {kind[0]:<24}{kind[1]:>4}  {kind[2]}  e.g. {seen[kind].damage}")
-
-
-if __name__ == "__main__":
-    main()

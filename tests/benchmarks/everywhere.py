@@ -1,8 +1,5 @@
 """Time one search in a workspace beside the same search in many with --everywhere.
 
-    python -m tests.benchmarks.everywhere [--workspaces 50] [--documents 20] [--rounds 15]
-        [--write PAGE.md]
-
 Every search is a process of its own, as a person starts it, where Python keeps bytecode. The
 workspaces are made up, indexed and embedded first. The two commands take turns, so that what else
 the machine does meets both alike; its load is told at the end.
@@ -10,7 +7,6 @@ the machine does meets both alike; its load is told at the end.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import statistics
@@ -18,10 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from pathlib import Path
 
 from memcli.bench.speed import documents, queries
-from tests.benchmarks.figures import add_write, table, write
+from tests.benchmarks.figures import option, table
 
 MEMCLI = Path(sys.executable).parent / "memcli"
 OF_THE_CALLER = (
@@ -29,39 +26,40 @@ OF_THE_CALLER = (
 )  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workspaces", type=int, default=50)
-    parser.add_argument("--documents", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=15)
-    add_write(parser)
-    wanted = parser.parse_args()
+OPTIONS = (
+    option("--workspaces", type=int, default=50),
+    option("--documents", type=int, default=20),
+    option("--rounds", type=int, default=15),
+)
+
+
+def main(options: Namespace) -> str:
     base = Path(tempfile.mkdtemp(prefix="everywhere-"))
     try:
         environ = {**os.environ, "HOME": str(base)}
         for variable in OF_THE_CALLER:
             environ.pop(variable, None)
-        make(base, wanted.workspaces, wanted.documents)
+        make(base, options.workspaces, options.documents)
         ran([MEMCLI, "index", "--everywhere", "-q"], base, environ)
         for warm in (["-w", "w00"], ["--everywhere"]):
             ran([MEMCLI, "search", "pool", *warm], base, environ)
         one, all_ = [], []
-        for text in queries(wanted.rounds):
+        for text in queries(options.rounds):
             one.append(ran([MEMCLI, "search", text, "-w", "w00"], base, environ))
             all_.append(ran([MEMCLI, "search", text, "--everywhere"], base, environ))
         rows = []
         for what, of in (("median", statistics.median), ("minimum", min)):
             alone, together = of(one), of(all_)
             print(
-                f"{what}: one workspace {alone * 1e3:.0f} ms, {wanted.workspaces}"
+                f"{what}: one workspace {alone * 1e3:.0f} ms, {options.workspaces}"
                 f" {together * 1e3:.0f} ms: {together / alone:.2f} times"
             )
             times = (f"{alone * 1e3:.0f}", f"{together * 1e3:.0f}", f"{together / alone:.2f}")
-            rows.append([f"{what} of {wanted.rounds}", *times])
+            rows.append([f"{what} of {options.rounds}", *times])
         print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
         head = [f"searches, load {os.getloadavg()[0]:.1f}", "one workspace, ms",
-                f"{wanted.workspaces} of them, ms", "times"]  # fmt: skip
-        write(wanted.write, "everywhere", table(head, rows))
+                f"{options.workspaces} of them, ms", "times"]  # fmt: skip
+        return table(head, rows)
     finally:
         shutil.rmtree(base)
 
@@ -86,7 +84,3 @@ def ran(command: list[str | Path], folder: Path, environ: dict[str, str]) -> flo
     started = time.perf_counter()
     subprocess.run(command, cwd=folder, env=environ, check=True, capture_output=True)
     return time.perf_counter() - started
-
-
-if __name__ == "__main__":
-    main()

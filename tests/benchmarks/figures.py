@@ -1,6 +1,6 @@
 """Put what a benchmark has measured into a page, with the command, the day and the commit.
 
-A benchmark that takes `--write memcli/cli/help/benchmarks.md` replaces the Markdown between
+`--write memcli/cli/help/benchmarks.md` replaces the Markdown between
 `<!-- figures: NAME -->` and `<!-- end -->`. NAME is its module below `tests.benchmarks`, and, where
 one module has several such places, the option that tells them apart. The last line of the block
 says how it came to be; folders stand in it by their last name.
@@ -8,15 +8,13 @@ says how it came to be; folders stand in it by their last name.
 
 from __future__ import annotations
 
-import argparse
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memcli.bench.speed import spread
 
@@ -25,7 +23,7 @@ BLOCK = re.compile(
     rf"^<!-- figures: (?P<name>[^>\n]+) -->\n(?P<text>.*?)^{END}$", re.MULTILINE | re.DOTALL
 )
 HOW = re.compile(
-    r"`python -m tests\.benchmarks\.(?P<module>\w+)(?P<arguments>[^`]*)`,"
+    r"`python -m tests\.benchmarks (?P<module>\w+)(?P<arguments>[^`]*)`,"
     r" (?P<day>\d{4}-\d\d-\d\d), commit (?P<commit>[0-9a-f]{7,40}(?:-dirty)?)\."
 )
 ROOT = Path(__file__).parents[2]
@@ -53,16 +51,14 @@ def blocks(page: str) -> Iterator[Block]:
         yield Block(found["name"], found["text"])
 
 
-def add_write(parser: argparse.ArgumentParser) -> None:
-    """Let a benchmark write its block."""
-    parser.add_argument("--write", type=Path, metavar="PAGE.md", help="put the figures there")
+def option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Describe an option as `ArgumentParser.add_argument` takes it."""
+    return names, settings
 
 
-def write(page: Path | None, name: str, markdown: str) -> None:
-    """Put Markdown with how it came to be in its place of a file; nothing where none is named."""
-    if page is None:
-        return
-    how = f"{command(name, sys.argv[1:])}, {date.today().isoformat()}, commit {commit()}."
+def write(page: Path, name: str, markdown: str, arguments: Sequence[str]) -> None:
+    """Put Markdown with how it came to be in its place of a file."""
+    how = f"{command(arguments)}, {date.today().isoformat()}, commit {commit()}."
     page.write_text(put(page.read_text("utf-8"), name, f"{markdown.strip()}\n\n{how}"), "utf-8")
 
 
@@ -75,7 +71,7 @@ def put(text: str, name: str, figures: str) -> str:
     return f"{head}{begin}\n{figures}\n\n{END}{rest.partition(END)[2]}"
 
 
-def command(name: str, arguments: Sequence[str]) -> str:
+def command(arguments: Sequence[str]) -> str:
     """Write the command line that was run; folders and files by their names alone."""
     told, rest = [], iter(arguments)
     for each in rest:
@@ -83,7 +79,7 @@ def command(name: str, arguments: Sequence[str]) -> str:
             next(rest)
         else:
             told.append(shown(Path(each)) if "/" in each and Path(each).exists() else each)
-    return f"`{shlex.join(['python', '-m', f'tests.benchmarks.{name.split()[0]}', *told])}`"
+    return f"`{shlex.join(['python', '-m', 'tests.benchmarks', *told])}`"
 
 
 def shown(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Measure the gate of `remember` on lines with labels: `python -m tests.benchmarks.gate`.
+"""Measure the gate of `remember` on lines with labels.
 
 `fixtures/gate` has a memory of 80 facts and 18 rules in three languages, for each fact the same in
 other words and another fact like it, and lines that are worth keeping, chatter, restated rules and
@@ -9,8 +9,8 @@ was used to choose thresholds, the rest is reported. The session was given every
 
 from __future__ import annotations
 
-import argparse
 import tempfile
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ from memcli.api.similar_lines import SimilarLines
 from memcli.remember import admission
 from memcli.remember.admission import AdmissionSettings, Judgement, SimilarLine, judge
 from memcli.remember.note_score import GateWeights
-from tests.benchmarks.figures import add_write, table, write
+from tests.benchmarks.figures import option, table
 from tests.secrets.examples import EXAMPLES
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "gate"
@@ -143,14 +143,14 @@ def rule_of(judged: Judgement) -> str:
     return judged.refusal.rule if judged.refusal else "kept"
 
 
-def main() -> None:
-    """Print the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--wrong", action="store_true", help="print the lines that went wrong")
-    parser.add_argument("--encoder", default="bundled")
-    add_write(parser)
-    arguments = parser.parse_args()
-    found, weights = look(arguments.encoder)
+OPTIONS = (
+    option("--wrong", action="store_true", help="print the lines that went wrong"),
+    option("--encoder", default="bundled"),
+)
+
+
+def main(options: Namespace) -> str:
+    found, weights = look(options.encoder)
     # The lines of facts come in pairs, and both of a pair belong to one half.
     half = [each for at, each in enumerate(found) if at // 2 % 2 == 1]
     results = judged(half, weights, admission.LEAST_WORTH)
@@ -158,15 +158,10 @@ def main() -> None:
         f"{len(half)} of {len(found)} lines, which played no part in choosing the thresholds:\n\n"
     )
     told += report(results)
-    print(told)
-    write(arguments.write, "gate", told)
-    for line, each in results if arguments.wrong else ():
+    for line, each in results if options.wrong else ():
         rule = rule_of(each)
         if rule not in REFUSED.get(line.label, ("kept",)):
             why = each.refusal or each.checks[3:4]
             print(f"{line.label} -> {rule} ({each.score.value:.2f} {each.score.kind}): {line.text}")
             print(f"    {why}")
-
-
-if __name__ == "__main__":
-    main()
+    return told

@@ -1,7 +1,5 @@
 """Measure how a shared index grows: storage, searches and writes by workspaces and parts.
 
-    python -m tests.benchmarks.growth [WORKSPACESxPARTS ...]
-
 One workspace of a size is written as ever, and its rows are copied under the numbers of the others,
 so words and vectors are as many as they would be, and alike. What is asked of one workspace and of
 all is the best of three for each question; documents are written one by one, each a transaction.
@@ -13,7 +11,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from memcli.store.postgres.schema import TABLES
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import PostgresSharedIndex, PostgresStore
 from memcli.store.union import Member, Union
+from tests.benchmarks.figures import option
 from tests.benchmarks.shared import Asked, Trips, fill, opened, timed
 from tests.postgres.server import server, set_up
 from tests.store.contract.makers import changing, document, stamp_of
@@ -125,12 +125,11 @@ def measure(workspaces: int, parts: int, trips: Trips) -> None:
     server().sql(f"drop database {database} with (force)")
 
 
-def main(sizes: Sequence[str]) -> None:
+OPTIONS = (option("sizes", nargs="*", default=SIZES, metavar="WORKSPACESxPARTS"),)
+
+
+def main(options: Namespace) -> None:
     trips = Trips()
-    for size in sizes or SIZES:
+    for size in options.sizes:
         workspaces, _, parts = size.partition("x")
         measure(int(workspaces), int(parts), trips)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,7 +1,5 @@
 """What `memcli hook prompt` is worth: what it gives, to whom it is of use; not part of the suite.
 
-    python -m tests.benchmarks.hook FOLDER [FOLDER...] [--stores FOLDER] [--mode MODE]
-
 Each FOLDER holds sets at any depth: `queries.jsonl` beside `workspace/`, and where it has them
 `queries_abstention.jsonl` and `queries_adversarial.jsonl`, questions that have no answer. Each is
 asked its own questions, and the prompts of `fixtures/eval/hook_prompts.jsonl`, which need none of
@@ -20,11 +18,11 @@ A session has one prompt here. `--mode keyword` asks without vectors.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -43,6 +41,7 @@ from memcli.language.tokens import estimate
 from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.types import Filters
+from tests.benchmarks.figures import option
 
 PROMPTS = Path(__file__).parents[2] / "fixtures" / "eval" / "hook_prompts.jsonl"
 QUESTIONS = {
@@ -129,28 +128,26 @@ def _share(flags: Sequence[bool]) -> str:
     return f"{sum(flags) / len(flags):.3f}" if flags else "-"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--stores", type=Path)
-    parser.add_argument("--mode", choices=("hybrid", "keyword"), default="hybrid")
-    chosen = parser.parse_args()
+OPTIONS = (
+    option("folders", type=Path, nargs="+"),
+    option("--stores", type=Path),
+    option("--mode", choices=("hybrid", "keyword"), default="hybrid"),
+)
+
+
+def main(options: Namespace) -> None:
     with tempfile.TemporaryDirectory() as temporary:
-        stores = (chosen.stores or Path(temporary)).resolve()
+        stores = (options.stores or Path(temporary)).resolve()
         stores.mkdir(parents=True, exist_ok=True)
         sys.stdout.write(HEAD)
-        for root in chosen.folders:
+        for root in options.folders:
             found = sorted(file.parent for file in root.resolve().glob("**/queries.jsonl"))
             given = [
                 each
                 for folder in found
                 for each in asked(
-                    folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", chosen.mode
+                    folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", options.mode
                 )
             ]
             sys.stdout.writelines(rows(root.name, given))
             sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """How often the verdict of an answer is right, on every collection; not part of the suite.
 
-    python -m tests.benchmarks.match ROOT [--stores FOLDER] [--mode MODE] [--fit] [--write PAGE.md]
-
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
 `workspace/`, and where it has them `queries_abstention.jsonl` and `queries_adversarial.jsonl`,
 questions that have no answer. Every question with an answer is asked once more with the chunks
@@ -21,11 +19,11 @@ constants and what the verdict would be there: as today, but with the regression
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -44,7 +42,7 @@ from memcli.search.question import Question
 from memcli.search.ranked import RankedPassage
 from memcli.store.records import Scope
 from memcli.types import Filters
-from tests.benchmarks.figures import add_write, share, table, write
+from tests.benchmarks.figures import option, share, table
 from tests.benchmarks.quality_table import LEAST_QUESTIONS, sets
 
 FILES = {
@@ -251,32 +249,27 @@ def drawn(fits: Iterable[Fitted]) -> Iterator[str]:
         yield f"| {title} | {numbers} | {good[0]:.0f} | {cells} |\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("root", type=Path)
-    parser.add_argument("--stores", type=Path)
-    parser.add_argument("--mode", default="hybrid", choices=("hybrid", "keyword", "semantic"))
-    parser.add_argument("--fit", action="store_true")
-    add_write(parser)
-    given = parser.parse_args()
+OPTIONS = (
+    option("root", type=Path),
+    option("--stores", type=Path),
+    option("--mode", default="hybrid", choices=("hybrid", "keyword", "semantic")),
+    option("--fit", action="store_true"),
+)
+
+
+def main(options: Namespace) -> str:
     told: dict[str, list[Told]] = {}
     with tempfile.TemporaryDirectory() as temporary:
-        stores = (given.stores or Path(temporary)).resolve()
+        stores = (options.stores or Path(temporary)).resolve()
         stores.mkdir(parents=True, exist_ok=True)
-        for title, folders in sets(given.root.resolve()).items():
+        for title, folders in sets(options.root.resolve()).items():
             told[title] = [
                 each
                 for folder in folders
                 for each in asked(
-                    folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", given.mode
+                    folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", options.mode
                 )
             ]
-    fits = list(left_one_out(told)) if given.fit else []
+    fits = list(left_one_out(told)) if options.fit else []
     sys.stdout.writelines(drawn(fits) if fits else ())
-    figures = short(told, {title: good[1] for title, _, good in fits})
-    print(figures)
-    write(given.write, "match", figures)
-
-
-if __name__ == "__main__":
-    main()
+    return short(told, {title: good[1] for title, _, good in fits})

@@ -1,8 +1,5 @@
 """Measure what an answer costs as it is printed, and what it holds; not part of the suite.
 
-    python -m tests.benchmarks.printed FOLDER... [--every 10] [--tokenizer MODULE:ENCODING]
-        [--write PAGE.md]
-
 Each folder holds `workspace/` and `queries.jsonl`. Every n-th judged question is asked in each form
 that an agent uses, with the defaults beside it. `printed` are the tokens of all that is written,
 citations, headings and keys too, `passages` those of the quoted lines alone; `evidence` is the
@@ -11,12 +8,12 @@ share of the judged ranges with a line in the answer. Without a tokenizer tokens
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +22,7 @@ from memcli.bench.metrics import Range
 from memcli.bench.queries import Query, read_queries
 from memcli.language.tokens import estimate
 from tests.benchmarks.context_recall import recall
-from tests.benchmarks.figures import add_write, share, table, write
+from tests.benchmarks.figures import option, share, table
 from tests.benchmarks.token_estimate import Count, counters
 
 MEMCLI = (sys.executable, "-m", "memcli")
@@ -87,28 +84,24 @@ def ask(folder: Path, every: int, count: Count, forms: dict[str, list[Cost]]) ->
         )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--every", type=int, default=10)
-    parser.add_argument("--tokenizer")
-    add_write(parser)
-    given = parser.parse_args()
-    count = [*counters([given.tokenizer]).values()][-1] if given.tokenizer else estimate
+OPTIONS = (
+    option("folders", nargs="+", type=Path),
+    option("--every", type=int, default=10),
+    option("--tokenizer"),
+)
+
+
+def main(options: Namespace) -> str:
+    count = [*counters([options.tokenizer]).values()][-1] if options.tokenizer else estimate
     forms: dict[str, list[Cost]] = {}
     with tempfile.TemporaryDirectory() as temporary:
-        for number, folder in enumerate(given.folders):
+        for number, folder in enumerate(options.folders):
             os.environ["MEMCLI_STORE"] = f"{temporary}/{number}.sqlite"
-            ask(folder, given.every, count, forms)
+            ask(folder, options.every, count, forms)
     rows = []
     for form, costs in forms.items():
         means = [sum(column) / len(costs) for column in zip(*costs, strict=True)]
         rows.append([f"`{form}`", f"{means[0]:,.0f}", f"{means[1]:,.0f}", share(means[2])])
     asked = len(next(iter(forms.values())))
     told = table([f"{asked} questions", "printed", "of which passages", "evidence"], rows)
-    print(told)
-    write(given.write, "printed", told)
-
-
-if __name__ == "__main__":
-    main()
+    return told

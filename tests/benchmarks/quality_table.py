@@ -1,8 +1,5 @@
 """Write the README's table of judged collections; not part of the suite.
 
-    python -m tests.benchmarks.quality_table ROOT | --fixtures [--stores FOLDER]
-        [--encoder NAME | --profiles] [--write PAGE.md]
-
 ROOT contains a folder for each collection, with sets at any depth below it: `queries.jsonl` next to
 `workspace/`. `--fixtures` asks those of the repository instead. Every set is asked with the default
 settings and once more by keywords only, as `bench quality` does; its questions count
@@ -14,20 +11,20 @@ settings; `--write` puts them in their place.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import json
 import os
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memcli.cli.main import run
 from memcli.search.options import PROFILES
-from tests.benchmarks.figures import add_write, share, write
+from tests.benchmarks.figures import option, share
 
 TITLES = {
     "locomo": "LoCoMo, five long chats",
@@ -178,34 +175,30 @@ def told(settings: Mapping[str, Any]) -> str:
     return f"Settings: {', '.join(f'{name} {settings[name]}' for name in names)}.\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("root", type=Path, nargs="?", default=FIXTURES)
-    parser.add_argument("--fixtures", action="store_true")
-    parser.add_argument("--stores", type=Path)
-    parser.add_argument("--encoder")
-    parser.add_argument("--profiles", action="store_true")
-    add_write(parser)
-    given = parser.parse_args()
-    if given.encoder:
-        os.environ["MEMCLI_EMBEDDING_ENCODER"] = given.encoder
+OPTIONS = (
+    option("root", type=Path, nargs="?", default=FIXTURES),
+    option("--fixtures", action="store_true"),
+    option("--stores", type=Path),
+    option("--encoder"),
+    option("--profiles", action="store_true"),
+)
+
+
+KINDS = ("encoder", "profiles", "fixtures")  # each has figures of its own
+
+
+def main(options: Namespace) -> str:
+    if options.encoder:
+        os.environ["MEMCLI_EMBEDDING_ENCODER"] = options.encoder
     with tempfile.TemporaryDirectory() as temporary:
-        stores = given.stores or Path(temporary)
+        stores = options.stores or Path(temporary)
         stores.mkdir(parents=True, exist_ok=True)
-        table, settings = (PROFILES_HEAD if given.profiles else HEAD), dict[str, Any]()
-        for title, folders in sets(given.root.resolve()).items():
-            if given.encoder and title not in FOREIGN:
+        table, settings = (PROFILES_HEAD if options.profiles else HEAD), dict[str, Any]()
+        for title, folders in sets(options.root.resolve()).items():
+            if options.encoder and title not in FOREIGN:
                 continue
-            asked = (profile_rows if given.profiles else rows)(title, folders, stores.resolve())
+            asked = (profile_rows if options.profiles else rows)(title, folders, stores.resolve())
             for line, record in asked:
                 sys.stderr.write(line)
                 table, settings = table + line, dict(record.settings)
-    table += "" if given.profiles else f"\n{told(settings)}"
-    sys.stdout.write(table)
-    options = [each for each in ("encoder", "profiles", "fixtures") if getattr(given, each)]
-    option = f" --{options[0]}" if options else ""
-    write(given.write, f"quality_table{option}", table)
-
-
-if __name__ == "__main__":
-    main()
+    return table + ("" if options.profiles else f"\n{told(settings)}")

@@ -1,8 +1,5 @@
 """Measure searches in one process, model warm, as the index grows; not part of the suite.
 
-    python -m tests.benchmarks.scale VECTORS... [--store FILE] [--parts 1] [--words 60] [--profile]
-    python -m tests.benchmarks.scale --recall INDEX QUERIES
-
 Both take `--write PAGE.md`.
 
 The first form grows an index of seeded synthetic vectors and Zipfian text and prints a row a size:
@@ -19,13 +16,12 @@ questions, one a line.
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import shutil
-import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,13 +32,12 @@ import numpy as np
 
 from memcli.bench.quality import percentile
 from memcli.config import settings as configuration
-from memcli.embedding.encoders import Choice
+from memcli.embedding.encoders import Choice, Vector
 from memcli.embedding.registry import open_encoder
 from memcli.search import gathering, pipeline
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store import quantize
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite import coarse, codes_in_memory, vectors
@@ -51,6 +46,7 @@ from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Chunk, Document, FileStat, Filters, Segment
 from tests.benchmarks import figures
+from tests.benchmarks.figures import option
 from tests.support import vector_of
 
 DIMENSION = 384
@@ -180,7 +176,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("words: repair", Reader, "occurring"),
     ("words: frequencies", Reader, "frequencies"),
     ("words: ranking", Reader, "by_keyword"),
-    ("words: who holds what", Reader, "holding"),
+    ("words: who holds what", Reader, "matching_chunks"),
     ("words: literal matches", Reader, "matching"),
     ("words: cutting", Reader, "tokens"),
     ("codes (in a thread)", coarse, "_coded"),
@@ -269,7 +265,7 @@ def _read_time(size: int) -> float:
     return size / READ * min(_timed(block.sum) for _ in range(5))
 
 
-def curve(arguments: argparse.Namespace) -> None:
+def curve(arguments: Namespace) -> str:
     folder = Path(tempfile.mkdtemp())
     maker = Maker(arguments.words, arguments.parts)
     print(
@@ -306,7 +302,7 @@ def curve(arguments: argparse.Namespace) -> None:
     shutil.rmtree(folder)
     head = [f"vectors, {SEARCHES - WARMING} questions", "CPU ms, median", "CPU ms, 95th percentile",
             "wall ms, median", "wall ms, 95th percentile", "MB, maximum", "load"]  # fmt: skip
-    figures.write(arguments.write, "scale", figures.table(head, rows))
+    return figures.table(head, rows)
 
 
 def _holds(path: str, vectors_wanted: int) -> bool:
@@ -319,7 +315,7 @@ def _holds(path: str, vectors_wanted: int) -> bool:
     return embedded >= vectors_wanted
 
 
-def recall(index: str, questions: str, readme: Path | None) -> None:
+def recall(index: str, questions: str) -> str:
     """Print recall of the coarse search against the exact one, by how many are wanted."""
     copy = Path(tempfile.mkdtemp()) / "index.sqlite"
     shutil.copy(index, copy)
@@ -361,28 +357,23 @@ def recall(index: str, questions: str, readme: Path | None) -> None:
         for k, of in found.items()
     ]
     head = [f"nearest of {len(held):,} texts, {len(asked)} questions", "mean", "worst"]
-    figures.write(readme, "scale --recall", figures.table(head, rows))
+    return figures.table(head, rows)
     connection.close()
     shutil.rmtree(copy.parent)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("vectors", nargs="*", type=int)
-    parser.add_argument("--store", help="an index of an earlier run to grow; {} is the size")
-    parser.add_argument("--profile", action="store_true", help="tell where the time goes")
-    parser.add_argument("--parts", type=int, default=1, help="vectors a chunk")
-    parser.add_argument("--words", type=int, default=60, help="words a chunk")
-    parser.add_argument("--recall", nargs=2, metavar=("INDEX", "QUERIES"))
-    figures.add_write(parser)
-    arguments = parser.parse_args()
-    if arguments.recall:
-        index, questions = arguments.recall
-        recall(index, questions, arguments.write)
-    else:
-        curve(arguments)
-    return 0
+OPTIONS = (
+    option("vectors", nargs="*", type=int),
+    option("--store", help="an index of an earlier run to grow; {} is the size"),
+    option("--profile", action="store_true", help="tell where the time goes"),
+    option("--parts", type=int, default=1, help="vectors a chunk"),
+    option("--words", type=int, default=60, help="words a chunk"),
+    option("--recall", nargs=2, metavar=("INDEX", "QUERIES")),
+)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+KINDS = ("recall",)
+
+
+def main(options: Namespace) -> str:
+    return recall(*options.recall) if options.recall else curve(options)

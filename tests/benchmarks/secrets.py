@@ -1,4 +1,4 @@
-"""Measure the rules for secrets on lines with labels: `python -m tests.benchmarks.secrets`.
+"""Measure the rules for secrets on lines with labels.
 
 `fixtures/gate/secrets.tsv` has a label and a line: the kind of the secret that stands in it,
 `unknown` for a secret that has no prefix and no rule means to know, or `none` for what merely looks
@@ -9,16 +9,16 @@ no scanner takes the file for a leak. Lines are read anew with `--seeds` other k
 
 from __future__ import annotations
 
-import argparse
 import re
 import string
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 from memcli.secrets.finding import find_secrets
-from tests.benchmarks.figures import add_write, table, write
+from tests.benchmarks.figures import option, table
 
 FILE = Path(__file__).parents[2] / "fixtures" / "gate" / "secrets.tsv"
 NONE, UNKNOWN = "none", "unknown"
@@ -67,14 +67,14 @@ def lines(seed: int) -> Iterator[Line]:
         yield Line(label, text, tuple(secret.kind for secret in find_secrets(text)))
 
 
-def main() -> None:
-    """Print the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--wrong", action="store_true")
-    add_write(parser)
-    arguments = parser.parse_args()
-    found = [line for seed in range(arguments.seeds) for line in lines(seed)]
+OPTIONS = (
+    option("--seeds", type=int, default=10),
+    option("--wrong", action="store_true"),
+)
+
+
+def main(options: Namespace) -> str:
+    found = [line for seed in range(options.seeds) for line in lines(seed)]
     known = [line for line in found if line.label not in (NONE, UNKNOWN)]
     named = [line for line in found if line.kinds]
     pairs = {
@@ -93,17 +93,12 @@ def main() -> None:
             for name, (of, passage) in pairs.items()
         ],
     )
-    print(told)
-    write(arguments.write, "secrets", told)
-    for line in dict.fromkeys(found) if arguments.wrong else ():
+    for line in dict.fromkeys(found) if options.wrong else ():
         if not line.is_right:
             print(f"{line.label} -> {', '.join(line.kinds) or NONE}: {line.text}")
+    return told
 
 
 def _found(found: list[Line], label: str) -> tuple[list[Line], list[Line]]:
     of = [line for line in found if line.label == label]
     return of, [line for line in of if line.kinds]
-
-
-if __name__ == "__main__":
-    main()

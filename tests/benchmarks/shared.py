@@ -1,7 +1,5 @@
 """Measure searches and writers of a shared index beside those of a local index.
 
-    python -m tests.benchmarks.shared [CHUNKS ...]
-
 It tells, too, whether both give the same passages: beyond 8,192 texts both compare codes first.
 It starts a server of its own on loopback. Searches of both are asked in turns, so a busy machine
 slows both; a round trip is one wait for the server. Cold searches are whole processes by words
@@ -18,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -29,6 +28,7 @@ from memcli.store.port import Snapshot, Store
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.libpq import Connection
 from memcli.store.postgres.store import PostgresStore
+from tests.benchmarks.figures import option
 from tests.postgres.proxy import Proxy
 from tests.postgres.server import Server, server, set_up
 from tests.postgres.stores import make_store
@@ -227,18 +227,17 @@ def writers(folder: Path, url: str) -> None:
         print(f"{count} writers: {count * WRITTEN / seconds:.0f} documents a second")
 
 
-def main(sizes: Sequence[int]) -> None:
+OPTIONS = (option("chunks", nargs="*", type=int, default=[2500]),)
+
+
+def main(options: Namespace) -> None:
     own: Server = server()
     own.sql("create database bench")
     url = set_up(own, "bench", ["bench"])
     trips = Trips()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for chunks in sizes:
+        for chunks in options.chunks:
             searches(folder / str(chunks), chunks, trips)
         cold(folder, url)
         writers(folder, url)
-
-
-if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or [2500])

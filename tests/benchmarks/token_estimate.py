@@ -1,8 +1,5 @@
 """Hold the token estimate against tokenizers, on the Markdown below folders; not in the suite.
 
-    python -m tests.benchmarks.token_estimate FOLDER... [--tokenizer MODULE:ENCODING]...
-        [--write PAGE.md]
-
 `--write` tells of the last tokenizer how much more than estimated texts cost, all of them together
 and at least the dearest twentieth.
 WordPiece is the encoder's. A MODULE has `get_encoding`, as tiktoken has (it downloads its
@@ -12,8 +9,8 @@ is an estimate on the safe side. Kinds are those of the outermost Markdown block
 
 from __future__ import annotations
 
-import argparse
 import importlib
+from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -22,7 +19,7 @@ from markdown_it import MarkdownIt
 
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.language.tokens import estimate, quotient
-from tests.benchmarks.figures import add_write, table, write
+from tests.benchmarks.figures import option, table
 
 Count = Callable[[str], int]
 KINDS = {
@@ -68,16 +65,17 @@ def show(name: str, tokenizer: str, count: Count, texts: list[str]) -> list[str]
     return [name, f"{len(texts):,}", f"{1 / ratio:.2f}", f"{1 / low:.2f}"]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--tokenizer", action="append", default=[])
-    add_write(parser)
-    given = parser.parse_args()
+OPTIONS = (
+    option("folders", nargs="+", type=Path),
+    option("--tokenizer", action="append", default=[]),
+)
+
+
+def main(options: Namespace) -> str:
     rows = []
-    count_by = counters(given.tokenizer)
+    count_by = counters(options.tokenizer)
     kinds: dict[str, list[str]] = defaultdict(list)
-    for folder in given.folders:
+    for folder in options.folders:
         texts = [file.read_text("utf-8", "replace") for file in sorted(folder.rglob("*.md"))]
         texts = [text for text in texts if text.strip()]
         for text in texts:
@@ -89,8 +87,4 @@ def main() -> None:
     for kind in sorted(kinds):
         rows.append([show(kind, *each, kinds[kind]) for each in count_by.items()][-1])
     head = [f"by {[*count_by][-1]}", "texts", "tokens / estimate", "95th percentile"]
-    write(given.write, "token_estimate", table(head, rows))
-
-
-if __name__ == "__main__":
-    main()
+    return table(head, rows)

@@ -1,7 +1,5 @@
 """What one typing mistake costs a search, and how much of that the repair of words gives back.
 
-    python -m tests.benchmarks.typos FOLDER... [--write PAGE.md]
-
 Every FOLDER holds `workspace/` and `queries.jsonl`, judged questions. The rarest plain word of each
 question that the notes hold is misspelt once, by rule: two letters swapped, one left out, one
 typed twice, one of a key beside it put in or typed instead; never the first alone, and with the
@@ -14,9 +12,8 @@ index of each workspace is brought in step first.
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -28,11 +25,10 @@ from memcli.bench.queries import Query, read_queries
 from memcli.cli.bench_quality import Searcher, bring_up_to_date
 from memcli.cli.command_context import command_context
 from memcli.cli.options import Options
-from memcli.errors import UsageError
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery, parse
 from memcli.store.port import Snapshot
-from tests.benchmarks.figures import add_write, share, table, write
+from tests.benchmarks.figures import option, share, table
 from tests.benchmarks.quality_table import collection_of
 
 FIGURE = "nDCG@10"
@@ -147,27 +143,17 @@ def signed(value: float) -> str:
     return f"{'+' if value > 0 else ''}{share(value)}"
 
 
-def main() -> int:
-    """Measure the folders that are named."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--seed", type=int, default=0)
-    add_write(parser)
-    wanted = parser.parse_args()
+OPTIONS = (
+    option("folders", nargs="+", type=Path),
+    option("--seed", type=int, default=0),
+)
+
+
+def main(options: Namespace) -> str:
     found: dict[str, list[Asked]] = {}
-    for folder in wanted.folders:
-        asker, draw = Asker(folder), Random(wanted.seed)
+    for folder in options.folders:
+        asker, draw = Asker(folder), Random(options.seed)
         asked = [asker.ask(query, draw) for query in asker.queries if query.relevant]
         found.setdefault(collection_of(folder.resolve()), []).extend(asked)
     rows = [row(title, asked) for title, asked in found.items()]
-    figures = table(["collection", "questions", "correction off", "on", "no mistake"], rows)
-    print(figures)
-    write(wanted.write, "typos", figures)
-    return 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UsageError as error:
-        sys.exit(error.message)
+    return table(["collection", "questions", "correction off", "on", "no mistake"], rows)

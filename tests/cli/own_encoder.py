@@ -17,7 +17,7 @@ from pathlib import Path
 
 
 class Letters:
-    """Embeds texts by how often each letter occurs; satisfies `Encoder` and `Quick`."""
+    """Embeds texts by how often each letter occurs; satisfies `Encoder` and `QueryModel`."""
 
     fingerprint = "letters;dim=26"
     dimension = 26
@@ -59,7 +59,7 @@ if __name__ == "__main__":
         OpenedEncoder,
         Opener,
         Opening,
-        Quick,
+        QueryModel,
     )
     from memcli.embedding.models import Calibration, KnownModel
     from memcli.embedding.registry import register
@@ -68,7 +68,7 @@ if __name__ == "__main__":
         log(f"opens, check={opening.check}")
         return OpenedEncoder(Letters())
 
-    def open_quick(choice: Choice, opening: Opening) -> Quick | None:
+    def open_query_model(choice: Choice, opening: Opening) -> QueryModel | None:
         log(f"opens quickly, check={opening.check}")
         return Letters()
 
@@ -76,7 +76,7 @@ if __name__ == "__main__":
         fingerprint=lambda choice, remembered: Letters.fingerprint,
         open=open_letters,
         files=lambda choice: "letters.bin|26|1",
-        quick=open_quick,
+        query_model=open_query_model,
     )
     register(
         EncoderRecord("letters", model="letters"),

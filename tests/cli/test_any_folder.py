@@ -8,20 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import checked, typed
+from tests.commands import NewWorkspace, checked, typed
 from tests.support import write
 
 BARE = "No workspace here: searching {}. To mark it: memcli init\n"
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+def notes(workspace: NewWorkspace, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMCLI_SEARCH_MODE", "keyword")
-    for number in range(65):
-        write(tmp_path, f"notes/{number:02}.md", f"# Note {number}\n\nThe fox of {number}.\n")
-    monkeypatch.chdir(tmp_path / "notes")
-    return tmp_path / "notes"
+    return workspace(
+        {f"{n:02}.md": f"# Note {n}\n\nThe fox of {n}.\n" for n in range(65)}, encoder="hashing"
+    )
 
 
 def paths(line: str = "fox -n 100 --more") -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import checked, printed
+from tests.commands import NewWorkspace, checked, printed
 from tests.context.makers import put
 from tests.support import write
 
@@ -107,12 +107,8 @@ def _bench(*arguments: str) -> str:
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    monkeypatch.setenv("MEMCLI_SEARCH_MODE", "keyword")
-    (tmp_path / "notes").mkdir()
-    monkeypatch.chdir(tmp_path / "notes")
-    return tmp_path / "notes"
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({})
 
 
 def _quality(notes: Path, *lines: str, more: tuple[str, ...] = ()) -> dict[str, Any]:

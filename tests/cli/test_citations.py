@@ -22,7 +22,7 @@ from memcli.cli.terminal import Terminal
 from memcli.cli.watch import Log
 from memcli.indexing.indexer import Report
 from memcli.types import MEMORY_SOURCE, Skip, cite, shown, split_name
-from tests.commands import Screen, printed, record
+from tests.commands import NewWorkspace, Screen, printed, record
 from tests.context.makers import put
 from tests.support import cited
 
@@ -48,11 +48,8 @@ _CITATION = re.compile(r"(?:handbook:)?[\w/-]+\.md:\d+-\d+")
 
 
 @pytest.fixture
-def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    (tmp_path / "notes").mkdir()
-    monkeypatch.chdir(tmp_path / "notes")
-    return tmp_path / "notes"
+def empty(workspace: NewWorkspace) -> Path:
+    return workspace({})
 
 
 @pytest.fixture

@@ -10,15 +10,13 @@ import pytest
 
 from memcli.cli.commands.config_command import commented
 from memcli.config.settings import KEYS, load, user_file
-from tests.commands import checked
+from tests.commands import NewWorkspace, checked
 from tests.commands import run_here as run
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "notes" / "memory").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "notes")
-    return tmp_path / "notes"
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({"memory/.keep": ""})
 
 
 def _record(*arguments: str, **environ: str) -> dict[str, dict[str, object]]:

@@ -13,6 +13,7 @@ import pytest
 from memcli.cli.main import run as run_here
 from memcli.errors import ExitCode
 from tests.cli.processes import COMMAND, run
+from tests.commands import NewWorkspace
 from tests.store_check import assert_sound
 from tests.support import by_night, write
 
@@ -28,15 +29,11 @@ QUERIES = (
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for number in range(12):
-        day = f"2025-01-{number + 1:02}"
-        write(
-            tmp_path / "ws", f"memory/{day}.md", f"# Day {number}\n\n- the pool ran dry {number}\n"
-        )
-    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "store" / "index.sqlite"))
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    return tmp_path / "ws"
+def notes(workspace: NewWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
+    return workspace({
+        f"memory/2025-01-{n + 1:02}.md": f"# Day {n}\n\n- the pool ran dry {n}\n" for n in range(12)
+    }, encoder="hashing")  # fmt: skip
 
 
 def test_no_query_is_an_error_but_of_usage(notes: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from memcli.cli.program import codes, page
 from memcli.lint.findings import CODES
 from tests.cli.test_schemas import _checked
-from tests.commands import typed
+from tests.commands import NewWorkspace, typed
 from tests.support import write
 
 TOKEN = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
@@ -18,14 +18,12 @@ FACT = "The pool of tracker-api holds sixty connections to the primary database"
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "notes"
-    write(root, "MEMORY.md", f"# Rules\n\n- {FACT}\n- Deploy with {TOKEN}, see [[gone]]\n")
-    write(root, "memory/2026-01-05.md", f"- {FACT}\n- [ ] Order labels for {TOKEN}\n")
-    write(root, "memcli.toml", '[files]\nalways = ["RULES.md"]\n')
-    monkeypatch.setenv("MEMCLI_WORKSPACE", str(root))
-    monkeypatch.chdir(root)
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({
+        "MEMORY.md": f"# Rules\n\n- {FACT}\n- Deploy with {TOKEN}, see [[gone]]\n",
+        "memory/2026-01-05.md": f"- {FACT}\n- [ ] Order labels for {TOKEN}\n",
+        "memcli.toml": '[files]\nalways = ["RULES.md"]\n',
+    })  # fmt: skip
 
 
 LINES = """\

@@ -310,9 +310,10 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
         chat = "- **Ann**: Is it yours?\n- **Bo**: Yes.\n- **Ann**: Fair.\n- **Bo**: So it is.\n"
         write(tmp_path, f"chats/memory/2024-{month:02}-03.md", f"# Chat\n\n{chat * 2}")
         write(tmp_path, f"notes/2024-{month:02}-03.md", "The pool.\n")
+    write(tmp_path, "chats/MEMORY.md", "# Ann and Bo\n")  # counted with the chats below it
     assert listed() == (
         "     1  -                   ./\n"
-        "    12  2024-01 to 2024-12  chats/memory/  Ann, Bo\n"
+        "    13  2024-01 to 2024-12  chats/  Ann, Bo\n"
         "    56  2025-05 to 2025-06  memory/\n"
         "    68  2024-01 to 2025-06  notes/\n"
     )

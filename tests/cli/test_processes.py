@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from memcli.store.lock import writer_lock
 from tests.cli.processes import COMMAND, on_terminal, run, start
+from tests.commands import NewWorkspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, signals, pseudo-terminals")
 UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e]")
@@ -19,9 +19,8 @@ OUR_COLOURS = re.compile(r"\x1b\[(?:1|2|35|1;31|0)m")
 
 
 @pytest.fixture
-def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    return Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
+def notes(workspaces: Path, workspace: NewWorkspace) -> Path:
+    return workspace(workspaces / "engineer", encoder="hashing")
 
 
 def _many_files(folder: Path, count: int) -> Path:

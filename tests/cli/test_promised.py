@@ -11,21 +11,15 @@ import pytest
 import memcli
 from memcli.cli.main import run as run_here
 from tests.cli.processes import run
-from tests.commands import record
+from tests.commands import NewWorkspace, record
 from tests.support import write
 
 NOTE = "# Pool\n\nThe pool of the tracker ran dry.\n"
 
 
-@pytest.fixture(autouse=True)
-def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-
-
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    (tmp_path / "notes" / "memory").mkdir(parents=True)
-    return tmp_path / "notes"
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({"memory/.keep": ""}, encoder="hashing")
 
 
 def found(notes: Path, *arguments: str) -> list[str]:

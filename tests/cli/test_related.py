@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import memcli
 from memcli.search.related import middle
 from tests.cli.processes import on_terminal
-from tests.commands import record
+from tests.commands import NewWorkspace, record
 from tests.commands import run_here as run
 from tests.hashing import HashingEncoder
 from tests.support import write
@@ -33,14 +33,8 @@ NOTES = {
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    root = tmp_path / "notes"
-    for path, text in NOTES.items():
-        write(root, path, text)
-    monkeypatch.chdir(root)
-    assert run("index", "-q").returncode == 0
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace(NOTES, index=True, encoder="hashing")
 
 
 told = partial(record, "related")
@@ -147,13 +141,8 @@ def test_a_new_file_is_brought_in_and_without_that_it_is_said(notes: Path) -> No
     assert told("memory/new.md")["results"][0]["path"] == "memory/2025-06-12.md"
 
 
-def test_without_vectors_words_decide_and_that_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for path, text in NOTES.items():
-        write(tmp_path, path, text)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+def test_without_vectors_words_decide_and_that_is_said(workspace: NewWorkspace) -> None:
+    workspace(NOTES)
     done = run("related", "memory/2025-06-12.md:3", "-n", "1")
     assert done.stdout.startswith("memory/2025-06-13.md\n1: # Pool again\n")
     assert done.stderr.startswith("memcli: keywords only: these lines are not embedded yet.")

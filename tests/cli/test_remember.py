@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli import processes
-from tests.commands import checked, say
+from tests.commands import NewWorkspace, checked, say
 
 NOW = ("--now", "2026-02-10T14:03")
 LOG = "memory/2026-02-10.md"
@@ -18,13 +18,10 @@ SECRET = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "notes"
-    (folder / "memory").mkdir(parents=True)
+def notes(workspace: NewWorkspace) -> Path:
     text = "# Memory\n\n- The pool of api-7 holds 40 connections.\n- Backups go to Lisbon.\n"
-    (folder / "MEMORY.md").write_text(text, "utf-8")
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    folder = workspace({"MEMORY.md": text})
+    (folder / "memory").mkdir()
     return folder
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from memcli import Memory
 from memcli.cli.main import run
-from tests.commands import checked, printed, record, valid
+from tests.commands import NewWorkspace, checked, printed, record, valid
 from tests.embedding.cross_model import make_cross_encoder
 from tests.embedding.loopback import loopback, ranked
 from tests.support import write
@@ -26,12 +26,8 @@ Ask = Callable[..., tuple[dict[str, Any], str]]
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for path, text in NOTES.items():
-        write(tmp_path / "notes", path, text)
-    monkeypatch.setenv("MEMCLI_WORKSPACE", str(tmp_path / "notes"))
-    assert run(["index", "-q"]) == 0
-    return tmp_path / "notes"
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace(NOTES, index=True, encoder="bundled")
 
 
 @pytest.fixture

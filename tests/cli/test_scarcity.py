@@ -14,14 +14,15 @@ import pytest
 
 from memcli import system
 from memcli.cli.main import run as run_here
-from memcli.embedding.encoders import IndexModel
-from memcli.embedding.query import QueryEmbedding, QueryEncoder
+from memcli.embedding.encoders import IndexModel, Vector
+from memcli.embedding.query import QueryEncoder
 from memcli.embedding.session import lacking
 from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, Reason, RetrieverError
 from memcli.search.query_vector import QueryVector
 from memcli.store.sqlite.driver import connect, translated
 from memcli.threads import within
-from tests.support import by_night, write
+from tests.commands import NewWorkspace
+from tests.support import by_night
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are read from /proc")
 
@@ -59,11 +60,10 @@ def start(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    write(tmp_path, "memory/a.md", "# A\n\n- The pool is dry.\n- Nobody knows why.\n")
-    monkeypatch.setenv("MEMCLI_WORKSPACE", str(tmp_path))
-    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "store" / "index.sqlite"))
-    return tmp_path
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace(
+        {"memory/a.md": "# A\n\n- The pool is dry.\n- Nobody knows why.\n"}, encoder="bundled"
+    )
 
 
 @pytest.mark.parametrize("memory", [8, 28, *by_night(12, 16, 20, 24, 36, 48, 64)])
@@ -137,7 +137,7 @@ def test_a_question_that_takes_too_much_memory_is_answered_by_words() -> None:
         def __init__(self) -> None:
             pass
 
-        def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
+        def encode_query(self, text: str, index: IndexModel) -> Vector:
             raise MemoryError
 
     vector = QueryVector(Greedy, "pool", IndexModel(None, None))

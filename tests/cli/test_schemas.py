@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.commands import SCHEMAS, checked, printed, say
+from tests.commands import SCHEMAS, NewWorkspace, checked, printed, say
 from tests.support import by_night
 
 NAMES = sorted(file.name.removesuffix(".1.json") for file in SCHEMAS.glob("*.json"))
@@ -60,16 +60,8 @@ def test_every_property_is_described(name: str) -> None:
 
 
 @pytest.fixture(params=["engineer", "empty", *by_night("hostile", "cjk")])
-def notes(
-    request: pytest.FixtureRequest,
-    workspaces: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    folder = Path(shutil.copytree(workspaces / request.param, tmp_path / "notes"))
-    monkeypatch.chdir(folder)
-    return folder
+def notes(request: pytest.FixtureRequest, workspaces: Path, workspace: NewWorkspace) -> Path:
+    return workspace(workspaces / request.param, encoder="hashing")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import NewWorkspace
 from tests.commands import run_here as run
 from tests.support import write
 
@@ -23,11 +24,8 @@ NOTES = {
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    for path, text in NOTES.items():
-        write(tmp_path / "notes", path, text)
-    memcli(tmp_path / "notes", "index", "-q")
-    return tmp_path / "notes"
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace(NOTES, index=True, encoder="auto")
 
 
 def memcli(notes: Path, *arguments: str, **environ: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from memcli.cli.search_output import WRITERS
 from memcli.language.tokens import estimate
 from memcli.render.jsonio import RESULT_KEYS
 from tests.cli.processes import on_terminal
-from tests.commands import checked, printed, record, valid
+from tests.commands import NewWorkspace, checked, printed, record, valid
 from tests.context.makers import put
 
 FILES = {
@@ -25,11 +25,8 @@ FILES = {
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    folder = put(tmp_path / "notes", FILES)
-    monkeypatch.chdir(folder)
-    return folder
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace(FILES, encoder="hashing")
 
 
 def test_every_form_has_a_writer_of_its_own() -> None:
@@ -306,15 +303,11 @@ def test_an_option_inside_the_quotes_of_a_question_is_named(notes: Path) -> None
         assert "inside the question" not in printed("search", "--mode", "keyword", *query)[1]
 
 
-def test_three_passages_are_shown_if_none_is_sure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    files = {f"memory/{n}.md": f"The tracker number {n} is in barn {n}.\n" for n in range(9)}
-    folder = str(put(tmp_path / "many", files))
+def test_three_passages_are_shown_if_none_is_sure(workspace: NewWorkspace) -> None:
+    workspace({f"memory/{n}.md": f"The tracker number {n} is in barn {n}.\n" for n in range(9)})
     query = "zeppelin umbrella carousel violin saffron giraffe the tracker"
     for more, count in (((), 3), (("--more",), 9)):
-        out, err = printed("search", query, "-w", folder, *more)
+        out, err = printed("search", query, *more)
         assert out.count("memory/") == count
         assert "No sure match" in err
 

@@ -13,7 +13,7 @@ from memcli.config.settings import load
 from memcli.search.question import redacted_question
 from memcli.secrets.finding import find_secrets, redacted
 from memcli.secrets.rules import Rule
-from tests.commands import typed
+from tests.commands import NewWorkspace, typed
 from tests.secrets.examples import EXAMPLES, IDS
 from tests.support import write
 
@@ -25,22 +25,17 @@ PLANTED = (TOKEN, PASSWORD, PEM_LINE, "sk_live_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfG")
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "notes"
-    for day in range(1, 7):
-        text = (
+def notes(workspace: NewWorkspace) -> Path:
+    key = f"---\ntitle: Key {TOKEN}\ntags: [{TOKEN}]\n---\n# Key {TOKEN}\n\nThe key of api-7:\n\n"
+    return workspace({
+        "memory/key.md": f"{key}```\n{PEM}\n```\n\n[[2026-01-01]] has more.\n",
+        "MEMORY.md": f"---\nalways: true\n---\n# Rules\n\nNever share {TOKEN}.\n",
+        **{f"memory/2026-01-0{day}.md": (
             f"# Day {day}\n\n- We decided to deploy with {TOKEN} on day {day}, by pipeline {day}.\n"
             f"- The pool of db-{day} is at postgres://app:{PASSWORD}@db{day}.internal/app\n"
             f"- I prefer tea, and {PLANTED[3]} for payments on day {day}.\n"
-        )
-        write(root, f"memory/2026-01-0{day}.md", text)
-    key = f"---\ntitle: Key {TOKEN}\ntags: [{TOKEN}]\n---\n# Key {TOKEN}\n\nThe key of api-7:\n\n"
-    write(root, "memory/key.md", f"{key}```\n{PEM}\n```\n\n[[2026-01-01]] has more.\n")
-    write(root, "MEMORY.md", f"---\nalways: true\n---\n# Rules\n\nNever share {TOKEN}.\n")
-    monkeypatch.setenv("MEMCLI_WORKSPACE", str(root))
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    monkeypatch.chdir(root)
-    return root
+        ) for day in range(1, 7)},
+    }, encoder="hashing")  # fmt: skip
 
 
 COMMANDS = (

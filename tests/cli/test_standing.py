@@ -52,7 +52,7 @@ class Desk:
     def unmount(self) -> None:
         """Take a folder away; the mount that is remembered is one no test can make."""
         writer = open_writer(self.store)
-        writer.remember({"mounts": '[["memory", "memory/disk"]]'})
+        writer.set_facts({"mounts": '[["memory", "memory/disk"]]'})
         writer.close()
         (self.root / "memory/disk").rename(self.root.parent / "away")
         (self.root / "memory/disk").mkdir()

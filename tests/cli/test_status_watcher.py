@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 from memcli.store.lock import Watching
 from memcli.store.lock import watching as watching_at
 from memcli.store.run_records import WatchRecord
-from tests.commands import record, say
+from tests.commands import NewWorkspace, record, say
 from tests.support import write
 
 LONG_AGO = "2020-01-01T09:00:00+00:00"
@@ -22,13 +21,11 @@ FAR_AWAY = "2999-01-01T09:00:00+00:00"
 
 
 @pytest.fixture
-def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+def notes(
+    workspaces: Path, workspace: NewWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
-    folder = Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
-    monkeypatch.setenv("MEMCLI_WORKSPACE", str(folder))
-    say("index", "-q")
-    return folder
+    return workspace(workspaces / "engineer", index=True, encoder="hashing")
 
 
 @pytest.fixture

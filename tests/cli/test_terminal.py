@@ -12,7 +12,7 @@ import pytest
 
 from memcli.cli.terminal import Terminal
 from tests.cli.processes import on_terminal, run
-from tests.commands import Screen
+from tests.commands import NewWorkspace, Screen
 from tests.context.makers import put
 
 
@@ -82,13 +82,10 @@ LINK = re.compile(r"\x1b]8;;([^\x1b]*)\x1b\\(.*?)\x1b]8;;\x1b\\")
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+def notes(workspace: NewWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("FORCE_HYPERLINK", "1")
-    folder = put(tmp_path / "my notes", {"MEMORY.md": "# Ports\n\n## Pool\n\nThe pool\n"})
-    monkeypatch.chdir(folder)
-    return folder
+    return workspace({"MEMORY.md": "# Ports\n\n## Pool\n\nThe pool\n"}, name="my notes")
 
 
 def _links(**environ: str) -> list[tuple[str, str]]:

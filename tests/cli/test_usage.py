@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import NewWorkspace
 from tests.commands import run_here as run
-from tests.support import write
 
 LEADS_ON = {
     "why did the pool run dry": "memcli search 'why did the pool run dry'",
@@ -48,13 +48,8 @@ OPTIONS = {
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "notes"
-    write(root, "memory/2025-05-06.md", "# Log\n\nThe pool ran dry.\n")
-    monkeypatch.chdir(root)
-    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({"memory/2025-05-06.md": "# Log\n\nThe pool ran dry.\n"})
 
 
 @pytest.mark.parametrize("line", LEADS_ON)

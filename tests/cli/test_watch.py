@@ -20,7 +20,7 @@ import pytest
 
 from memcli.store.lock import writer_lock
 from tests.cli.processes import COMMAND, run
-from tests.commands import checked
+from tests.commands import NewWorkspace, checked
 from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, loopback
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -55,9 +55,8 @@ class Watching:
 
 
 @pytest.fixture
-def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    return Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
+def notes(workspaces: Path, workspace: NewWorkspace) -> Path:
+    return workspace(workspaces / "engineer", encoder="hashing")
 
 
 @pytest.fixture

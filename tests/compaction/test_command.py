@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from memcli.compaction.compose import EntrySummary, body
 from memcli.compaction.external_summarizer import written
 from memcli.compaction.sentences import Sentence
 from memcli.errors import UsageError
-from tests.commands import say
+from tests.commands import NewWorkspace, say
 from tests.support import write
 
 TERSE = """
@@ -42,9 +41,8 @@ for line in sys.stdin.read().split("\\n"):
 
 
 @pytest.fixture
-def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    return Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
+def notes(workspaces: Path, workspace: NewWorkspace) -> Path:
+    return workspace(workspaces / "engineer", encoder="hashing")
 
 
 def _configure(program: str, folder: Path) -> None:

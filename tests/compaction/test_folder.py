@@ -24,7 +24,7 @@ from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings
 from memcli.types import Source
 from tests.cli.processes import COMMAND
-from tests.commands import say
+from tests.commands import NewWorkspace, say
 from tests.compaction.support import (
     lineage_of,
     make_log,
@@ -41,16 +41,14 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    return Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
+def notes(workspaces: Path, workspace: NewWorkspace) -> Path:
+    return workspace(workspaces / "engineer", encoder="hashing")
 
 
 @pytest.fixture
-def summarised(compacted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def summarised(compacted: Path, workspace: NewWorkspace) -> Path:
     """The notes after a run with SMALL."""
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    return Path(shutil.copytree(compacted, tmp_path / "notes"))
+    return workspace(compacted, encoder="hashing")
 
 
 def compact(notes: Path, *arguments: str) -> tuple[int, str, str]:
@@ -240,7 +238,7 @@ def test_nothing_is_compacted_while_the_memory_is_away(notes: Path, away: str) -
         (notes / "memory").mkdir()
         store = Memory.open(notes).workspaces.lead.store
         with store.change(wait_seconds=0, sleep=time.sleep) as change:
-            change.remember({"mounts": '[["memory", "memory"]]'})
+            change.set_facts({"mounts": '[["memory", "memory"]]'})
     elif away == "unlistable":
         (notes / "memory").write_text("no folder\n")
         os.mkfifo(notes / ".memcliignore")

@@ -9,9 +9,8 @@ import pytest
 
 from memcli.compaction.generated import generating
 from memcli.embedding.generator import Generated
-from tests.commands import say
+from tests.commands import NewWorkspace, say
 from tests.embedding.writing import make_copier, make_teller, make_tokenizer
-from tests.support import write
 
 LINES = """# 2025-03-01
 
@@ -83,17 +82,14 @@ def test_sections_are_read_apart_and_in_pieces_that_the_model_takes() -> None:
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    for day in range(1, 5):
-        text = (
-            "Pool notes of a long day at the house.\n\nThe pool ran dry in the morning and we all"
-            " stood around it for quite some time wondering what might have happened there. Nobody"
-            " had seen anything at all, the neighbours said the same when they were asked about it"
-            " later on in the afternoon by whoever passed their garden fence."
-        )
-        write(tmp_path / "ws", f"memory/2025-03-0{day}.md", text)
-    return tmp_path / "ws"
+def notes(workspace: NewWorkspace) -> Path:
+    text = (
+        "Pool notes of a long day at the house.\n\nThe pool ran dry in the morning and we all"
+        " stood around it for quite some time wondering what might have happened there. Nobody"
+        " had seen anything at all, the neighbours said the same when they were asked about it"
+        " later on in the afternoon by whoever passed their garden fence."
+    )
+    return workspace({f"memory/2025-03-0{n}.md": text for n in range(1, 5)}, encoder="hashing")
 
 
 def use(folder: Path, prompt: str) -> None:

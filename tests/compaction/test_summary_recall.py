@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memcli.bench.summary_recall import SummaryRecall
-from tests.commands import printed
+from tests.commands import NewWorkspace, printed
 from tests.compaction.test_news import EVENTS, stand_up
 from tests.support import write
 
@@ -18,11 +18,10 @@ QUESTIONS = ".memcli/questions.jsonl"
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    for day, event in enumerate(EVENTS, start=1):
-        write(tmp_path, f"memory/2025-03-{day:02}.md", stand_up(event))
-    return tmp_path
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({
+        f"memory/2025-03-{day:02}.md": stand_up(event) for day, event in enumerate(EVENTS, start=1)
+    })  # fmt: skip
 
 
 def ask(notes: Path, **more: object) -> None:

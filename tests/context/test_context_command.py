@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from markdown_it import MarkdownIt
 
 from memcli.context.parts import PASSAGES, make_part
 from memcli.language.tokens import estimate
+from tests.commands import NewWorkspace
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
 from tests.test_help import LEAVES
@@ -27,9 +27,8 @@ LOGS = {
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    return put(tmp_path / "notes", {"MEMORY.md": "# Memory\n\nHerons eat fish.\n", **LOGS})
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({"MEMORY.md": "# Memory\n\nHerons eat fish.\n", **LOGS})
 
 
 def sections(found: dict[str, object]) -> list[tuple[str, str]]:
@@ -245,7 +244,8 @@ def test_explain_tells_what_got_how_much(notes: Path) -> None:
 def test_a_small_budget_gets_the_line_that_answers_or_the_budget_for_it(notes: Path) -> None:
     code, out, err = context(notes, "heron", "--budget", "1", "--tail", "0")
     needed = re.search(r"memcli context heron --budget (\d+) ", err)
-    assert (code, out, needed is not None) == (2, "", True)
+    assert (code, out) == (2, "")
+    assert needed is not None
     code, out, _ = context(notes, "heron", "--budget", needed[1], "--tail", "0")
     assert (code, "heron" in out, out.count("```")) == (0, True, 2)
     assert context(notes, "--budget", "0")[0] == 2
@@ -290,10 +290,9 @@ def test_no_text_closes_its_fence(text: str, name: str) -> None:
 
 
 def test_the_hostile_workspace_stays_in_its_fences(
-    workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspaces: Path, workspace: NewWorkspace
 ) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    notes = Path(shutil.copytree(workspaces / "hostile", tmp_path / "notes"))
+    notes = workspace(workspaces / "hostile")
     code, out, _ = context(notes, "--budget", "100000")
     assert code == 0
     tokens = MarkdownIt("commonmark").parse(out)

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
-from tests.commands import checked, printed
+from tests.commands import NewWorkspace, checked, printed
 from tests.context.makers import context, put, record
 
 FILES = {
@@ -21,11 +20,8 @@ FILES = {
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    root = put(tmp_path / "notes", FILES)
-    assert run(["index", "-q", "-w", str(root)]) == 0
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace(FILES, index=True, encoder="hashing")
 
 
 def replay(file: Path, root: Path) -> tuple[dict[str, Any], str]:

@@ -13,6 +13,7 @@ from memcli.context.retrieve import raw_first, split_by_worth
 from memcli.errors import Reason
 from memcli.language.tokens import estimate
 from memcli.search.pipeline import NOTHING, Answer
+from tests.commands import NewWorkspace
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
 from tests.search.makers import candidate, fused
@@ -22,10 +23,9 @@ RULES = "---\nalways: true\n---\nNever deploy on Fridays.\n"
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+def notes(workspace: NewWorkspace) -> Path:
     day = "# Day\n\n" + "The keeper walked around the pond and wrote it all down. " * 10 + "\n"
-    return put(tmp_path / "notes", {
+    return workspace({
         "MEMORY.md": "# Memory\n\nHerons eat fish, frogs and the odd duckling.\n",
         **{f"memory/bird-{n}.md": f"Herons of the pond, group {n}, are grey.\n" for n in range(8)},
         "memory/2026-02-19.md": day,

@@ -10,6 +10,7 @@ import pytest
 from memcli.context.hops import Following, Hop, Link, candidates, strong
 from memcli.context.parts import PASSAGES, make_part
 from memcli.context.retrieve import with_hops
+from tests.commands import NewWorkspace
 from tests.context.makers import put, record
 from tests.records import make_excerpt
 
@@ -19,17 +20,12 @@ QUESTION = "kestrel deployment failed"
 HOW = Following({})
 
 
-@pytest.fixture(autouse=True)
-def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-
-
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    return put(tmp_path / "notes", {
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({
         "memory/note.md": "# Note\n\nThe kestrel deployment failed: [it](runbook.md#restart).\n",
         **{f"memory/n{n}.md": f"Bread number {n} is baked at noon.\n" for n in range(8)},
-    })  # fmt: skip
+    }, encoder="hashing")  # fmt: skip
 
 
 def found(notes: Path, budget: int = 1000) -> list[dict[str, Any]]:

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.commands import printed
+from tests.commands import NewWorkspace, printed
 from tests.context.makers import context, put, record
 
 RULES = "# Agents\n\nAsk first.\n"
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    return put(tmp_path / "notes", {"memory/2026-02-01.md": "# Day\n\nThe heron was fed.\n"})
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({"memory/2026-02-01.md": "# Day\n\nThe heron was fed.\n"})
 
 
 def shown(found: dict[str, Any]) -> list[tuple[str, str]]:

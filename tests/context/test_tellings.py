@@ -17,6 +17,7 @@ from memcli.markdown.lineage import cited_lines
 from memcli.markdown.parse import parse
 from memcli.types import Limits
 from memcli.workspace.dating import heading_days
+from tests.commands import NewWorkspace
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
 from tests.support import count_tokens
@@ -28,9 +29,8 @@ SOFT = (
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    return put(tmp_path / "notes", {"memory/.keep": ""})
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({"memory/.keep": ""})
 
 
 def test_the_tail_holds_a_question_with_its_answer(notes: Path) -> None:

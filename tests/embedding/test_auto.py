@@ -10,7 +10,7 @@ import pytest
 from memcli.embedding.encoders import Choice, IndexModel
 from memcli.embedding.models import E5, INT8, fingerprint
 from memcli.embedding.multilingual import e5_fingerprint
-from memcli.embedding.registry import announcement, is_due, open_encoder, settled, weigh
+from memcli.embedding.registry import announcement, is_due, open_encoder, resolve_auto, weigh
 from tests.cli.processes import run
 from tests.support import told, write
 
@@ -49,7 +49,7 @@ def test_it_is_weighed_again_after_a_tenth_more_or_fewer_texts() -> None:
 
 
 def names(index: IndexModel, wanted: str | None = None) -> tuple[str, ...]:
-    return settled(AUTO, index, fingerprint=wanted).names
+    return resolve_auto(AUTO, index, fingerprint=wanted).names
 
 
 def test_the_extra_is_chosen_where_it_is_installed(packages: Path) -> None:
@@ -69,7 +69,7 @@ def test_the_extra_is_chosen_where_it_is_installed(packages: Path) -> None:
     assert names(other, fingerprint(INT8)) == ("bundled",)
     assert names(other, e5_fingerprint()) == ("multilingual",)
     chosen = AUTO._replace(names=("onnx", "auto", "openai"))
-    assert settled(chosen, IndexModel(None, None)).names == ("onnx", "bundled", "openai")
+    assert resolve_auto(chosen, IndexModel(None, None)).names == ("onnx", "bundled", "openai")
     # A file that is not the model is passed over.
     opened = open_encoder(AUTO, remembered=other)
     assert "is not the pinned multilingual-e5-small-q4" in told(opened.reason)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding import models, onnx_c_api, session
-from memcli.embedding.encoders import Quick, QuickError
+from memcli.embedding.encoders import QueryModel, QueryModelError
 from memcli.embedding.models import FP32, INT8, ModelFile, locate
-from memcli.embedding.onnx_c_api import PinnedEncoder, QuickModel
+from memcli.embedding.onnx_c_api import PinnedEncoder, PinnedQueryModel
 from memcli.embedding.registry import open_pinned
 from memcli.embedding.runtime import package_run
 from memcli.embedding.wordpiece import SPECIAL_TOKENS
@@ -112,7 +112,7 @@ def test_the_longest_text_has_256_tokens(encoder: PinnedEncoder) -> None:
 
 
 def test_quick_gives_the_vectors_of_the_package(vectors: list[bytes]) -> None:
-    model: Quick = QuickModel(installed(INT8))
+    model: QueryModel = PinnedQueryModel(installed(INT8))
     encoder = by_package(installed(INT8))
     assert model.fingerprint == encoder.fingerprint
     assert encoder.encode(TEXTS) == vectors  # which the library has made
@@ -121,7 +121,7 @@ def test_quick_gives_the_vectors_of_the_package(vectors: list[bytes]) -> None:
         for text, vector in zip(TEXTS, vectors, strict=True)
     ]
     model.close()
-    with pytest.raises(QuickError, match="closed"):
+    with pytest.raises(QueryModelError, match="closed"):
         model.embed("text")
 
 
@@ -130,14 +130,14 @@ def test_what_the_cpu_is_known_for_changes_no_vector(monkeypatch: pytest.MonkeyP
     chosen = by_package(located).encode(TEXTS[:3])  # fast where sums are exact, else careful
     monkeypatch.setattr(session, "CPU_INFO", "")
     assert by_package(located).encode(TEXTS[:3]) == chosen
-    assert QuickModel(located).embed(TEXTS[0])[0] == chosen[0]
+    assert PinnedQueryModel(located).embed(TEXTS[0])[0] == chosen[0]
 
 
 if FP32 in INSTALLED:
 
     def test_quick_agrees_on_the_second_source() -> None:
         located = installed(FP32)
-        batch, model = by_package(located), QuickModel(located)
+        batch, model = by_package(located), PinnedQueryModel(located)
         for text in TEXTS:
             pairs = zip(floats(model.embed(text)[0]), floats(batch.encode_query(text)), strict=True)
             assert max(abs(a - b) for a, b in pairs) < 1e-6
@@ -146,7 +146,9 @@ if FP32 in INSTALLED:
 def test_quick_works_in_a_thread(vectors: list[bytes]) -> None:
     results: list[bytes] = []
     located = installed(INT8)
-    thread = threading.Thread(target=lambda: results.append(QuickModel(located).embed(TEXTS[0])[0]))
+    thread = threading.Thread(
+        target=lambda: results.append(PinnedQueryModel(located).embed(TEXTS[0])[0])
+    )
     thread.start()
     thread.join()
     assert results == vectors[:1]
@@ -157,7 +159,7 @@ def test_quick_imports_nothing_heavy(vectors: list[bytes]) -> None:
         "import sys\n"
         "from memcli.embedding import models, onnx_c_api\n"
         "located = models.locate(models=(models.INT8,))[0]\n"
-        f"print(onnx_c_api.QuickModel(located).embed({TEXTS[0]!r})[0].hex())\n"
+        f"print(onnx_c_api.PinnedQueryModel(located).embed({TEXTS[0]!r})[0].hex())\n"
         "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'pathlib', 'hashlib'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -170,16 +172,16 @@ def test_a_missing_library_is_one_error(tmp_path: Path, monkeypatch: pytest.Monk
     located = installed(INT8)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert onnx_c_api.find_library() is None
-    with pytest.raises(QuickError):
-        QuickModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
+    with pytest.raises(QueryModelError):
+        PinnedQueryModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
     (tmp_path / "libonnxruntime.so.9").write_bytes(b"not a library")
-    with pytest.raises(QuickError):
-        QuickModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
+    with pytest.raises(QueryModelError):
+        PinnedQueryModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
 
 
 def test_a_library_without_the_symbol_is_one_error() -> None:
-    with pytest.raises(QuickError, match="OrtGetApiBase"):
-        QuickModel(installed(INT8), library=_foreign_library())
+    with pytest.raises(QueryModelError, match="OrtGetApiBase"):
+        PinnedQueryModel(installed(INT8), library=_foreign_library())
 
 
 def _foreign_library() -> str:
@@ -192,8 +194,8 @@ def _foreign_library() -> str:
 
 def test_a_missing_model_file_is_one_error(tmp_path: Path) -> None:
     gone = installed(INT8)._replace(path=str(tmp_path / "model.onnx"))
-    with pytest.raises(QuickError):
-        QuickModel(gone)
+    with pytest.raises(QueryModelError):
+        PinnedQueryModel(gone)
     with pytest.raises(RetrieverError):
         open_pinned(gone)
     with pytest.raises(RetrieverError, match=r"cannot open model\.onnx"):

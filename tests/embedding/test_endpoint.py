@@ -18,7 +18,7 @@ from memcli.embedding.long_texts import unit
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, open_encoder
 from memcli.errors import Reason, RetrieverError
-from memcli.indexing.indexer import Calling, embed, index, text_of
+from memcli.indexing.indexer import embed, index, text_of
 from memcli.markdown.segments import segment_hash
 from memcli.search.query_vector import QueryVector
 from memcli.store.quantize import packed
@@ -449,9 +449,8 @@ def test_requests_go_out_together_and_their_order_is_kept(tmp_path: Path) -> Non
         opened = open_encoder(choice, sleep=lambda _: None, check=False)
         assert opened.encoder is not None
         assert (opened.at_once, opened.texts) == (REQUESTS, 32)
-        calling = Calling(opened.at_once, opened.texts)
         waiting = [text_of(item) for item in writer.pending(opened.encoder.fingerprint, 999)]
-        assert embed(writer, opened.encoder, calling=calling) == 160
+        assert embed(writer, opened.encoder, at_once=REQUESTS, per_call=32) == 160
     assert sorted(map(len, server.batches)) == [32] * 5
     assert len(server.connections) == REQUESTS
     held = dict(rows(writer.connection, "SELECT hash, vector FROM vectors"))

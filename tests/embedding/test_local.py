@@ -156,8 +156,8 @@ def test_files_that_an_index_remembers_are_not_hashed_again(folder: Path) -> Non
 def test_a_query_is_embedded_like_a_text(folder: Path) -> None:
     choice = Choice(names=("onnx",), local=local(folder))
     found = QueryEncoder(choice).encode_query("fox pool", IndexModel(None, None))
-    assert found.vector == LocalEncoder(choice.local).encode(["fox pool"])[0]
-    assert (found.way, found.reason, found.tokens) == ("package", None, 2)
+    assert found.blob == LocalEncoder(choice.local).encode(["fox pool"])[0]
+    assert (found.reason, found.fertility) == (None, 1.0)
 
 
 def test_what_is_missing_or_broken_is_named(folder: Path, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ if locate(models=(E5,)):
         elsewhere = IndexModel(f"elsewhere|1|2\n{encoder.fingerprint}", encoder.fingerprint)
         assert not is_verified("multilingual", CHOICE, elsewhere)
         found = QueryEncoder(CHOICE).encode_query("el gato", index)
-        assert (found.vector, found.reason) == (encoder.encode_query("el gato"), None)
+        assert (found.blob, found.reason) == (encoder.encode_query("el gato"), None)
 
     def test_a_query_imports_no_numpy() -> None:
         code = (

@@ -7,7 +7,7 @@ from ctypes import c_uint32, c_void_p
 
 import pytest
 
-from memcli.embedding.encoders import QuickError
+from memcli.embedding.encoders import QueryModelError
 from memcli.embedding.models import locate
 from memcli.embedding.onnx_c_api import QuickSession
 
@@ -46,6 +46,6 @@ def test_a_runtime_before_1_22_is_asked_for_nothing(
     library = Library(version)
     monkeypatch.setattr(ctypes, "CDLL", lambda path: library)
     located = locate()[0]
-    with pytest.raises(QuickError, match=why):
+    with pytest.raises(QueryModelError, match=why):
         QuickSession(located, b"", is_for_one_run=True, library=f"{version.decode()}.so")
     assert library.asked == asked

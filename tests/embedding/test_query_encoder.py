@@ -21,11 +21,12 @@ from memcli.embedding.encoders import (
     IndexModel,
     OpenedEncoder,
     Opener,
+    Vector,
 )
 from memcli.embedding.long_texts import unit
 from memcli.embedding.models import INT8, fingerprint, locate
 from memcli.embedding.onnx_c_api import PinnedEncoder
-from memcli.embedding.query import QueryEmbedding, QueryEncoder
+from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import OPENERS, open_encoder, remember
 from memcli.embedding.runtime import package_run
 from memcli.search.query_vector import QueryVector
@@ -72,12 +73,12 @@ def test_queries_through_one_are_those_of_separate_ones(
 ) -> None:
     one = QueryEncoder(BUNDLED)
     found = {text: one.encode_query(text, bundled) for text in expected}
-    assert {text: each.vector for text, each in found.items()} == expected
+    assert {text: each.blob for text, each in found.items()} == expected
     for text in list(expected)[::20]:
         separate = QueryEncoder(BUNDLED)
         assert separate.encode_query(text, bundled) == found[text]
         separate.close()
-    assert {each.way for each in found.values()} == {"quick"}
+    assert one.encoder(bundled), "the model is open for queries only"
     one.close()
 
 
@@ -91,10 +92,10 @@ def resident():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 encoder, index = QueryEncoder(Choice()), IndexModel(sys.argv[1], sys.argv[2])
 first, *others = json.load(sys.stdin)
-assert encoder.encode_query(first, index).vector
+assert encoder.encode_query(first, index).blob
 before = resident()
 for text in others:
-    assert encoder.encode_query(text, index).way == "quick"
+    assert encoder.encode_query(text, index).blob and encoder.encoder(index)
 print(resident() - before)
 """
 
@@ -113,7 +114,8 @@ if STATM.exists():
 
         def ask() -> int:
             encoder = QueryEncoder(Choice())
-            assert encoder.encode_query("the pool", bundled).way == "quick"
+            assert encoder.encode_query("the pool", bundled).blob
+            assert encoder.encoder(bundled)
             return mapped()
 
         first = ask()  # a model has some 140 mappings
@@ -127,7 +129,7 @@ def test_threads_share_one(bundled: IndexModel, expected: dict[str, bytes]) -> N
 
     def ask(number: int) -> None:
         for at, text in enumerate(random.Random(number).sample(texts, len(texts))):
-            found[number][text] = one.encode_query(text, bundled).vector
+            found[number][text] = one.encode_query(text, bundled).blob
             if at % 20 == number:
                 one.close()
 
@@ -146,11 +148,11 @@ def test_the_encoder_follows_the_index(bundled: IndexModel, expected: dict[str, 
     by_words = IndexModel("", hashed.fingerprint)
     for _ in range(2):
         found = one.encode_query(text, bundled)
-        assert (found.vector, found.fingerprint) == (expected[text], bundled.fingerprint)
+        assert (found.blob, found.fingerprint) == (expected[text], bundled.fingerprint)
         found = one.encode_query(text, by_words)
-        assert (found.vector, found.fingerprint) == (hashed.encode_query(text), hashed.fingerprint)
+        assert (found.blob, found.fingerprint) == (hashed.encode_query(text), hashed.fingerprint)
     found = one.encode_query(text, IndexModel("", "word2vec;dim=3"))
-    assert found == QueryEmbedding(None, "", OTHER_MODEL, "", 0)
+    assert found == Vector(None, "", OTHER_MODEL)
     one.close()
 
 
@@ -159,7 +161,7 @@ def test_a_text_is_embedded_once_while_its_vector_is_among_the_last(server: Loop
     one, index = QueryEncoder(choice, capacity=2), IndexModel(None, None)
     for text in ("pool", "train", "pool", "fox", "pool", "train"):
         found = one.encode_query(text, index)
-        assert (found.vector, found.way) == (unit(numbers(text)), "package")
+        assert found.blob == unit(numbers(text))
     assert server.batches == [["pool"], ["train"], ["fox"], ["pool"], ["train"]]
 
 
@@ -169,7 +171,7 @@ def test_a_failure_is_not_kept(server: Loopback) -> None:
     server.behave = lambda *_: Reply(401)
     assert "wants a key" in told(one.encode_query("pool", index).reason)
     server.behave = lambda _, texts: embedded(texts)
-    assert one.encode_query("pool", index).way == "package"
+    assert one.encode_query("pool", index).blob
 
 
 def test_a_file_that_is_not_the_remembered_one_is_read_first(
@@ -181,14 +183,16 @@ def test_a_file_that_is_not_the_remembered_one_is_read_first(
     shutil.copyfile(real, placed)
     monkeypatch.syspath_prepend(tmp_path)
     index = IndexModel(None, fingerprint(INT8))
-    good = QueryEncoder(BUNDLED).encode_query("pool", index)
-    assert (good.way, good.reason) == ("quick", None)
+    one, other = QueryEncoder(BUNDLED), QueryEncoder(BUNDLED)
+    good = one.encode_query("pool", index)
+    assert one.encoder(index)
+    assert good.reason is None
     with placed.open("r+b") as file:
         file.seek(INT8.size // 2)
         file.write(b"other bytes")
     # The changed file lies first; the installed one behind it is what the vector comes from.
-    other = QueryEncoder(BUNDLED).encode_query("pool", index)
-    assert (other.vector, other.way) == (good.vector, "package")
+    assert other.encode_query("pool", index).blob == good.blob
+    assert other.encoder(index) is None
 
 
 def test_without_the_library_the_package_is_asked(
@@ -205,7 +209,7 @@ def test_without_the_library_the_package_is_asked(
     one = QueryEncoder(BUNDLED)
     for _ in range(2):
         found = one.encode_query(text, index)
-        assert (found.vector, found.way) == (expected[text], "package")
+        assert found.blob == expected[text]
         assert told(found.reason) == "the library of onnxruntime was not found"
     one.close()
 
@@ -246,7 +250,7 @@ def test_a_repaired_question_that_cannot_be_embedded_leaves_no_vector_of_the_oth
     bundled: IndexModel, expected: dict[str, bytes]
 ) -> None:
     class Once(QueryEncoder):
-        def encode_query(self, text: str, index: IndexModel) -> QueryEmbedding:
+        def encode_query(self, text: str, index: IndexModel) -> Vector:
             if text != typed:
                 raise MemoryError
             return super().encode_query(text, index)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.config.sources import BUILT_IN_KINDS
-from memcli.indexing.document import DETAIL_CHARS, build_document, made_or_skip
+from memcli.indexing.document import DETAIL_CHARS, build_document, parse_or_skip
 from memcli.markdown.segments import embedded_text, segment_hash
 from memcli.types import Document, FileStat, FileText, Skip, Source, Turn
 from tests.support import make_limits
@@ -30,7 +30,7 @@ def test_what_the_text_of_a_stranger_sets_off_is_told_in_short() -> None:
     def fail() -> Document:
         raise ValueError("x" * 999)
 
-    found = made_or_skip("memory", "a.md", fail)
+    found = parse_or_skip("memory", "a.md", fail)
     assert isinstance(found, Skip)
     assert found.detail == f"ValueError: {'x' * 999}"[:DETAIL_CHARS]
 

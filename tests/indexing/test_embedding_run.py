@@ -11,7 +11,7 @@ import pytest
 
 from memcli.embedding.models import E5, INT8
 from memcli.errors import RetrieverError
-from memcli.indexing.indexer import EMBED_BATCH, Calling, embed, index, readable_of, settle_vectors
+from memcli.indexing.indexer import EMBED_BATCH, embed, index, readable_of, settle_vectors
 from memcli.markdown.segments import segment_hash
 from memcli.store.run_records import Pending
 from memcli.store.sqlite.writer import Writer
@@ -52,8 +52,10 @@ def indexed(root: Path, store: Path) -> Writer:
     return writer
 
 
-@pytest.mark.parametrize("calling", [Calling(2, 1), Calling(3, 7), Calling(4, 32), Calling(8, 1)])
-def test_the_index_is_the_same_from_several_threads(tmp_path: Path, calling: Calling) -> None:
+@pytest.mark.parametrize(("at_once", "per_call"), [(2, 1), (3, 7), (4, 32), (8, 1)])
+def test_the_index_is_the_same_from_several_threads(
+    tmp_path: Path, at_once: int, per_call: int
+) -> None:
     root = notes(tmp_path / "notes")
     one, several = tmp_path / "one.sqlite", tmp_path / "several.sqlite"
     with_one, with_several = indexed(root, one), indexed(root, several)
@@ -62,11 +64,11 @@ def test_the_index_is_the_same_from_several_threads(tmp_path: Path, calling: Cal
     assert embed(with_one, alone) == NOTES
     assert alone.threads == {threading.get_ident()}
     made = embed(
-        with_several, encoder, calling=calling,
+        with_several, encoder, at_once=at_once, per_call=per_call,
         on_progress=lambda _, done, total: told.append((done, total)),
     )  # fmt: skip
     assert made == NOTES == sum(encoder.calls)
-    assert max(encoder.calls) <= calling.texts
+    assert max(encoder.calls) <= per_call
     assert threading.get_ident() not in encoder.threads
     assert told[-1] == (NOTES, NOTES)
     assert [done for done, _ in told] == sorted({done for done, _ in told})
@@ -76,13 +78,13 @@ def test_the_index_is_the_same_from_several_threads(tmp_path: Path, calling: Cal
     assert dump(str(several)) == dump(str(one))
 
 
-@pytest.mark.parametrize("calling", [Calling(1, 1), Calling(4, 1)])
-def test_what_was_made_before_a_fault_is_kept(tmp_path: Path, calling: Calling) -> None:
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_what_was_made_before_a_fault_is_kept(tmp_path: Path, at_once: int) -> None:
     root, store = notes(tmp_path / "notes"), tmp_path / "index.sqlite"
     writer = indexed(root, store)
     faulty = Stubborn("word040 ")
     with pytest.raises(RetrieverError, match="the model failed"):
-        embed(writer, faulty, calling=calling)
+        embed(writer, faulty, at_once=at_once, per_call=1)
     assert writer.counts().embedded == 40
     assert embed(writer, HashingEncoder()) == NOTES - 40
     writer.close()
@@ -97,7 +99,7 @@ def test_who_ends_a_run_keeps_what_was_stored(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        embed(writer, encoder, calling=Calling(2, 1), on_progress=end)
+        embed(writer, encoder, at_once=2, per_call=1, on_progress=end)
     assert writer.counts().embedded == EMBED_BATCH
     assert sum(encoder.calls) < NOTES
     writer.close()

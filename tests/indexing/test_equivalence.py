@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from memcli.config import settings as config
 from memcli.dates.find import find_dates
+from memcli.embedding.encoders import Vector
 from memcli.indexing.comparison import compare_index
 from memcli.indexing.freshness import Bounds, freshen
 from memcli.indexing.indexer import embed, index
@@ -25,7 +26,6 @@ from memcli.indexing.rebuild import rebuild
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.store.port import Change
 from memcli.store.sqlite.reader import Reader

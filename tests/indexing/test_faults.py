@@ -316,7 +316,7 @@ def test_a_memory_folder_comes_and_goes_alone(place: Place) -> None:
     shutil.rmtree(place.root / "memory")
     report = place.index()
     assert report[:4] == ((), (), (), ("memory/a.md", "memory/b.md"))
-    assert (report.unlisted, report.left, place.freshen().notices) == ((), (), ())
+    assert (report.unlisted, report.out_of_scope, place.freshen().notices) == ((), (), ())
 
 
 def test_an_unmounted_folder_keeps_its_rows(place: Place) -> None:
@@ -325,7 +325,7 @@ def test_an_unmounted_folder_keeps_its_rows(place: Place) -> None:
     place.index()
     writer = open_writer(place.store)
     assert writer.fact("mounts") == "[]"
-    writer.remember({"mounts": '[["memory", "memory/disk"]]'})
+    writer.set_facts({"mounts": '[["memory", "memory/disk"]]'})
     writer.close()
     before = dump(place.store)
     disk, away = place.root / "memory" / "disk", place.root.parent / "away"

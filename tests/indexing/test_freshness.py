@@ -249,7 +249,7 @@ def test_a_search_waits_for_the_first_reading_by_another(place: Place) -> None:
 
         def sleep(seconds: float) -> None:
             slept.append(seconds)
-            show_work(place.store.local, Work("reading", 2, 3, None))
+            show_work(place.store.state_path, Work("reading", 2, 3, None))
             if len(slept) == 8:
                 other.close()
 
@@ -275,11 +275,11 @@ def test_a_search_that_cannot_wait_longer_is_an_error_while_nothing_is_indexed(
     searcher = store_at(place.path, lambda: FAR_FUTURE_NS)
     slept: list[float] = []
     with place.store.locked(wait_seconds=0, sleep=no_sleep):
-        show_work(place.store.local, Work("reading", 1, 3, 240.0))
+        show_work(place.store.state_path, Work("reading", 1, 3, 240.0))
         with pytest.raises(BusyError, match="indexing: 1 of 3 files, about 4 minutes left"):
             freshen(searcher, place.settings, BOUNDS, no_encoder, slept.append)
     assert 59 < sum(slept) < 61
-    assert owner(searcher.local) is None  # what a dead process has shown is not believed
+    assert owner(searcher.state_path) is None  # what a dead process has shown is not believed
     searcher.close()
 
 
@@ -309,13 +309,13 @@ def test_what_a_reader_keeps_beside_the_index_is_not_waited_for(place: Place) ->
     with other.snapshot():
         place.write("a", text="other text\n")
         assert place.freshen().state == "up_to_date"
-    assert place.store.has_unfolded()
+    assert place.store.has_deleted_text()
     with place.store.locked(wait_seconds=0, sleep=no_sleep):
         assert place.freshen(encoder=no_encoder) == Freshness("up_to_date", 0, None, ())
     other.close()
-    assert place.store.has_unfolded()
+    assert place.store.has_deleted_text()
     assert place.freshen(encoder=no_encoder) == Freshness("up_to_date", 0, None, ())
-    assert not place.store.has_unfolded()
+    assert not place.store.has_deleted_text()
 
 
 def test_what_a_source_says_is_known_from_the_first_search_on(place: Place) -> None:

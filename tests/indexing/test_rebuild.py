@@ -110,7 +110,7 @@ def test_a_full_run_gives_what_an_index_from_nothing_gives_and_says_what_changed
     place.run()
     before = open_writer(place.store)
     revision, model = int(before.fact("revision") or 0), {"model": "verified"}
-    before.remember(model)
+    before.set_facts(model)
     before.close()
     write(place.root, "a.md", "# a\n\nthe train\n")
     (place.root / "b.md").rename(place.root / "z.md")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.indexing.progress import indexing, shared
+from memcli.indexing.progress import indexing, published_progress
 from memcli.store.lock import owner
 from memcli.store.open import store_at
 from memcli.store.run_records import Owner, Work
@@ -16,12 +16,12 @@ def test_a_run_shows_its_pace_twice_a_second(tmp_path: Path) -> None:
     now = 100.0
     store = store_at(str(tmp_path / "index.sqlite"), lambda: 0)
     seen: list[tuple[str, int, int]] = []
-    update = shared(store, lambda: now, lambda *progress: seen.append(progress))
+    update = published_progress(store, lambda: now, lambda *progress: seen.append(progress))
     shown: list[Work | None] = []
     with store.locked(wait_seconds=0, sleep=lambda seconds: None):
         for done in range(9):
             update("embedding", 100 + done, 200)
-            writer = owner(store.local)
+            writer = owner(store.state_path)
             shown.append(writer.work if writer else None)
             now += 0.25
     assert len(seen) == 9

@@ -22,6 +22,7 @@ from memcli.indexing.watch_folders import (
 )
 from memcli.types import FileStat, Source
 from memcli.workspace.locate import default_source
+from tests.commands import NewWorkspace
 from tests.support import write
 
 
@@ -31,12 +32,10 @@ def folders(root: Path, *sources: Source) -> set[tuple[str, bool]]:
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    root = tmp_path / "notes"
-    write(root, "MEMORY.md", "# M\n")
-    write(root, "memory/2026/a.md", "# A\n")
-    write(root, "node_modules/x/y.md", "# Y\n")
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace(
+        {"MEMORY.md": "# M\n", "memory/2026/a.md": "# A\n", "node_modules/x/y.md": "# Y\n"}
+    )
 
 
 def test_a_workspace_is_its_folder_alone_and_its_memory_with_all_below(notes: Path) -> None:

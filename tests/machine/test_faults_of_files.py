@@ -46,7 +46,7 @@ FOUND = {
     ),
     "agents install": (
         ("lstat", "/.claude", "EINTR"),  # a folder of the person was taken for one of memcli's
-        ("replace", "agents.json.memcli-new", KILL),
+        ("replace", "agents.json", KILL),
         ("stat", "CLAUDE.md", GONE),
     ),
     "agents uninstall": (("read", "settings.json", "EIO"),),  # one hook of four was left

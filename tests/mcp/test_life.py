@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import IO, Any
 import pytest
 
 from memcli.errors import install_extra
+from tests.commands import NewWorkspace
 from tests.support import by_night
 
 SERVING = str(Path(__file__).parent / "serving.py")
@@ -42,8 +42,8 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def notes(workspaces: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(workspaces / "engineer", tmp_path / "engineer"))
+def notes(workspaces: Path, workspace: NewWorkspace) -> Path:
+    return workspace(workspaces / "engineer", name="engineer")
 
 
 Serve = Callable[..., subprocess.Popen[str]]

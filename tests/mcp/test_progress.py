@@ -10,6 +10,7 @@ from threading import Thread
 import pytest
 
 from memcli.mcp.preparation import TEXTS
+from tests.commands import NewWorkspace
 from tests.mcp.clients import MODES, Served, serve, text_of
 
 QUESTION = ("memory_search", {"query": "key number 7"})
@@ -22,12 +23,8 @@ Told = tuple[float, float | None, str | None]
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    folder = tmp_path / "notes"
-    (folder / "memory").mkdir(parents=True)
-    for number in range(NOTES):
-        (folder / "memory" / f"{number}.md").write_text(f"The key number {number}.\n", "utf-8")
-    return folder
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({f"memory/{n}.md": f"The key number {n}.\n" for n in range(NOTES)})
 
 
 class SearchRequest:

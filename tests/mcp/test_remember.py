@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.cli import processes
+from tests.commands import NewWorkspace
 from tests.mcp.clients import Served, price, serve_here, text_of
 
 FACT = "Deploys of tracker-api go out on Tuesdays, never on Fridays."
 
 
 @pytest.fixture
-def notes(tmp_path: Path, workspaces: Path) -> Path:
-    return Path(shutil.copytree(workspaces / "engineer", tmp_path / "engineer"))
+def notes(workspaces: Path, workspace: NewWorkspace) -> Path:
+    return workspace(workspaces / "engineer", name="engineer")
 
 
 @pytest.fixture

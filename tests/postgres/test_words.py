@@ -159,6 +159,6 @@ def test_terms_that_nothing_is_left_of(tmp_path: Path) -> None:
         nothing = Term("...")
         assert snapshot.occurring([nothing]) == frozenset()
         assert snapshot.frequencies([nothing, term("fox")]) == [0, 1]
-        assert snapshot.holding([nothing], [])[0].total == 0
+        assert snapshot.matching_chunks([nothing], [])[0].total == 0
         assert snapshot.by_keyword(TermQuery(any=(nothing,)), 9, EVERYTHING) == []
     store.close()

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from memcli.config.settings import load
+from memcli.embedding.encoders import Vector
 from memcli.embedding.models import LENGTH
 from memcli.embedding.multilingual import e5_fingerprint
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.retrievers import FERTILITY_LIMIT, Vector, length_prior, retriever_weights
+from memcli.search.retrievers import FERTILITY_LIMIT, length_prior, retriever_weights
 from memcli.types import Filters
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import printed, record
+from tests.commands import NewWorkspace, printed, record
 from tests.support import write
 
 SAME_WORDS = "The staging database is rebuilt from a dump on the first Monday of the month."
@@ -15,13 +15,15 @@ OTHER = "Lunch with the neighbours; the garden needs water."
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    root = tmp_path / "notes"
-    write(root, "memory/2023-03-06.md", f"# Staging\n\n{SAME_WORDS}\n")
-    for day in range(1, 15):
-        write(root, f"memory/2026-02-{day:02}.md", f"# Day\n\n{OTHER} Number {day}.\n")
-    index(root)
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    days = {
+        f"memory/2026-02-{day:02}.md": f"# Day\n\n{OTHER} Number {day}.\n" for day in range(1, 15)
+    }
+    return workspace(
+        {"memory/2023-03-06.md": f"# Staging\n\n{SAME_WORDS}\n", **days},
+        index=True,
+        encoder="bundled",
+    )
 
 
 def index(root: Path) -> None:
@@ -97,18 +99,18 @@ def test_a_limit_and_a_form_change_no_result(notes: Path) -> None:
 
 
 def test_the_best_hundred_passages_are_compared_and_those_behind_take_no_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace,
 ) -> None:
     """Sixty notes say the same of the pool: they are one, and leave 40 of a hundred to others.
 
     Those are two of each of twenty notes, and neighbours are joined.
     """
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     same = "- The pool ran dry.\n" + "".join(f"- Then we waited for hour {n}.\n" for n in range(8))
+    files = {}
     for note in range(60):
         own = "".join(f"- Guest {note} of room {n} came by train {note}x{n}.\n" for n in range(4))
-        write(tmp_path, f"memory/{note:02}.md", f"# Log\n\n{same}{own}")
-    first, *others = ask(tmp_path, "pool", "-n", "100", "--more")["results"]
+        files[f"memory/{note:02}.md"] = f"# Log\n\n{same}{own}"
+    first, *others = ask(workspace(files), "pool", "-n", "100", "--more")["results"]
     assert (first["citation"], len(first["duplicates"])) == ("memory/00.md:3-7", 59)
     assert [r["citation"].partition(":")[2] for r in others] == ["8-15"] * 20
 

@@ -89,7 +89,8 @@ def test_only_the_line_that_answers_lets_its_correction_come_first() -> None:
     for question, expected in (
         ("who owns the calibration rig", [1, 2]),
         ("how often are the sensors calibrated", [2, 1]),
-        ("what about Torvald", [2, 1]),  # one word does not show which line answers
+        ("Torvald", [1, 2]),
+        ("the price of the tent", [2, 1]),  # no word shows which line answers
     ):
         moved = newer_first([old, new], turns={}, question=question)
         assert ids(moved) == expected

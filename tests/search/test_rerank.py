@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import memcli
 from memcli.config.settings import load
+from memcli.embedding.encoders import Vector
 from memcli.errors import Reason, RetrieverError
 from memcli.search.federation import ModelGroup, search_each
 from memcli.search.focus import Adjustments, Width, focus
@@ -20,7 +21,6 @@ from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.search.ranked import RankedPassage
 from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, RerankResult, rerank
-from memcli.search.retrievers import Vector
 from memcli.store.open import open_store
 from memcli.types import Filters
 from tests.search.makers import HALVES, candidate, fused
@@ -182,7 +182,7 @@ def test_each_lot_is_read_by_its_own_reranker_and_by_none_where_none_is_wanted(
     wanted, own = Reader([1.0]), Reader([2.0])
     store = open_store(config, os.environ, lambda: FAR_FUTURE_NS)
     with store.snapshot() as snapshot:
-        group = ModelGroup((), snapshot, "none", own, lambda _: Vector(None, "", None, 1.0))
+        group = ModelGroup((), snapshot, "none", own, lambda _: Vector(None, "", None))
         for asked, reranker in ((0, None), (1, wanted)):
             question = Question.read("pool", date(2026, 1, 1))
             search_each([group], question, options._replace(reranker=reranker))

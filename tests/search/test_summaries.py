@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from memcli.search.validity import scope_of
 from memcli.store.documents import with_chunks
 from memcli.store.open import open_store
 from memcli.types import Filters, SegmentScore, SourceLines
-from tests.commands import record
+from tests.commands import NewWorkspace, record
 from tests.compaction.support import write_level_two
 from tests.records import make_candidate
 from tests.support import FAR_FUTURE_NS
@@ -31,9 +30,8 @@ def _json(*arguments: str) -> Any:
 
 
 @pytest.fixture
-def notes(compacted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    return Path(shutil.copytree(compacted, tmp_path / "notes"))
+def notes(compacted: Path, workspace: NewWorkspace) -> Path:
+    return workspace(compacted, encoder="hashing")
 
 
 def _paths(notes: Path, *arguments: str) -> list[str]:

@@ -19,30 +19,29 @@ from memcli.cli.main import run
 from memcli.cli.program import page
 from memcli.config.settings import load
 from memcli.dates.find import find_dates
+from memcli.embedding.encoders import Vector
 from memcli.errors import Reason
 from memcli.search.options import PROFILES, Inner, SearchOptions, options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.search.ranked import RankedPassage
-from memcli.search.retrievers import Vector
 from memcli.search.stages import LOST, STAGES, SWITCH_OF, SWITCHES, TABLE
 from memcli.search.why_not import Course, follow, why
 from memcli.store.sqlite.reader import Reader
 from memcli.types import Filters
-from tests.support import write
+from tests.commands import NewWorkspace
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 NAMES = [row.name for row in TABLE]
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+def notes(workspace: NewWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
-    for day in range(1, 15):
-        write(tmp_path / "notes", f"memory/2026-02-{day:02}.md", f"# Day\n\nA pool, {day} wide.\n")
-    assert run(["index", "-q", "-w", str(tmp_path / "notes")]) == 0
-    return tmp_path / "notes"
+    days = {
+        f"memory/2026-02-{day:02}.md": f"# Day\n\nA pool, {day} wide.\n" for day in range(1, 15)
+    }
+    return workspace(days, index=True)
 
 
 def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[RankedPassage]]]:
@@ -57,7 +56,7 @@ def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[Ranke
             parse(text),
             find_dates(text, date(2026, 2, 20)),
             options,
-            embed_query=lambda text: Vector(None, "", Reason("off", "not asked for"), 1.0),
+            embed_query=lambda text: Vector(None, "", Reason("off", "not asked for")),
             age_days=lambda day: 1,
             observe=course,
         )

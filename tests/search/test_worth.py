@@ -90,6 +90,17 @@ def test_a_list_has_the_best_line_of_each_passage_that_may_answer() -> None:
     assert [passage.citation for passage in best_lines([others], ["pool"])] == [others.citation]
 
 
+def test_a_line_of_a_list_has_only_the_corrections_of_its_item() -> None:
+    lines = ("- The pool is", "  cold.", "- The bus is red.")
+    newer = Correction(9, "", "9.md", 1, 1, "2026-01-02", "The pool is warm.", line=1)
+    passage = _passage(1, 0.9, 0.5, *lines)._replace(
+        corrected_by=(newer, newer._replace(text="The bus is blue.", line=3))
+    )
+    for word, text in (("cold", "The pool is warm."), ("bus", "The bus is blue.")):
+        (line,) = best_lines([passage], [word])
+        assert [each.text for each in line.corrected_by] == [text]
+
+
 CHATTER = "And what else is new with you, and with everybody at home. " * 10
 
 
@@ -202,6 +213,14 @@ def test_turns_that_answer_apart_from_each_other_are_passages_of_their_own() -> 
     passage = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.0), ("Kate", fact, 0.9))
     assert _citations(passage) == ["1.md:1", "1.md:3"]
     assert [each.citation for each in _ended([passage])[0]] == ["1.md:1"]  # no more than there were
+
+
+def test_only_the_first_passage_has_turns_beside_the_best_one() -> None:
+    fact = "the pool ran dry at noon, long before anybody had looked at it or refilled it again"
+    first = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.8))
+    second = first.candidate._replace(about=first.about._replace(chunk_id=2, path="2.md"))
+    shown, _ = _ended([first, first._replace(candidate=second)])
+    assert [each.citation for each in shown] == ["1.md:1-2", "2.md:1"]
 
 
 def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:

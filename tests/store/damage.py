@@ -2,7 +2,7 @@
 
 A case is one damage; the commands then run one after the other on what it left, as somebody would
 who follows the hints. A finding is an exit code that no damage should give, or an answer that is
-not mended in the end. `python -m tests.benchmarks.damage` tries them all.
+not mended in the end. `python -m tests.benchmarks damage` tries them all.
 """
 
 from __future__ import annotations

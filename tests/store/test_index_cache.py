@@ -73,7 +73,7 @@ def answers(snapshot: Snapshot) -> list[Any]:
             ranked,
             snapshot.candidates(ids, RetrieverResults(wanted, ranked, vector, near)),
             snapshot.candidates(ids[::-1], RetrieverResults(wanted, [], None, [])),
-            snapshot.holding([wanted, *terms], ids),
+            snapshot.matching_chunks([wanted, *terms], ids),
             snapshot.occurring(terms),
             snapshot.lines_of(ids),
         ]

@@ -65,11 +65,11 @@ def test_a_damaged_file_that_cannot_be_moved_is_told_with_the_way_out(tmp_path: 
 
 def test_a_file_beside_the_index_that_is_empty_holds_no_changes(store: SqliteStore) -> None:
     beside = Path(f"{store.path}-wal")
-    assert not store.has_unfolded()
+    assert not store.has_deleted_text()
     beside.parent.mkdir()
     for data in (b"", b"page"):
         beside.write_bytes(data)
-        assert store.has_unfolded() == bool(data)
+        assert store.has_deleted_text() == bool(data)
 
 
 def test_what_sqlite_kept_beside_a_damaged_index_is_not_left_to_the_next(tmp_path: Path) -> None:

@@ -415,11 +415,11 @@ def test_a_frequency_is_counted_or_estimated_from_windows(
     writer.close()
     reader = Reader(path)
     fox, train, swan = Term("fox"), Term("train"), Term("swan")
-    assert reader.frequencies([fox]) == [reader.holding([fox], ())[0].total] == [20]
+    assert reader.frequencies([fox]) == [reader.matching_chunks([fox], ())[0].total] == [20]
     monkeypatch.setattr(keywords, "SAMPLE", 2 * keywords.WINDOWS)  # two a window
     assert reader.frequencies([fox, train, swan, Term("gold")]) == [20, 40, 0, 1]
     assert reader.frequencies([Term("dawn")]) == [24], "in three of five windows, all over the rows"
-    assert reader.holding([fox, swan], [1, 2, 3, 4]) == [
+    assert reader.matching_chunks([fox, swan], [1, 2, 3, 4]) == [
         TermChunks(20, frozenset({2, 4})),
         TermChunks(0, frozenset()),
     ]
@@ -432,9 +432,9 @@ def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: 
 
     def stop_within_the_third() -> None:
         with writer.together() as commit:
-            writer.remember({"model": "a"})
+            writer.set_facts({"model": "a"})
             commit()
-            writer.remember({"chunking": "b"})
+            writer.set_facts({"chunking": "b"})
             with writer.transaction():
                 writer.put_fact("sources", "c")
                 raise KeyboardInterrupt
@@ -443,7 +443,7 @@ def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: 
         stop_within_the_third()
     facts = writer.facts
     assert (facts.model, facts.chunking, facts.sources, facts.revision) == ("a", None, None, 1)
-    writer.remember({"chunking": "b"})
+    writer.set_facts({"chunking": "b"})
     assert writer.facts.revision == 2
     writer.close()
     assert_sound(path)

@@ -17,13 +17,13 @@ from memcli.config import settings as config
 from memcli.context.assemble import Sharing
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
+from memcli.embedding.encoders import Vector
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import make_document, plan, read
 from memcli.search.federation import ModelGroup
 from memcli.search.options import PROFILES, options_of
 from memcli.search.query import parse
 from memcli.search.question import Question
-from memcli.search.retrievers import Vector
 from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
 from memcli.store.union import Member, Union
@@ -273,7 +273,7 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
         return [(names[chunk], told) for chunk, told in found.items()]
 
     def held() -> Iterator[tuple[int, list[str]]]:
-        for each in snapshot.holding(asked, ids[::2]):
+        for each in snapshot.matching_chunks(asked, ids[::2]):
             yield each.total, sorted(map(names.__getitem__, each.chunk_ids))
 
     spans = [("2025-01-01", "2025-03-31"), ("2025-06-12", "2025-06-13")]
@@ -287,7 +287,7 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
         "held": list(held()),
         "matching": sorted(
             names[c]
-            for c in snapshot.holding([TermQuery(any=tuple(asked))], ids[1::2])[0].chunk_ids
+            for c in snapshot.matching_chunks([TermQuery(any=tuple(asked))], ids[1::2])[0].chunk_ids
         ),
         "dated": [
             sorted(names[chunk] for chunk in snapshot.dated(spans, most, EVERYTHING))

@@ -91,7 +91,7 @@ class Player:
             path = next((self.folder.parent / "cache").rglob("index.sqlite"))
             store = store_at(str(path), lambda: 0)
             self.held.enter_context(store.locked(wait_seconds=0, sleep=lambda _: None))
-            self.held.enter_context(watching(store.local, sleep=lambda _: None))
+            self.held.enter_context(watching(store.state_path, sleep=lambda _: None))
             return []
         if words[0] == "release":
             self.held.close()

@@ -13,7 +13,7 @@ from memcli.cli.generate import tables
 from memcli.types import Source
 from memcli.workspace import discover as walking
 from memcli.workspace.agent_memories import AGENT_MEMORIES, FINDABLE, OPEN, find
-from memcli.workspace.locate import Surroundings
+from memcli.workspace.locate import Environment
 
 from .tree import make
 
@@ -37,8 +37,8 @@ class Home:
         assert found.sources == ()
         return [reason.text for reason in found.passed]
 
-    def around(self, root: Path | None = None) -> Surroundings:
-        return Surroundings(str(root or self.repo), str(self.home), self.environ)
+    def around(self, root: Path | None = None) -> Environment:
+        return Environment(str(root or self.repo), str(self.home), self.environ)
 
     def slug(self, root: Path | None = None) -> str:
         return "".join(c if c.isascii() and c.isalnum() else "-" for c in str(root or self.repo))
@@ -249,7 +249,7 @@ def test_folders_of_windows_and_macos(home: Home, monkeypatch: pytest.MonkeyPatc
         return keep(path)
 
     monkeypatch.setattr(os.path, "isdir", isdir)
-    around = Surroundings("/Users/kim/shop", "/Users/kim", {})
+    around = Environment("/Users/kim/shop", "/Users/kim", {})
     assert find(("codex", "serena", "letta"), around).sources == ()
     assert looked == [
         "/Users/kim/.codex/memories",
@@ -259,5 +259,5 @@ def test_folders_of_windows_and_macos(home: Home, monkeypatch: pytest.MonkeyPatc
     ]
     windows = r"C:\Users\kim\source\shop"
     memory = make(home.home / ".claude/projects/C--Users-kim-source-shop/memory", "MEMORY.md")
-    found = find(("claude-code",), Surroundings(windows, str(home.home), {}))
+    found = find(("claude-code",), Environment(windows, str(home.home), {}))
     assert [source.root for source in found.sources] == [str(memory)]

@@ -40,7 +40,7 @@ from memcli.config.settings import user_file
 from memcli.errors import ExitCode, NotFoundError, UsageError, install_extra
 from memcli.record import Record
 from memcli.workspace import atomic_write
-from memcli.workspace.locate import Surroundings, is_everything, locate, repository_around
+from memcli.workspace.locate import Environment, is_everything, locate, repository_around
 
 ABOUT = "List the agents found here, and install memcli into them."
 USUAL = "list"
@@ -85,7 +85,7 @@ def _memory(agent: Agent, machine: Machine) -> list[dict[str, Any]]:
     if not agent.agent_memory:
         return []
     root = os.path.realpath(machine.project or machine.home)
-    memories = find((agent.agent_memory,), Surroundings(root, machine.home, machine.environ))
+    memories = find((agent.agent_memory,), Environment(root, machine.home, machine.environ))
     return [{"name": source.name, "path": source.root} for source in memories.sources]
 
 

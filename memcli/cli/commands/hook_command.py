@@ -100,7 +100,7 @@ class HookLine(Record):
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
         command = command_context(self.options, here=here)
         memory = command.memory.having(_bounded)
-        is_attached = not memory.members and memory.lead.store.stand_in() is not None
+        is_attached = not memory.members and memory.lead.store.local_fallback() is not None
         if not (command.config.is_marked or memory.members or is_attached or memory.store.exists()):
             raise NotFoundError(
                 f"{command.config.workspace} is not a workspace, and memcli does not index it",

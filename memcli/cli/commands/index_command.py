@@ -161,7 +161,7 @@ def _dry_run(options: Options, command: CommandContext) -> tuple[dict[str, Any],
         terminal.flush()
         if not any(plan.values()):
             terminal.say("No file would be indexed or removed.")
-    for left in comparison.left:
+    for left in comparison.out_of_scope:
         terminal.advise(left)
     for folder in comparison.listing.unlisted:
         terminal.advise(unlisted(folder))
@@ -201,7 +201,7 @@ def write(
 
 
 def _warn(report: Report, terminal: Terminal) -> None:
-    for reason in report.left:
+    for reason in report.out_of_scope:
         terminal.advise(reason)
     for folder in report.unlisted:
         terminal.advise(unlisted(folder))

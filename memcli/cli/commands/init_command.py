@@ -13,7 +13,7 @@ from memcli.errors import ExitCode, UsageError
 from memcli.render.text import counted
 from memcli.types import MEMORY_SOURCE
 from memcli.workspace.dating import path_days
-from memcli.workspace.locate import ENV_NAME, Surroundings, mark_of
+from memcli.workspace.locate import ENV_NAME, Environment, mark_of
 
 OPTIONS = (
     Option("--user", "Write your own configuration file instead."),
@@ -65,7 +65,7 @@ def _record(command: CommandContext, mark: str) -> dict[str, Any]:
         config.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
     )
     files = [file.path for file in listing.files if file.source == MEMORY_SOURCE]
-    around = Surroundings(config.workspace, os.path.expanduser("~"), os.environ)
+    around = Environment(config.workspace, os.path.expanduser("~"), os.environ)
     roots = {source.root for source in config.sources}
     return {
         "schema": "memcli.init/1",

@@ -18,7 +18,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ConfigError, install_extra
 from memcli.record import Record
 from memcli.store.postgres.statements import ForMany, Gathering, Row, Statement, alone
-from memcli.store.round_trips import in_rounds
+from memcli.store.round_trips import ask_in_batches
 from memcli.system import can_read
 
 if TYPE_CHECKING:
@@ -333,14 +333,14 @@ class Connection:
         return answers[len(promised) :]
 
     def each(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
-        """Call `ask` for several objects in one transaction, as `rounds.in_rounds` does."""
+        """Call `ask` for several objects in one transaction, as `rounds.ask_in_batches` does."""
         self._gathering = gathering = Gathering()
 
         def send() -> None:
             gathering.take(self._in_pipelines(gathering.pending()))
 
         try:
-            return in_rounds(ask, items, send)
+            return ask_in_batches(ask, items, send)
         finally:
             self._gathering = None
 

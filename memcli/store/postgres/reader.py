@@ -119,7 +119,7 @@ class SharedReader(Rows):
         with self._asking():
             return self._words.frequencies(terms)
 
-    def holding(
+    def matching_chunks(
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> list[TermChunks]:
         with self._asking():

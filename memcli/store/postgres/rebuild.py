@@ -132,11 +132,11 @@ def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
             rebuild = _beside(main)
     assert rebuild is not None
     side = SharedRebuild(main, rebuild)
-    side.remember({"mounts": main.facts.mounts or "[]", AWAITED: ""})
+    side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
     try:
         yield side
     except RetryLaterError:
-        side.remember({AWAITED: "1"}, revise=False)
+        side.set_facts({AWAITED: "1"}, revise=False)
         raise
     finally:
         with translated(main.address):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.checking import Any
 from memcli.record import Record
-from memcli.store.round_trips import NotYetError
+from memcli.store.round_trips import StatementPendingError
 
 Row = tuple["Any", ...]
 
@@ -46,7 +46,7 @@ class Gathering:
         self._answers: dict[object, list[Row]] = {}
 
     def answers(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
-        """Return the rows of each statement; NotYetError if one must be sent first."""
+        """Return the rows of each statement; StatementPendingError if one must be sent first."""
         keys = [_key(alone(each)) for each in statements]
         known = [self._answers.get(key) for key in keys]
         for key, each, rows in zip(keys, statements, known, strict=True):
@@ -54,7 +54,7 @@ class Gathering:
                 self._put_down(key, each)
         answers = [rows for rows in known if rows is not None]
         if len(answers) < len(statements):
-            raise NotYetError
+            raise StatementPendingError
         return answers
 
     def _put_down(self, key: object, each: Statement | ForMany) -> None:

@@ -69,9 +69,9 @@ class PostgresStore:
         return pool_of(self.address)
 
     @property
-    def local(self) -> str:
+    def state_path(self) -> str:
         """Return the path that the index would have without a server."""
-        return self._beside.store.local
+        return self._beside.store.state_path
 
     def describe(self) -> StoreDescription:
         size = 0
@@ -88,7 +88,7 @@ class PostgresStore:
         except IndexMissingError:
             return False
 
-    def has_unfolded(self) -> bool:
+    def has_deleted_text(self) -> bool:
         """Return False: this machine has no changes to fold."""
         return False
 
@@ -122,7 +122,7 @@ class PostgresStore:
         with self._leased(wait_seconds=wait_seconds, sleep=sleep):
             yield
 
-    def stand_in(self) -> Store | None:
+    def local_fallback(self) -> Store | None:
         return self._beside.store if self.origin else None
 
     def copy_to(self, path: str) -> None:
@@ -229,7 +229,7 @@ def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
                 last = rows[-1][0]
             change.search_by(facts.fingerprint, facts.dimension)
         values = {name: getattr(facts, name) for name in ("model", "chunking", "sources", "mounts")}
-        change.remember({name: value for name, value in values.items() if value is not None})
+        change.set_facts({name: value for name, value in values.items() if value is not None})
         for summary in {each.summary for each in lineage.supports(connection, row.id)}:
             change.check(summary, lineage.line_checks(connection, row.id, summary))
     store.close()

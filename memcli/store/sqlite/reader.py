@@ -141,7 +141,7 @@ class Reader(StoredChunks):
         with driver.understood(self.path):
             return [keywords.frequency(self.connection, phrase(term)) for term in terms]
 
-    def holding(
+    def matching_chunks(
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> list[TermChunks]:
         with driver.understood(self.path):

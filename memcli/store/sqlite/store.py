@@ -40,7 +40,7 @@ class SqliteStore:
         self._guard = Lock()
 
     @property
-    def local(self) -> str:
+    def state_path(self) -> str:
         """Return the path of the file."""
         return self.path
 
@@ -57,7 +57,7 @@ class SqliteStore:
     def exists(self) -> bool:
         return os.path.exists(self.path)
 
-    def has_unfolded(self) -> bool:
+    def has_deleted_text(self) -> bool:
         """Return whether unfolded changes, which may include deleted text, are next to the file."""
         try:
             return os.path.getsize(self.path + WAL_SUFFIX) > 0
@@ -98,7 +98,7 @@ class SqliteStore:
         with writer_lock(self.path, wait_seconds=wait_seconds, sleep=sleep):
             yield
 
-    def stand_in(self) -> None:
+    def local_fallback(self) -> None:
         """Return None: a file has no server that could be unavailable."""
 
     def copy_to(self, path: str) -> None:

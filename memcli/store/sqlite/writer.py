@@ -515,10 +515,10 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
         replacement.sweep(main.path)
         side = _open_beside(main)
     try:
-        side.remember({"mounts": main.facts.mounts or "[]", AWAITED: ""})
+        side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
         yield side
     except RetryLaterError:
-        side.remember({AWAITED: "1"})
+        side.set_facts({AWAITED: "1"})
         raise
     finally:
         side.close()

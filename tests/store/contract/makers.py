@@ -12,6 +12,7 @@ from typing import Any
 
 from memcli.config import settings
 from memcli.dates.find import find_dates
+from memcli.embedding.encoders import Vector
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import text_of
 from memcli.language import words
@@ -19,7 +20,6 @@ from memcli.markdown.lineage import SCHEMA, lines_hash
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
 from memcli.search.query import parse
-from memcli.search.retrievers import Vector
 from memcli.store.port import Change, Snapshot, Store
 from memcli.store.records import Key, Scope
 from memcli.store.run_records import Stamp

@@ -116,7 +116,7 @@ def test_a_score_by_hand(store: Store) -> None:
         candidates = snapshot.candidates(list(ids.values()), RetrieverResults(wanted, (), None, ()))
         scores = {c.about.path: c.bm25 for c in candidates}
         assert {path: score for path, score in scores.items() if score} == pytest.approx(passages)
-        assert snapshot.holding([wanted], [*ids.values()])[0].chunk_ids == {
+        assert snapshot.matching_chunks([wanted], [*ids.values()])[0].chunk_ids == {
             ids["10.md"],
             ids["11.md"],
         }

@@ -45,7 +45,7 @@ NOTES = "# Pool\n\nthe pool ran dry\n\n# Train\n\nthe train was late\n"
 
 def test_a_new_store_is_empty_and_sound(store: Store) -> None:
     assert not store.exists()
-    assert Path(store.local).is_absolute()
+    assert Path(store.state_path).is_absolute()
     with changing(store) as change:
         assert (list(change.notices), change.known(), change.integrity()) == ([], {}, "ok")
         assert (change.facts, change.counts()) == (Facts(), Counts(0, 0, 0, 0))
@@ -197,9 +197,9 @@ def test_any_text_comes_back_as_it_was(store: Store, text: str) -> None:
 def test_facts_are_remembered_by_name(store: Store) -> None:
     told = {"model": "verified", "chunking": "v1", "sources": '["one"]', "mounts": "[]"}
     with changing(store) as change:
-        change.remember(told)
+        change.set_facts(told)
         assert change.facts == Facts(1, **told)  # type: ignore[arg-type]
-        change.remember({"model": "another"}, revise=False)
+        change.set_facts({"model": "another"}, revise=False)
     with store.snapshot() as snapshot:
         assert _own(snapshot) == Facts(1, **{**told, "model": "another"})  # type: ignore[arg-type]
 
@@ -217,14 +217,14 @@ def test_the_revision_grows_with_what_an_answer_depends_on(store: Store) -> None
 
         assert raises(lambda: put(change, "a.md", log))
         assert raises(lambda: put(change, "memory/summaries/s.md", summary(lines)))
-        assert raises(lambda: change.remember({"sources": '["x"]'}))
+        assert raises(lambda: change.set_facts({"sources": '["x"]'}))
         assert raises(lambda: search_by(change))
         assert raises(lambda: embed(change))
         found = [LineCheck(lines, stamp_of("a.md", log).hash, holds=True)]
         assert raises(lambda: change.check("memory/summaries/s.md", found))
         assert not raises(lambda: change.check("memory/summaries/s.md", found))
-        assert not raises(lambda: change.remember({"sources": '["x"]'}))
-        assert not raises(lambda: change.remember({"mounts": "[]"}, revise=False))
+        assert not raises(lambda: change.set_facts({"sources": '["x"]'}))
+        assert not raises(lambda: change.set_facts({"mounts": "[]"}, revise=False))
         assert not raises(lambda: change.touch(("memory", "a.md"), stamp_of("a.md", log)))
         assert not raises(lambda: search_by(change))
         assert not raises(lambda: search_by(change, none_waits=True))

@@ -60,13 +60,13 @@ def test_the_old_store_answers_until_the_new_one_is_published(store: Store) -> N
     fill(store, {"a.md": "the fox\n", "b.md": "the train\n"})
     with changing(store) as change:
         for number in range(9):
-            change.remember({"sources": f"{number}"})
+            change.set_facts({"sources": f"{number}"})
         revision = change.facts.revision
-        change.remember({"mounts": '[["memory", "disk"]]'}, revise=False)
+        change.set_facts({"mounts": '[["memory", "disk"]]'}, revise=False)
         with change.rebuild() as side:
             assert (side.known(), side.facts.mounts) == ({}, '[["memory", "disk"]]')
             put(side, "c.md", "the pool\n")
-            side.remember({"chunking": "new"})
+            side.set_facts({"chunking": "new"})
             assert (answers(store), answers_of(side)) == (["a.md", "b.md"], {"c.md"})
             assert set(change.known()) == set(keys("a.md", "b.md"))
             side.publish()
@@ -193,7 +193,7 @@ def test_vectors_are_taken_over(store: Store) -> None:
     texts = {"a.md": "# A\n\nthe fox\n", "b.md": "# B\n\nthe train\n"}
     fill(store, texts)
     with changing(store) as change:
-        change.remember({"model": "verified"})
+        change.set_facts({"model": "verified"})
         embed(change)
         search_by(change)
         with change.rebuild() as side:

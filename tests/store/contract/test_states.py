@@ -44,7 +44,7 @@ def test_there_is_nothing_to_ask_before_anything_is_stored(store: Store) -> None
         pass
     assert missing.value.hint == "memcli index"
     assert not store.exists()
-    assert (owner(store.local), living_watcher(store.local)) == (None, None)
+    assert (owner(store.state_path), living_watcher(store.state_path)) == (None, None)
 
 
 def test_a_snapshot_sees_no_later_change(store: Store) -> None:
@@ -52,7 +52,7 @@ def test_a_snapshot_sees_no_later_change(store: Store) -> None:
     with store.snapshot() as held, changing(store) as change:
         put(change, "c.md", "the pool\n")
         change.remove(("memory", "b.md"))
-        change.remember({"model": "later"})
+        change.set_facts({"model": "later"})
         embed(change)
         search_by(change)
         with store.snapshot() as later:
@@ -133,7 +133,7 @@ def writing(store: Store, *, wait: float = 0.0, sleep: Callable[[float], None] =
 def test_one_writes_at_a_time_and_is_named(store: Store) -> None:
     with changing(store) as change:
         put(change, "a.md", "the fox\n")
-        writer = owner(store.local)
+        writer = owner(store.state_path)
         assert writer is not None
         assert writer.pid == os.getpid()
         assert str(writer).startswith(f"pid {os.getpid()}, since 20")
@@ -141,14 +141,14 @@ def test_one_writes_at_a_time_and_is_named(store: Store) -> None:
             writing(store)
         with pytest.raises(BusyError), store.locked(wait_seconds=0.0, sleep=never):
             pass
-    assert owner(store.local) is None
+    assert owner(store.state_path) is None
     writing(store)
 
 
 def test_a_locked_store_is_read_and_not_written(store: Store) -> None:
     fill(store, {"a.md": "the fox\n"})
     with store.locked(wait_seconds=0.0, sleep=never):
-        assert owner(store.local) is not None
+        assert owner(store.state_path) is not None
         with pytest.raises(BusyError):
             writing(store)
         with store.snapshot() as snapshot:
@@ -175,33 +175,33 @@ def test_a_failure_lets_the_next_one_write(store: Store) -> None:
 
 def test_one_watches_and_says_how_it_is_doing(store: Store) -> None:
     record = WatchRecord(os.getpid(), "2026-02-10T09:00:00+00:00", backlog=3, mode="polling")
-    with watching(store.local, sleep=never) as watch:
-        assert living_watcher(store.local) == WatchRecord(os.getpid())
+    with watching(store.state_path, sleep=never) as watch:
+        assert living_watcher(store.state_path) == WatchRecord(os.getpid())
         assert all(Path(file).exists() for file in watch.files)
         watch.tell(record)
-        assert living_watcher(store.local) == record
+        assert living_watcher(store.state_path) == record
         watch.tell(record._replace(backlog=0, failure="no space"))
-        assert living_watcher(store.local) == record._replace(backlog=0, failure="no space")
+        assert living_watcher(store.state_path) == record._replace(backlog=0, failure="no space")
         with (
             pytest.raises(BusyError, match=f"pid {os.getpid()}.* watches this workspace"),
-            watching(store.local, sleep=never),
+            watching(store.state_path, sleep=never),
         ):
             pass
-        assert living_watcher(store.local) is not None
-    assert living_watcher(store.local) is None
-    with watching(store.local, sleep=never):
-        assert living_watcher(store.local) == WatchRecord(os.getpid()), (
+        assert living_watcher(store.state_path) is not None
+    assert living_watcher(store.state_path) is None
+    with watching(store.state_path, sleep=never):
+        assert living_watcher(store.state_path) == WatchRecord(os.getpid()), (
             "the record of before says nothing"
         )
 
 
 def test_a_watched_store_is_written_and_read(store: Store) -> None:
-    with watching(store.local, sleep=never):
-        assert owner(store.local) is None
+    with watching(store.state_path, sleep=never):
+        assert owner(store.state_path) is None
         fill(store, {"a.md": "the fox\n"})
         with changing(store), store.snapshot() as snapshot:
             assert found(snapshot, ANY) == ["a.md"]
-            assert living_watcher(store.local) is not None
+            assert living_watcher(store.state_path) is not None
 
 
 def test_a_copy_answers_as_the_store_does(store: Store, tmp_path: Path, clock: Clock) -> None:

@@ -135,7 +135,7 @@ def test_any_term_every_group_and_none_of_some(store: Store) -> None:
             paths = {f"{name}.md" for name in names}
             assert set(found(snapshot, wanted)) == paths
             whole, one, none = (
-                snapshot.holding([wanted], among)[0]
+                snapshot.matching_chunks([wanted], among)[0]
                 for among in (list(ids.values()), [ids["d.md"]], [])
             )
             assert whole.total == one.total == none.total == len(paths)
@@ -191,7 +191,7 @@ def test_which_chunks_hold_a_term(store: Store) -> None:
             assert set(found(snapshot, TermQuery(any=(wanted,)))) == paths, wanted
             assert list(snapshot.frequencies([wanted])) == [len(paths)]
             assert snapshot.occurring([wanted]) == ({wanted} if paths else set())
-            (held,) = snapshot.holding([wanted], list(ids))
+            (held,) = snapshot.matching_chunks([wanted], list(ids))
             assert (held.total, {ids[chunk] for chunk in held.chunk_ids}) == (len(paths), paths)
 
 
@@ -201,15 +201,15 @@ def test_terms_are_counted_and_looked_up_in_their_order(store: Store) -> None:
         asked = [term("swan"), term("fox"), term("train"), term("fox")]
         assert list(snapshot.frequencies(asked)) == [0, 3, 1, 3]
         (first,) = snapshot.by_keyword(any_of("train"), 9, EVERYTHING)
-        assert list(snapshot.holding(asked, [first.chunk_id])) == [
+        assert list(snapshot.matching_chunks(asked, [first.chunk_id])) == [
             TermChunks(total, frozenset([first.chunk_id] if total else []))
             for total in (0, 3, 1, 3)
         ]
-        assert list(snapshot.holding(asked[1:2], ())) == [TermChunks(3, frozenset())]
+        assert list(snapshot.matching_chunks(asked[1:2], ())) == [TermChunks(3, frozenset())]
         assert snapshot.occurring(asked) == {term("fox"), term("train")}
         assert list(snapshot.frequencies([])) == []
         assert snapshot.occurring([]) == frozenset()
-        assert list(snapshot.holding([], [])) == []
+        assert list(snapshot.matching_chunks([], [])) == []
 
 
 def test_texts_are_cut_as_they_are_stored(store: Store) -> None:

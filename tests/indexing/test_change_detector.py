@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
+from memcli.indexing.change_detector import MANY_EVENTS, ChangeDetector, Events, system_observer
 from memcli.indexing.watch_folders import Folder
-from memcli.indexing.watch_sight import MANY_EVENTS, Events, Sight, system_observer
 from memcli.workspace.locate import default_source
+from tests.commands import NewWorkspace
 from tests.support import make_settings, write
 
 PATIENCE_SECONDS = 20.0  # how long a real event may take before the test fails
@@ -49,7 +50,9 @@ class Seen:
     def __init__(self, root: Path, open_observer: Any = system_observer) -> None:
         self.hints: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.settings = make_settings(root, default_source(str(root), memory_alone=True))
-        self.sight = Sight(self.hints.put, places=(), files=(), open_observer=open_observer)
+        self.sight = ChangeDetector(
+            self.hints.put, places=(), files=(), open_observer=open_observer
+        )
         self.notice = self.sight.aim(self.settings, retry=True)
 
     def next(self, *wanted: str | None) -> str | None:
@@ -61,10 +64,8 @@ class Seen:
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    root = tmp_path / "notes"
-    write(root, "memory/a.md", "# A\n")
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({"memory/a.md": "# A\n"})
 
 
 @pytest.fixture

@@ -175,7 +175,7 @@ def _watch_count() -> int | None:
     return count
 
 
-class Sight:
+class ChangeDetector:
     """The present watches."""
 
     def __init__(
