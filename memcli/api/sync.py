@@ -172,7 +172,7 @@ class Vectors:
             remember,
             resolve_auto,
         )
-        from memcli.indexing.indexer import embed, settle_vectors
+        from memcli.indexing.indexer import embed, finish_without_encoder
 
         facts = change.facts
         known = IndexModel(facts.model, facts.fingerprint, facts.language or "")
@@ -180,7 +180,7 @@ class Vectors:
         choice = resolve_auto(self._workspace.encoders(), known)
         if facts.fingerprint:
             self.borrowed += change.borrow(facts.fingerprint)
-        if is_verified(choice.names[0], choice, known) and settle_vectors(
+        if is_verified(choice.names[0], choice, known) and finish_without_encoder(
             change, configured_fingerprint(choice, known)
         ):
             return

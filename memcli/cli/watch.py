@@ -70,7 +70,7 @@ def watch(
         except Stopped:
             session.log.stopped(signal.Signals(stop.number).name)
         finally:
-            session.sight.close()
+            session.detector.close()
     return ExitCode.INTERRUPTED if stop.number == signal.SIGINT else ExitCode.OK
 
 
@@ -98,7 +98,7 @@ class _Session:
             interval=command.config("watch.interval_minutes") * 60,
         )
         self.watcher = watcher.Watcher(timing, self.clock())
-        self.sight = ChangeDetector(
+        self.detector = ChangeDetector(
             lambda hint: inbox.put((self.clock(), hint)),
             places=(self.store.state_path, *self.right.files),
             files=(os.path.join(command.config.workspace, WORKSPACE_FILE), user_file(os.environ)),
@@ -153,24 +153,24 @@ class _Session:
 
     def look(self) -> None:
         """Check whether reported files are still being written."""
-        self.watcher.note_stamps(self.clock(), self.sight.look(self.watcher.paths))
+        self.watcher.note_stamps(self.clock(), self.detector.look(self.watcher.paths))
 
     def probe(self) -> None:
         """Check what sends no events: replaced folders, a lost store, changed settings."""
         started = self.clock()
-        changed = self.sight.probe()
+        changed = self.detector.probe()
         if not changed.isdisjoint(self.right.files):
             self.lock.close()
             self.right = self.lock.enter_context(
                 watching(self.store.state_path, sleep=self.command.memory.clock.sleep)
             )
-            self.sight.settle()
+            self.detector.accept_places()
         if not (self.watcher.waiting or self.watcher.failures) and self.is_lost():
             self.log.notice("the index is gone and will be built again")
             self.watcher.unsure(started)
         if changed:
             self.watcher.unsure(started, hurry=True)
-        for path in self.sight.poll():
+        for path in self.detector.poll():
             self.watcher.touched(started, path)
         ended = self.clock()
         self.watcher.probed(ended, cost=ended - started)
@@ -193,8 +193,8 @@ class _Session:
         self.beat()
         self.watcher.began()
         try:
-            self.settle_settings()
-            notice = self.sight.aim(
+            self.reload_settings()
+            notice = self.detector.watch(
                 self.command.workspace.index_settings(), retry=reason == "sweep"
             )
             if notice:
@@ -217,7 +217,7 @@ class _Session:
             self.succeed(reason, done, self.clock() - started)
         self.beat()
 
-    def settle_settings(self) -> None:
+    def reload_settings(self) -> None:
         """Read the settings again; open another encoder when it is needed."""
         folder = self.command.config.workspace
         if not os.path.isdir(folder):
@@ -245,7 +245,7 @@ class _Session:
             embedded=done.embedded, pending=done.pending, seconds=seconds, is_new=is_new,
         )  # fmt: skip
         self.log.vectors(self.vectors.opened)
-        self.sight.settle()
+        self.detector.accept_places()
 
     def fail(self, error: BaseException) -> None:
         """Record and print why a run failed."""
@@ -315,7 +315,7 @@ class _Session:
         """Write the record that `status` shows."""
         self.record = self.record._replace(
             backlog=self.watcher.backlog,
-            mode="polling" if self.sight.polling else "events",
+            mode="polling" if self.detector.polling else "events",
             beat=self.log.now().isoformat(timespec="seconds"),
             failure=self.log.failure,
         )

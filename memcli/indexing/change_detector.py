@@ -43,7 +43,7 @@ def system_observer() -> Any:  # noqa: ANN401  # watchdog picks a class by platf
 
 
 class Events:
-    """The watches of the moment; `aim` replaces them."""
+    """The watches of the moment; `watch` replaces them."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Events:
         logging.getLogger("watchdog").propagate = False
         warnings.filterwarnings("ignore", category=RuntimeWarning, module="watchdog")
 
-    def aim(self, folders: Sequence[Folder], *, again: bool = False) -> str:
+    def watch(self, folders: Sequence[Folder], *, again: bool = False) -> str:
         """Watch these folders; return "", or the reason if the system sends no events.
 
         With `again`, the watches are made again even for the same folders.
@@ -211,7 +211,7 @@ class ChangeDetector:
         """Stop listening."""
         self._events.close()
 
-    def aim(self, settings: Settings, *, retry: bool) -> str:
+    def watch(self, settings: Settings, *, retry: bool) -> str:
         """Watch the folders that exist now, and return what is worth reporting.
 
         Call it before each listing, so that no change falls between. If the system gives no events,
@@ -225,7 +225,7 @@ class ChangeDetector:
         if self.polling and not retry:
             return ""
         again, self._again = self._again, False
-        problem = self._events.aim(folders.folders_to_watch(self._sources), again=again)
+        problem = self._events.watch(folders.folders_to_watch(self._sources), again=again)
         was, self.polling = self.polling, bool(problem)
         if problem:
             self._listing = self._list()
@@ -233,7 +233,7 @@ class ChangeDetector:
             return f"{problem}: looking for changes every few seconds instead"
         return "the system gives events again" if was and not problem else ""
 
-    def settle(self) -> None:
+    def accept_places(self) -> None:
         """Take the places as they are now for known: a first run makes the store."""
         self._seen = {**self._seen, **folders.identities(self._places, ())}
 

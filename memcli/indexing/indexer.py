@@ -242,7 +242,7 @@ def _weigh_languages(change: Change) -> None:
         )
 
 
-def settle_vectors(change: Change, fingerprint: str | None) -> bool:
+def finish_without_encoder(change: Change, fingerprint: str | None) -> bool:
     """Finish what needs no encoder; return whether every text now has its vector."""
     facts = change.facts
     if fingerprint is None or facts.fingerprint != fingerprint:

@@ -112,10 +112,10 @@ def plan(settings: Settings, known: Mapping[Key, KnownFile], mounts: str | None 
     difference = diff(listing, known, now_ns=settings.now_ns())
     why: tuple[Reason, ...] = ()
     if difference.removed:
-        from memcli.workspace.diff import left
+        from memcli.workspace.diff import out_of_scope
 
         present = [(file.source, file.path) for file in listing.files]
-        why = left(difference.removed, present, listing.skips, sources)
+        why = out_of_scope(difference.removed, present, listing.skips, sources)
     return Plan(listing, difference, mounts_as_json(listing, unmounted), why)
 
 

@@ -15,7 +15,7 @@ from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import Settings, pair_moves
 from memcli.store.records import Key
 from memcli.types import KnownFile, Listing, shown
-from memcli.workspace.diff import diff, left
+from memcli.workspace.diff import diff, out_of_scope
 
 if TYPE_CHECKING:
     from memcli.store.port import Change
@@ -94,5 +94,5 @@ def _compared(
         **moves._asdict(),
         changed=tuple(sorted(changed)),
         unchanged=len(both) - len(changed),
-        out_of_scope=left(gone, now, report.skips, settings.sources),
+        out_of_scope=out_of_scope(gone, now, report.skips, settings.sources),
     )

@@ -74,7 +74,7 @@ class Watcher:
         self._unsure = False  # something changed, at an unknown place
         self._first = self._last = now
         self._last_stamps: tuple[float, Mapping[str, Stamp]] | None = None
-        self._settled = False
+        self._is_stable = False
         self._started = False
         self._retry_at: float | None = None
         self._sweep_at: float | None = None
@@ -117,7 +117,7 @@ class Watcher:
         if not self.waiting:
             self._first = at
         self._last = max(self._last, at)
-        self._last_stamps, self._settled = None, False
+        self._last_stamps, self._is_stable = None, False
 
     def due(self, now: float) -> Action:
         """Return what to do now; a wait ends early if an event arrives."""
@@ -147,13 +147,13 @@ class Watcher:
         if self.waiting:
             latest = self._first + self.max_wait
             quiet = self._last + self.timing.debounce
-            ready = self._settled or not self.paths
+            ready = self._is_stable or not self.paths
             return (min(quiet, latest) if ready else latest), "change"
         return self._sweep_at, "sweep"
 
     def _look_at(self) -> float | None:
         """Return when to stat the changed files: before the quiet ends, and once more."""
-        if not (self._started and self.paths) or self._settled or self._retry_at is not None:
+        if not (self._started and self.paths) or self._is_stable or self._retry_at is not None:
             return None
         if self._last_stamps is not None:
             return self._last_stamps[0] + SETTLE_SECONDS
@@ -164,7 +164,7 @@ class Watcher:
         if self._last_stamps is None:
             self._last_stamps = now, stamps
         elif self._last_stamps[1] == stamps:
-            self._settled = True
+            self._is_stable = True
         else:  # written without an event: that counts as one
             self._heard(now)
 
@@ -173,7 +173,7 @@ class Watcher:
         self._started = True
         self._running = self.waiting
         self.paths, self._unsure = set(), False
-        self._last_stamps, self._settled = None, False
+        self._last_stamps, self._is_stable = None, False
         self._retry_at = None
 
     def ended(self, now: float, *, pending: int) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         TermChunks,
         Totals,
     )
-    from memcli.store.round_trips import Each
+    from memcli.store.round_trips import AskMany
     from memcli.store.run_records import (
         Pending,
         Stamp,
@@ -306,7 +306,7 @@ class SharedIndex(Protocol):
     def listed(self) -> Sequence[StoredWorkspace]:
         """List the workspaces, by name."""
 
-    def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], Each]]:
+    def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], AskMany]]:
         """Open a snapshot of each workspace, by its two names, and a function that asks several."""
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Given = TypeVar("Given")
     Made = TypeVar("Made")
 
-    class Each(Protocol):
+    class AskMany(Protocol):
         """Asks several, and returns the answers in order."""
 
         def __call__(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.port import SharedIndex, Snapshot, Store
-    from memcli.store.round_trips import Each
+    from memcli.store.round_trips import AskMany
     from memcli.store.run_records import VectorSearch
     from memcli.types import Candidate, Excerpt, KnownFile, Lines, Term
 
@@ -93,18 +93,18 @@ class Union:
         *,
         has_own: bool = True,
         finds_in: Sequence[int] | None = None,
-        each: Each | None = None,
+        ask_many: AskMany | None = None,
     ) -> None:
         """Take at least one member; the first belongs to the workspace that asks.
 
         Without `has_own` none of them asks, and no private document is found. `finds_in` has the
         numbers of the members whose documents are found, None for all; counts include all members.
-        `each` asks members that wait for the same server (`store.round_trips`).
+        `ask_many` asks members that wait for the same server (`store.round_trips`).
         """
         self._members = members
         self._asker = 0 if has_own else -1
         self._turns = range(len(members)) if finds_in is None else finds_in
-        self._each, self._at_once = each or one_by_one, each or side_by_side
+        self._ask_many, self._ask_together = ask_many or one_by_one, ask_many or side_by_side
         names = tuple(member.name for member in members)
         self._naming = [Naming(turn, names) for turn in range(len(members))]
         self._all = [member.snapshot for member in members]
@@ -130,7 +130,7 @@ class Union:
                 self._members,
                 has_own=self._asker == 0,
                 finds_in=turns,
-                each=None if self._each is one_by_one else self._each,
+                ask_many=None if self._ask_many is one_by_one else self._ask_many,
             )
             segment._totals = self._totals
             groups.append((self._named(turns), segment))
@@ -209,7 +209,7 @@ class Union:
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         own = split(chunk_ids, self._count)
-        by_turn = self._each(
+        by_turn = self._ask_many(
             lambda turn: self._all[turn].matching_chunks(queries, own.get(turn, ())),
             range(self._count),
         )
@@ -272,7 +272,7 @@ class Union:
             return self._all[turn].by_vector(vector, most[turn], scopes[turn])()
 
         def near() -> Sequence[Neighbour]:
-            texts = dict(zip(scopes, self._at_once(lambda wait: wait(), begun), strict=True))
+            texts = dict(zip(scopes, self._ask_together(lambda wait: wait(), begun), strict=True))
             last = _last(texts.values(), limit)
             while short := [
                 turn
@@ -280,7 +280,7 @@ class Union:
                 if len(own) == most[turn] and own[-1].cosine >= last
             ]:
                 most.update((turn, max(limit, 2 * most[turn])) for turn in short)
-                texts |= zip(short, self._each(ask, short), strict=True)
+                texts |= zip(short, self._ask_many(ask, short), strict=True)
                 last = _last(texts.values(), limit)
             return self._nearest(texts.items(), last)[:limit]
 
@@ -349,7 +349,9 @@ class Union:
             ]
 
         return [
-            *chain.from_iterable(self._each(read, sorted(split(chunk_ids, self._count).items())))
+            *chain.from_iterable(
+                self._ask_many(read, sorted(split(chunk_ids, self._count).items()))
+            )
         ]
 
     def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
@@ -370,7 +372,7 @@ class Union:
         within = [w for w in self._within(scope) if self._naming[w[0]].own_keys(documents)]
         return [
             self._naming[turn].excerpt(excerpt)
-            for (turn, _), excerpts in zip(within, self._each(read, within), strict=True)
+            for (turn, _), excerpts in zip(within, self._ask_many(read, within), strict=True)
             for excerpt in excerpts
         ]
 
@@ -406,7 +408,7 @@ class Union:
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
         """List the speakers of conversations that the asking workspace may know of."""
-        answers = self._each(
+        answers = self._ask_many(
             lambda turn: self._all[turn].speakers(but=PRIVATE if turn in self._hiding else but),
             range(self._count),
         )
@@ -448,11 +450,13 @@ class Union:
         """Return the stores of other workspaces with private documents, and their summaries."""
         hidden = Scope(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
-        answers = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
+        answers = self._ask_many(
+            lambda turn: with_chunks(self._all[turn].documents(hidden)), others
+        )
         logs = {
             turn: documents for turn, documents in zip(others, answers, strict=True) if documents
         }
-        supports = self._each(lambda turn: self._all[turn].supports(), [*logs])
+        supports = self._ask_many(lambda turn: self._all[turn].supports(), [*logs])
         return {
             turn: resting_on((each.path for each in logs[turn] if is_memory(each.source)), lines)
             for turn, lines in zip(logs, supports, strict=True)
@@ -477,14 +481,14 @@ class Union:
 
     def _from_each(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
         """Ask every store; return the answers by number of the store."""
-        return enumerate(self._each(ask, self._all))
+        return enumerate(self._ask_many(ask, self._all))
 
     def _reached(
         self, scope: Scope, ask: Callable[[Snapshot, Scope], Made]
     ) -> Iterator[tuple[int, Made]]:
         """Ask every store for what it has within a scope."""
         within = self._within(scope)
-        answers = self._each(lambda each: ask(self._all[each[0]], each[1]), within)
+        answers = self._ask_many(lambda each: ask(self._all[each[0]], each[1]), within)
         return ((turn, answer) for (turn, _), answer in zip(within, answers, strict=True))
 
     def _of_chunks(
@@ -492,7 +496,7 @@ class Union:
     ) -> Iterator[tuple[int, Made]]:
         """Ask the stores that contain some chunks, each of its own."""
         groups = [*split(chunk_ids, self._count).items()]
-        answers = self._each(lambda each: ask(self._all[each[0]], each[1]), groups)
+        answers = self._ask_many(lambda each: ask(self._all[each[0]], each[1]), groups)
         return ((turn, answer) for (turn, _), answer in zip(groups, answers, strict=True))
 
     def _by_chunk(
@@ -555,10 +559,10 @@ class UnionStore:
             is_own = self._has_own and [m.name for m in members[:1]] == [
                 name for name, _ in self._stores[:1]
             ]
-            each = None
+            ask_many = None
             if self._shared_index:
                 with failing(*self._shared_names):
-                    shared, each = opened.enter_context(self._shared_index.snapshots())
+                    shared, ask_many = opened.enter_context(self._shared_index.snapshots())
                 members += [
                     Member(name, NamedSnapshot(name, shared[name], self._shared_names))
                     for name in self._shared_names
@@ -566,7 +570,7 @@ class UnionStore:
                 ]
             if not members:
                 raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
-            yield Union(members, has_own=is_own, each=each)
+            yield Union(members, has_own=is_own, ask_many=ask_many)
 
     def close(self) -> None:
         """Close all stores."""

@@ -82,7 +82,7 @@ Key = tuple[str, str]  # (source, path)
 _Why = tuple[str, str]  # of one file, and of several
 
 
-def left(
+def out_of_scope(
     removed: Iterable[Key], present: Iterable[Key], skips: Iterable[Skip], sources: Iterable[Source]
 ) -> tuple[Reason, ...]:
     """Count and name the removed documents whose files still exist.

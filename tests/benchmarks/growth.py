@@ -41,10 +41,10 @@ class Together:
 
     @contextmanager
     def snapshot(self) -> Iterator[Union]:
-        with self._shared_index.snapshots() as (readers, each):
+        with self._shared_index.snapshots() as (readers, ask_many):
             names = sorted(name for name in readers if "/" in name)
             members = [Member(name.replace("/", "."), readers[name]) for name in names]
-            yield Union(members, has_own=False, each=each)
+            yield Union(members, has_own=False, ask_many=ask_many)
 
 
 def copies(url: str, first: PostgresStore, count: int) -> None:

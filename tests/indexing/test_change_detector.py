@@ -50,10 +50,10 @@ class Seen:
     def __init__(self, root: Path, open_observer: Any = system_observer) -> None:
         self.hints: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.settings = make_settings(root, default_source(str(root), memory_alone=True))
-        self.sight = ChangeDetector(
+        self.detector = ChangeDetector(
             self.hints.put, places=(), files=(), open_observer=open_observer
         )
-        self.notice = self.sight.aim(self.settings, retry=True)
+        self.notice = self.detector.watch(self.settings, retry=True)
 
     def next(self, *wanted: str | None) -> str | None:
         """Wait until one of the wanted hints comes."""
@@ -72,14 +72,14 @@ def notes(workspace: NewWorkspace) -> Path:
 def seen(notes: Path) -> Iterator[Seen]:
     found = Seen(notes)
     yield found
-    found.sight.close()
+    found.detector.close()
 
 
 def test_a_written_file_is_heard_of(notes: Path, seen: Seen) -> None:
-    assert (seen.notice, seen.sight.polling) == ("", False)
+    assert (seen.notice, seen.detector.polling) == ("", False)
     write(notes, "memory/a.md", "# A\n\nmore\n")
     assert seen.next("memory:memory/a.md")
-    assert seen.sight.poll() == [], "where events come nothing is listed"
+    assert seen.detector.poll() == [], "where events come nothing is listed"
 
 
 def test_an_atomic_save_is_heard_of_by_its_name(notes: Path, seen: Seen) -> None:
@@ -94,12 +94,12 @@ def test_a_tree_moved_in_is_heard_of_and_then_watched(
     write(tmp_path, "tree/deep/b.md", "# B\n")
     (tmp_path / "tree").rename(notes / "memory" / "tree")
     seen.next(None)
-    assert seen.sight.aim(seen.settings, retry=False) == ""
+    assert seen.detector.watch(seen.settings, retry=False) == ""
     write(notes, "memory/tree/deep/b.md", "# B\n\nmore\n")
     assert seen.next("memory:memory/tree/deep/b.md")
     (notes / "memory" / "tree").rename(notes / "memory" / "renamed")
     seen.next(None)
-    assert seen.sight.aim(seen.settings, retry=False) == ""
+    assert seen.detector.watch(seen.settings, retry=False) == ""
     write(notes, "memory/renamed/deep/b.md", "# B\n\nagain\n")
     assert seen.next("memory:memory/renamed/deep/b.md")
 
@@ -120,23 +120,23 @@ def test_reading_is_not_heard_of(notes: Path, seen: Seen) -> None:
 
 
 def test_a_replaced_folder_is_found_by_a_probe_and_watched_again(notes: Path, seen: Seen) -> None:
-    assert seen.sight.probe() == frozenset()
+    assert seen.detector.probe() == frozenset()
     (notes / "memory").rename(notes / "old")
-    assert str(notes / "memory") in seen.sight.probe()
+    assert str(notes / "memory") in seen.detector.probe()
     write(notes, "memory/a.md", "# A\n\nnew folder\n")
-    assert str(notes / "memory") in seen.sight.probe()
-    assert seen.sight.aim(seen.settings, retry=False) == ""
+    assert str(notes / "memory") in seen.detector.probe()
+    assert seen.detector.watch(seen.settings, retry=False) == ""
     write(notes, "memory/a.md", "# A\n\nwatched again\n")
     assert seen.next("memory:memory/a.md")
 
 
 def test_a_workspace_that_goes_and_comes_back_is_found_by_probes(notes: Path, seen: Seen) -> None:
     away = notes.rename(notes.with_name("away"))
-    assert str(notes) in seen.sight.probe()
-    assert seen.sight.aim(seen.settings, retry=False) == ""
-    assert seen.sight.probe() == frozenset()
+    assert str(notes) in seen.detector.probe()
+    assert seen.detector.watch(seen.settings, retry=False) == ""
+    assert seen.detector.probe() == frozenset()
     away.rename(notes)
-    assert str(notes) in seen.sight.probe()
+    assert str(notes) in seen.detector.probe()
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_without_watches_the_tree_is_listed_and_that_is_said_once(
 ) -> None:
     found = Seen(notes, lambda: Deaf(number))
     assert limit in found.notice
-    assert found.sight.polling
-    assert found.sight.aim(found.settings, retry=False) == ""
-    assert found.sight.aim(found.settings, retry=True) == "", "said once"
-    assert found.sight.poll() == []
+    assert found.detector.polling
+    assert found.detector.watch(found.settings, retry=False) == ""
+    assert found.detector.watch(found.settings, retry=True) == "", "said once"
+    assert found.detector.poll() == []
     write(notes, "memory/b.md", "# B\n")
     write(notes, "memory/a.md", "# A\n\nmore\n")
-    assert found.sight.poll() == ["memory:memory/a.md", "memory:memory/b.md"]
-    assert found.sight.poll() == []
+    assert found.detector.poll() == ["memory:memory/a.md", "memory:memory/b.md"]
+    assert found.detector.poll() == []
 
 
 def test_events_are_taken_again_when_the_system_gives_them(notes: Path) -> None:
@@ -162,11 +162,11 @@ def test_events_are_taken_again_when_the_system_gives_them(notes: Path) -> None:
 
     answers = iter([Deaf(errno.ENOSPC), Observer()])
     found = Seen(notes, lambda: next(answers))
-    assert found.sight.polling
-    assert found.sight.aim(found.settings, retry=True) == "the system gives events again"
+    assert found.detector.polling
+    assert found.detector.watch(found.settings, retry=True) == "the system gives events again"
     write(notes, "memory/b.md", "# B\n")
     assert found.next("memory:memory/b.md")
-    found.sight.close()
+    found.detector.close()
 
 
 def test_the_same_folders_are_watched_once_and_no_longer_than_that(notes: Path) -> None:
@@ -177,10 +177,10 @@ def test_the_same_folders_are_watched_once_and_no_longer_than_that(notes: Path) 
         return made[-1]
 
     found = Seen(notes, counted)
-    assert found.sight.aim(found.settings, retry=True) == ""
+    assert found.detector.watch(found.settings, retry=True) == ""
     (observer,) = made
     assert observer.is_alive()
-    found.sight.close()
+    found.detector.close()
     assert not observer.is_alive()
 
 
@@ -198,11 +198,11 @@ def test_folders_that_are_not_watched_are_noticed(notes: Path) -> None:
     elsewhere = Events(lambda path, is_folder: None, lambda: None)
     events = Events(lambda path, is_folder: None, lambda: lost.append(None), lambda: next(answers))
     some = [Folder(str(notes), True)]
-    assert Events(lambda path, is_folder: None, lambda: None, lambda: Blind(0)).aim([]) == ""
-    assert elsewhere.aim([Folder(str(notes / "memory"), False)]) == ""
-    assert (events.aim(some), len(lost)) == ("", 1), "a folder may have come meanwhile"
-    assert (events.aim(some), len(lost)) == ("", 1), "said once"
-    assert "max_user_watches" in events.aim(some)
+    assert Events(lambda path, is_folder: None, lambda: None, lambda: Blind(0)).watch([]) == ""
+    assert elsewhere.watch([Folder(str(notes / "memory"), False)]) == ""
+    assert (events.watch(some), len(lost)) == ("", 1), "a folder may have come meanwhile"
+    assert (events.watch(some), len(lost)) == ("", 1), "said once"
+    assert "max_user_watches" in events.watch(some)
     assert next(answers, None) is None
     elsewhere.close()
 

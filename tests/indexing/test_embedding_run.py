@@ -11,7 +11,7 @@ import pytest
 
 from memcli.embedding.models import E5, INT8
 from memcli.errors import RetrieverError
-from memcli.indexing.indexer import EMBED_BATCH, embed, index, readable_of, settle_vectors
+from memcli.indexing.indexer import EMBED_BATCH, embed, finish_without_encoder, index, readable_of
 from memcli.markdown.segments import segment_hash
 from memcli.store.run_records import Pending
 from memcli.store.sqlite.writer import Writer
@@ -119,14 +119,14 @@ def test_what_was_embedded_is_known_to_be_until_the_next_change(tmp_path: Path) 
     for name in "ab":
         write(root, f"{name}.md", f"the {name} of the pool\n")
     writer, encoder = indexed(root, tmp_path / "index.sqlite"), HashingEncoder()
-    assert not settle_vectors(writer, None)
-    assert not settle_vectors(writer, encoder.fingerprint)
+    assert not finish_without_encoder(writer, None)
+    assert not finish_without_encoder(writer, encoder.fingerprint)
     embed(writer, encoder)
     assert writer.is_embedded(encoder.fingerprint)
     (root / "b.md").unlink()
     index(writer, make_settings(root))
     assert not writer.is_embedded(encoder.fingerprint)
-    assert settle_vectors(writer, encoder.fingerprint)
+    assert finish_without_encoder(writer, encoder.fingerprint)
     assert writer.is_embedded(encoder.fingerprint)
     writer.close()
 
@@ -136,7 +136,7 @@ def test_vectors_of_the_encoder_before_are_not_searched_by_again_unasked(tmp_pat
     writer = indexed(tmp_path / "notes", tmp_path / "index.sqlite")
     for encoder in (HashingEncoder(), Other()):
         embed(writer, encoder)
-    assert not settle_vectors(writer, HashingEncoder().fingerprint)
+    assert not finish_without_encoder(writer, HashingEncoder().fingerprint)
     assert writer.facts.fingerprint == Other().fingerprint
     writer.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.indexing.indexer import Report, embed, index, settle_vectors
+from memcli.indexing.indexer import Report, embed, finish_without_encoder, index
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import STALE_SECONDS, rebuild
 from memcli.store.port import Change
@@ -124,7 +124,7 @@ def test_a_full_run_gives_what_an_index_from_nothing_gives_and_says_what_changed
     writer = open_writer(place.store)
     assert int(writer.fact("revision") or 0) > revision
     assert writer.fact("model") == "verified"
-    assert settle_vectors(writer, ENCODER.fingerprint)
+    assert finish_without_encoder(writer, ENCODER.fingerprint)
     writer.close()
     found, place.store = dump(place.store), place.store + ".other"
     place.run()

@@ -269,11 +269,11 @@ class Fleet:
             self.wrong.append(f"w{workspace}: {len(found)} passages of {len(expected)} documents")
 
     def _ask_all(self, shared_index: PostgresSharedIndex, text: str) -> None:
-        with shared_index.snapshots() as (readers, each):
+        with shared_index.snapshots() as (readers, ask_many):
             names = [name for name in readers if "/" in name]
             members = [Member(name.partition("/")[2], readers[name]) for name in names]
             if members:
-                found = answers(Union(members, has_own=False, each=each), text)
+                found = answers(Union(members, has_own=False, ask_many=ask_many), text)
                 for place, _, said in found:
                     ours = [text_of(*mark) for mark in marks(said)]
                     if not all(place.startswith(f"w{w}:") for w, _ in marks(said)) or not all(

@@ -38,7 +38,9 @@ from tests.store.test_union import all_told
 from tests.support import by_night, write
 
 if TYPE_CHECKING:
-    from memcli.store.round_trips import Each
+    from memcli.store.round_trips import AskMany
+
+    pass
 
 MEMBERS = 12
 MOST_TRIPS = 14  # of a question to twelve workspaces: asked one after the other they need 100
@@ -60,9 +62,9 @@ def beside(folder: Path) -> OnThisMachine:
     return OnThisMachine(at, lambda path: store_at(path, Clock()))
 
 
-def united(readers: Mapping[str, Snapshot], each: Each) -> Union:
+def united(readers: Mapping[str, Snapshot], ask_many: AskMany) -> Union:
     members = [Member(f"w{at:02}", readers[f"crowd/w{at:02}"]) for at in range(MEMBERS)]
-    return Union(members, has_own=False, each=each)
+    return Union(members, has_own=False, ask_many=ask_many)
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +121,8 @@ def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
             url = address().url.replace(f":{server().port}/", f":{far.port}/")
             shared_index = PostgresSharedIndex(Address(url), "crowd")
             for _ in range(times):
-                with shared_index.snapshots() as (readers, each):
-                    found = told(united(readers, each), text, filters)
+                with shared_index.snapshots() as (readers, ask_many):
+                    found = told(united(readers, ask_many), text, filters)
             shared_index.close()
             far.until_passed()
             requests.append(far.requests)
@@ -133,9 +135,9 @@ def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
 
 def test_everything_else_is_told_alike(folder: Path, expected: Union) -> None:
     shared_index = PostgresSharedIndex(address(), "crowd")
-    with shared_index.snapshots() as (readers, each):
+    with shared_index.snapshots() as (readers, ask_many):
         asked = [Term("pool"), Term("fox"), Term("nowhere")]
-        assert all_told(united(readers, each), asked) == all_told(expected, asked)
+        assert all_told(united(readers, ask_many), asked) == all_told(expected, asked)
     shared_index.close()
 
 

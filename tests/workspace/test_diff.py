@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.types import Diff, FileStat, KnownFile, Listing, Skip, Source
-from memcli.workspace.diff import RACY_NS, diff, left
+from memcli.workspace.diff import RACY_NS, diff, out_of_scope
 from memcli.workspace.discover import discover
 
 from .tree import make
@@ -89,7 +89,7 @@ def test_skips_remove_but_for_unreadable() -> None:
 def told(removed: list[tuple[str, str]], *sources: Source) -> list[str]:
     listing = discover(sources, max_bytes=20)
     present = [(file.source, file.path) for file in listing.files]
-    return [reason.text for reason in left(removed, present, listing.skips, sources)]
+    return [reason.text for reason in out_of_scope(removed, present, listing.skips, sources)]
 
 
 def test_each_reason_is_told_once(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from memcli.config.attached import is_plain, masked
 from memcli.digests import blake2b
 from memcli.errors import ConfigError
 from memcli.record import Record
-from memcli.store.postgres.libpq import ServerError, read_url, settled
+from memcli.store.postgres.libpq import ServerError, connection_options, read_url
 
 SCHEMES = ("postgresql", "postgres")
 STRICT = "verify-full"
@@ -48,7 +48,7 @@ class Address(Record):
         A variable or a service file may name the host. The name of another machine is not loopback,
         even if its address is.
         """
-        options = settled((("dbname", self.url),))
+        options = connection_options((("dbname", self.url),))
         named = (options[key].value for key in ("host", "hostaddr") if key in options)
         return all(_LOOPBACK.fullmatch(host) for value in named for host in value.split(","))
 
@@ -70,7 +70,7 @@ class Address(Record):
     @property
     def patience(self) -> float:
         """Return for how many seconds memcli retries a server that does not answer yet."""
-        options = settled((*_DEFAULTS, ("dbname", self.url)))
+        options = connection_options((*_DEFAULTS, ("dbname", self.url)))
         seconds = options["connect_timeout"].value if "connect_timeout" in options else ""
         return float(seconds) if seconds.isdecimal() else 0.0
 

@@ -172,7 +172,7 @@ def read_url(url: str) -> dict[str, ConnectionOption]:
     return _options(options)
 
 
-def settled(parameters: Sequence[tuple[str, str]]) -> dict[str, ConnectionOption]:
+def connection_options(parameters: Sequence[tuple[str, str]]) -> dict[str, ConnectionOption]:
     """Return what libpq would connect with, from parameters, variables and a service file.
 
     An option that no server has ends the attempt before anything is sent.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
-    from memcli.store.round_trips import Each
+    from memcli.store.round_trips import AskMany
 
 
 class OnThisMachine(Record):
@@ -272,7 +272,7 @@ class PostgresSharedIndex:
         ]
 
     @contextmanager
-    def snapshots(self) -> Iterator[tuple[dict[str, Snapshot], Each]]:
+    def snapshots(self) -> Iterator[tuple[dict[str, Snapshot], AskMany]]:
         from memcli.store.postgres.reader import SharedReader
 
         with self._opened() as (connection, rows):

@@ -170,7 +170,7 @@ def borrow(
     return int(count)
 
 
-def settled(
+def usage_statements(
     workspace: int,
     fingerprint: str | None,
     *,

@@ -152,7 +152,7 @@ class RowWriter(BaseChange):
         with self.transaction():
             gone = self._drop((document.source, document.path))
             written = rows.putting(row.id, self.row.next_id, document, stamp, skip)
-            self.connection.together([*written.statements, *self._settled(gone, living)])
+            self.connection.together([*written.statements, *self._usage_statements(gone, living)])
             self.row = self.row._replace(
                 next_id=self.row.next_id + written.ids,
                 chunks=self.row.chunks + written.chunks,
@@ -172,7 +172,7 @@ class RowWriter(BaseChange):
     def remove(self, key: Key) -> None:
         with self.transaction():
             gone = self._drop(key)
-            self.connection.together(self._settled(gone, []))
+            self.connection.together(self._usage_statements(gone, []))
 
     def pending(
         self, fingerprint: str, limit: int, *, within: Sequence[int] | None = None
@@ -304,8 +304,8 @@ class RowWriter(BaseChange):
         self.row = self.row._replace(chunks=self.row.chunks - chunks, words=self.row.words - words)
         return [bytes.fromhex(hash_) for hash_ in hashes]
 
-    def _settled(self, gone: Sequence[bytes], living: Sequence[bytes]) -> list[Statement]:
-        return vectors.settled(
+    def _usage_statements(self, gone: Sequence[bytes], living: Sequence[bytes]) -> list[Statement]:
+        return vectors.usage_statements(
             self.row.id, self.facts.fingerprint, gone=gone, living=living, now=self.now
         )
 
