@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 
-from memcli.api.workspaces import answered
+from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import IndexModel, Vector
 from memcli.embedding.models import is_readable, readable
@@ -54,7 +54,7 @@ class SearchResult(Record):
         return bool(self.answer.passages) and not self.answer.is_doubtful
 
 
-@answered
+@has_fallback
 def ask(
     memory: Workspaces,
     question: Question,
@@ -69,7 +69,7 @@ def ask(
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
     index = memory.index_model()
-    options = equipped(memory, options, index)
+    options = with_runtime(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
     freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
@@ -104,10 +104,10 @@ def ask(
             else:
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
-    semantic = for_all(memory, answer.semantic)
+    semantic = hint_for_all(memory, answer.semantic)
     answer = answer._replace(semantic=semantic, of_some=not freshness.is_whole)
     result = SearchResult(question, freshness, answer, tuple(expanded), nothing)
-    return _listed(result, options) if options.lists else result
+    return _listed(result, options) if options.one_line else result
 
 
 def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
@@ -174,7 +174,7 @@ def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshne
     return freshness._replace(notices=(*freshness.notices, other))
 
 
-def for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
+def hint_for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
     """Make the hint of a retriever that did not run apply to all workspaces.
 
     While a process makes the missing vectors, the hint is its progress.
@@ -266,7 +266,7 @@ def ask_as_it_is(
     """Answer from the index without checking the files."""
     if vector is None:
         index = memory.index_model()
-        options = equipped(memory, options, index)
+        options = with_runtime(memory, options, index)
         vector = begin_vector(memory.lead, question, options, index)
     with memory.store.snapshot() as snapshot:
         return search(
@@ -280,7 +280,7 @@ def ask_as_it_is(
         )
 
 
-def equipped(memory: Workspaces, options: SearchOptions, index: IndexModel) -> SearchOptions:
+def with_runtime(memory: Workspaces, options: SearchOptions, index: IndexModel) -> SearchOptions:
     """Add what is not a setting: the reranker, fitted constants, use counts."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
         from memcli.api.usage_counts import uses
@@ -319,7 +319,7 @@ def begin_vector(
     """
     if options.mode == "keyword":
         return _no_vector
-    from memcli.search.query_vector import QueryVector
+    from memcli.search.retrievers import QueryVector
 
     text, model = question.query.text, index.fingerprint or options.encoder
     vector = QueryVector(lambda: workspace.query_encoder, readable(text, model), index)
@@ -341,21 +341,23 @@ def bring_up_to_date(
     is the result of `remembered`; None calls it if texts must be embedded.
     """
     if memory.members:
-        from memcli.api.several_workspaces import together
+        from memcli.api.several_workspaces import update_each
 
-        return together(memory.members, lambda each: _brought_in(each, None, mode, sync=sync))
-    return _brought_in(memory.lead, index, mode, sync=sync)
+        return update_each(
+            memory.members, lambda each: _updated_freshness(each, None, mode, sync=sync)
+        )
+    return _updated_freshness(memory.lead, index, mode, sync=sync)
 
 
-def _brought_in(
+def _updated_freshness(
     workspace: Workspace, index: IndexModel | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     if workspace.state is not None:
         freshness = workspace.state.freshness(workspace, sync=sync)
     else:
-        freshness = _freshened(workspace, index, mode, sync=sync)
-    mended, workspace.mended = workspace.mended, ()
-    freshness = freshness._replace(notices=(*mended, *freshness.notices))
+        freshness = _update_index(workspace, index, mode, sync=sync)
+    repaired, workspace.repair_notices = workspace.repair_notices, ()
+    freshness = freshness._replace(notices=(*repaired, *freshness.notices))
     why, behind = workspace.fallback_reason, freshness.reason
     if why is None:
         return freshness
@@ -364,7 +366,7 @@ def _brought_in(
     )
 
 
-def _freshened(
+def _update_index(
     workspace: Workspace, index: IndexModel | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     config = workspace.config

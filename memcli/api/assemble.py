@@ -9,7 +9,7 @@ from typing import Any
 
 from memcli.api import ask
 from memcli.api.usage_counts import uses
-from memcli.api.workspaces import answered
+from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.context.assemble import AssembledContext, RetrievedPassages, Sharing, assemble
@@ -24,6 +24,7 @@ from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
 from memcli.search.options import options_of, unobserved
+from memcli.search.pipeline import NOTHING as NO_ANSWER
 from memcli.search.pipeline import Answer
 from memcli.search.question import Question
 from memcli.search.recall import scope_within
@@ -88,7 +89,7 @@ def context_of(
     return _of_a_question(memory, question, sharing, sync=sync, observe=observe)
 
 
-@answered
+@has_fallback
 def _of_a_question(
     memory: Workspaces,
     question: Question,
@@ -101,7 +102,7 @@ def _of_a_question(
     filters = Filters(view=memory.config("search.view"))
     index = memory.index_model()
     options = options_of(memory.config, filters=filters)
-    options = ask.equipped(memory, options, index)
+    options = ask.with_runtime(memory, options, index)
     vector = ask.begin_vector(memory.lead, question, options, index)
     freshness = ask.bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
@@ -119,13 +120,13 @@ def _of_a_question(
             groups=groups, following=following, observe=observe,
         )  # fmt: skip
     assembled = assemble(fixed, parts, sharing)
-    semantic = ask.for_all(memory, answer.semantic)
+    semantic = ask.hint_for_all(memory, answer.semantic)
     answer = answer._replace(semantic=semantic, of_some=not freshness.is_whole)
     freshness = ask.naming_models(freshness, groups)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
 
-@answered
+@has_fallback
 def session_start(
     memory: Workspaces,
     question_date: date,
@@ -236,26 +237,23 @@ def context_record(assembly: Assembly, config: Config, *, budget: int, now: str)
     """Describe a context; `now` is the ISO time of the question."""
     from memcli.render import jsonio
 
-    assembled, answer = assembly.assembled, assembly.answer
+    assembled, answer = assembly.assembled, assembly.answer or NO_ANSWER
     return {
         "schema": "memcli.context/1",
         "query": assembly.question.text if assembly.question else None,
-        "dates": jsonio.dates_of(answer.dates if answer else ()),
+        "dates": jsonio.dates_of(answer.dates),
         "now": now,
         "budget": budget,
         "tokens": assembled.tokens,
         "tokens_saved": assembled.saved,
-        "freshness": jsonio.freshness_of(assembly.freshness),
-        **jsonio.workspaces_of(assembly.freshness),
+        **jsonio.freshness_fields(assembly.freshness),
         **jsonio.implicit_sources(config),
-        "match": answer.match if answer else None,
-        **(jsonio.match_reasons(answer) if answer else {}),
-        "retrievers": jsonio.retrievers(answer) if answer else None,
-        **(
-            {**jsonio.repairs(answer), **jsonio.reranked(answer), **jsonio.speaker_match(answer)}
-            if answer
-            else {}
-        ),
+        "match": answer.match if assembly.answer else None,
+        **jsonio.match_reasons(answer),
+        "retrievers": jsonio.retrievers(answer) if assembly.answer else None,
+        **jsonio.repairs(answer),
+        **jsonio.reranked(answer),
+        **jsonio.speaker_match(answer),
         "parts": [_part(part) for part in assembled.parts],
         "omitted": len(assembled.left_out) + assembly.more,
         "warnings": list(assembly.warnings),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from memcli.api.remember import TODAY, RememberResult, Wish, forget, remember, root_of
+from memcli.api.remember import TODAY, RememberOptions, RememberResult, forget, remember, root_of
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 from memcli.markdown.parse import parse
@@ -61,7 +61,7 @@ def capture(
         source = f"{name}:{each.line}"
         if each.role != USER:
             source = f"said by the assistant, {source}"
-        wish = Wish(to=to, gate=True, by=AGENT, source=source, scope=scope)
+        wish = RememberOptions(to=to, gate=True, by=AGENT, source=source, scope=scope)
         noted = remember(workspace, each.text, wish, now)
         room -= noted.stored
         yield CapturedFact(fact_key(each), noted)
@@ -95,7 +95,7 @@ def settle(
     saved = []
     for each in reversed(entries):  # from the end, so that the lines of the others do not move
         if keep:
-            noted = remember(workspace, each.text, Wish(force=True), now)
+            noted = remember(workspace, each.text, RememberOptions(force=True), now)
             saved.append(noted)
         done = forget(workspace, each.citation, by=AGENT)
         if done.reason:

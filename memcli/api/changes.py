@@ -74,7 +74,7 @@ def changes(
     several workspaces fails, a notice names it. Private notes of other workspaces are left out.
     """
     span = ChangeSpan(since, until, now, by)
-    result = _of_several(memory, span) if memory.group else _of_one(memory, span)
+    result = _of_several(memory, span) if memory.members else _of_one(memory, span)
     if not text.strip():
         return result
     each = [(day.day, change) for day in result.days for change in day.learned.changes]
@@ -116,18 +116,19 @@ def _parts(
         if each.workspace and not each.workspace.has_files:
             stored.append(each)
         else:
-            is_own = at == 0 and memory.group is not None and memory.group.has_own
+            is_own = at == 0 and memory.has_own
             yield each.name, partial(_of_folder, each, request._replace(hides_private=not is_own))
     if stored:
         from memcli.api.remote import SHARED
 
-        shared = memory.group.shared_index if memory.group else None
+        shared = memory.shared_index
         together = joined(stored, shared_index=shared, has_own=False)
-        yield SHARED, partial(together.answering, partial(_of_stored, request=request), mends=False)
+        ask = partial(_of_stored, request=request)
+        yield SHARED, partial(together.with_fallback, ask, mends=False)
 
 
 def _of_folder(each: NamedWorkspace, request: ChangeSpan) -> ChangeList:
-    result = _of_one(Workspaces(each.opened()), request._replace(before=f"{each.name}:"))
+    result = _of_one(Workspaces(each.require()), request._replace(before=f"{each.name}:"))
     notices = (notice._replace(text=f"{each.name}: {notice.text}") for notice in result.notices)
     return result._replace(notices=tuple(notices))
 

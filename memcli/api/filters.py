@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from datetime import date
     from typing import TypedDict
 
-    from memcli.api.workspaces import Workspaces
+    from memcli.config.settings import Config
+    from memcli.dates.find import DateSpan
 
     class FilterArguments(TypedDict, total=False):
         """The filters of a search; each name is that of an option."""
@@ -32,27 +33,33 @@ if TYPE_CHECKING:
         view: str
 
 
-_DATES = ("since", "until", "on")
+QUERY_SYNTAX = "memcli help query-syntax"
+DATES = ("since", "until", "on")
 _LISTS = ("tags", "sources", "kinds", "scopes", "trusts", "headings", "by")
 _OTHERS = ("undated", "paths", "where", "view")
 
 
-def filters_of(memory: Workspaces, arguments: Mapping[str, object], today: date) -> Filters:
-    """Read filters by their names; UsageError for an unknown name or value."""
+def filters_of(
+    config: Config, arguments: Mapping[str, object], today: date, *, hint: str = QUERY_SYNTAX
+) -> tuple[Filters, tuple[DateSpan, ...]]:
+    """Read filters by their names, and their dates; UsageError for an unknown name or value.
+
+    `hint` is for dates that exclude each other.
+    """
     from memcli.dates.find import bounds_of, span_of
     from memcli.workspace.names import globs_of
 
-    config = memory.config
-    _known("filter", arguments, (*_DATES, *_LISTS, *_OTHERS))
-    dates = {name: str(arguments[name]) for name in _DATES if arguments.get(name) is not None}
-    bounds = bounds_of(dates, today, day_first=config("search.date_order") == "dmy")
+    _known("filter", arguments, (*DATES, *_LISTS, *_OTHERS))
+    dates = {name: str(arguments[name]) for name in DATES if arguments.get(name) is not None}
+    day_first = config("search.date_order") == "dmy"
+    bounds = bounds_of(dates, today, day_first=day_first, hint=hint)
     first, last = span_of(bounds)
     lists: dict[str, Any] = {name: texts(arguments.get(name)) for name in _LISTS}
     _known("source", lists["sources"], [each.name for each in config.sources])
     _known("scope", lists["scopes"], SCOPES)
     _known("trust", lists["trusts"], TRUSTS)
     roots = {source.name: source.root for source in config.sources}
-    return Filters(
+    filters = Filters(
         since=first,
         until=last,
         paths=globs_of(list(texts(arguments.get("paths"))), config.workspace, roots),
@@ -61,6 +68,7 @@ def filters_of(memory: Workspaces, arguments: Mapping[str, object], today: date)
         view=str(arguments.get("view") or config("search.view")),
         **lists,
     )
+    return filters, bounds
 
 
 def texts(value: object) -> tuple[str, ...]:

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from memcli.api.ask import bring_up_to_date
-from memcli.api.records import DocumentEntry
-from memcli.api.workspaces import answered
+from memcli.api.records import DocumentEntry, DocumentList
+from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
-from memcli.indexing.freshness import Freshness
 from memcli.markdown.properties import folded, properties, tags
 from memcli.record import Record
 from memcli.store.records import First, Scope
@@ -30,18 +29,8 @@ MOST_SPEAKERS = 30  # most speakers of a workspace whose folders are listed with
 MOST_NAMED = 6  # speakers named per folder
 
 
-class Catalogue(Record):
-    """The documents that pass the filters, and whether the index was up to date."""
-
-    freshness: Freshness
-    documents: tuple[DocumentEntry, ...] = ()
-    total: int = 0  # without the limit
-    speakers: Mapping[str, Collection[Place]] = {}  # of a long list: the documents of each speaker
-    empty_reason: Reason | None = None  # which filter excluded everything
-
-
-@answered
-def catalogue(
+@has_fallback
+def list_documents(
     memory: Workspaces,
     filters: Filters,
     *,
@@ -49,7 +38,7 @@ def catalogue(
     links_to: str = "",
     limit: int | None = None,
     sync: bool | None = None,
-) -> Catalogue:
+) -> DocumentList:
     """List documents by source and path, by `date`, or `newest` first; undated ones come last.
 
     `links_to` keeps only documents that link to this path or name. For `sync` see
@@ -57,7 +46,7 @@ def catalogue(
     """
     freshness = bring_up_to_date(memory, memory.index_model(), "keyword", sync=sync)
     if freshness.state == EMPTY:
-        return Catalogue(freshness)
+        return DocumentList(freshness)
     from memcli.store.documents import in_order
 
     with memory.store.snapshot() as snapshot:
@@ -70,15 +59,15 @@ def catalogue(
             listed = linking_to(snapshot, links_to, listed, roots)
             if not listed:
                 reason = Reason("links", f"no document links to {links_to}")
-                return Catalogue(freshness, empty_reason=reason)
+                return DocumentList(freshness, empty_reason=reason)
         if listed:
             total = listed[0].total or len(listed)
             chosen = tuple(map(_entry, in_order(listed, order)[:limit]))
             speakers = _speakers(snapshot, filters) if len(chosen) > MOST_LISTED else {}
-            return Catalogue(freshness, chosen, total, speakers)
+            return DocumentList(freshness, chosen, total, speakers)
         from memcli.search.empty_result import blocking_filter
 
-        return Catalogue(freshness, empty_reason=blocking_filter(snapshot, filters))
+        return DocumentList(freshness, empty_reason=blocking_filter(snapshot, filters))
 
 
 def _speakers(snapshot: Snapshot, filters: Filters) -> dict[str, Collection[Place]]:
@@ -114,7 +103,7 @@ class DocumentCount(Record):
         return ", ".join(self.speakers[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def counted(catalogue: Catalogue) -> list[DocumentCount]:
+def counted(listed: DocumentList) -> list[DocumentCount]:
     """Count documents by folder and month, in order of their first document.
 
     If there are many months in several folders, count by folder and name the speakers of each. A
@@ -124,7 +113,7 @@ def counted(catalogue: Catalogue) -> list[DocumentCount]:
     """
     months: dict[tuple[str, str], int] = {}
     folders: dict[str, list[DocumentEntry]] = {}
-    for document in catalogue.documents:
+    for document in listed.documents:
         name = shown(document.source, document.path)
         folder, month = name[: name.rfind("/") + 1] or "./", (document.date or "")[:7]
         months[folder, month] = months.get((folder, month), 0) + 1
@@ -136,7 +125,7 @@ def counted(catalogue: Catalogue) -> list[DocumentCount]:
         above = _above(folder)
         if inside[above] == 1 and len(folders.get(above, ())) == 1:
             folders[above] += folders.pop(folder)
-    return [_of_folder(folder, own, catalogue.speakers) for folder, own in folders.items()]
+    return [_of_folder(folder, own, listed.speakers) for folder, own in folders.items()]
 
 
 def _above(folder: str) -> str:

@@ -123,7 +123,9 @@ class Memory:
         from memcli.search.question import Question
 
         moment = now or self.workspaces.moment()
-        options = self._options(filters, limit, moment, budget=budget, whole=full, ends=not more)
+        options = self._options(
+            filters, limit, moment, budget=budget, whole=full, worthwhile=not more
+        )
         question = Question.by(self.config, text, moment)
         result = ask(self.workspaces, question, options, sync=sync)
         return results_of(result, now=moment.isoformat(timespec="seconds"))
@@ -139,7 +141,7 @@ class Memory:
         from memcli.search.options import options_of
 
         config = self.config if limit is None else self.config.having({"search.limit": limit})
-        selected = filters_of(self.workspaces, filters, moment.date())
+        selected = filters_of(self.config, filters, moment.date())[0]
         return options_of(config, filters=selected, **others)
 
     def related(
@@ -156,16 +158,16 @@ class Memory:
         document, or if it has no text.
         """
         from memcli.api.records import RelatedPassages, RetrieverStatus
-        from memcli.api.related import likenesses
+        from memcli.api.related import find_related
         from memcli.search.passages import passages_of
 
         options = self._options(filters, limit, self.workspaces.moment())
-        result = likenesses(self.workspaces, target, options, sync=sync)
+        result = find_related(self.workspaces, target, options, sync=sync)
         return RelatedPassages(
             place=result.citation,
             freshness=result.freshness,
-            retrievers=RetrieverStatus(result.alike.keyword, result.alike.semantic),
-            results=passages_of(result.alike.passages),
+            retrievers=RetrieverStatus(result.answer.keyword, result.answer.semantic),
+            results=passages_of(result.answer.passages),
             empty_reason=result.empty_reason,
         )
 
@@ -177,12 +179,10 @@ class Memory:
         `order` is path, date or newest; `sync` is as for `search`.
         """
         from memcli.api.filters import filters_of
-        from memcli.api.listing import catalogue
-        from memcli.api.records import DocumentList
+        from memcli.api.listing import list_documents
 
-        selected = filters_of(self.workspaces, filters, self.workspaces.moment().date())
-        result = catalogue(self.workspaces, selected, order=order, sync=sync)
-        return DocumentList(result.freshness, result.documents, result.empty_reason)
+        selected, _ = filters_of(self.config, filters, self.workspaces.moment().date())
+        return list_documents(self.workspaces, selected, order=order, sync=sync)
 
     def context(
         self,
@@ -202,22 +202,23 @@ class Memory:
         from memcli.api.records import ContextBlock, ContextPassage
         from memcli.context.assemble import check_shares
         from memcli.context.parts import markdown
+        from memcli.search.pipeline import NOTHING
 
         moment = now or self.workspaces.moment()
         values = {"context.budget": budget, "context.tail": tail}
         config = self.config.having({name: n for name, n in values.items() if n is not None})
         sharing = check_shares(sharing_of(config))
         made = context_of(self.workspaces, text, moment, sharing, sync=sync)
-        assembled = made.assembled
+        assembled, answer = made.assembled, made.answer or NOTHING
         return ContextBlock(
             query=made.question.text if made.question else None,
-            dates=made.answer.dates if made.answer else (),
+            dates=answer.dates,
             now=moment.isoformat(timespec="seconds"),
             budget=sharing.budget,
             tokens=assembled.tokens,
-            match=made.answer.match if made.answer else None,
-            match_reason=made.answer.match_reason if made.answer else None,
-            uncalibrated=made.answer.uncalibrated if made.answer else None,
+            match=answer.match if made.answer else None,
+            match_reason=answer.match_reason,
+            uncalibrated=answer.uncalibrated,
             freshness=made.freshness,
             markdown=markdown(assembled.parts, notice=assembled.notice),
             parts=tuple(
@@ -236,8 +237,8 @@ class Memory:
             omitted=len(assembled.left_out) + made.more,
             tokens_saved=assembled.saved,
             warnings=made.warnings,
-            repairs=made.answer.repaired if made.answer else (),
-            reranked=made.answer.reranked if made.answer else None,
+            repairs=answer.repaired,
+            reranked=answer.reranked,
         )
 
     def get(
@@ -278,10 +279,10 @@ class Memory:
         refused. A refusal is not an error: `refusal` says why, and cites the existing line.
         UsageError if the file cannot be written, BusyError if it stays locked.
         """
-        from memcli.api.remember import Wish, remember
+        from memcli.api.remember import RememberOptions, remember
 
-        wish = Wish(to, heading, type, dry_run, force, was_shown=was_shown)
-        return remember(self.workspaces.alone(), text, wish, now or self.workspaces.clock.now())
+        options = RememberOptions(to, heading, type, dry_run, force, was_shown=was_shown)
+        return remember(self.workspaces.alone(), text, options, now or self.workspaces.clock.now())
 
     def undo_remember(self) -> UndoResult:
         """Remove the last note if its lines are unchanged, as `memcli remember --undo` does."""

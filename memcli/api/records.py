@@ -6,7 +6,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from memcli.api.ask import SearchResult
     from memcli.config.settings import Config
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
     from memcli.search.rerank import RerankResult
     from memcli.search.retrievers import RetrieverUse
+
+
+# Keys of an answer that are left out if there is nothing to say.
+IF_ANY = ("read_as", "missing_phrases", "split_phrases", "shortened", "omitted_low_confidence",
+          "weaker")  # fmt: skip
 
 
 class RetrieverStatus(Record):
@@ -112,18 +117,19 @@ class DocumentList(Record):
     """The documents that pass the filters: `memcli.ls/1`."""
 
     freshness: Freshness
-    documents: tuple[DocumentEntry, ...]
-    empty_reason: Reason | None = None  # the filter that excludes everything
+    documents: tuple[DocumentEntry, ...] = ()
+    total: int = 0  # without the limit
+    speakers: Mapping[str, Collection[tuple[str, str]]] = {}  # of a long list: their documents
+    empty_reason: Reason | None = None  # the filter or the link that excludes everything
 
 
-def results_of(result: SearchResult, *, now: str, dates: Sequence[DateSpan] = ()) -> SearchResults:
-    """Make the record of a search; `dates` are those of its filters."""
+def results_of(result: SearchResult, *, now: str) -> SearchResults:
+    """Make the record of a search."""
     from memcli.search.passages import passages_of
 
     answer = result.answer._asdict()
     fields = {name: answer[name] for name in SearchResults._fields if name in answer} | {
         "query": result.question.text,
-        "dates": (*result.answer.dates, *dates),
         "now": now,
         "freshness": result.freshness,
         "retrievers": RetrieverStatus(answer["keyword"], answer["semantic"]),
@@ -149,10 +155,31 @@ def search_record(
     `whole` object has the keys that few programs need.
     """
     from memcli.render import jsonio
+    from memcli.search.budget import shortened
 
-    record = jsonio.search_envelope(
-        result.question, results, result.freshness, result.answer, dates=dates, now=now
-    )
+    question, answer = result.question, result.answer
+    every = {
+        "schema": "memcli.search/1",
+        "query": question.typed or question.text,
+        "read_as": question.typed and question.text,
+        "dates": jsonio.dates_of(dates),
+        "now": now,
+        "match": answer.match,
+        **jsonio.match_reasons(answer),
+        **jsonio.freshness_fields(result.freshness),
+        "retrievers": jsonio.retrievers(answer),
+        "missing_phrases": list(answer.missing_phrases),
+        "split_phrases": list(answer.split_phrases),
+        **jsonio.repairs(answer),
+        **jsonio.reranked(answer),
+        **jsonio.speaker_match(answer),
+        "results": results,
+        "omitted_over_budget": answer.omitted_over_budget,
+        "shortened": shortened(answer.passages),
+        "omitted_low_confidence": answer.omitted_low_confidence,
+        "weaker": answer.weaker,
+    }
+    record = {key: value for key, value in every.items() if value or key not in IF_ANY}
     if not whole:
         record = jsonio.few_of_answer(record)
     record |= jsonio.implicit_sources(config)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.api import targets
-from memcli.api.ask import bring_up_to_date, for_all
-from memcli.api.workspaces import answered
+from memcli.api.ask import bring_up_to_date, hint_for_all
+from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.indexing.freshness import Freshness
 from memcli.record import Record
 from memcli.search.options import SearchOptions
-from memcli.search.related import NONE, RelatedChunks, related
+from memcli.search.pipeline import NOTHING, Answer
+from memcli.search.query import ParsedQuery, parse
+from memcli.search.related import related
 from memcli.store.records import Scope
 from memcli.types import EMPTY, Excerpt, Filters, Lines, cite
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
 
 
-class Likenesses(Record):
+class RelatedResult(Record):
     """The passages most similar to a place, and whether the index was up to date."""
 
     source: str
@@ -28,7 +30,8 @@ class Likenesses(Record):
     start_line: int  # of the chunks at the place
     end_line: int
     freshness: Freshness
-    alike: RelatedChunks = NONE
+    answer: Answer = NOTHING
+    query: ParsedQuery = parse("")  # of the words of the place
     empty_reason: Reason | None = None  # which filter excluded everything
 
     @property
@@ -37,14 +40,14 @@ class Likenesses(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 
-def likenesses(
+def find_related(
     memory: Workspaces,
     target: str,
     options: SearchOptions,
     *,
     sync: bool | None = None,
     here: str | None = None,
-) -> Likenesses:
+) -> RelatedResult:
     """Find the passages most similar to the chunks at a path, a citation or a record ref.
 
     A whole document is compared with the others. For `sync` see `ask.bring_up_to_date`; relative
@@ -58,22 +61,22 @@ def likenesses(
         raise NotFoundError(error.message, hint=hint) from error
     first, last = targets.lines_of(place, file, owner.workspace.index_settings())
     place = place._replace(source=owner.before + place.source)
-    return _likenesses(memory, place, (first, last), options, sync=sync)
+    return _find_related(memory, place, (first, last), options, sync=sync)
 
 
-@answered
-def _likenesses(
+@has_fallback
+def _find_related(
     memory: Workspaces,
     target: targets.Target,
     lines: Lines,
     options: SearchOptions,
     *,
     sync: bool | None,
-) -> Likenesses:
+) -> RelatedResult:
     first, last = lines
     freshness = bring_up_to_date(memory, memory.index_model(), options.mode, sync=sync)
     if freshness.state == EMPTY:
-        return Likenesses(*target.document, first, last, freshness)
+        return RelatedResult(*target.document, first, last, freshness)
     with memory.store.snapshot() as snapshot:
         chunks = snapshot.excerpts_of([target.document], Scope())
         if not chunks:
@@ -83,13 +86,14 @@ def _likenesses(
         place = _at(chunks, first, last)
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
-        alike, nothing = related(snapshot, place, options), None
-        alike = alike._replace(semantic=for_all(memory, alike.semantic))
-        if not alike.passages and options.filters != Filters(view=options.filters.view):
+        answer, query = related(snapshot, place, options)
+        answer = answer._replace(semantic=hint_for_all(memory, answer.semantic))
+        nothing = None
+        if not answer.passages and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter
 
             nothing = blocking_filter(snapshot, options.filters)
-    return Likenesses(*target.document, start, end, freshness, alike, nothing)
+    return RelatedResult(*target.document, start, end, freshness, answer, query, nothing)
 
 
 def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:

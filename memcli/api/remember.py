@@ -10,7 +10,8 @@ from datetime import datetime
 
 from memcli.api.similar_lines import SimilarLines, length, windows
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.errors import ConfigError, MemcliError, NotFoundError, Reason, UsageError
+from memcli.config.settings import check_sum
+from memcli.errors import MemcliError, NotFoundError, Reason, UsageError
 from memcli.markdown.links import CORRECTS, corrected_lines
 from memcli.markdown.parse import parse
 from memcli.record import Record
@@ -42,7 +43,7 @@ _KNOWN = ("duplicate", "near-duplicate", "known", "echo")  # rules about what is
 HINT_TO = "memcli remember TEXT --to MEMORY.md"
 
 
-class Wish(Record):
+class RememberOptions(Record):
     """How to save a note."""
 
     to: str = TODAY  # today's log, or the path of a file in the workspace
@@ -111,84 +112,83 @@ class _TwiceError(Exception):
         self.lines = first, last
 
 
-def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
+def remember(
+    workspace: Workspace, text: str, options: RememberOptions, now: datetime
+) -> RememberResult:
     """Check a note, and append it to a file of the workspace.
 
     UsageError if the file cannot be written, BusyError if another process keeps it locked; nothing
     is written then. A refusal is not an error.
     """
     text = cleaned(text)
-    _check_marks(text, wish)
-    path = _path_of(workspace, wish, now)
-    older = _corrected(workspace, wish.corrects)
-    older_text = _one_note(workspace, older) if older else ""
-    behind = f"{CORRECTS} {older}" if older else wish.source
+    _check_marks(text, options)
+    path = _path_of(workspace, options, now)
+    older = _older_note(workspace, options.corrects)
+    behind = f"{CORRECTS} {older.citation}" if older else options.source
     written = f"{text} ({behind})" if behind else text
-    note = _note(written, wish, now)
+    note = _note(written, options, now)
     similar = SimilarLines(workspace)
     older, unknown = (older, ()) if older else _corrected_by_text(workspace, text)
-    settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
-    settings = settings._replace(is_of_agent=bool(wish.by), knows_cosines=similar.knows_cosines)
-    others = [each for each in similar.of(text) if not (older and _overlaps(each, older))]
+    settings = admission_settings(workspace, is_gated=options.gate, was_shown=options.was_shown)
+    settings = settings._replace(is_of_agent=bool(options.by), knows_cosines=similar.knows_cosines)
+    others = [each for each in similar.of(text) if not (older and _overlaps(each, older.citation))]
     judged = admission.judge(text, others, settings, heading=note.heading)
     if older:
-        judged = _for_correction(judged, OlderLine(older, older_text, differs=True), text)
-    title = os.path.basename(path).rpartition(".")[0]
-    root = root_of(workspace)
+        judged = _for_correction(judged, older, text)
+    fitted: list[PlacedNote] = []
 
-    def done(stored: bool, made: AppendedNote | None, judged: Judgement = judged) -> RememberResult:
-        return RememberResult(
-            stored=stored,
-            path=path,
-            start_line=made.first_line if made else None,
-            end_line=made.last_line if made else None,
-            text=shown_text(workspace, placed[-1].text if placed else text),
-            made=bool(made and made.is_new),
-            refusal=judged.refusal,
-            checks=judged.checks,
-            score=judged.score.value,
-            older=shown_lines(workspace, judged),
-            notices=(*similar.notices, *unknown),
-        )
-
-    placed: list[PlacedNote] = []
-
-    def make(data: bytes | None) -> PlacedNote:
-        fitted = place(data, note, name=path, title=title)
-        if not wish.force:
+    def fit(data: bytes | None) -> PlacedNote:
+        title = os.path.basename(path).rpartition(".")[0]
+        placed = place(data, note, name=path, title=title)
+        if not options.force:
             for each in dict.fromkeys((text, written)):
                 _refuse_twice(data, each)
-        placed.append(fitted)
-        return fitted
+        fitted.append(placed)
+        return placed
 
+    root, refusal, appended = root_of(workspace), judged.refusal, None
     # --force does not save an empty or an overlong note.
-    refusal = judged.refusal
-    if refusal is not None and (not wish.force or refusal.rule in ("empty", "too-long")):
-        return done(False, None)
-    try:
-        if wish.dry_run:
-            return done(False, append.planned(path, append.read(root, path), make))
-        return done(True, _append(workspace, root, path, make, wish.by))
-    except _TwiceError as twice:
-        here = cite(MEMORY_SOURCE, path, *twice.lines)
-        check = Check("duplicate", False, "duplicate of an existing line", here)
-        return done(False, None, judged._replace(checks=(*judged.checks[:2], check)))
+    if refusal is None or (options.force and refusal.rule not in ("empty", "too-long")):
+        try:
+            if options.dry_run:
+                appended = append.planned(path, append.read(root, path), fit)
+            else:
+                appended = _append(workspace, root, path, fit, options.by)
+        except _TwiceError as twice:
+            here = cite(MEMORY_SOURCE, path, *twice.lines)
+            check = Check("duplicate", False, "duplicate of an existing line", here)
+            judged = judged._replace(checks=(*judged.checks[:2], check))
+    return RememberResult(
+        stored=appended is not None and not options.dry_run,
+        path=path,
+        start_line=appended.first_line if appended else None,
+        end_line=appended.last_line if appended else None,
+        text=shown_text(workspace, fitted[-1].text if fitted else text),
+        made=appended is not None and appended.is_new,
+        refusal=judged.refusal,
+        checks=judged.checks,
+        score=judged.score.value,
+        older=shown_lines(workspace, judged),
+        notices=(*similar.notices, *unknown),
+    )
 
 
-def remember_again(workspace: Workspace, text: str, wish: Wish, now: datetime) -> RememberResult:
+def remember_again(
+    workspace: Workspace, text: str, options: RememberOptions, now: datetime
+) -> RememberResult:
     """Save a correction, also if a note says the same; if the author wrote that note, remove it."""
-    noted = remember(workspace, text, wish, now)
+    noted = remember(workspace, text, options, now)
     known = noted.refusal
     if known is None or known.rule not in _KNOWN or not known.citation:
         return noted
-    if known.citation == _corrected(workspace, wish.corrects):
+    if known.citation == _corrected(workspace, options.corrects):
         return noted  # it says the same as the line that it is to replace
     if f"({CORRECTS} " in _lines(workspace, known.citation).text:
         return noted
     with suppress(NotFoundError):  # somebody else's note: only a note of one's own has the mark
-        if forget(workspace, known.citation, by=wish.by).reason:
+        if forget(workspace, known.citation, by=options.by).reason:
             return noted
-    return remember(workspace, text, wish._replace(force=True), now)
+    return remember(workspace, text, options._replace(force=True), now)
 
 
 def _for_correction(judged: Judgement, older: OlderLine, text: str) -> Judgement:
@@ -230,9 +230,9 @@ def _overlaps(line: SimilarLine, citation: str) -> bool:
     return shown(line.source, line.path) == place and not is_apart
 
 
-def _check_marks(text: str, wish: Wish) -> None:
+def _check_marks(text: str, options: RememberOptions) -> None:
     """Refuse a note of an agent that marks a line by its text, where nothing checks the line."""
-    if wish.by and not wish.corrects and (cited := corrected_lines(text)):
+    if options.by and not options.corrects and (cited := corrected_lines(text)):
         raise UsageError(
             "a note cannot mark a line as corrected by its text",
             hint=f"memory_correct with the citation {cite(MEMORY_SOURCE, *cited)}",
@@ -251,6 +251,12 @@ def _corrected(workspace: Workspace, citation: str) -> str:
             hint=f"{older.citation.rpartition(':')[0]}:{older.start_line}",
         )
     return older.citation
+
+
+def _older_note(workspace: Workspace, citation: str) -> OlderLine | None:
+    """Return the note that another replaces; None if it replaces none."""
+    current = _corrected(workspace, citation)
+    return OlderLine(current, _one_note(workspace, current), differs=True) if current else None
 
 
 def _one_note(workspace: Workspace, citation: str) -> str:
@@ -290,14 +296,19 @@ def _one_note(workspace: Workspace, citation: str) -> str:
     )
 
 
-def _corrected_by_text(workspace: Workspace, text: str) -> tuple[str, tuple[Reason, ...]]:
-    """Cite the lines that a text says it corrects, or say why there are none."""
+def _corrected_by_text(
+    workspace: Workspace, text: str
+) -> tuple[OlderLine | None, tuple[Reason, ...]]:
+    """Return the lines that a text says it corrects, or say why there are none."""
+    cited = corrected_lines(text)
+    if not cited:
+        return None, ()
     try:
-        cited = corrected_lines(text)
-        return _corrected(workspace, cite(MEMORY_SOURCE, *cited)) if cited else "", ()
+        citation = _corrected(workspace, cite(MEMORY_SOURCE, *cited))
     except MemcliError as error:
         why = f"the note corrects a line that memcli does not find: {error.message}"
-        return "", (error.reason._replace(text=why),)
+        return None, (error.reason._replace(text=why),)
+    return OlderLine(citation, "", differs=True), ()
 
 
 def undo_remember(workspace: Workspace) -> UndoResult:
@@ -406,16 +417,17 @@ def _refuse_twice(data: bytes | None, text: str) -> None:
             raise _TwiceError(first, last)
 
 
-def _note(text: str, wish: Wish, now: datetime) -> Note:
-    if wish.type and wish.type not in TYPES:
+def _note(text: str, options: RememberOptions, now: datetime) -> Note:
+    if options.type and options.type not in TYPES:
         raise UsageError(
-            f"the type must be one of {', '.join(TYPES)}, not {wish.type!r}", hint="--type feedback"
+            f"the type must be one of {', '.join(TYPES)}, not {options.type!r}",
+            hint="--type feedback",
         )
-    heading = " ".join(cleaned(wish.heading).split()).lstrip("#").strip()
-    time = now.strftime("%H:%M") if wish.to == TODAY else ""
-    matter = {"source_kind": wish.by, "scope": wish.scope}
+    heading = " ".join(cleaned(options.heading).split()).lstrip("#").strip()
+    time = now.strftime("%H:%M") if options.to == TODAY else ""
+    matter = {"source_kind": options.by, "scope": options.scope}
     metadata = "".join(f"{key}: {value}\n" for key, value in matter.items() if value)
-    return Note(text, heading, wish.type, time, metadata)
+    return Note(text, heading, options.type, time, metadata)
 
 
 def root_of(workspace: Workspace) -> str:
@@ -423,7 +435,7 @@ def root_of(workspace: Workspace) -> str:
     return workspace.index_settings().source(MEMORY_SOURCE).root
 
 
-def _path_of(workspace: Workspace, wish: Wish, now: datetime) -> str:
+def _path_of(workspace: Workspace, options: RememberOptions, now: datetime) -> str:
     """Return the path for a note; UsageError if no search would read that file."""
     from memcli.markdown.lineage import is_place
     from memcli.workspace.ignore import is_markdown, load_rules
@@ -432,9 +444,9 @@ def _path_of(workspace: Workspace, wish: Wish, now: datetime) -> str:
 
     if not workspace.config.is_marked:
         raise NotFoundError(f"{workspace.config.workspace} is not a workspace", hint="memcli init")
-    path = to = wish.to
-    if to == TODAY and wish.by:  # a document with another author than the owner
-        path = f"{MEMORY_FOLDER}/{wish.by}/{now.date().isoformat()}.md"
+    path = to = options.to
+    if to == TODAY and options.by:  # a document with another author than the owner
+        path = f"{MEMORY_FOLDER}/{options.by}/{now.date().isoformat()}.md"
     elif to == TODAY:
         root, name = root_of(workspace), f"{now.date().isoformat()}.md"
         path = daily_note(root, now.date()) or f"{MEMORY_FOLDER}/{name}"
@@ -504,12 +516,7 @@ def admission_settings(
     """Return the settings of the rules; `is_gated` always refuses notes of little worth."""
     config = workspace.config
     weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
-    if abs(sum(weights) - 1.0) > 1e-6:
-        raise ConfigError(
-            f"gating.novelty, gating.specificity and gating.kind must sum to 1, not"
-            f" {sum(weights):g}",
-            hint="memcli config gating",
-        )
+    check_sum("gating.novelty, gating.specificity and gating.kind", weights, "gating")
     least = config("gate.least") or (admission.LEAST_WORTH if is_gated else 0.0)
     return AdmissionSettings(weights, least, was_shown)
 

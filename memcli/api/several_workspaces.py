@@ -29,7 +29,6 @@ from memcli.errors import (
 from memcli.indexing.freshness import Freshness
 from memcli.record import Record
 from memcli.store.qualified_names import FailedStoreError
-from memcli.store.union import StoreState
 from memcli.threads import side_by_side
 from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, Encoder
 from memcli.workspace.locate import ENV_NAME, locate
@@ -186,7 +185,7 @@ def own_first(
 ANSWERING = (UP_TO_DATE, OUT_OF_DATE, REMOTE)
 
 
-def together(
+def update_each(
     members: Sequence[NamedWorkspace], bring_up_to_date: Callable[[Workspace], Freshness]
 ) -> Freshness:
     """Update each workspace; if one fails, the others answer.
@@ -195,7 +194,7 @@ def together(
     machine can answer instead.
     """
     lost: dict[str, StoreError] = {}
-    states = side_by_side(lambda each: _state(each, bring_up_to_date, lost), members)
+    states = side_by_side(lambda each: _freshness_of(each, bring_up_to_date, lost), members)
     if lost:
         raise FailedStoreError([*lost], next(iter(lost.values())))
     if all(state.state == FAILED for state in states):
@@ -207,48 +206,60 @@ def together(
     return joined_freshness([first._replace(is_own=first.state != REMOTE), *states[1:]])
 
 
-def joined_freshness(states: Sequence[StoreState]) -> Freshness:
+def joined_freshness(states: Sequence[Freshness]) -> Freshness:
     """Combine the freshness of several workspaces: what one lacks, the answer lacks."""
-    there = [state for state in states if state.state in ANSWERING]
+    answering = [state for state in states if state.state in ANSWERING]
     waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
     left_out = [_left_out(state) for state in waiting if state.reason]
-    own = (notice for state in states for notice in state.notices)
-    notices = [*left_out, *own]
-    if not there:
+    if not answering:
+        reasons = [*left_out, *(state.reason for state in states if state.reason)]
         state = NOT_INDEXED if waiting else EMPTY
-        reason = left_out[0] if left_out else next((s.reason for s in states if s.reason), None)
-        return Freshness(state, 0, reason, (), tuple(states))
-    stored = [state for state in there if state.state == REMOTE]
-    behind = [state for state in there if state.reason and state.state != REMOTE]
-    reason = behind[0].reason if behind else None
-    if reason and len(behind) > 1:
-        names = ", ".join(state.name for state in behind)
-        text = f"{names}: {reason.text}" if reason.code == LOCAL_FALLBACK else f"in {names}"
-        reason = reason._replace(text=text)
-    elif reason:
-        reason = reason._replace(text=f"{behind[0].name}: {reason.text}")
-    if stored:
-        text = f"{len(stored)} workspaces are searched as the shared index has them"
-        if len(stored) == 1:
-            text = f"{stored[0].name}: {stored[0].reason.text if stored[0].reason else REMOTE}"
-        text = f"{reason.text}; {text}" if reason else text
-        reason = (reason or Reason(REMOTE, ""))._replace(text=text)
-    own_states = {state.state for state in there}
-    whole = next(state for state in (OUT_OF_DATE, REMOTE, UP_TO_DATE) if state in own_states)
-    pending = sum(state.pending for state in there)
-    missing = [state.missing for state in there if state.missing]
-    named = missing[0] if len(missing) == 1 else ""
-    return Freshness(whole, pending, reason, tuple(notices), tuple(states), named)
+        return Freshness(state, 0, next(iter(reasons), None), (), tuple(states))
+    reasons = [
+        *_why_out_of_date([s for s in answering if s.reason and s.state != REMOTE]),
+        *_why_stored([s for s in answering if s.state == REMOTE]),
+    ]
+    text = "; ".join(reason.text for reason in reasons)
+    there = {state.state for state in answering}
+    missing = [state.missing for state in answering if state.missing]
+    return Freshness(
+        next(state for state in (OUT_OF_DATE, REMOTE, UP_TO_DATE) if state in there),
+        sum(state.pending for state in answering),
+        reasons[0]._replace(text=text) if reasons else None,
+        (*left_out, *(notice for state in states for notice in state.notices)),
+        tuple(states),
+        missing[0] if len(missing) == 1 else "",
+    )
 
 
-def _state(
-    each: NamedWorkspace,
+def _why_out_of_date(states: Sequence[Freshness]) -> list[Reason]:
+    """Return the reason of the first workspace, with the names of all."""
+    reasons = [state.reason for state in states if state.reason]
+    if not reasons:
+        return []
+    names, reason = ", ".join(state.name for state in states), reasons[0]
+    is_one_text = len(states) == 1 or reason.code == LOCAL_FALLBACK
+    return [reason._replace(text=f"{names}: {reason.text}" if is_one_text else f"in {names}")]
+
+
+def _why_stored(states: Sequence[Freshness]) -> list[Reason]:
+    """Say that some workspaces are read from the shared index."""
+    if len(states) > 1:
+        text = f"{len(states)} workspaces are searched as the shared index has them"
+        return [Reason(REMOTE, text)]
+    return [Reason(REMOTE, _line(state)) for state in states]
+
+
+def _freshness_of(
+    member: NamedWorkspace,
     bring_up_to_date: Callable[[Workspace], Freshness],
     lost: dict[str, StoreError],
-) -> StoreState:
-    name, folder, workspace, why_not = each
+) -> Freshness:
+    """Update one workspace; add it to `lost` if the index of this machine can answer instead."""
+    name, folder, workspace, why_not = member
+    failed = Freshness(FAILED, 0, why_not, (), name=name, folder=folder)
     if workspace is None:
-        return StoreState(name, folder, FAILED, 0, why_not)
+        return failed
     try:
         freshness = bring_up_to_date(workspace)
     except UsageError:  # the command line is wrong, not a workspace
@@ -257,21 +268,22 @@ def _state(
         if isinstance(error, StoreError) and workspace.store.local_fallback() is not None:
             lost[name] = error
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
-        return StoreState(name, folder, FAILED, 0, for_folder(why, folder))
-    reason = freshness.reason and for_folder(freshness.reason, folder)
-    own_notices = (for_folder(notice, folder) for notice in freshness.notices)
-    notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in own_notices)
-    return StoreState(
-        name, folder, freshness.state, freshness.pending, reason, notices, missing=freshness.missing
+        return failed._replace(reason=for_folder(why, folder))
+    notices = (for_folder(notice, folder) for notice in freshness.notices)
+    return freshness._replace(
+        name=name,
+        folder=folder,
+        reason=freshness.reason and for_folder(freshness.reason, folder),
+        notices=tuple(notice._replace(text=f"{name}: {notice.text}") for notice in notices),
     )
 
 
-def _left_out(state: StoreState) -> Reason:
+def _left_out(state: Freshness) -> Reason:
     reason = state.reason or Reason(FAILED, "")
     return reason._replace(text=f"{_line(state)}; it is left out")
 
 
-def _line(state: StoreState) -> str:
+def _line(state: Freshness) -> str:
     return f"{state.name}: {state.reason.text if state.reason else state.state}"
 
 
@@ -314,33 +326,40 @@ class SeveralRuns(Record):
     workspaces: tuple[MemberRun, ...]
 
 
-def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
+def status_of_each(workspaces: Workspaces, *, deep: bool) -> SeveralStatus:
     """Describe each workspace; if one fails, the others continue."""
     from memcli.api.status import status
 
-    each = _each(memory, lambda one: status(one, deep=deep))
+    each = _of_each(workspaces, lambda workspace: status(workspace, deep=deep))
     return SeveralStatus("memcli.status-several/1", tuple(MemberStatus(*row) for row in each))
 
 
-def index_each(memory: Workspaces, job: Job) -> SeveralRuns:
+def index_each(workspaces: Workspaces, job: Job) -> SeveralRuns:
     """Index each workspace; if one fails, the others continue."""
     from memcli.api.sync import Vectors, run_record, sync
 
-    def index(one: Workspace) -> IndexRun:
-        return run_record(sync(one, job, Vectors(one)), one)
+    def index(workspace: Workspace) -> IndexRun:
+        return run_record(sync(workspace, job, Vectors(workspace)), workspace)
 
-    each = _each(memory, index)
+    each = _of_each(workspaces, index)
     return SeveralRuns("memcli.index-several/1", tuple(MemberRun(*row) for row in each))
 
 
-def _each(
-    memory: Workspaces, work: Callable[[Workspace], Made]
+def _of_each(
+    workspaces: Workspaces, work: Callable[[Workspace], Made]
 ) -> Iterator[tuple[str, str, bool, Made | None, Reason | None]]:
-    for place, (name, folder, workspace, why_not) in enumerate(memory.members):
-        made, error = None, why_not
-        if workspace is not None:
-            try:
-                made = work(workspace)
-            except MemcliError as raised:
-                error = raised.reason
-        yield name, folder, place == 0, made, error
+    for number, member in enumerate(workspaces.members):
+        made, error = attempt(member, work)
+        yield member.name, member.folder, number == 0, made, error.reason if error else None
+
+
+def attempt(
+    member: NamedWorkspace, work: Callable[[Workspace], Made]
+) -> tuple[Made | None, MemcliError | None]:
+    """Work on a workspace; return the result, or why it cannot be opened or failed."""
+    if member.workspace is None:
+        return None, error_of(member.reason or Reason("not-found", "it cannot be opened"))
+    try:
+        return work(member.workspace), None
+    except MemcliError as error:
+        return None, error

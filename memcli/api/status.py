@@ -11,13 +11,12 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from memcli import types
-from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.embedding.encoders import OTHER_MODEL, IndexModel
 from memcli.embedding.registry import announcement, fingerprint_of, open_encoder, resolve_auto
 from memcli.errors import Reason, RetrieverError
-from memcli.indexing.comparison import Changes, IndexComparison, compare_index
+from memcli.indexing.comparison import IndexComparison, PlannedChanges, compare_index
 from memcli.indexing.notices import (
     broken_front_matter,
     incomplete,
@@ -73,7 +72,7 @@ class IndexContents(Record):
 
 # Of an index whose files are on another machine.
 AS_STORED = IndexComparison(
-    Listing((), (), ()), {}, Changes((), (), (), (), ()), (), is_indexed=True, is_read=True
+    Listing((), (), ()), {}, PlannedChanges(), is_indexed=True, is_read=True
 )
 
 
@@ -130,17 +129,6 @@ class SourceStatus(Record):
     last_date: str | None
 
 
-class PlannedChanges(Record):
-    """What a run of `index` would change."""
-
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    reindexed: tuple[str, ...]
-    moved: tuple[RenamedFile, ...]
-    removed: tuple[str, ...]
-    settings: tuple[str, ...]  # settings with other values than in the index
-
-
 class VectorStatus(Record):
     """The vectors of an index."""
 
@@ -190,7 +178,7 @@ def gather(workspace: Workspace, *, deep: bool) -> Findings:
     the contents of the index.
     """
     memory = Workspaces(workspace)
-    return memory.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
+    return memory.with_fallback(lambda each: _gathered(each.lead, deep=deep), mends=False)
 
 
 def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
@@ -396,26 +384,13 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
             )
             for source in findings.config.sources
         ),
-        changes=planned(comparison),
+        changes=comparison.changes,
         summaries=findings.summaries,
         skipped=(*listing.skips, *no_text, *listing.unlisted),
         unlisted=tuple(types.shown(s.source, s.path or ".") for s in listing.unlisted),
         retrievers={"keyword": {"available": True}, "semantic": semantic},
         vectors=_vectors(findings),
         warnings=tuple(map(sentence, warnings)),
-    )
-
-
-def planned(comparison: IndexComparison) -> PlannedChanges:
-    """Describe what a run of `index` would change."""
-    changes = comparison.changes
-    return PlannedChanges(
-        tuple(changes.added),
-        tuple(changes.changed),
-        tuple(changes.again),
-        tuple(RenamedFile(*pair) for pair in changes.moved),
-        tuple(changes.removed),
-        tuple(comparison.settings),
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from memcli.api.workspace import Workspace
     from memcli.indexing.indexer import OnMade, Progress, Report
-    from memcli.indexing.planning import Settings
+    from memcli.indexing.planning import RenamedFile, Settings
     from memcli.store.port import Change
 
     Made = TypeVar("Made")
@@ -41,13 +41,6 @@ class Job(Record):
     prune: bool = False
     wait_seconds: float = 60.0  # seconds to wait for another writer
     texts: int | None = None  # maximum of texts to embed; None: all
-
-
-class RenamedFile(Record):
-    """A file with another name."""
-
-    from_: str
-    to: str
 
 
 class IndexedFiles(Record):
@@ -79,12 +72,12 @@ class IndexRun(Record):
 def files_of(report: Report) -> IndexedFiles:
     """Describe the changes of a run to the indexed files."""
     return IndexedFiles(
-        added=tuple(report.added),
-        changed=tuple(report.changed),
-        moved=tuple(RenamedFile(*pair) for pair in report.moved),
-        removed=tuple(report.removed),
-        unchanged=report.unchanged,
-        skipped=(*report.skips, *report.unlisted),
+        report.added,
+        report.changed,
+        report.moved,
+        report.removed,
+        report.unchanged,
+        (*report.skips, *report.unlisted),
     )
 
 

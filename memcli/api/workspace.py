@@ -146,7 +146,8 @@ class Workspace:
         )
         # Why the index of this machine answers instead of an unreachable one.
         self.fallback_reason: Reason | None = None
-        self.mended: tuple[Reason, ...] = ()  # repairs of a damaged index, which an answer reports
+        # Repairs of a damaged index, which the next answer reports.
+        self.repair_notices: tuple[Reason, ...] = ()
         # Shows the work on the index that a question waits for; see `Workspaces.showing`.
         self.on_progress: Progress = lambda stage, done, total: None
 
@@ -188,7 +189,7 @@ class Workspace:
             with self.store.change(wait_seconds=WAIT_SECONDS, sleep=self.clock.sleep) as change:
                 notices = change.notices or (change.start_over(error.message),)
                 if not change.known():  # otherwise another process has built it already
-                    self.mended = tuple(Reason("damaged", notice) for notice in notices)
+                    self.repair_notices = tuple(Reason("damaged", notice) for notice in notices)
         except (BusyError, StoreError):
             return False
         return True

@@ -118,23 +118,12 @@ class NamedWorkspace(Record):
     workspace: Workspace | None  # None: it cannot be opened
     reason: Reason | None = None  # why it cannot be opened
 
-    def opened(self) -> Workspace:
+    def require(self) -> Workspace:
         """Return the workspace, or raise the error that says why it cannot be opened."""
         if self.workspace is None:
             reason = self.reason or Reason("not-found", "it cannot be opened")
             raise error_of(reason._replace(text=f"{self.name}: {reason.text}"))
         return self.workspace
-
-
-class Group(Record):
-    """Several workspaces that are searched together."""
-
-    members: Sequence[NamedWorkspace]  # the primary one first, if there is one
-    config: Config  # the settings of a question, with all sources by their full names
-    store: UnionStore
-    has_own: bool  # the first one is primary: its private notes may be shown
-    named_by: str  # the options that name them in a command
-    shared_index: SharedIndex | None  # the shared index of those without files
 
 
 class DocumentOwner(Record):
@@ -166,36 +155,36 @@ class DocumentOwner(Record):
 class Workspaces:
     """One workspace, or several that answer as one. Threads may share it."""
 
-    def __init__(self, lead: Workspace, group: Group | None = None) -> None:
-        """Take the workspace, or the first of several: its settings apply to a question."""
-        self.lead, self.group = lead, group
+    def __init__(
+        self,
+        lead: Workspace,
+        members: Sequence[NamedWorkspace] = (),
+        *,
+        config: Config | None = None,
+        store: Store | UnionStore | None = None,
+        has_own: bool = True,
+        named_by: str = "",
+        shared_index: SharedIndex | None = None,
+    ) -> None:
+        """Take a workspace; `joined` joins several.
+
+        The settings of the lead apply to a question. `members` are several by their names, the
+        primary one first, including those that cannot be opened; `config` has the sources of all by
+        their full names, and `store` answers for all. Without `has_own` none of them is primary: no
+        private notes are shown. `named_by` are the options that name them in a command, and
+        `shared_index` is that of members without files.
+        """
+        self.lead, self.members = lead, members
+        self.config: Config = config or lead.config
+        self.store: Store | UnionStore = store or lead.store
+        self.has_own, self.named_by, self.shared_index = has_own, named_by, shared_index
         self.clock, self.environ = lead.clock, lead.environ
-
-    @property
-    def config(self) -> Config:
-        """Return the settings of a question, with the sources of all workspaces."""
-        return self.group.config if self.group else self.lead.config
-
-    @property
-    def store(self) -> Store | UnionStore:
-        """Return the store that answers questions."""
-        return self.group.store if self.group else self.lead.store
-
-    @property
-    def members(self) -> Sequence[NamedWorkspace]:
-        """Return several workspaces by their names, including those that cannot be opened."""
-        return self.group.members if self.group else ()
 
     @property
     def opened(self) -> Sequence[Workspace]:
         """Return every workspace that could be opened."""
         opened = [each.workspace for each in self.members if each.workspace]
         return opened or [self.lead]
-
-    @property
-    def named_by(self) -> str:
-        """Return the options that name several workspaces in a command."""
-        return self.group.named_by if self.group else ""
 
     def alone(self) -> Workspace:
         """Return the one workspace; UsageError if there are several."""
@@ -212,16 +201,16 @@ class Workspaces:
 
     def provenance(self) -> Reason | None:
         """Describe the past or stored state that is read; None for files, and for several."""
-        return None if self.group else self.lead.provenance()
+        return None if self.members else self.lead.provenance()
 
     def index_settings(self) -> Settings:
         """Return the settings for reading documents."""
         settings = self.lead.index_settings()
-        return settings._replace(sources=self.config.sources) if self.group else settings
+        return settings._replace(sources=self.config.sources) if self.members else settings
 
     def index_model(self) -> IndexModel:
         """Read which model made the index, or the first of several indexes that can be read."""
-        if not self.group:
+        if not self.members:
             return self.lead.index_model()
         for each in self.opened:
             with suppress(BusyError, AwayError):
@@ -236,7 +225,7 @@ class Workspaces:
         Returns the names of each group, the workspace that opens its model, and the snapshot to
         search. The lead opens the model of the first workspace.
         """
-        if not self.group:
+        if not self.members:
             return [((), self.lead, snapshot)]
         from memcli.store.union import Union
 
@@ -248,23 +237,23 @@ class Workspaces:
     def owner_of(self, target: str) -> DocumentOwner:
         """Return the workspace of a document: the one in `name:path`, or else the first."""
         name, colon, rest = target.partition(":")
-        if not self.group:
+        if not self.members:
             # A citation of an answer from several workspaces of a shared index begins with a name.
             is_stored = not self.lead.has_files and name == self.config.workspace
             return DocumentOwner(self.lead, rest if colon and is_stored else target, "", True)
-        has_own = self.group.has_own
-        for turn, each in enumerate(self.members):
+        for number, each in enumerate(self.members):
             if colon and each.name == name:
-                return DocumentOwner(each.opened(), rest, f"{name}:", has_own and turn == 0)
+                is_own = self.has_own and number == 0
+                return DocumentOwner(each.require(), rest, f"{name}:", is_own)
         first = next(each for each in self.members if each.workspace)
-        return DocumentOwner(first.opened(), target, f"{first.name}:", has_own)
+        return DocumentOwner(first.require(), target, f"{first.name}:", self.has_own)
 
     def only(self, name: str) -> Workspaces:
         """Return one workspace, still with its name; both share an open encoder.
 
         UsageError for an unknown name; for a workspace that cannot be opened, the reason.
         """
-        if self.group is None:
+        if not self.members:
             raise UsageError(
                 f"only {self.config.workspace} is open, so there is nothing to choose",
                 hint="use this memory as it is, or open several workspaces",
@@ -278,30 +267,33 @@ class Workspaces:
             )
         from shlex import quote
 
-        workspace = own.opened()
+        workspace = own.require()
         if encoder_settings(workspace.config) == encoder_settings(self.config):
             workspace = workspace.sharing_encoder(self.lead)
         # Searched by itself, it is an ordinary workspace.
         return joined(
             [own],
-            shared_index=self.group.shared_index,
-            has_own=self.group.has_own and own is self.members[0],
+            shared_index=self.shared_index,
+            has_own=self.has_own and own is self.members[0],
             named_by=f"-w {quote(own.folder)}",
             lead=workspace,
         )
 
     def having(self, change: Callable[[Config], Config]) -> Workspaces:
         """Return the same workspaces with changed settings."""
-        lead = self.lead.having(config=change(self.lead.config))
-        if self.group is None:
-            return Workspaces(lead)
-        members = [
-            each._replace(workspace=each.workspace.having(config=change(each.workspace.config)))
-            if each.workspace
-            else each
-            for each in self.members
-        ]
-        return Workspaces(lead, self.group._replace(members=members, config=change(self.config)))
+
+        def changed(workspace: Workspace) -> Workspace:
+            return workspace.having(config=change(workspace.config))
+
+        return Workspaces(
+            changed(self.lead),
+            [m._replace(workspace=m.workspace and changed(m.workspace)) for m in self.members],
+            config=change(self.config),
+            store=self.store,
+            has_own=self.has_own,
+            named_by=self.named_by,
+            shared_index=self.shared_index,
+        )
 
     def without_failed(self, freshness: Freshness) -> Workspaces:
         """Leave out the workspaces that could not be updated: memcli does not wait again."""
@@ -315,12 +307,11 @@ class Workspaces:
             for each in self.members
             if each.workspace and each.name in names
         }
-        if not (self.group and any(local.values())):
+        if not any(local.values()):
             return None
-        members = [
-            each._replace(workspace=local.get(each.name) or each.workspace) for each in self.members
-        ]
-        return self._with_members(members)
+        return self._joined(
+            [m._replace(workspace=local.get(m.name) or m.workspace) for m in self.members]
+        )
 
     def _without(self, failed: Mapping[str, Reason]) -> Workspaces | None:
         """Leave out some workspaces, with the reasons; None if no other can answer."""
@@ -333,23 +324,24 @@ class Workspaces:
             return each._replace(workspace=None, reason=reason)
 
         members = [left(each) for each in self.members]
-        if not (self.group and any(each.workspace for each in members)):
-            return None
-        return self._with_members(members)
+        return self._joined(members) if any(each.workspace for each in members) else None
 
-    def _with_members(self, members: Sequence[NamedWorkspace]) -> Workspaces:
-        shared = self.group.shared_index if self.group else None
-        made = joined(members, shared_index=shared, named_by=self.named_by, lead=self.lead)
-        return Workspaces(self.lead, made.group and made.group._replace(config=self.config))
+    def _joined(self, members: Sequence[NamedWorkspace]) -> Workspaces:
+        """Join the same workspaces in another state; the settings of a question stay."""
+        made = joined(
+            members, shared_index=self.shared_index, named_by=self.named_by, lead=self.lead
+        )
+        made.config = self.config
+        return made
 
-    def answering(self, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
+    def with_fallback(self, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
         """Answer a question; if one of several workspaces fails, the others answer.
 
         If the server of an index becomes unreachable, it asks once more, perhaps another configured
         server. If none answers, it asks the local index of the same files. With `mends`, it builds
         a damaged index again.
         """
-        if self.group:
+        if self.members:
             with ExitStack() as opened:
                 return _of_the_rest(self, make, opened, mends=mends)
         try:
@@ -357,9 +349,9 @@ class Workspaces:
         except StoreError as error:
             if isinstance(error, DamagedError) and mends and self.lead.start_over(error):
                 return make(self)
-            return self._answering_again(make, error)
+            return self._ask_again(make, error)
 
-    def _answering_again(self, make: Callable[[Workspaces], Made], error: StoreError) -> Made:
+    def _ask_again(self, make: Callable[[Workspaces], Made], error: StoreError) -> Made:
         if isinstance(error, AwayError) and error.was_there:
             try:
                 return make(self)
@@ -394,25 +386,25 @@ class Workspaces:
         """Close indexes and models; a later question opens them again."""
         for each in dict.fromkeys([self.lead, *self.opened]):
             each.close()
-        if self.group:
-            self.group.store.close()
+        if self.members:
+            self.store.close()
 
 
-def answered(
+def has_fallback(
     make: Callable[Concatenate[Workspaces, Others], Made],
 ) -> Callable[Concatenate[Workspaces, Others], Made]:
-    """Let a function answer as `Workspaces.answering` does; with `sync` False, it mends nothing."""
+    """Let a function answer by `Workspaces.with_fallback`; with `sync` False, it mends nothing."""
 
     @wraps(make)
-    def answer(memory: Workspaces, /, *others: Others.args, **named: Others.kwargs) -> Made:
+    def answer(workspaces: Workspaces, /, *others: Others.args, **named: Others.kwargs) -> Made:
         mends = named.get("sync") is not False
-        return memory.answering(lambda each: make(each, *others, **named), mends=mends)
+        return workspaces.with_fallback(lambda each: make(each, *others, **named), mends=mends)
 
     return answer
 
 
 def _of_the_rest(
-    memory: Workspaces, make: Callable[[Workspaces], Made], opened: ExitStack, *, mends: bool
+    workspaces: Workspaces, make: Callable[[Workspaces], Made], opened: ExitStack, *, mends: bool
 ) -> Made:
     """Answer a question from the workspaces that can; the freshness names the others.
 
@@ -421,30 +413,33 @@ def _of_the_rest(
     from memcli.store.qualified_names import FailedStoreError
 
     was_asked_again = False
-    mended: set[str] = set()
+    rebuilt: set[str] = set()
     while True:
         try:
-            return make(memory)
+            return make(workspaces)
         except FailedStoreError as error:
-            cause = error.cause
-            if isinstance(cause, AwayError) and cause.was_there and not was_asked_again:
-                was_asked_again = True  # another configured server may answer
+            names, cause = error.names, error.cause
+        if isinstance(cause, AwayError) and cause.was_there and not was_asked_again:
+            was_asked_again = True  # another configured server may answer
+            continue
+        if mends and isinstance(cause, DamagedError) and not rebuilt.issuperset(names):
+            rebuilt.update(names)
+            if _start_over(workspaces, names, cause):
                 continue
-            if mends and isinstance(cause, DamagedError) and not mended.issuperset(error.names):
-                mended.update(error.names)
-                damaged = [each for each in memory.members if each.name in error.names]
-                if all(each.workspace and each.workspace.start_over(cause) for each in damaged):
-                    continue
-            others = None
-            if isinstance(cause, StoreError):
-                others = memory._with_local(error.names, cause)
-                for each in others.opened if others else ():
-                    if each.fallback_reason:
-                        opened.callback(each.store.close)
-            others = others or memory._without(dict.fromkeys(error.names, cause.reason))
-            if others is None:
-                raise cause from None
-            memory = others
+        others = workspaces._with_local(names, cause) if isinstance(cause, StoreError) else None
+        for each in others.opened if others else ():
+            if each.fallback_reason:
+                opened.callback(each.store.close)
+        others = others or workspaces._without(dict.fromkeys(names, cause.reason))
+        if others is None:
+            raise cause
+        workspaces = others
+
+
+def _start_over(workspaces: Workspaces, names: Sequence[str], error: DamagedError) -> bool:
+    """Build the damaged indexes of some workspaces again; False if one stays damaged."""
+    damaged = [each.workspace for each in workspaces.members if each.name in names]
+    return all(each is not None and each.start_over(error) for each in damaged)
 
 
 def joined(
@@ -474,8 +469,15 @@ def joined(
         shared_index=shared_index,
         shared_names=shared_names,
     )
-    group = Group(members, _config_of(there), store, has_own, named_by, shared_index)
-    return Workspaces(lead or first, group)
+    return Workspaces(
+        lead or first,
+        members,
+        config=_config_of(there),
+        store=store,
+        has_own=has_own,
+        named_by=named_by,
+        shared_index=shared_index,
+    )
 
 
 def _config_of(there: Sequence[tuple[str, Workspace]]) -> Config:

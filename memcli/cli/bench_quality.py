@@ -94,12 +94,12 @@ class Searcher:
         without: frozenset[str] = frozenset(),
     ) -> None:
         """Take the settings; `without` names stages to leave out."""
-        from memcli.search.options import Inner, options_of
+        from memcli.search.options import InternalOptions, options_of
 
         self._command = command
         self._has_warned = self._has_warned_of_order = False
         search_options = options_of(command.config, filters=Filters())
-        self.options = search_options._replace(limit=limit, inner=Inner(without=without))
+        self.options = search_options._replace(limit=limit, inner=InternalOptions(without=without))
 
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
         """Answer a question as `search` does, on the day of the question."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from memcli.api.several_workspaces import attempt
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.errors import ExitCode, MemcliError, Reason, error_of
+from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
     from memcli.cli.command_context import CommandContext
@@ -27,32 +28,26 @@ def each(
     """
     from memcli.render import jsonio
 
-    stores: list[dict[str, Any]] = []
-    code: int = ExitCode.OK
+    records: list[dict[str, Any]] = []
+    codes: list[int] = []
     terminal = command.terminal
-    for place, (name, folder, workspace, why_not) in enumerate(command.memory.members):
-        fields: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
-        head = terminal.safe_line(f"==> {name} <==")
+    for number, member in enumerate(command.memory.members):
+        record = {"name": member.name, "path": member.folder, "primary": number == 0}
+        head = terminal.safe_line(f"==> {member.name} <==")
         if not as_json and what == "index":
             terminal.say(head)
         elif not as_json:
-            terminal.write(f"\n{head}\n" if place else f"{head}\n")
+            terminal.write(f"\n{head}\n" if number else f"{head}\n")
             terminal.flush()
-        error: Reason | None = None
-        if workspace is None:
-            error = why_not or Reason("not-found", "it cannot be opened")
-            done = int(error_of(error).exit_code)
-        else:
-            try:
-                fields[what], done = work(command.of(workspace))
-            except MemcliError as raised:
-                error, done = raised.reason, raised.exit_code
+        result, error = attempt(member, lambda workspace: work(command.of(workspace)))
+        if result is not None:
+            record[what], code = result
         if error is not None:
-            fields["error"] = jsonio.reason(error)
-            terminal.advise(error._replace(text=f"{name}: {error.text}"))
-            done = done if failed is None else failed
-        stores.append(fields)
-        code = code or done
+            record["error"] = jsonio.reason(error.reason)
+            terminal.advise(error.reason._replace(text=f"{member.name}: {error.reason.text}"))
+            code = error.exit_code if failed is None else failed
+        records.append(record)
+        codes.append(code)
     if as_json:
-        terminal.write_json({"schema": f"memcli.{what}-several/1", "workspaces": stores})
-    return code
+        terminal.write_json({"schema": f"memcli.{what}-several/1", "workspaces": records})
+    return next(filter(None, codes), ExitCode.OK)

@@ -28,11 +28,11 @@ class Shape(Record):
     fields: tuple[str, ...] = ()  # the only keys of JSON
     template: Template | None = None  # the text of a template
     brief: bool = False  # one line per passage
-    lists: bool = False  # one line per passage, with a count
+    one_line: bool = False  # one line per passage, with a count
     around: int = 0  # lines before and after each passage
     superseded: bool = False  # also the lines that a passage corrects
     budget: int | None = None  # maximum tokens on stdout
-    ends: bool = False  # leave out passages that are not worth reading
+    worthwhile: bool = False  # leave out passages that are not worth reading
     rest: bool = False  # only the passages that the search leaves out
     place: int = 0  # number of its question, from 1, if there are several
     # The lines that earlier ones of several questions printed; they are only cited.

@@ -93,7 +93,7 @@ def _within(
     if not fits:
         answer = best[0].answer
         best = (best[0]._replace(answer=answer._replace(left=(*whole, *answer.left))), *best[1:])
-    if shape.lists:
+    if shape.one_line:
         return best[:2]
     more: Sequence[RankedPassage] = whole[: fits + 1]
     room = sum(estimate(passage.shown) for passage in more)
@@ -260,7 +260,7 @@ def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> 
         )
         if shape.place:
             envelope["query"] = result.question.typed or result.question.text
-        if shape.lists:
+        if shape.one_line:
             envelope["count"] = len(results) + result.answer.omitted_over_budget
         if shape.fields:
             envelope["fields"] = list(shape.fields)
@@ -307,7 +307,7 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
             terminal.say(f"--budget {_needed(result, command, shape)} shows the best one.")
         if result.empty_reason is not None:
             terminal.advise(result.empty_reason)
-    _say_budget(answer, terminal, has_rest=shape.ends and not (shape.rest or shape.place))
+    _say_budget(answer, terminal, has_rest=shape.worthwhile and not (shape.rest or shape.place))
     say_uncalibrated(answer, command, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
         terminal.say(f"words: {sentence(answer.keyword.reason)}")

@@ -105,7 +105,7 @@ def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semant
     questions = [Question.by(command.config, text, command.question_time) for text in texts]
     for place, question in enumerate(questions, start=1):
         miss = MISS_OF_QUESTION if asks(question.text) else MISS_OF_STATEMENT
-        options = request.options._replace(miss=miss)
+        options = request.options._replace(miss_tokens=miss)
         request = request._replace(shape=shape._replace(place=place), options=options)
         result = deliver(question, request, trace=None, require_semantic=require_semantic)
         are_sure = are_sure and result.is_sure

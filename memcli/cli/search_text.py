@@ -60,7 +60,7 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
     terminal, passages = command.terminal, result.answer.passages
     make = _for_screen if terminal.out_is_terminal else _for_pipe
     shows = make(result, command, shape, link)
-    is_brief = shape.brief or (shape.lists and terminal.out_is_terminal)
+    is_brief = shape.brief or (shape.one_line and terminal.out_is_terminal)
     if is_brief:
         shows = shows._replace(heading=None)
     if shape.in_days:
@@ -72,7 +72,7 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
         passages = _cut_to(passages, order[:1], rows, terminal.width)
     blocks, whole = fitted(passages, shows, Fitting(rows, order, is_brief))
     terminal.write("".join(blocks))
-    if shape.lists and passages:
+    if shape.one_line and passages:
         terminal.write(plain.count(len(blocks), len(passages) + result.answer.omitted_over_budget))
     for each in result.expanded:
         terminal.write(shows.behind(each))
@@ -260,7 +260,7 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
 def _lines(passage: RankedPassage, words: Sequence[str], shape: Shape) -> list[tuple[int, Snippet]]:
     """Return the lines of a passage as they are printed in a pipe."""
     lines = numbered(passage, words=words)
-    if shape.lists:
+    if shape.one_line:
         return [(at, clipped(line, LIST_CHARS)) for at, line in lines]
     return [each for each in lines if not _repeats_name(passage, each[1].text)] or lines
 

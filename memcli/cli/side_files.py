@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import UsageError
+from memcli.errors import Reason, UsageError
 
 if TYPE_CHECKING:
     from memcli.api.ask import SearchResult
     from memcli.api.assemble import Assembly
     from memcli.cli.command_context import CommandContext
+    from memcli.context.parts import ContextPart
     from memcli.search.options import SearchOptions
+    from memcli.search.ranked import RankedPassage
     from memcli.search.trace import Inquiry
     from memcli.types import Filters
 
@@ -115,21 +117,74 @@ def trace_of_search(
         result.answer,
         whole=options.whole,
         sort=options.sort,
-        ends=options.ends,
+        ends=options.worthwhile,
         expanded=result.expanded if expand else None,
     )
 
 
 def trace_of_context(made: Assembly, command: CommandContext, *, budget: int) -> dict[str, Any]:
-    """Describe an assembled context."""
-    from memcli.context.trace import context_trace
-    from memcli.search.pipeline import NOTHING
+    """Describe an assembled context as `memcli.context-trace/1` does.
 
-    question = made.question
+    It is the trace of a search, with the parts of the context as its passages and the parts that
+    did not fit. Without a query there are no retrievers and no fused scores.
+    """
+    from memcli.context.assemble import tokens
+    from memcli.search.pipeline import NOTHING
+    from memcli.search.query import parse
+    from memcli.search.retrievers import RetrieverUse
+    from memcli.search.trace import CONTEXT_SCHEMA, grounds
+
+    question, assembled = made.question, made.assembled
     text = question.text if question else ""
     inquiry = _inquiry(command, "context", text, made.filters, budget)
     answer = made.answer or NOTHING._replace(revision=made.revision)
-    return context_trace(inquiry, question, answer, made.assembled)
+    if question is None:
+        idle = RetrieverUse(False, Reason("not-asked", "nothing is asked"), 0, 0)
+        answer = answer._replace(keyword=idle, semantic=idle)
+    query, dates = (question.query, question.dates) if question else (parse(""), ())
+    return {
+        **grounds(inquiry, query, dates, answer),
+        "schema": CONTEXT_SCHEMA,
+        "query": text if question else None,
+        "match": answer.match if question else None,
+        "tokens": assembled.tokens,
+        "passages": [
+            _part(rank, part, answer.passages) for rank, part in enumerate(assembled.parts, start=1)
+        ],
+        "omitted": [
+            {
+                "ref": part.excerpt.about.ref,
+                "citation": part.excerpt.about.citation,
+                "tokens": tokens([part]),
+            }
+            for part in assembled.left_out
+        ],
+    }
+
+
+def _part(rank: int, part: ContextPart, passages: Sequence[RankedPassage]) -> dict[str, Any]:
+    from memcli.markdown.segments import digest
+    from memcli.search.trace import TEXT_CHARS, steps
+
+    trace = next((passage.trace for passage in passages if _leads(passage, part)), ())
+    return {
+        "rank": rank,
+        "section": part.section,
+        "ref": part.excerpt.about.ref,
+        "citation": part.excerpt.about.citation,
+        "score": part.score,
+        "trust": part.excerpt.about.trust,
+        "source_kind": part.excerpt.about.source_kind,
+        "via": part.via,
+        "text": part.text[:TEXT_CHARS],
+        "text_hash": digest(part.text).hex(),
+        "trace": steps(trace),
+    }
+
+
+def _leads(passage: RankedPassage, part: ContextPart) -> bool:
+    """Return whether a part is shown because of a passage."""
+    return part.score == passage.score and passage.about.chunk_id in part.chunk_ids
 
 
 def _inquiry(

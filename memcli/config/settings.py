@@ -162,6 +162,13 @@ def check_options(values: Mapping[str, Any]) -> None:
         _checked(BY_NAME[name], value, "", FLAGS.get(name, name))
 
 
+def check_sum(named: str, weights: Sequence[float], table: str) -> None:
+    """Raise ConfigError if weights of a table of settings do not sum to 1."""
+    total = sum(weights)
+    if abs(total - 1.0) > 1e-6:
+        raise ConfigError(f"{named} must sum to 1, not {total:g}", hint=f"memcli config {table}")
+
+
 def is_for_user(key: Key, value: Any) -> bool:  # noqa: ANN401
     """Return whether only the user's own file may set this value."""
     return key.user_only or value in (*key.user_choices, *key.added)

@@ -47,7 +47,7 @@ class Following(Record):
     theta: float = 0.15
 
 
-class Hop(Record):
+class LinkedPassage(Record):
     """A passage to which another one links."""
 
     excerpt: Excerpt
@@ -94,13 +94,13 @@ def hops(
     target_of: Callable[[Link], Excerpt | None],
     shown: Collection[int],
     how: Following,
-) -> list[Hop]:
+) -> list[LinkedPassage]:
     """Return each target once, with its best score; chunks in `taken` are left out."""
-    result: dict[int, Hop] = {}
+    result: dict[int, LinkedPassage] = {}
     for link in strong(links, how):
         excerpt = target_of(link)
         if excerpt is not None and excerpt.about.chunk_id not in shown:
-            hop = Hop(excerpt, how.eta * link.score, link.citation)
+            hop = LinkedPassage(excerpt, how.eta * link.score, link.citation)
             result.setdefault(excerpt.about.chunk_id, hop)
     return list(result.values())
 

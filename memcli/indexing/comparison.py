@@ -17,19 +17,21 @@ from memcli.types import FileStat, KnownFile, Listing, Skip
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
+    from memcli.indexing.planning import RenamedFile
     from memcli.store.port import Snapshot, Store
 
 NOT_TEXT = b""  # the hash by which the index marks a file that is not text
 
 
-class Changes(Record):
-    """What a run of `memcli index` will report, by printed names, sorted."""
+class PlannedChanges(Record):
+    """What a run of `memcli index` would change, by printed names, sorted."""
 
-    added: tuple[str, ...]
-    changed: tuple[str, ...]  # their bytes are others
-    again: tuple[str, ...]  # the same bytes, stored in another way because settings changed
-    moved: tuple[tuple[str, str], ...]  # (from, to)
-    removed: tuple[str, ...]
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()  # their bytes are others
+    reindexed: tuple[str, ...] = ()  # the same bytes, stored in another way as settings changed
+    moved: tuple[RenamedFile, ...] = ()
+    removed: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()  # by name in `Facts`: with other values than in the index
 
 
 class IndexComparison(Record):
@@ -37,8 +39,7 @@ class IndexComparison(Record):
 
     listing: Listing  # with the files that could not be read among its skips
     known: Mapping[Key, KnownFile]
-    changes: Changes
-    settings: tuple[str, ...]  # by name in `Facts`: changed settings of the whole index
+    changes: PlannedChanges
     is_indexed: bool
     is_read: bool  # a run has read all files once; else the index is of some of them
     replaced: str | None = None  # see `Facts`
@@ -56,7 +57,7 @@ class IndexComparison(Record):
         is_empty = not self.listing.files and not self.listing.unlisted
         if not self.is_indexed:
             return types.EMPTY if is_empty else types.NOT_INDEXED
-        if self.pending or self.changes.again:
+        if self.pending or self.changes.reindexed:
             return types.OUT_OF_DATE
         return types.EMPTY if is_empty else types.UP_TO_DATE
 
@@ -79,7 +80,7 @@ def compare_index(
 
     changed = {key for key in map(_key, diff.suspect) if _is_stored(contents.get(key), known[key])}
     skips = {key: content for key, content in contents.items() if isinstance(content, Skip)}
-    again = [
+    reindexed = [
         key
         for key in (map(_key, listing.files) if concerned else ())
         if key[0] in concerned
@@ -96,8 +97,12 @@ def compare_index(
     return IndexComparison(
         listing=listing._replace(skips=(*listing.skips, *skips.values())),
         known=known,
-        changes=Changes(moves.added, _names(changed), _names(again), moves.moved, moves.removed),
-        settings=tuple(changed_settings),
+        changes=PlannedChanges(
+            **moves._asdict(),
+            changed=_names(changed),
+            reindexed=_names(reindexed),
+            settings=tuple(changed_settings),
+        ),
         is_indexed=snapshot is not None,
         is_read=facts.mounts is not None,
         replaced=facts.replaced,

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress, Report
     from memcli.store.port import Change, Store
     from memcli.store.records import Key
-    from memcli.store.union import StoreState
 
 NOTICES = 5  # files and folders that are named; the rest is counted
 LOOKED_AT = 400  # files hashed at most: 20 to 50 ms
@@ -56,8 +55,11 @@ class Freshness(Record):
     pending: int  # files added, changed, moved or removed that the answer does not know
     reason: Reason | None  # why it is out of date
     notices: tuple[Reason, ...]
-    workspaces: tuple[StoreState, ...] = ()  # one per workspace, if there are several
-    missing: str = ""  # the pending files by name, as `notices.missing` words it
+    workspaces: tuple[Freshness, ...] = ()  # one per workspace, if there are several
+    missing: str = ""  # the pending files by kind and name, as `notices.missing_files` writes it
+    name: str = ""  # this and the next two: of one of several workspaces
+    folder: str = ""
+    is_own: bool = False  # it belongs to the workspace that asks
 
     @property
     def is_whole(self) -> bool:
@@ -95,7 +97,7 @@ def freshen(
             _fold(store, sleep)
             state, has_new = _freshness(comparison), False
             break
-        if comparison.settings and len(comparison.listing.files) > bounds.first:
+        if comparison.changes.settings and len(comparison.listing.files) > bounds.first:
             return look(store, settings)
         try:
             with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
@@ -202,13 +204,17 @@ def _freshness(comparison: IndexComparison) -> Freshness:
     if comparison.pending:
         from memcli.indexing.notices import missing_files
 
-        new, changed, _, moved, removed = comparison.changes
-        to = [new for _, new in moved]
+        changes = comparison.changes
         reason, missing = (
             NOT_SYNCED,
-            missing_files(new=new, changed=changed, moved=to, removed=removed),
+            missing_files(
+                new=changes.added,
+                changed=changes.changed,
+                moved=[each.to for each in changes.moved],
+                removed=changes.removed,
+            ),
         )
-    if comparison.changes.again:
+    if comparison.changes.reindexed:
         from memcli.indexing.notices import settings_changed
 
         reason = settings_changed(comparison)

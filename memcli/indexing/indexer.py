@@ -18,6 +18,7 @@ from memcli.indexing.notices import flaws, has_broken_front_matter, names_in
 from memcli.indexing.planning import (
     BY_BYTES,
     Plan,
+    RenamedFile,
     Settings,
     altered,
     make_document,
@@ -56,7 +57,7 @@ class Report(Record):
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
-    moved: tuple[tuple[str, str], ...]
+    moved: tuple[RenamedFile, ...]
     removed: tuple[str, ...]
     unchanged: int
     skips: tuple[Skip, ...]

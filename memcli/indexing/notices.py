@@ -177,11 +177,11 @@ def _unmatched(source: Source, mark: str, glob: str) -> Reason:
 
 def settings_changed(comparison: IndexComparison) -> Reason | None:
     """Name the settings because of which unchanged files are stored again; None without any."""
-    again = len(comparison.changes.again)
-    if not again:
+    reindexed = len(comparison.changes.reindexed)
+    if not reindexed:
         return None
-    what = " and ".join(SETTINGS[name] for name in comparison.settings)
-    files = "1 file is" if again == 1 else f"{again} files are"
+    what = " and ".join(SETTINGS[name] for name in comparison.changes.settings)
+    files = "1 file is" if reindexed == 1 else f"{reindexed} files are"
     return Reason(
         "settings",
         f"the settings of {what} have changed: {files} to be stored again",

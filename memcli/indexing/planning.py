@@ -157,11 +157,18 @@ def read(settings: Settings, source: str, path: str) -> FileText | Skip:
     return file._replace(text=redacted(file.text))
 
 
+class RenamedFile(Record):
+    """A file with another name."""
+
+    from_: str
+    to: str
+
+
 class Moves(Record):
     """The names of files that came, went, or did both with the same bytes, sorted."""
 
     added: tuple[str, ...]
-    moved: tuple[tuple[str, str], ...]  # (from, to)
+    moved: tuple[RenamedFile, ...]
     removed: tuple[str, ...]
 
 
@@ -175,7 +182,7 @@ def pair_moves(added: Mapping[Key, bytes | None], removed: Mapping[Key, bytes]) 
     for key in sorted(added, key=names.__getitem__):
         name, content = names[key], added[key]
         if by_hash.get(content):
-            moved.append((by_hash[content].pop(0), name))
+            moved.append(RenamedFile(by_hash[content].pop(0), name))
         else:
             new.append(name)
     gone = sorted(name for left in by_hash.values() for name in left)

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from memcli.api.ask import SearchResult
-from memcli.api.listing import MOST_LISTED, Catalogue, counted
+from memcli.api.listing import MOST_LISTED, counted
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import MemcliError, Reason
 from memcli.indexing.freshness import Freshness
@@ -29,6 +29,7 @@ from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.api.read import Lines
+    from memcli.api.records import DocumentList
     from memcli.api.remember import RememberResult, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.remember.admission import OlderLine
@@ -262,12 +263,12 @@ def quoted(title: str, text: str) -> str:
     return f"{visible_line(broken_up(title)).replace('`', chr(39))}\n{fence}\n{text}\n{fence}\n"
 
 
-def of_catalogue(catalogue: Catalogue, budget: int) -> str:
+def of_documents(listed: DocumentList, budget: int) -> str:
     """List documents, newest first, as far as the budget goes."""
-    lines = headline(None, catalogue.freshness)
-    lines += [_sentence(catalogue.empty_reason)] if catalogue.empty_reason else []
+    lines = headline(None, listed.freshness)
+    lines += [_sentence(listed.empty_reason)] if listed.empty_reason else []
     left = budget - sum(map(estimate, lines))
-    rows = _rows(catalogue)
+    rows = _rows(listed)
     for at, row in enumerate(rows):
         line = " | ".join(visible_line(cell) for cell in row if cell)
         left -= estimate(line) + 1
@@ -278,12 +279,12 @@ def of_catalogue(catalogue: Catalogue, budget: int) -> str:
     return "\n".join([*lines, ""])
 
 
-def _rows(catalogue: Catalogue) -> list[tuple[str, ...]]:
+def _rows(listed: DocumentList) -> list[tuple[str, ...]]:
     """Return one row per document; if there are very many, one per folder and months."""
-    documents = catalogue.documents
+    documents = listed.documents
     if len(documents) <= MOST_LISTED:
         return [(shown(each.source, each.path), each.date or "", each.title) for each in documents]
-    rows = counted(catalogue)
+    rows = counted(listed)
     return [(row.folder, row.months, f"{row.number} documents", row.names) for row in rows]
 
 

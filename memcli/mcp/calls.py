@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
@@ -11,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
 from memcli.api.ask import WITHOUT_BOUND, SearchResult, ask
-from memcli.api.listing import catalogue
+from memcli.api.listing import list_documents
 from memcli.api.records import search_record
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import BudgetError, NotFoundError, UsageError
@@ -19,12 +20,12 @@ from memcli.language.tokens import estimate, price
 from memcli.markdown.segments import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import ToolResult
-from memcli.mcp.paging import Cursor
+from memcli.record import Record
 from memcli.render.sanitize import broken_up
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.confidence import match_of
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.pipeline import ended
+from memcli.search.pipeline import cut_to_worthwhile
 from memcli.search.ranked import RankedPassage
 from memcli.types import AGENT, Filters, cite, shown
 
@@ -46,8 +47,61 @@ _AS_LINE = re.compile(r"[:#]L([0-9]+)$")
 _AS_PLACES = re.compile(r":[0-9]+(?:-[0-9]+)?(?:, ?[0-9]+(?:-[0-9]+)?)+$")
 _AS_LINK = re.compile(r"\[[^\]]*\]\(([^)]+)\)")
 _AROUND = " \t\r\n`[]()<>\"'"  # what models write around a citation
+_CURSOR = re.compile(
+    r"(?P<revision>[0-9]{1,20})\.(?P<question>[0-9a-f]{8})\.(?P<seen>[0-9a-f]{1,32})"
+)
+_AGAIN = "memory_search with the same arguments and no cursor"
 # The arguments that a page and the next one have in common.
 _ASKED = ("query", "since", "until", "on", "path", "workspace", "brief", "limit")
+
+
+class Cursor(Record):
+    """How far a client has read the answer to a question.
+
+    A page leaves out passages that do not fit its budget, so it is not a run of ranks.
+    """
+
+    revision: str  # of the index that the ranks are of
+    question: str  # 8 hexadecimal digits of the question's digest
+    seen: int  # bit n: the passage of rank n, from 0, has been shown
+
+    @classmethod
+    def of(cls, revision: str, question: Sequence[object]) -> Cursor:
+        """Start before the first passage of a question and its filters."""
+        text = "\0".join("" if each is None else f"={each}" for each in question)
+        return cls(revision, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8], 0)
+
+    @property
+    def text(self) -> str:
+        """Write it as a client hands it back."""
+        return f"{self.revision}.{self.question}.{self.seen:x}"
+
+    def moved_to(self, text: str) -> Cursor:
+        """Continue after the passages that a cursor lists.
+
+        UsageError if the text is not a cursor, belongs to another question, or if the index has
+        changed since, because its ranks no longer apply.
+        """
+        match = _CURSOR.fullmatch(text)
+        if match is None:
+            raise UsageError(f"{text!r:.80} is not a cursor of an answer", hint=_AGAIN)
+        if match["question"] != self.question:
+            raise UsageError("the cursor is of another question", hint=_AGAIN)
+        if match["revision"] != self.revision:
+            raise UsageError("the memory has changed since that answer", hint=_AGAIN)
+        return self._replace(seen=int(match["seen"], 16))
+
+    def rest(self, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
+        """Leave out the passages that were shown."""
+        return [passage for rank, passage in enumerate(passages) if not self.seen >> rank & 1]
+
+    def behind(self, passages: Sequence[RankedPassage], shown: Sequence[RankedPassage]) -> Cursor:
+        """Return the cursor after a page; `shown` may be cut down to the best lines."""
+        seen = self.seen
+        for rank, passage in enumerate(passages):
+            if any(map(passage.contains, shown)):
+                seen |= 1 << rank
+        return self._replace(seen=seen)
 
 
 class StoppedError(Exception):
@@ -58,8 +112,7 @@ def call_search(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Search; after each stage memcli checks whether the client still waits."""
-    from memcli.api.filters import filters_of
-    from memcli.dates.find import bounds_of, span_of
+    from memcli.api.filters import DATES, filters_of
     from memcli.render import jsonio
     from memcli.search.follow_up import question_after
     from memcli.search.passages import passages_of
@@ -67,15 +120,9 @@ def call_search(
 
     memory = shared.warm(arguments.get("workspace"))
     moment = memory.clock.now()
-    day_first = memory.config("search.date_order") == "dmy"
-    dates = {
-        name: arguments[name] for name in ("since", "until", "on") if arguments[name] is not None
-    }
-    bounds = bounds_of(dates, moment.date(), day_first=day_first, hint="only one of them")
-    since, until = span_of(bounds)
-    filters = filters_of(memory, {"paths": arguments["path"]}, moment.date())
-    filters = filters._replace(since=since, until=until)
-    if not arguments["query"].strip() and (dates or arguments["path"] is not None):
+    wishes = {"paths": arguments["path"], **{name: arguments[name] for name in DATES}}
+    filters, bounds = filters_of(memory.config, wishes, moment.date(), hint="only one of them")
+    if not arguments["query"].strip() and (bounds or arguments["path"] is not None):
         return _list(memory, filters, bounds, arguments["budget"])
     hint = "memory_search with words in query"
     try:
@@ -85,7 +132,7 @@ def call_search(
     except UsageError as error:
         raise _too_long(error, arguments["query"]) from None
     brief = counts(question.text) if arguments["brief"] is None else arguments["brief"]
-    options = options_of(memory.config, filters=filters, budget=arguments["budget"], lists=brief)
+    options = options_of(memory.config, filters=filters, budget=arguments["budget"], one_line=brief)
 
     # The page is cut here, because the next one continues after the passages of this one.
     result = ask(
@@ -139,7 +186,7 @@ def _list(
     """List the documents that filters let through, the newest first."""
     from memcli.render import jsonio
 
-    result = catalogue(memory, filters, order="newest")
+    result = list_documents(memory, filters, order="newest")
 
     def record() -> dict[str, Any]:
         names = [shown(each.source, each.path) for each in result.documents]
@@ -153,7 +200,7 @@ def _list(
             ],
         }
 
-    return ToolResult(answers.of_catalogue(result, budget), record)
+    return ToolResult(answers.of_documents(result, budget), record)
 
 
 def _while_awaited(
@@ -203,7 +250,7 @@ def _page(
             if more := len(_after(after, answer, options).passages):
                 what = "more did not fit" if dropped else "weaker passages"
                 lines.append(f'{more} {what}; for them: cursor "{after.text}"')
-        body = map(line, fitting) if options.lists else [answers.passages_text(fitting)]
+        body = map(line, fitting) if options.one_line else [answers.passages_text(fitting)]
         text = "\n".join([*lines, "", *body])
         over = estimate(text) - budget
         if over <= 0 or not fitting:
@@ -228,7 +275,7 @@ def _after(cursor: Cursor, answer: Answer, options: SearchOptions) -> Answer:
         near_ids = {*map(id, near)}
         passages = tuple(each for each in rest.passages if id(each) in near_ids)
         rest = rest._replace(passages=passages, is_measured=False)
-    return rest if options.lists else ended(rest)
+    return rest if options.one_line else cut_to_worthwhile(rest)
 
 
 def call_get(
@@ -347,22 +394,22 @@ def call_remember(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Append a note, and mark the line that it corrects; or say why not."""
-    from memcli.api.remember import Wish, record_of, remember, remember_again
+    from memcli.api.remember import RememberOptions, record_of, remember, remember_again
 
     shared.warm()
     memory = shared.own()
     if is_stopped():
         raise StoppedError("warm")
     older = arguments.get("citation")
-    wish = Wish(
+    options = RememberOptions(
         gate=True,
         was_shown=shared.seen,
         by=AGENT,
         corrects=_own_citation(shared, older) if older else "",
     )
     save = remember_again if older else remember
-    noted = save(memory, arguments["text"], wish, memory.clock.now())
-    return ToolResult(answers.of_note(noted, corrects=wish.corrects), lambda: record_of(noted))
+    noted = save(memory, arguments["text"], options, memory.clock.now())
+    return ToolResult(answers.of_note(noted, corrects=options.corrects), lambda: record_of(noted))
 
 
 def call_forget(

@@ -9,7 +9,6 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.language.tokens import estimate
 from memcli.markdown.segments import digest
 from memcli.render.sanitize import escaped
-from memcli.search.budget import shortened
 from memcli.search.passages import Passage
 from memcli.types import FAILED, MEMORY_SOURCE, UP_TO_DATE, About, split_source
 
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
     from memcli.search.pipeline import Answer
-    from memcli.search.question import Question
     from memcli.search.summaries import ExpandedLines
-    from memcli.store.union import StoreState
 
 
 DIGITS = 3  # of a confidence, by default
@@ -64,12 +61,12 @@ def few(record: Mapping[str, Any], *, is_in: bool = False) -> dict[str, Any]:
     return left
 
 
-def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a `search_envelope` without rare keys and usual values."""
+def few_of_answer(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of an answer without rare keys and usual values."""
     usual = {"dates": [], "omitted_over_budget": 0}
     left = {
         key: value
-        for key, value in envelope.items()
+        for key, value in record.items()
         if key not in _RARE_OF_ANSWER and usual.get(key, "") != value
     }
     if all(each["ran"] and each.get("embedded", each["total"]) == each["total"]
@@ -127,44 +124,6 @@ def date_of(about: About) -> dict[str, str | None]:
     return {"date": about.date, **({"date_from": about.first_day} if about.first_day else {})}
 
 
-def search_envelope(
-    question: Question,
-    results: list[dict[str, Any]],
-    freshness: Freshness,
-    answer: Answer,
-    *,
-    dates: Sequence[DateSpan],
-    now: str,
-) -> dict[str, Any]:
-    """Describe an answer with its results."""
-    return {
-        "schema": "memcli.search/1",
-        "query": question.typed or question.text,
-        **({"read_as": question.text} if question.typed else {}),
-        "dates": dates_of(dates),
-        "now": now,
-        "match": answer.match,
-        **match_reasons(answer),
-        "freshness": freshness_of(freshness),
-        **workspaces_of(freshness),
-        "retrievers": retrievers(answer),
-        **({"missing_phrases": list(answer.missing_phrases)} if answer.missing_phrases else {}),
-        **({"split_phrases": list(answer.split_phrases)} if answer.split_phrases else {}),
-        **repairs(answer),
-        **reranked(answer),
-        **speaker_match(answer),
-        "results": results,
-        "omitted_over_budget": answer.omitted_over_budget,
-        **({"shortened": whole} if (whole := shortened(answer.passages)) else {}),
-        **(
-            {"omitted_low_confidence": answer.omitted_low_confidence}
-            if answer.omitted_low_confidence
-            else {}
-        ),
-        **({"weaker": answer.weaker} if answer.weaker else {}),
-    }
-
-
 def match_reasons(answer: Answer) -> dict[str, Any]:
     """Explain a weak match, and the basis of the confidence."""
     fields = {"match_reason": answer.match_reason, "uncalibrated": answer.uncalibrated}
@@ -201,7 +160,7 @@ def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
     ]
 
 
-def freshness_of(of: Freshness | StoreState) -> dict[str, Any]:
+def freshness_of(of: Freshness) -> dict[str, Any]:
     """Describe whether the index is up to date, and why not."""
     missing = {"missing": of.missing} if of.missing else {}
     return {"state": of.state, "pending": of.pending, **missing, **_reason(of.reason)}
@@ -216,16 +175,14 @@ def implicit_sources(config: Config) -> dict[str, Any]:
     }
 
 
-def workspaces_of(freshness: Freshness) -> dict[str, Any]:
-    """Describe each of several workspaces, the primary one first."""
-    return (
-        {"workspaces": [_store(each) for each in freshness.workspaces]}
-        if freshness.workspaces
-        else {}
-    )
+def freshness_fields(freshness: Freshness) -> dict[str, Any]:
+    """Describe whether the index is up to date, and each of several, the primary one first."""
+    workspaces = [_workspace(each) for each in freshness.workspaces]
+    fields = {"freshness": freshness_of(freshness)}
+    return {**fields, "workspaces": workspaces} if workspaces else fields
 
 
-def _store(each: StoreState) -> dict[str, Any]:
+def _workspace(each: Freshness) -> dict[str, Any]:
     fields: dict[str, Any] = {"name": each.name, "path": each.folder, "primary": each.is_own}
     if each.state == FAILED:
         return {**fields, "error": reason(each.reason) if each.reason else {}}

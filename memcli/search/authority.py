@@ -13,21 +13,13 @@ from math import exp, log
 from types import MappingProxyType
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import ConfigError
+from memcli.config.settings import check_sum
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from memcli.config.settings import Config
-
-
-def summing_to_one(table: str, names: Sequence[str], weights: Sequence[float]) -> None:
-    """Raise ConfigError if weights of a table of settings do not sum to 1."""
-    total = sum(weights)
-    if abs(total - 1.0) > 1e-6:
-        named = ", ".join(f"{table}.{name}" for name in names)
-        raise ConfigError(f"{named} must sum to 1, not {total:g}", hint=f"memcli config {table}")
 
 
 class Authority(Record):
@@ -43,7 +35,8 @@ class Authority(Record):
     def read(cls, config: Config) -> Authority:
         """Read the settings; ConfigError if the weights do not sum to 1."""
         numbers = [config(f"authority.{name}") for name in cls._fields[:4]]
-        summing_to_one("authority", cls._fields[:3], numbers[:3])
+        named = ", ".join(f"authority.{name}" for name in cls._fields[:3])
+        check_sum(named, numbers[:3], "authority")
         return cls(*numbers)
 
     def among(self, documents: Iterable[tuple[str, str]]) -> Authority:

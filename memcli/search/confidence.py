@@ -91,7 +91,7 @@ def judge(
         cosine = passage.cosine if passage.own_cosine is None else passage.own_cosine
         z = constants.bias + constants.cosine * (cosine or 0.0)
         z += constants.coverage * passage.term_share * rarity
-        judged.append(passage._replace(confidence=passage.faded / (1.0 + exp(min(LARGEST, -z)))))
+        judged.append(passage._replace(confidence=passage.decay / (1.0 + exp(min(LARGEST, -z)))))
     return judged
 
 
@@ -158,7 +158,7 @@ def match_of(
     """
     if not passages:
         return "none", None
-    literal = max((passage.faded for passage in passages if passage.candidate.literal), default=0.0)
+    literal = max((passage.decay for passage in passages if passage.candidate.literal), default=0.0)
     best = max(literal, passages[0].confidence or 0.0)
     if best >= GOOD:
         return "strong", None

@@ -127,7 +127,7 @@ def newer_first(
                 sure = max(filter(None, (passage.confidence, before.confidence)), default=None)
                 passage = passage._replace(confidence=sure)
             passage = passage.moved(passage.score, "newer", before=before.citation)
-        order.append(passage._replace(behind=frozenset(behind)))
+        order.append(passage._replace(must_follow=frozenset(behind)))
 
     for passage in top:
         place(passage, frozenset(), None)

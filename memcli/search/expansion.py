@@ -14,7 +14,7 @@ from memcli.language.tokens import estimate
 from memcli.search.budget import fit_budget
 from memcli.search.federation import ModelGroup, merge_answers, search_each
 from memcli.search.focus import Width
-from memcli.search.options import Inner, SearchOptions
+from memcli.search.options import InternalOptions, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.ranked import RankedPassage
 from memcli.search.summaries import ExpandedLines, attach, behind, path_of
@@ -45,8 +45,8 @@ def search_expanded(
     With a budget, the added lines get what the passages leave of it. `groups` are the workspaces of
     the snapshot by the model of their vectors.
     """
-    spread = Inner(also=frozenset(("spread",)))
-    wide = options._replace(limit=MMR_POOL, budget=None, ends=False, inner=spread)
+    spread = InternalOptions(also=frozenset(("spread",)))
+    wide = options._replace(limit=MMR_POOL, budget=None, worthwhile=False, inner=spread)
     answers = search_each(groups, question, wide)
     answer = merge_answers(answers, options=wide)
     fitting, dropped, _ = fit_budget(answer.passages[: options.limit], budget=options.budget)
@@ -70,9 +70,9 @@ def search_expanded(
             budget=None,
             min_score=0.0,
             sort="score",
-            ends=False,
+            worthwhile=False,
             reranker=None,
-            inner=Inner(width=Width(PASSAGE_LINES)),
+            inner=InternalOptions(width=Width(PASSAGE_LINES)),
             filters=options.filters._replace(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()
             ),

@@ -15,7 +15,7 @@ from memcli.record import Record
 from memcli.search.budget import fit_budget
 from memcli.search.mmr import folded
 from memcli.search.options import unobserved
-from memcli.search.pipeline import Answer, ended, search
+from memcli.search.pipeline import Answer, cut_to_worthwhile, search
 from memcli.search.proximity import in_time
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def search_each(
     from memcli.search.why_not import Course
 
     courses = [Course() for _ in groups]
-    whole = options._replace(budget=None, ends=False)  # which applies to all together
+    whole = options._replace(budget=None, worthwhile=False)  # which applies to all together
     answers = [
         _of_group(ask(group, whole, course), group)
         for group, course in zip(groups, courses, strict=True)
@@ -131,9 +131,11 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
         unmatched=_in_all([answer.unmatched for answer in answers]),
         repaired=next((answer.repaired for answer in answers if answer.repaired), ()),
     )
-    if not options.ends:
+    if not options.worthwhile:
         return answer
-    return ended(answer, apart=options.apart, miss=options.miss, budget=options.budget)
+    return cut_to_worthwhile(
+        answer, apart=options.by_turn, miss=options.miss_tokens, budget=options.budget
+    )
 
 
 def in_turns(

@@ -50,7 +50,7 @@ class GatherResult(Record):
     question: str
     passages: Sequence[RankedPassage]  # those worth a closer look
     fused: Sequence[RankedPassage]  # all of them
-    believed: Mapping[int, Sequence[float]]  # the weight of each segment by its speaker
+    speaker_weights: Mapping[int, Sequence[float]]  # the weight of each segment by its speaker
     turns: Mapping[int, Sequence[Turn]]  # of all candidates, by chunk id
     voices: Voices | None  # of `passages`, if it matters who speaks
     tokens: Mapping[int, Sequence[Tokens]]  # of every segment of `passages`, by chunk id
@@ -88,25 +88,17 @@ def gather(
         spans = spans or [(FIRST_DAY, LAST_DAY)]
         order = "newest" if options.sort == "newest" else order
     query, repaired = _as_meant(snapshot, query, options)
-    wants_keyword = options.mode != "semantic"
-    facts, counts = snapshot.facts, snapshot.counts()
-    semantic, vector = retrievers.semantic_retriever(snapshot, query, options, embed_query, counts)
-    bounds = _bounds(snapshot, spans, options)
-    bounds = bounds._replace(keywords_choose=vector is not None and retrievers.is_partial(counts))
-    read = partial(recall, snapshot, query, total=counts.chunks, keyword=wants_keyword)
-    recalled = read(vector=vector.blob if vector else None, bounds=bounds)
-    if bounds.keywords_choose:
-        semantic = retrievers.of_matches(semantic, counts, recalled.candidates)
-        if not semantic.ran:
-            vector, recalled = None, read(vector=None, bounds=bounds)
-    turns, speakers, documents = _heard(snapshot, query.text, options, recalled.candidates)
-    weights = retrievers.retriever_weights(options, vector, keyword=wants_keyword)
-    believed = text_share(recalled.coverage) if options.has("fuse.coverage") else 1.0
-    prior = retrievers.length_prior(options, vector, documents)
-    fused = _fused(recalled, repaired, options.fusion, weights, prior, believed=believed)
+    retrieved = _retrieve(snapshot, query, spans, options, embed_query)
+    recalled = retrieved.recalled
+    turns, speakers, documents = _read_speakers(snapshot, query.text, options, recalled.candidates)
+    prior = retrievers.length_prior(options, retrieved.vector, documents)
+    share = text_share(recalled.coverage) if options.has("fuse.coverage") else 1.0
+    weights = retrieved.weights
+    fused = _fused(recalled, repaired, options.fusion, weights, prior, text_share=share)
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
-    fused = speakers.leaned(fused) if speakers else fused
+    if speakers:
+        fused = speakers.leaned(fused)
     observe("recall", fused)  # no candidate is a passage before; fusing orders them, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(passage, spans) for passage in fused)
@@ -115,11 +107,12 @@ def gather(
     )
     passages = run_stages([("candidates", closer)], fused, options, observe)
     chunks = [passage.candidate for passage in passages] if options.has("focus") else []
+    facts = snapshot.facts
     return GatherResult(
         question=query.text,
         passages=passages,
         fused=fused,
-        believed=speakers.weights(chunks) if speakers else {},
+        speaker_weights=speakers.weights(chunks) if speakers else {},
         turns=turns,
         voices=speakers.voices(snapshot, chunks, recalled.terms) if speakers else None,
         tokens=part_tokens(snapshot, chunks),
@@ -134,11 +127,56 @@ def gather(
         asks_nothing=not dates and all(term.stop for term in query.terms),
         dates_alone=dates_alone,
         weights=weights,
-        text_share=believed,
-        keyword=retrievers.keyword_use(recalled.common, counts.chunks, runs=wants_keyword),
-        semantic=semantic,
+        text_share=share,
+        keyword=retrieved.keyword,
+        semantic=retrieved.semantic,
         revision=str(facts.revision),
-        fingerprint=(facts.fingerprint or "") if semantic.ran else "",
+        fingerprint=(facts.fingerprint or "") if retrieved.semantic.ran else "",
+    )
+
+
+class Retrieved(Record):
+    """What both retrievers gave, and how they ran."""
+
+    recalled: RecallResult
+    vector: Vector | None  # None if vectors took no part
+    weights: Weights
+    keyword: RetrieverUse
+    semantic: RetrieverUse
+
+
+def _retrieve(
+    snapshot: Snapshot,
+    query: ParsedQuery,
+    spans: Spans,
+    options: SearchOptions,
+    embed_query: Callable[[str], Vector],
+) -> Retrieved:
+    """Run the retrievers; if only some texts have vectors, vectors score what keywords find."""
+    counts, by_keyword = snapshot.counts(), options.mode != "semantic"
+    semantic, vector = retrievers.semantic_retriever(snapshot, query, options, embed_query, counts)
+    keywords_choose = vector is not None and retrievers.is_partial(counts)
+    bounds = RecallBounds(
+        options.universe if options.sort == "score" else MOST_OUTSIDE,
+        scope_within(snapshot, options.filters),
+        spans,
+        options.inner.outside,
+        options.inner.demands_phrases,
+        options.profile.by_limit,
+        keywords_choose,
+    )
+    read = partial(recall, snapshot, query, total=counts.chunks, keyword=by_keyword, bounds=bounds)
+    recalled = read(vector=vector.blob if vector else None)
+    if keywords_choose:
+        semantic = retrievers.of_matches(semantic, counts, recalled.candidates)
+        if not semantic.ran:
+            vector, recalled = None, read(vector=None)
+    return Retrieved(
+        recalled,
+        vector,
+        retrievers.retriever_weights(options, vector, keyword=by_keyword),
+        retrievers.keyword_use(recalled.common, counts.chunks, runs=by_keyword),
+        semantic,
     )
 
 
@@ -178,12 +216,12 @@ def _fused(
     weights: Weights,
     prior: LengthPrior,
     *,
-    believed: float,
+    text_share: float,
 ) -> Sequence[RankedPassage]:
     """Fuse candidates; their traces name the components that answered, and corrected words."""
     fused = fuse(
         recalled.candidates, recalled.coverage, method=method, weights=weights,
-        text_share=believed, prior=prior,
+        text_share=text_share, prior=prior,
     )  # fmt: skip
     if recalled.tiers:
         text = ", ".join(map(str, recalled.tiers))
@@ -192,17 +230,6 @@ def _fused(
         text = ", ".join(f"{each.searched} for {each.typed}" for each in repaired)
         fused = [passage.noted("repaired", text) for passage in fused]
     return fused
-
-
-def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
-    return RecallBounds(
-        options.universe if options.sort == "score" else MOST_OUTSIDE,
-        scope_within(snapshot, options.filters),
-        spans,
-        options.inner.outside,
-        options.inner.demands_phrases,
-        options.profile.by_limit,
-    )
 
 
 def _without_days(recalled: RecallResult, dates: Sequence[DateSpan]) -> RecallResult:
@@ -230,7 +257,7 @@ def _as_meant(
     return repair(snapshot, query, lacking, joined)
 
 
-def _heard(
+def _read_speakers(
     snapshot: Snapshot, question: str, options: SearchOptions, candidates: Sequence[Candidate]
 ) -> tuple[Mapping[int, Sequence[Turn]], ConversationSpeakers | None, frozenset[int]]:
     """Read who speaks in the candidates, and find out whose words the question is about.
@@ -245,6 +272,7 @@ def _heard(
     documents = frozenset(ids).difference(turns)
     if not speakers or not (options.filters.by or options.has("speaker")):
         return turns, None, documents
-    from memcli.search.speakers import hear
+    from memcli.search.speakers import resolve_speakers
 
-    return turns, hear(turns, question, speakers, by=options.filters.by), documents
+    own = resolve_speakers(turns, question, speakers, by=options.filters.by)
+    return turns, own, documents

@@ -96,7 +96,7 @@ def diversify(
 def _before(left: Sequence[int], at: int, passages: Sequence[RankedPassage]) -> int:
     """Return the place of the passage to choose: the one at a place, or one that corrects it."""
     seen = {at}
-    while behind := passages[left[at]].behind:
+    while behind := passages[left[at]].must_follow:
         rest = ((n, passages[i]) for n, i in enumerate(left) if n not in seen)
         newer = (n for n, each in rest if (each.about.chunk_id, each.start_line) in behind)
         first = next(newer, None)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.config.settings import DEFAULT_ORIGIN, Config
-from memcli.errors import ConfigError
+from memcli.config.settings import DEFAULT_ORIGIN, Config, check_sum
 from memcli.record import Record
 from memcli.search.focus import WIDTH, Width
 from memcli.search.fusion import Weights
@@ -34,7 +33,7 @@ NAMED_SETTINGS = (
 )  # fmt: skip
 
 
-class Inner(Record):
+class InternalOptions(Record):
     """Options for callers inside memcli; no user can set them."""
 
     width: Width = WIDTH
@@ -65,20 +64,22 @@ class SearchOptions(Record):
     filters: Filters
     repairs: bool = True  # search for corrections of words that no chunk contains
     sort: str = "score"  # score | date | newest: the order of what is shown
-    ends: bool = False  # show only passages worth reading
-    lists: bool = False  # one line of each passage, over the whole memory
-    miss: int | None = None  # with `ends`, tokens that a failed search costs; None: MISS
-    apart: bool = False  # with `ends`, each turn of a conversation is a separate passage
+    worthwhile: bool = False  # show only passages worth reading
+    one_line: bool = False  # one line of each passage, over the whole memory
+    miss_tokens: int | None = (
+        None  # with `worthwhile`, tokens that a failed search costs; None: MISS
+    )
+    by_turn: bool = False  # with `worthwhile`, each turn of a conversation is a separate passage
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
     formula: Convex | TwoPass | None = None  # of the profile, with its constants
     quality_weight: float = 0.5  # see `summaries`
-    inner: Inner = Inner()
+    inner: InternalOptions = InternalOptions()
 
     @property
     def filled(self) -> int | None:
         """Return the budget that is filled; one that only bounds the answer is applied later."""
-        return None if self.ends else self.budget
+        return None if self.worthwhile else self.budget
 
     def has(self, name: str) -> bool:
         """Return whether a stage of `stages.TABLE`, or a part of one, is on."""
@@ -95,13 +96,13 @@ def options_of(
     whole: bool = False,
     fill: bool = True,
     sort: str = "score",
-    ends: bool = False,
-    lists: bool = False,
+    worthwhile: bool = False,
+    one_line: bool = False,
 ) -> SearchOptions:
     """Read the search settings; those of the profile apply where the user has set none.
 
-    An answer that `ends` has only what is worth reading, and a budget bounds it. Any other fills
-    its budget: with `fill` and no limit set, it has as many passages as fit, and so does a list.
+    With `worthwhile`, a budget bounds the answer. Any other answer fills its budget: with
+    `fill` and no limit set, it has as many passages as fit, and so does a list.
     """
     profile = PROFILES[config("search.profile")]
 
@@ -111,10 +112,12 @@ def options_of(
 
     limit, universe = setting("search.limit"), setting("search.universe")
     free = limit
-    ends = ends and not (whole or lists)
-    fills = lists or (fill and budget is not None and not ends)
+    worthwhile = worthwhile and not (whole or one_line)
+    fills = one_line or (fill and budget is not None and not worthwhile)
     if fills and config.values["search.limit"].origin == DEFAULT_ORIGIN:
         limit = BUDGET_LIMIT
+    weights = Weights(setting("search.semantic_weight"), setting("search.keyword_weight"))
+    check_sum("search.semantic_weight and search.keyword_weight", weights, "search")
     if profile.by_limit:
         universe = limit * setting("search.candidate_multiplier")
     return SearchOptions(
@@ -122,15 +125,15 @@ def options_of(
         free=free,
         profile=profile,
         encoder=config("embedding.encoder"),
-        weights=_weights(setting("search.semantic_weight"), setting("search.keyword_weight")),
+        weights=weights,
         universe=universe,
         budget=budget,
         whole=whole,
         filters=filters,
         repairs=config("search.repair"),
         sort=sort,
-        ends=ends,
-        lists=lists,
+        worthwhile=worthwhile,
+        one_line=one_line,
         formula=_formula(profile, config),
         **{name: setting(f"search.{name}") for name in NAMED_SETTINGS},
     )
@@ -142,16 +145,6 @@ def _formula(profile: Profile, config: Config) -> Convex | TwoPass | None:
     from memcli.search.published_profiles import Convex, TwoPass
 
     return Convex.read(config) if profile.formula == "convex" else TwoPass.read(config)
-
-
-def _weights(vector: float, text: float) -> Weights:
-    if abs(vector + text - 1.0) > 1e-6:
-        raise ConfigError(
-            "search.semantic_weight and search.keyword_weight must sum to 1,"
-            f" not {vector + text:g}",
-            hint="memcli config search",
-        )
-    return Weights(vector, text)
 
 
 class Profile(Record):

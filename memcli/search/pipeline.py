@@ -89,7 +89,7 @@ class Answer(Record):
     reranked: RerankResult | None = None  # if a reranker is configured
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
     speaker_match: float | None = None  # see `speakers.lead_of`
-    others_lead: bool = False  # others say what matches best, see `_lead`
+    others_lead: bool = False  # others say what matches best, see `_speaker_lead`
     match_reason: Reason | None = None  # why the match is weak
     is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
     of_some: bool = False  # some files were not searched
@@ -144,15 +144,17 @@ def search(
         of_several=asks_for_several(gathered.question),
     )
     answer = answer._replace(
-        passages=_with_ends(snapshot, gathered, answer, every_line=options.lists)
+        passages=_with_ends(snapshot, gathered, answer, every_line=options.one_line)
     )
-    if options.ends:
-        answer = ended(answer, apart=options.apart, miss=options.miss, budget=options.budget)
+    if options.worthwhile:
+        answer = cut_to_worthwhile(
+            answer, apart=options.by_turn, miss=options.miss_tokens, budget=options.budget
+        )
     observe("budget", answer.passages)
     return answer
 
 
-def ended(
+def cut_to_worthwhile(
     answer: Answer, *, apart: bool = False, miss: int | None = None, budget: int | None = None
 ) -> Answer:
     """Keep only the passages worth reading, and of these what fits the budget.
@@ -217,53 +219,54 @@ def _rank(
     scored = run_stages(scoring, passages, options, observe)
     threshold = partial(_above_threshold, gathered, options)
     judged = run_stages([("threshold", threshold)], scored, options, observe)
-    is_sorted = options.sort != "score"
     top = _in_order(gathered, options, judged, observe)[: options.limit]
-    packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
+    packed, over_budget, far = fit_budget(top, budget=options.filled, free=options.free)
+    is_sorted = options.sort != "score"
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
+    is_measured = _is_measured(gathered, options)
+
+    def is_close() -> bool:
+        """Return whether other passages match nearly as well as the first."""
+        # A reranker's additions to scores are not on the scale of the lead.
+        is_read = reranked is not None and reranked.ran
+        unlifted = run_stages(scoring, unread, options, unobserved) if is_read else scored
+        return is_measured and not stands_out(unlifted, gathered.fused, constants)
+
+    lead = _speaker_lead(gathered, shown)
     best_first = sorted(packed or judged, key=lambda passage: -passage.score)
     match, reason = match_of(best_first, is_measured=bool(constants))
     if gathered.asks_nothing and best_first:  # found by stop words
         match, reason = "weak", LOW
-    lead, is_doubtful, others_lead = _lead(gathered, shown)
-    named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
-    if match == "strong" and is_doubtful:
-        reason = Reason("others", f"the best match is not by {' or '.join(named)}")
-    elif match == "strong" and rests_on_one_word(best_first, gathered.recalled):
-        reason = ONE_WORD
     elif match == "strong":
-        # A reranker's additions to scores are not on the scale of the lead.
-        is_read = reranked is not None and reranked.ran
-        led = run_stages(scoring, unread, options, unobserved) if is_read else scored
-        if _is_measured(gathered, options) and not stands_out(led, gathered.fused, constants):
-            reason = Reason("close", "the tenth passage matches nearly as well as the first")
+        reason = _doubt(gathered, best_first, lead, is_close)
+    recalled = gathered.recalled
     return Answer(
         passages=tuple(shown),
         match="weak" if reason else match,
         keyword=gathered.keyword,
         semantic=gathered.semantic,
-        candidates=len(gathered.recalled.candidates),
-        omitted_over_budget=dropped,
+        candidates=len(recalled.candidates),
+        omitted_over_budget=over_budget,
         omitted_low_confidence=far,
         weaker=0,
-        is_measured=_is_measured(gathered, options) and not is_sorted,
+        is_measured=is_measured and not is_sorted,
         is_exact=_is_exact(gathered),
-        unmatched=gathered.recalled.unmatched,
-        missing_phrases=gathered.recalled.missing_phrases,
-        split_phrases=gathered.recalled.split_phrases,
+        unmatched=recalled.unmatched,
+        missing_phrases=recalled.missing_phrases,
+        split_phrases=recalled.split_phrases,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
         repaired=gathered.repaired,
         reranked=reranked,
-        named_speakers=named,
-        speaker_match=lead,
-        others_lead=others_lead,
+        named_speakers=lead.speakers,
+        speaker_match=lead.lead,
+        others_lead=lead.others_lead,
         match_reason=reason,
-        of_writer=bool(gathered.believed),
-        rarity=gathered.recalled.rarity,
-        terms=gathered.recalled.terms,
+        of_writer=bool(gathered.speaker_weights),
+        rarity=recalled.rarity,
+        terms=recalled.terms,
         constants=constants,
         uncalibrated=None
         if constants
@@ -271,22 +274,47 @@ def _rank(
     )
 
 
-def _lead(
-    gathered: GatherResult, shown: Sequence[RankedPassage]
-) -> tuple[float | None, bool, bool]:
-    """Return the lead of the speakers whom the query names, and whether others lead.
+def _doubt(
+    gathered: GatherResult,
+    best_first: Sequence[RankedPassage],
+    lead: SpeakerLead,
+    is_close: Callable[[], bool],
+) -> Reason | None:
+    """Return why an answer with a sure passage may still be wrong."""
+    if lead.is_doubtful:
+        return Reason("others", f"the best match is not by {' or '.join(lead.speakers)}")
+    if rests_on_one_word(best_first, gathered.recalled):
+        return ONE_WORD
+    if is_close():
+        return Reason("close", "the tenth passage matches nearly as well as the first")
+    return None
 
-    The last value also needs that others lead in the first passage. On LoCoMo that is so for 6 %
-    of the questions and 53 % of those that name the wrong person; without it, 12 % and 65 %.
+
+class SpeakerLead(Record):
+    """How much better the speakers whom a query names match than others."""
+
+    speakers: tuple[str, ...] = ()
+    lead: float | None = None  # see `speakers.lead_of`
+    is_doubtful: bool = False  # others match better
+    others_lead: bool = False  # and so they do in the first passage
+
+
+def _speaker_lead(gathered: GatherResult, shown: Sequence[RankedPassage]) -> SpeakerLead:
+    """Compare the speakers whom the query names with others.
+
+    `others_lead` is so for 6 % of the questions of LoCoMo, and for 53 % of those that name the
+    wrong person; `is_doubtful` for 12 % and 65 %.
     """
-    if gathered.voices is None:
-        return None, False, False
+    voices = gathered.voices
+    if voices is None:
+        return SpeakerLead()
     from memcli.search.speakers import DOUBTFUL_LEAD, lead_of
 
     lead = lead_of(shown)
     is_doubtful = lead is not None and lead < DOUBTFUL_LEAD
     first = next((passage.speaker_match for passage in shown), None)
-    return lead, is_doubtful, is_doubtful and first is not None and first < DOUBTFUL_LEAD
+    others_lead = is_doubtful and first is not None and first < DOUBTFUL_LEAD
+    return SpeakerLead(() if voices.only else voices.names, lead, is_doubtful, others_lead)
 
 
 def _is_measured(gathered: GatherResult, options: SearchOptions) -> bool:
@@ -322,7 +350,7 @@ def _passages(
             whole=options.whole or gathered.dates_alone,
             width=options.inner.width,
             adjusted=Adjustments(
-                gathered.believed, lifts, gathered.headings, gathered.named, gathered.prior
+                gathered.speaker_weights, lifts, gathered.headings, gathered.named, gathered.prior
             ),
         )
 

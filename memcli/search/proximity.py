@@ -276,6 +276,6 @@ def apply_decay(
     for passage in passages:
         age = ages[passage.written]
         by = factor(age, half_life_days=half_life_days, floor=floor)
-        faded = passage._replace(faded=by)
+        faded = passage._replace(decay=by)
         decayed.append(faded.moved(passage.score * by, "decay", age_days=age, factor=by))
     return ordered(decayed)

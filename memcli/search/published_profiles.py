@@ -25,9 +25,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import exp
 
 from memcli.checking import TYPE_CHECKING
+from memcli.config.settings import check_sum
 from memcli.errors import ConfigError
 from memcli.record import Record
-from memcli.search.authority import Authority, summing_to_one
+from memcli.search.authority import Authority
 from memcli.search.ranked import RankedPassage, ordered
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ class Convex(Record):
     def read(cls, config: Config) -> Convex:
         """Read the settings; ConfigError if the weights do not sum to 1."""
         numbers = [config(f"convex.{name}") for name in cls._fields]
-        summing_to_one("convex", cls._fields[:3], numbers[:3])
+        named = ", ".join(f"convex.{name}" for name in cls._fields[:3])
+        check_sum(named, numbers[:3], "convex")
         return cls(*numbers)
 
     def score(

@@ -89,9 +89,9 @@ class RankedPassage(Record):
     claims: tuple[int, ...] = ()
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
     assumed: float | None = None  # a cosine assumed for a missing one
-    faded: float = 1.0  # the factor of its age, if ages count
+    decay: float = 1.0  # the factor of its age, if ages count
     corrected_by: tuple[Correction, ...] = ()  # newest first
-    behind: frozenset[tuple[int, int]] = frozenset()  # chunk and line of those before it
+    must_follow: frozenset[tuple[int, int]] = frozenset()  # chunk and line of those before it
     moment: str = ""  # when its document was written, if ages count and a time is known
     gaps: tuple[tuple[int, int], ...] = ()  # spans of its chunk's text that an ellipsis replaces
     small_talk: frozenset[int] = frozenset()  # lines of a conversation that tell nothing

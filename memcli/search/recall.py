@@ -48,16 +48,16 @@ class RecallResult(Record):
     """Candidates, and how much of the query each matches, by chunk id."""
 
     candidates: tuple[Candidate, ...]
-    coverage: dict[int, float]  # share of its IDF, without the common terms
-    matched: dict[int, float]  # share of its terms
-    terms: tuple[WeightedTerm, ...]
-    unmatched: tuple[str, ...]  # terms that no chunk contains
     missing_phrases: tuple[str, ...]  # phrases that no chunk contains
-    split_phrases: tuple[str, ...]  # required phrases that no chunk contains together
-    common: tuple[str, ...]  # terms that find nothing by themselves
-    rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
-    tiers: tuple[int, ...] = ()  # first components that found the nearest segments
+    tiers: tuple[int, ...]  # first components that found the nearest segments
+    coverage: Mapping[int, float] = {}  # share of its IDF, without the common terms
+    matched: Mapping[int, float] = {}  # share of its terms
+    terms: tuple[WeightedTerm, ...] = ()
+    unmatched: tuple[str, ...] = ()  # terms that no chunk contains
+    split_phrases: tuple[str, ...] = ()  # required phrases that no chunk contains together
+    common: tuple[str, ...] = ()  # terms that find nothing by themselves
+    rarity: float = 0.0  # mean IDF of the terms over the greatest there could be, 0 to 1
 
 
 def recall(
@@ -71,57 +71,83 @@ def recall(
 ) -> RecallResult:
     """Run both retrievers over `total` chunks; a vector of None turns semantic search off."""
     # A retriever may find chunks that are left out, so it returns as many more.
-    outside = bounds.outside
-    wide = bounds._replace(universe=bounds.universe + min(len(outside), MOST_OUTSIDE))
-    near: Callable[[], Sequence[Neighbour]] = (
-        list
-        if wide.keywords_choose
-        else _near_chunks(snapshot, vector, wide)
-        if wide.by_chunk
-        else snapshot.by_vector(vector, wide.universe, wide.scope)
-    )
-    query = _with_known_runs(snapshot, query) if keyword and query.unspaced else query
-    keywords = query.term_query if keyword else TermQuery()
-    common: dict[Term, int] = {}
-    named: frozenset[Term] = frozenset()
-    left_out: list[str] = []
-    if keyword and total > SMALL:
-        texts = query.alternatives
-        frequencies = dict(zip(texts, snapshot.frequencies(texts), strict=True))
-        whole = query
-        query = without_majority(query, frequencies, total)
-        left_out = [term.text for term in whole.counted_terms if term not in query.counted_terms]
-        rare, also = parted(frequencies, total)
-        common = {term: count for term, count in frequencies.items() if term not in rare}
-        named = frozenset(common)
-        if not rare:  # for terms found together, their share says enough
-            common = {term: count for term, count in common.items() if (term, count) not in also}
-        together = groups_of(also, total, alone=not rare)
-        keywords = keywords._replace(any=rare, also=also, together=together)
+    wide = bounds._replace(universe=bounds.universe + min(len(bounds.outside), MOST_OUTSIDE))
+    neighbours = _begin_semantic(snapshot, vector, wide)
+    words = _keyword_query(snapshot, query, total) if keyword else KeywordQuery(query, TermQuery())
+    query = words.query
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if keyword else TermQuery(any=tuple(demanded.values()))
-    retrieval = RecallQuery(keywords, literal, vector, near, query.unwanted, demanded)
-    united, split, tiers = _union(snapshot, retrieval, wide)
+    both = RecallQuery(words.terms, literal, vector, neighbours, query.unwanted, demanded)
+    united, split, tiers = _union(snapshot, both, wide)
     phrases = query.phrases if keyword or demanded else {}
     matches = zip(phrases, snapshot.matching_chunks(tuple(phrases.values()), ()), strict=True)
     missing = tuple(text for text, each in matches if not each.total)  # that no chunk contains
     # A phrase must match exactly: a similar text is a guess.
     is_guess = bool(missing) and len(missing) == len(query.counted_terms)
-    candidates = tuple(c for c in united if not is_guess and c.about.chunk_id not in outside)
-    qualities = _qualities(snapshot, candidates)
+    candidates = tuple(c for c in united if not is_guess and c.about.chunk_id not in bounds.outside)
+    recalled = RecallResult(candidates, missing, _qualities(snapshot, candidates), tiers)
     if not candidates or not (keyword or demanded):
-        return RecallResult(candidates, {}, {}, (), (), missing, (), (), 0.0, qualities, tiers)
-    last = [c.bm25 for c in united if c.keyword_rank == wide.universe]
-    if not last or last[0] < greatest_share(keywords.also, total):
-        left_out += [term.text for term in query.counted_terms if term.index_term in named]
-    covered = _covered(snapshot, query, candidates, common, total)
+        return recalled
+    recalled = _with_coverage(snapshot, query, recalled, words.only_counted, total)
     if not keyword:  # words only show which lines contain a phrase
-        covered = covered._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)
+        recalled = recalled._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)
     if demanded:
-        terms = (term._replace(demanded=term.exact == "phrase") for term in covered.terms)
-        covered = covered._replace(terms=tuple(terms))
-    recalled = covered._replace(common=tuple(left_out), qualities=qualities, tiers=tiers)
-    return recalled._replace(missing_phrases=missing, split_phrases=split)
+        terms = (term._replace(demanded=term.exact == "phrase") for term in recalled.terms)
+        recalled = recalled._replace(terms=tuple(terms))
+    last = next((c.bm25 for c in united if c.keyword_rank == wide.universe), None)
+    is_complete = last is not None and last >= greatest_share(words.terms.also, total)
+    common = words.majority if is_complete else words.unsearched
+    return recalled._replace(common=common, split_phrases=split)
+
+
+class KeywordQuery(Record):
+    """The keyword search of a query."""
+
+    query: ParsedQuery  # without the words of most chunks
+    terms: TermQuery
+    majority: tuple[str, ...] = ()  # the words of most chunks
+    frequent: frozenset[Term] = frozenset()  # terms that find nothing by themselves
+    only_counted: Mapping[Term, int] = {}  # those whose chunks are counted, but not looked up
+
+    @property
+    def unsearched(self) -> tuple[str, ...]:
+        """List the words that find nothing by themselves."""
+        terms = self.query.counted_terms
+        return (*self.majority, *(t.text for t in terms if t.index_term in self.frequent))
+
+
+def _keyword_query(snapshot: Snapshot, query: ParsedQuery, total: int) -> KeywordQuery:
+    """Divide the terms by their frequency: rare ones find chunks, frequent ones only score."""
+    if query.unspaced:
+        query = _with_known_runs(snapshot, query)
+    if total <= SMALL:
+        return KeywordQuery(query, query.term_query)
+    texts = query.alternatives
+    frequencies = dict(zip(texts, snapshot.frequencies(texts), strict=True))
+    narrowed = without_majority(query, frequencies, total)
+    rare, also = parted(frequencies, total)
+    frequent = {term: count for term, count in frequencies.items() if term not in rare}
+    return KeywordQuery(
+        narrowed,
+        query.term_query._replace(
+            any=rare, also=also, together=groups_of(also, total, alone=not rare)
+        ),
+        tuple(t.text for t in query.counted_terms if t not in narrowed.counted_terms),
+        frozenset(frequent),
+        # For terms found together, their share says enough.
+        frequent if rare else {t: n for t, n in frequent.items() if (t, n) not in also},
+    )
+
+
+def _begin_semantic(
+    snapshot: Snapshot, vector: bytes | None, bounds: RecallBounds
+) -> Callable[[], Sequence[Neighbour]]:
+    """Start to look for the nearest segments, and return a function that waits for them."""
+    if bounds.keywords_choose:
+        return list
+    if bounds.by_chunk:
+        return _near_chunks(snapshot, vector, bounds)
+    return snapshot.by_vector(vector, bounds.universe, bounds.scope)
 
 
 def _with_known_runs(snapshot: Snapshot, query: ParsedQuery) -> ParsedQuery:
@@ -250,48 +276,54 @@ def _with_phrases(
     return sorted(frozenset.union(*there.values())), tuple(there)
 
 
-def _covered(
+def _with_coverage(
     snapshot: Snapshot,
     query: ParsedQuery,
-    candidates: tuple[Candidate, ...],
-    common: Mapping[Term, int],
+    recalled: RecallResult,
+    only_counted: Mapping[Term, int],
     total: int,
 ) -> RecallResult:
-    """Measure what candidates contain of a query; chunks of a common term are only counted."""
-    ids = [candidate.about.chunk_id for candidate in candidates]
-    weights: dict[int, float] = {}
-    counted: dict[int, int] = {}
-    terms: list[WeightedTerm] = []
-    unmatched: list[str] = []
-    looked_up = 0.0
+    """Measure what each candidate contains of a query.
+
+    Of the terms `only_counted`, with their number of chunks, it is not looked up which chunks
+    contain them.
+    """
+    ids = [candidate.about.chunk_id for candidate in recalled.candidates]
     weighed = [
         (term, index_term) for term in query.counted_terms if (index_term := term.index_term)
     ]
-    rare = [index_term for _, index_term in weighed if index_term not in common]
-    holding = dict(zip(rare, snapshot.matching_chunks(rare, ids), strict=True))
+    rare = [index_term for _, index_term in weighed if index_term not in only_counted]
+    chunks_of = dict(zip(rare, snapshot.matching_chunks(rare, ids), strict=True))
     tokens = snapshot.tokens([stem(s.text) if s.prefix else s.text for _, s in weighed])
+    terms: list[WeightedTerm] = []
+    unmatched: list[str] = []
+    idf_sums: dict[int, float] = {}
+    counts: dict[int, int] = {}
+    looked_up = 0.0
     for (term, index_term), cut in zip(weighed, tokens, strict=True):
-        frequency = common[index_term] if index_term in common else holding[index_term].total
+        is_rare = index_term not in only_counted
+        frequency = chunks_of[index_term].total if is_rare else only_counted[index_term]
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         prefix = (index_term.text.split()[-1], cut[-1]) if index_term.prefix and cut else ()
         terms.append(WeightedTerm(cut, idf, prefix, _exact(term), text=term.text))
-        if index_term in common:
+        if not is_rare:
             continue
         looked_up += idf * (term.kind != JOINED)
         if not frequency and _is_a_word(term) and not _has_other_form(snapshot, term.text):
             unmatched.append(term.text)
-        for chunk_id in holding[index_term].chunk_ids:
-            weights[chunk_id] = weights.get(chunk_id, 0.0) + idf
-            counted[chunk_id] = counted.get(chunk_id, 0) + 1
-    # A query of joined words only has no share.
-    shares = weights.items() if looked_up else ()
-    coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in shares}
-    matched = {chunk: times / len(terms) for chunk, times in counted.items()}
+        for chunk_id in chunks_of[index_term].chunk_ids:
+            idf_sums[chunk_id] = idf_sums.get(chunk_id, 0.0) + idf
+            counts[chunk_id] = counts.get(chunk_id, 0) + 1
     greatest = log(1 + (total + 0.5) / 0.5)
-    rarity = fsum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
-    return RecallResult(
-        candidates, coverage, matched, tuple(terms), tuple(unmatched), (), (), (), rarity, {}
+    # A query of joined words only has no share.
+    shares = idf_sums.items() if looked_up else ()
+    return recalled._replace(
+        coverage={chunk: min(1.0, idf / looked_up) for chunk, idf in shares},
+        matched={chunk: times / len(terms) for chunk, times in counts.items()},
+        terms=tuple(terms),
+        unmatched=tuple(unmatched),
+        rarity=fsum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0,
     )
 
 

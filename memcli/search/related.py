@@ -26,11 +26,10 @@ from memcli.errors import Reason
 from memcli.markdown.comments import visible
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
-from memcli.record import Record
 from memcli.search import retrievers
 from memcli.search.corrections import corrections_of, with_corrections
 from memcli.search.mmr import diversify
-from memcli.search.pipeline import MMR_POOL, NOTHING
+from memcli.search.pipeline import MMR_POOL, NOTHING, Answer
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.ranked import RankedPassage, ordered
 from memcli.search.recall import RecallBounds, recall, scope_within
@@ -48,22 +47,13 @@ LINKED = 0.25
 _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
 
 
-class RelatedChunks(Record):
-    """The chunks most like a place, best first, and the retrievers that ran."""
+def related(
+    snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
+) -> tuple[Answer, ParsedQuery]:
+    """Find the chunks most similar to those of a place, without these; and the words of the place.
 
-    passages: tuple[RankedPassage, ...]
-    query: ParsedQuery  # of the words of the place
-    keyword: RetrieverUse
-    semantic: RetrieverUse
-    candidates: int
-    revision: str
-
-
-NONE = RelatedChunks((), parse(""), NOTHING.keyword, NOTHING.semantic, 0, "0")
-
-
-def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions) -> RelatedChunks:
-    """Find the chunks most similar to those of a place, without these."""
+    The answer has no match.
+    """
     facts, counts = snapshot.facts, snapshot.counts()
     own = [excerpt.about.chunk_id for excerpt in place]
     text = "\n".join(visible(excerpt.text) for excerpt in place)
@@ -91,17 +81,17 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     scope = scope_within(snapshot, options.filters)
     chosen = with_corrections(chosen, corrections_of(snapshot, chosen, passages, scope))
     lines = snapshot.lines_of([passage.about.chunk_id for passage in chosen])
-    return RelatedChunks(
-        tuple(
+    answer = NOTHING._replace(
+        passages=tuple(
             passage._replace(broken=lines[passage.about.chunk_id].broken, trace=())
             for passage in chosen
         ),
-        query,
-        keyword,
-        semantic,
-        len(recalled.candidates),
-        str(facts.revision),
+        keyword=keyword,
+        semantic=semantic,
+        candidates=len(recalled.candidates),
+        revision=str(facts.revision),
     )
+    return answer, query
 
 
 def _linked(

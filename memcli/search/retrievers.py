@@ -1,17 +1,21 @@
-"""Decide which retrievers run, their weights, and why one does not run."""
+"""Decide which retrievers run, their weights, and why one does not run; embed the query."""
 
 from __future__ import annotations
 
+# As `threading` does it; importing that costs more.
+from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.encoders import OTHER_MODEL, Vector
+from memcli.embedding.encoders import OTHER_MODEL, IndexModel, Vector
 from memcli.embedding.models import is_readable, known, readable
-from memcli.errors import Reason
+from memcli.errors import MORE_MEMORY, NO_MEMORY, Reason
 from memcli.record import Record
 from memcli.search.fusion import NO_PRIOR, LengthPrior, Weights
 
 if TYPE_CHECKING:
+    from memcli.embedding.query import QueryEncoder
     from memcli.search.options import SearchOptions
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
@@ -28,6 +32,7 @@ VERY_BEST, SCORED_SHARE = 10, 0.7  # so many of them need a vector
 OTHER_MODELS = "memcli help settings"  # explains how to get the model of `multilingual`
 MODE_IS_KEYWORD = Reason("mode", "the mode is keyword")
 MODE_IS_SEMANTIC = Reason("mode", "the mode is semantic")
+FAILED = "the query could not be embedded"
 
 
 class RetrieverUse(Record):
@@ -136,3 +141,50 @@ def semantic_retriever(
     if index_fingerprint != vector.fingerprint:
         return off(OTHER_MODEL)
     return RetrieverUse(True, None, counts.embedded, counts.embeddable), vector
+
+
+class QueryVector:
+    """The vector of one query, made in a thread while files are walked and keywords searched."""
+
+    def __init__(self, encoder: Callable[[], QueryEncoder], text: str, index: IndexModel) -> None:
+        """Take the function that opens the encoder, the natural text, and the index's model."""
+        self._encoder, self._text, self._index = encoder, text, index
+        self._embedded: LockType | None = None  # locked while the thread works
+        self._vector = Vector(None, "", Reason("no-vector", FAILED))
+
+    def start(self) -> None:
+        """Begin to embed in a thread, if the system allows one."""
+        embedded = allocate_lock()
+        embedded.acquire()
+        with suppress(RuntimeError, MemoryError):
+            start_new_thread(self._embed_and_release, (embedded,))
+            self._embedded = embedded
+
+    def result(self, text: str) -> Vector:
+        """Wait for the vector of a text, or for the reason why it has none.
+
+        If the text has changed since `start`, it is embedded now: the encoder is open by then.
+        """
+        if self._embedded is not None:
+            with self._embedded:  # once it is free
+                pass
+        if self._embedded is None or text != self._text:
+            self._text = text
+            self._embed()
+        return self._vector
+
+    def _embed_and_release(self, embedded: LockType) -> None:
+        try:
+            self._embed()
+        finally:
+            embedded.release()
+
+    def _embed(self) -> None:
+        """Embed; an exception would be lost with the thread, so it becomes the reason."""
+        try:
+            self._vector = self._encoder().encode_query(self._text, self._index)
+        except MemoryError:
+            self._vector = Vector(None, "", Reason("memory", NO_MEMORY, MORE_MEMORY))
+        except Exception as error:  # encoders are plugins; without a vector, keyword search answers
+            text = f"{FAILED}: {type(error).__name__}: {error}"
+            self._vector = Vector(None, "", Reason("no-vector", text))

@@ -249,7 +249,7 @@ def _idf_share(line: Sequence[str], terms: Sequence[WeightedTerm]) -> float:
     return term_share / every if every else 0.0
 
 
-def hear(
+def resolve_speakers(
     turns: Mapping[int, Sequence[Turn]],
     question: str,
     speakers: Sequence[str],

@@ -21,7 +21,7 @@ from heapq import merge
 from itertools import chain, islice
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import IndexMissingError, Reason
+from memcli.errors import IndexMissingError
 from memcli.record import Record
 from memcli.store.documents import in_order, with_chunks
 from memcli.store.qualified_names import NamedSnapshot, Naming, failing, resting_on, split
@@ -62,19 +62,6 @@ UNDATED = "9999-99-99"  # behind every day
 # looked up by its place, which costs as much as to compare a store of twenty documents.
 SHARES = 4
 SMALL_BYTES = 1 << 20  # of vectors: smaller stores compare all, whatever is asked
-
-
-class StoreState(Record):
-    """The state of the index of one of several workspaces."""
-
-    name: str
-    folder: str
-    state: str  # one of `memcli.types`: up_to_date, out_of_date, …
-    pending: int  # files that the answer does not know as they are
-    reason: Reason | None
-    notices: tuple[Reason, ...] = ()
-    is_own: bool = False
-    missing: str = ""  # the pending files by kind and name
 
 
 class Member(Record):

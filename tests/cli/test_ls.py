@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import memcli
-from memcli.api.listing import catalogue
+from memcli.api.listing import list_documents
 from memcli.config import settings as config
-from memcli.mcp.answers import of_catalogue
+from memcli.mcp.answers import of_documents
 from memcli.types import Filters, shown
 from memcli.workspace.discover import discover
 from tests.cli.processes import on_terminal
@@ -301,7 +301,7 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
     assert listed("-n", "101").count("\n") == 101
     assert listed("--since", "2025-06").count("\n") == 56
     with memcli.Memory.open(str(tmp_path)) as memory:
-        told = of_catalogue(catalogue(memory.workspaces, Filters(), order="newest"), 1000)
+        told = of_documents(list_documents(memory.workspaces, Filters(), order="newest"), 1000)
     assert "memory/ | 2025-06 | 28 documents\n" in told
     assert told.count("\n") == 6
 

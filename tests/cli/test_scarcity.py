@@ -18,7 +18,7 @@ from memcli.embedding.encoders import IndexModel, Vector
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.session import lacking
 from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, Reason, RetrieverError
-from memcli.search.query_vector import QueryVector
+from memcli.search.retrievers import QueryVector
 from memcli.store.sqlite.driver import connect, translated
 from memcli.threads import within
 from tests.commands import NewWorkspace

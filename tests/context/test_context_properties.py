@@ -18,7 +18,7 @@ from memcli.context.assemble import (
     fix,
     tokens,
 )
-from memcli.context.hops import Following, Hop, Link, hops, strong
+from memcli.context.hops import Following, Link, LinkedPassage, hops, strong
 from memcli.context.parts import ALWAYS, PASSAGES, RECENT, SOFT, joined, make_part, markdown, whole
 from memcli.context.retrieve import with_hops
 from memcli.errors import BudgetError
@@ -197,7 +197,7 @@ def test_a_target_comes_whole_before_what_scores_less(
     via = found[0].excerpt.about.citation if found else "p.md:1"
     numbers = st.lists(st.integers(0, 30), min_size=len(hopped), max_size=len(hopped), unique=True)
     linked = [
-        Hop(document(f"{n}.md", ["x\ny"], n)[0], score, via)
+        LinkedPassage(document(f"{n}.md", ["x\ny"], n)[0], score, via)
         for n, score in zip(data.draw(numbers), hopped, strict=True)
     ]
     ranked = with_hops(found, linked)

@@ -57,5 +57,6 @@ def test_a_sure_context_ends_where_a_search_does(workspaces: Path) -> None:
     found = json.loads(out)
     assert (made["match"], found["match"]) == ("strong", "strong")
     places = [each["citation"] for each in made["parts"]]
-    assert places == [each["citation"] for each in found["results"]]
-    assert places[0] == "memory/2025-04-08.md:11-14"
+    searched = [each["citation"] for each in found["results"]]
+    assert places[: len(searched)] == searched
+    assert (places[0], len(places) <= 3) == ("memory/2025-04-08.md:11-14", True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.context.hops import Following, Hop, Link, candidates, strong
+from memcli.context.hops import Following, Link, LinkedPassage, candidates, strong
 from memcli.context.parts import PASSAGES, make_part
 from memcli.context.retrieve import with_hops
 from tests.commands import NewWorkspace
@@ -120,5 +120,5 @@ def test_links_are_followed_above_the_least_score_from_the_best_passage_on() -> 
 def test_a_target_that_was_found_better_itself_keeps_no_other_away() -> None:
     near, far = (make_excerpt(chunk_id=n, text=f"Note {n}.", path=f"{n}.md") for n in (1, 2))
     found = [make_part(PASSAGES, near, score=0.9)]
-    hops = [Hop(near, 0.45, "x.md:1"), Hop(far, 0.4, "x.md:1")]
+    hops = [LinkedPassage(near, 0.45, "x.md:1"), LinkedPassage(far, 0.4, "x.md:1")]
     assert [part.excerpt.about.path for part in with_hops(found, hops)] == ["1.md", "2.md"]

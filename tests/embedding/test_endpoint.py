@@ -20,7 +20,7 @@ from memcli.embedding.registry import configured_fingerprint, open_encoder
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.indexer import embed, index, text_of
 from memcli.markdown.segments import segment_hash
-from memcli.search.query_vector import QueryVector
+from memcli.search.retrievers import QueryVector
 from memcli.store.quantize import packed
 from memcli.store.sqlite.driver import rows
 from memcli.types import Encoder

@@ -29,7 +29,7 @@ from memcli.embedding.onnx_c_api import PinnedEncoder
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import OPENERS, open_encoder, remember
 from memcli.embedding.runtime import package_run
-from memcli.search.query_vector import QueryVector
+from memcli.search.retrievers import QueryVector
 from tests.embedding.loopback import Loopback, Reply, embedded, loopback, numbers
 from tests.hashing import HashingEncoder
 from tests.support import told

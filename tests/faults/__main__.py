@@ -1,7 +1,7 @@
-"""Fail SQLite at every place of every command, cut the power at every step of every run, and let
-others work at every step of a command.
+"""Fail SQLite at every place of every command, cut the power at every step of every run, let
+others work at every step of a command, and fail every call to the file system of those that write.
 
-    python -m tests.faults [VERB ... | power | slow] [--most N]
+    python -m tests.faults [VERB ... | power | slow | files | files:COMMAND ...] [--most N]
 
 Prints what should not have been, and a row for each: the positions tried, how many broke, and the
 positions by what failed there.
@@ -23,8 +23,12 @@ from tests.faults.slow import SLOW, problems
 from tests.faults.trial import Trial
 from tests.faults.verbs import VERBS, place
 from tests.hashing import register
+from tests.machine import tries
+from tests.machine.file_system import FAULTS
+from tests.machine.verbs import VERBS as COMMANDS
+from tests.machine.verbs import Verb as Command
 
-POWER, SLOWLY = "power", "slow"
+POWER, SLOWLY, FILES = "power", "slow", "files"
 SHOWN = 12  # findings of a row
 Tried = tuple[str, Sequence[object]]  # of which kind, and what should not have been
 
@@ -65,6 +69,15 @@ def meetings(name: str, most: int | None) -> Iterator[Tried]:
                 yield line, [f"step {number}: {each}" for each in problems(trial, line, number)]
 
 
+def spoils(command: Command, most: int | None) -> Iterator[Tried]:
+    """Fail the calls of a command, all in every way or so many."""
+    with tempfile.TemporaryDirectory() as made:
+        trial = tries.Trial(command, Path(made).resolve())
+        positions = list(trial.faults(FAULTS))
+        for number, fault in positions[:: max(1, len(positions) // (most or len(positions)))]:
+            yield fault, trial.findings(number, fault)
+
+
 def told(title: str, tried: Iterator[Tried]) -> int:
     """Print what should not have been, and a row of what was tried; give how much broke."""
     broke, kinds = 0, Counter[str]()
@@ -81,8 +94,9 @@ def told(title: str, tried: Iterator[Tried]) -> int:
 def main() -> int:
     """Try what is named, else all."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
-    names = [*VERBS, POWER, SLOWLY]
-    parser.add_argument("verb", nargs="*", default=names, help=", ".join(names))
+    names = [*VERBS, POWER, SLOWLY, FILES, *(f"{FILES}:{each.name}" for each in COMMANDS)]
+    default = [*VERBS, POWER, SLOWLY, FILES]
+    parser.add_argument("verb", nargs="*", default=default, help=", ".join(names))
     parser.add_argument("--most", type=int, help="so many of each, spread evenly")
     wanted = parser.parse_args()
     register()
@@ -93,6 +107,9 @@ def main() -> int:
             broke += told(f"{name}, power, {journal}", losses(name, most, network=network))
     for name in SLOW if SLOWLY in wanted.verb else ():
         broke += told(f"{name}, slow", meetings(name, most))
+    for command in COMMANDS:
+        if {FILES, f"{FILES}:{command.name}"} & {*wanted.verb}:
+            broke += told(f"{command.name}, files", spoils(command, most))
     return 1 if broke else 0
 
 

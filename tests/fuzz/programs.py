@@ -30,7 +30,7 @@ from memcli.hook.prompts import is_wish, query_of
 from memcli.hook.session import _owners as owners
 from memcli.markdown.parse import parse
 from memcli.mcp import definitions
-from memcli.mcp.paging import Cursor
+from memcli.mcp.calls import Cursor
 from memcli.mcp.pipes import whole
 from memcli.remember.block import Note, cleaned, place
 from memcli.render import template as templates

@@ -275,7 +275,7 @@ class Workspace(RuleBasedStateMachine):
             report.moved,
             report.removed,
         )
-        assert sorted(told.changed + told.again) == list(report.changed)
+        assert sorted(told.changed + told.reindexed) == list(report.changed)
         assert comparison.listing.unlisted == report.unlisted
         assert {(s.path, s.reason) for s in comparison.listing.skips} <= {
             (s.path, s.reason) for s in report.skips

@@ -4,15 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from memcli.indexing.comparison import Changes, IndexComparison, compare_index
+from memcli.indexing.comparison import IndexComparison, PlannedChanges, compare_index
 from memcli.indexing.indexer import index
 from memcli.indexing.notices import settings_changed
+from memcli.indexing.planning import RenamedFile
 from memcli.store.sqlite.reader import Reader
 from memcli.types import Limits
 from tests.store_check import open_writer
 from tests.support import make_limits, make_settings, told, touch, write
 
-NOTHING = Changes((), (), (), (), ())
+NOTHING = PlannedChanges()
 
 
 class Place:
@@ -72,11 +73,11 @@ def test_files_beyond_the_bound_count_as_changed_and_added(place: Place) -> None
     write(place.root, "e.md", b"\0\0\0\0not text")
     names, gone = ("a.md", "b.md"), ("c.md",)
     assert [place.look(most).changes for most in range(5)] == [
-        Changes(("d.md", "e.md"), names, (), (), gone),
-        Changes(("d.md", "e.md"), names[1:], (), (), gone),
-        Changes(("d.md", "e.md"), (), (), (), gone),
-        Changes(("e.md",), (), (), (("c.md", "d.md"),), ()),
-        Changes((), (), (), (("c.md", "d.md"),), ()),
+        PlannedChanges(("d.md", "e.md"), names, (), (), gone),
+        PlannedChanges(("d.md", "e.md"), names[1:], (), (), gone),
+        PlannedChanges(("d.md", "e.md"), (), (), (), gone),
+        PlannedChanges(("e.md",), (), (), (RenamedFile("c.md", "d.md"),), ()),
+        PlannedChanges((), (), (), (RenamedFile("c.md", "d.md"),), ()),
     ]
     assert place.look().changes == place.look(4).changes
     assert [(skip.path, skip.reason) for skip in place.look().listing.skips] == [
@@ -93,12 +94,10 @@ def test_other_settings_store_every_text_again_and_no_file_twice(place: Place) -
     write(place.root, "b.md", "other text\n")
     touch(place.root / "c.md")
     comparison = place.look(limits=make_limits(chunk_tokens=100))
-    assert comparison.changes == Changes(("n.md",), ("b.md",), ("a.md", "c.md"), (), ())
-    assert (comparison.settings, comparison.state, comparison.pending) == (
-        ("chunking",),
-        "out_of_date",
-        2,
+    assert comparison.changes == PlannedChanges(
+        ("n.md",), ("b.md",), ("a.md", "c.md"), settings=("chunking",)
     )
+    assert (comparison.state, comparison.pending) == ("out_of_date", 2)
     assert told(settings_changed(comparison)) == (
         "the settings of chunks have changed: 2 files are to be stored again. Try: memcli index"
     )
@@ -109,7 +108,7 @@ def test_settings_say_nothing_while_there_is_nothing_to_store_again(place: Place
     write(place.root, "odd.md", b"\0\0\0\0not text")
     place.index()
     comparison = place.look(limits=make_limits(chunk_tokens=100))
-    assert (comparison.settings, comparison.state) == (("chunking",), "up_to_date")
+    assert (comparison.changes.settings, comparison.state) == (("chunking",), "up_to_date")
     assert settings_changed(comparison) is None
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memcli.errors import ExitCode
 from memcli.workspace.atomic_write import BEGUN
+from tests.commands import Said
 from tests.machine.file_system import (
     EMPTIED,
     GONE,
@@ -20,7 +21,7 @@ from tests.machine.file_system import (
     Killed,
     applies,
 )
-from tests.machine.verbs import Outcome, Place, Verb
+from tests.machine.verbs import Place, Verb
 
 Tree = dict[str, bytes]
 # What memcli notes of the files that it has written tells of those that were replaced too.
@@ -32,11 +33,13 @@ _OUTSIDE = b"what lies outside\n"
 class Finding(NamedTuple):
     """What a fault led to that it should not have."""
 
-    verb: str
     number: int
     call: Call
     fault: str
     what: str
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.call.name} {self.call.path} {self.fault}: {self.what}"
 
 
 class Trial:
@@ -87,9 +90,9 @@ class Trial:
                 path.unlink(missing_ok=True)
         told += self._unmended(is_swapped=is_swapped)
         call = self.calls[number]._replace(path=self._shown(self.calls[number].path))
-        return [Finding(self.verb.name, number, call, fault, what) for what in told]
+        return [Finding(number, call, fault, what) for what in told]
 
-    def _spoiled(self, number: int, fault: str, told: list[str]) -> Outcome | None:
+    def _spoiled(self, number: int, fault: str, told: list[str]) -> Said | None:
         outcome = None
         try:
             with self._file_system.spoiled(number, fault):
@@ -117,7 +120,7 @@ class Trial:
             if not (is_killed and is_begun and now is not None and now.startswith(data)):
                 yield f"{path} is lost" if now is None else f"{path} holds {now!r}"
 
-    def _misleading(self, outcome: Outcome, seen: Tree, *, is_swapped: bool) -> Iterator[str]:
+    def _misleading(self, outcome: Said, seen: Tree, *, is_swapped: bool) -> Iterator[str]:
         """Name what was said that is not so, and what is so and was not said."""
         listed = {path: data for path, data in seen.items() if BEGUN not in path}
         is_done = self._without_spare(listed) == self._without_spare(self._after)

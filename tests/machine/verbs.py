@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memcli.cli.main import REFUSED
 from memcli.workspace.atomic_write import BEGUN
-from tests.commands import say
+from tests.commands import Said, say
 from tests.support import write
 
 NOW = "2026-02-10T09:00:00+00:00"
@@ -23,14 +23,6 @@ NOTE = "The pool of api-7 holds 60 connections"
 SET = "config set search.limit 5"
 COMPACT = "compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9"
 AGENTS = "claude-code --with mcp,hooks,skill,instructions"
-
-
-class Outcome(NamedTuple):
-    """What a run gave."""
-
-    code: int
-    out: str
-    err: str
 
 
 class Place:
@@ -58,12 +50,12 @@ class Place:
             "PATH": str(self.root / "bin"),
         }
 
-    def run(self, line: str) -> Outcome:
+    def run(self, line: str) -> Said:
         """Run a command line there; an exception that escapes is for the caller."""
         words = shlex.split(line)
         now = () if "--now" in words or words[0] == "help" else ("--now", NOW)
         with self.entered():
-            return Outcome(*say(*words, *now))
+            return say(*words, *now)
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
@@ -101,7 +93,7 @@ def _bytes(path: Path) -> bytes:
     return f"-> {path.readlink()}".encode() if path.is_symlink() else path.read_bytes()
 
 
-Act = Callable[[Place], Outcome]
+Act = Callable[[Place], Said]
 
 
 class Verb(NamedTuple):
@@ -217,7 +209,7 @@ def _asked(place: Place, *lines: str) -> None:
 
 
 def _hook(event: str) -> Act:
-    def act(place: Place) -> Outcome:
+    def act(place: Place) -> Said:
         from memcli.cli.commands.hook_command import ANSWERS, HookLine
         from memcli.cli.options import Options
         from memcli.errors import MemcliError
@@ -230,24 +222,24 @@ def _hook(event: str) -> Act:
         err = io.StringIO()
         with place.entered(), contextlib.redirect_stderr(err):
             try:
-                return Outcome(0, ANSWERS[event](happening, hook), err.getvalue())
+                return Said(0, ANSWERS[event](happening, hook), err.getvalue())
             except MemcliError as error:
-                return Outcome(0, "", f"{error.message}\nTry: {error.hint}")
+                return Said(0, "", f"{error.message}\nTry: {error.hint}")
             except OSError as error:  # `main` says it of every command
                 if error.errno not in REFUSED:
                     raise
-                return Outcome(0, "", str(error))
+                return Said(0, "", str(error))
 
     return act
 
 
-def _another(place: Place) -> Outcome:
+def _another(place: Place) -> Said:
     """Append something else, and take it back."""
     assert place.run("remember 'The heron left at noon'").code == 0
     return place.run("remember --undo")
 
 
-def _anew(place: Place) -> Outcome:
+def _anew(place: Place) -> Said:
     """Write the files of the plugin once more."""
     for file in (place.side / "plugin").rglob("*"):
         if file.is_file() and not file.name.startswith(BEGUN):

@@ -20,9 +20,8 @@ from memcli.errors import BudgetError, Reason, UsageError
 from memcli.language.tokens import estimate
 from memcli.mcp import definitions
 from memcli.mcp.answers import doubting, of_error, passages_text
-from memcli.mcp.calls import StoppedError, call_context, call_get, call_search
+from memcli.mcp.calls import Cursor, StoppedError, call_context, call_get, call_search
 from memcli.mcp.definitions import CONTEXT, GET, SEARCH
-from memcli.mcp.paging import Cursor
 from memcli.mcp.shared_memory import SharedMemory
 from memcli.search.focus import WeightedTerm
 from memcli.search.pipeline import NOTHING

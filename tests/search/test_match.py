@@ -232,9 +232,9 @@ def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(tmp_path
 def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
     (passage,) = fused(candidate(1, literal=True))
     for faded, told in ((1.0, "strong"), (0.3, "weak"), (0.0, "low")):
-        level, reason = match_of([passage._replace(faded=faded, confidence=0.1 * faded)])
+        level, reason = match_of([passage._replace(decay=faded, confidence=0.1 * faded)])
         assert (reason.code if reason else level) == told
-    judged = judge([passage, passage._replace(faded=0.5)], CONSTANTS, rarity=1.0)
+    judged = judge([passage, passage._replace(decay=0.5)], CONSTANTS, rarity=1.0)
     assert [each.confidence for each in judged] == [0.5, 0.25]
 
 

@@ -21,7 +21,7 @@ from memcli.config.settings import load
 from memcli.dates.find import find_dates
 from memcli.embedding.encoders import Vector
 from memcli.errors import Reason
-from memcli.search.options import PROFILES, Inner, SearchOptions, options_of
+from memcli.search.options import PROFILES, InternalOptions, SearchOptions, options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.search.ranked import RankedPassage
@@ -68,7 +68,7 @@ def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[Ranke
 def _options(notes: Path, profile: str = "default", **inner: frozenset[str]) -> SearchOptions:
     flags = {"search.profile": profile, "search.mode": "keyword"}
     found = options_of(load(str(notes), {}, flags), filters=Filters())
-    return found._replace(inner=Inner(**inner))  # type: ignore[arg-type]
+    return found._replace(inner=InternalOptions(**inner))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("profile", PROFILES)

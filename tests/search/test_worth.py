@@ -7,7 +7,7 @@ import pytest
 from memcli.dates.intent import asks
 from memcli.errors import Reason
 from memcli.search.confidence import LOW
-from memcli.search.pipeline import NOTHING, ended
+from memcli.search.pipeline import NOTHING, cut_to_worthwhile
 from memcli.search.ranked import Correction, RankedPassage
 from memcli.search.reading_value import asks_for_several, best_lines
 from memcli.types import Turn
@@ -35,7 +35,7 @@ def _ended(
         match_reason=match_reason,
         is_measured=is_measured,
     )
-    read = ended(answer, miss=miss)
+    read = cut_to_worthwhile(answer, miss=miss)
     return list(read.passages), read.weaker
 
 
@@ -59,10 +59,10 @@ def test_of_an_identifier_the_passages_that_have_it_are_shown() -> None:
     has_it, also = (_passage(at, 0.5, 0.01)._replace(is_literal=True) for at in (1, 4))
     passages = [has_it, _passage(2, 0.9, 0.29), _passage(3, 0.4, 0.3), also]
     answer = NOTHING._replace(passages=tuple(passages), match="strong", is_exact=True)
-    read = ended(answer)
+    read = cut_to_worthwhile(answer)
     assert (read.passages, read.weaker) == ((has_it, passages[2], also), 1)
     lacking = tuple(passage._replace(is_literal=False) for passage in passages)
-    assert ended(answer._replace(passages=lacking)).passages == lacking
+    assert cut_to_worthwhile(answer._replace(passages=lacking)).passages == lacking
 
 
 def test_the_first_passage_is_shown_at_any_length_and_no_answer_is_none() -> None:
@@ -76,9 +76,9 @@ def test_the_rest_of_an_answer_is_what_it_left_out() -> None:
         _passage(at, *each, *[WORDS] * 6) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)
     ]
     answer = NOTHING._replace(passages=tuple(passages), match="strong", is_measured=True)
-    assert ended(answer).passages == (passages[0],)
-    assert ended(answer).left == (passages[1],)
-    bounded = ended(answer, budget=1)
+    assert cut_to_worthwhile(answer).passages == (passages[0],)
+    assert cut_to_worthwhile(answer).left == (passages[1],)
+    bounded = cut_to_worthwhile(answer, budget=1)
     assert (bounded.passages, bounded.left) == ((), tuple(passages))
     assert (bounded.omitted_over_budget, bounded.weaker) == (1, 1)
 
@@ -126,15 +126,15 @@ def test_sentences_of_a_message_that_say_nothing_are_an_ellipsis() -> None:
     )
     talk = _talk(("Ann", f"{opening} {praise} {facts} {praise}", 0.9), ("Bo", praise, 0.0))
     answer = NOTHING._replace(passages=(talk,), match="strong", words=("pool",))
-    (read,) = ended(answer).passages
+    (read,) = cut_to_worthwhile(answer).passages
     assert read.shown.split("\n")[0] == f"- **Ann**: {opening} … {facts} …"
     assert (read.text, read.citation) == (talk.text, talk.citation)
     steps = f"{opening} 1. Drain it. 2. {praise} 3. Fill it. {praise}"
     deed = f"{opening} I finally mended the pump of ours. {praise}"
     for text, end in ((steps, steps), (deed, deed.replace(praise, "…"))):
-        (read,) = ended(answer._replace(passages=(_talk(("Ann", text, 0.0)),))).passages
+        (read,) = cut_to_worthwhile(answer._replace(passages=(_talk(("Ann", text, 0.0)),))).passages
         assert read.shown == f"- **Ann**: {end}"
-    (same,) = ended(answer._replace(words=("dónde", "está", "la", "piscina"))).passages
+    (same,) = cut_to_worthwhile(answer._replace(words=("dónde", "está", "la", "piscina"))).passages
     assert same.shown == same.text
 
 
@@ -150,7 +150,7 @@ def test_small_talk_without_a_word_of_the_question_is_left_out_unless_it_replies
     )
     passages = (talk, *[_passage(2, 0.01, 0.0, CHATTER)] * 9)
     answer = NOTHING._replace(match="strong", is_measured=True, passages=passages, words=("pool",))
-    shown = ended(answer, miss=480).passages
+    shown = cut_to_worthwhile(answer, miss=480).passages
     lines = [line for part in shown for line in part.text.split("\n")]
     assert lines == [talk.text.split("\n")[at] for at in (0, 1, 2, 5)]
 
@@ -164,7 +164,7 @@ def test_an_ellipsis_never_stands_for_what_somebody_says_of_himself() -> None:
         "And, I bought a cross necklace.",
     ):
         talk = _talk(("Ann", f"{opening} {said} I'm so happy for you! We can do it!", 0.0))
-        (read,) = ended(answer._replace(passages=(talk,))).passages
+        (read,) = cut_to_worthwhile(answer._replace(passages=(talk,))).passages
         assert read.shown == f"- **Ann**: {opening} {said} …"
 
 
@@ -175,9 +175,9 @@ def test_a_greeting_is_left_out_if_anything_else_is_found() -> None:
     answer = NOTHING._replace(
         match="strong", is_measured=True, passages=(hello, talk), words=("enjoy",)
     )
-    (read,) = ended(answer).passages
+    (read,) = cut_to_worthwhile(answer).passages
     assert read.text == f"- **Ann**: {fact}"
-    (read,) = ended(answer._replace(passages=(hello,))).passages
+    (read,) = cut_to_worthwhile(answer._replace(passages=(hello,))).passages
     assert read.text == hello.text
 
 
@@ -185,7 +185,7 @@ def _citations(passage: RankedPassage, *, of_writer: bool = False) -> list[str]:
     answer = NOTHING._replace(
         passages=(passage, *[_passage(2, 0.01, 0.0, CHATTER)] * 9), match="strong"
     )
-    read = ended(answer._replace(is_measured=True, of_writer=of_writer))
+    read = cut_to_worthwhile(answer._replace(is_measured=True, of_writer=of_writer))
     assert (read.weaker, {each.score for each in read.passages}) == (9, {passage.score})
     return [each.citation for each in read.passages]
 
@@ -199,7 +199,7 @@ def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> N
     note = passage._replace(turns=(), named_speakers=())
     assert _ended([note])[0] == [note]
     claimed = passage._replace(claims=(1,))
-    (narrow,) = ended(
+    (narrow,) = cut_to_worthwhile(
         NOTHING._replace(passages=(claimed,), match="strong", is_measured=True)
     ).passages
     assert (claimed.is_claimed, narrow.is_claimed) == (True, False)
@@ -228,7 +228,7 @@ def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
     passage = _talk(("Odette", f"{long} why did the pool run dry?", 0.0), ("Kate", "A leak!", 0.9))
     assert _citations(passage) == ["1.md:1-2"]
     answer = NOTHING._replace(passages=(passage,), match="strong", is_measured=True)
-    assert [each.citation for each in ended(answer, apart=True).passages] == ["1.md:2"]
+    assert [each.citation for each in cut_to_worthwhile(answer, apart=True).passages] == ["1.md:2"]
 
 
 def test_what_a_machine_says_is_less_likely_to_answer_who_asks_of_himself() -> None:
@@ -274,7 +274,9 @@ def test_a_question_asks_for_several_things(question: str, is_so: bool) -> None:
 def test_a_question_for_several_things_prints_more_passages() -> None:
     passages = [_passage(n, 1.0 - n / 20, 0.5, CHATTER) for n in range(1, 9)]
     answer = NOTHING._replace(passages=tuple(passages), match="strong", is_measured=True)
-    counted = [len(ended(answer._replace(of_several=more)).passages) for more in (False, True)]
+    counted = [
+        len(cut_to_worthwhile(answer._replace(of_several=more)).passages) for more in (False, True)
+    ]
     assert counted[0] < counted[1]
 
 

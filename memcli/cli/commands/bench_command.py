@@ -318,7 +318,7 @@ def _search(
         budget=before.budget,
         whole=before.whole,
         sort=before.sort,
-        ends=before.ends,
+        worthwhile=before.ends,
         fill=not expand,
     )
     question = Question.by(command.config, before.query or "", command.question_time)

@@ -149,11 +149,10 @@ def _index(options: Options, command: CommandContext) -> tuple[dict[str, Any], i
 
 def _dry_run(options: Options, command: CommandContext) -> tuple[dict[str, Any], int]:
     """Report what a run would do, after reading all changed files."""
-    from memcli.api.status import planned
     from memcli.indexing.comparison import compare_store
 
     comparison = compare_store(command.workspace.store, command.workspace.index_settings())
-    terminal, plan = command.terminal, plain(planned(comparison))
+    terminal, plan = command.terminal, plain(comparison.changes)
     if not options.json:
         for what, names in change_names(plan):
             for name in names:

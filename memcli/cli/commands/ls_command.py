@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from memcli.api.listing import MOST_LISTED, Catalogue, DocumentCount, counted, counts
-from memcli.api.records import DocumentEntry
+from memcli.api.listing import MOST_LISTED, DocumentCount, counted, counts
+from memcli.api.records import DocumentEntry, DocumentList
 from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, progress_of
@@ -68,10 +68,10 @@ def run(options: Options) -> int:
     bounds = bounds_of(options, command, "ls")
     filters = filters_of(command, options, bounds)
 
-    from memcli.api.listing import catalogue
+    from memcli.api.listing import list_documents
 
     with progress_of(command):
-        result = catalogue(
+        result = list_documents(
             command.memory,
             filters,
             order=options.sort,
@@ -92,7 +92,7 @@ MONTH, WIDE = len("2025-06"), len("2025-06 to 2025-07")
 
 
 def write(
-    catalogue: Catalogue,
+    result: DocumentList,
     command: CommandContext,
     shape: Shape,
     *,
@@ -105,10 +105,10 @@ def write(
     In a pipe, a long list becomes counts by folder and month, unless `every` document is requested.
     """
     terminal, form = command.terminal, shape.form
-    is_long = len(catalogue.documents) > MOST_LISTED and not (every or limit)
-    by_value = counts(catalogue.documents, count) if count is not None else []
-    more = max(0, (len(by_value) or catalogue.total) - limit) if limit else 0
-    shown = catalogue._replace(documents=catalogue.documents[:limit])
+    is_long = len(result.documents) > MOST_LISTED and not (every or limit)
+    by_value = counts(result.documents, count) if count is not None else []
+    more = max(0, (len(by_value) or result.total) - limit) if limit else 0
+    shown = result._replace(documents=result.documents[:limit])
     if form in ("json", "jsonl"):
         listed = [{"value": value, "documents": number} for value, number in by_value[:limit]]
         listed = listed if count is not None else _records(shown, command)
@@ -122,17 +122,17 @@ def write(
         for value, documents in by_value[:limit]:
             terminal.write(f"{documents:>6}  {terminal.safe_line(value)}\n")
     elif is_long and not terminal.out_is_terminal:
-        rows = counted(catalogue)
+        rows = counted(result)
         is_wide = any(row.first != row.last for row in rows)
         for row in rows:
             terminal.write(_count(row, command, width=WIDE if is_wide else MONTH))
         terminal.say(
-            f"{len(catalogue.documents)} documents, counted by folder and month; --all lists them."
+            f"{len(result.documents)} documents, counted by folder and month; --all lists them."
         )
     else:
         _write_text(shown, command)
     terminal.flush()
-    _say(catalogue, command, shape, more)
+    _say(result, command, shape, more)
 
 
 def _count(row: DocumentCount, command: CommandContext, *, width: int) -> str:
@@ -141,17 +141,17 @@ def _count(row: DocumentCount, command: CommandContext, *, width: int) -> str:
     return f"{row.number:>6}  {row.months or '-':{width}}  {text}\n"
 
 
-def _write_text(catalogue: Catalogue, command: CommandContext) -> None:
+def _write_text(result: DocumentList, command: CommandContext) -> None:
     terminal = command.terminal
     width = terminal.width if terminal.out_is_terminal else None
-    kinds = max((len(document.kind) for document in catalogue.documents), default=0)
-    for d in catalogue.documents:
+    kinds = max((len(document.kind) for document in result.documents), default=0)
+    for d in result.documents:
         name, style = command.name(d.source, d.path), terminal.style
         terminal.write(line(d, name, kinds, width, style=style, safe=terminal.safe_line))
 
 
 def _write_json(
-    catalogue: Catalogue,
+    result: DocumentList,
     command: CommandContext,
     shape: Shape,
     listed: list[dict[str, Any]],
@@ -165,24 +165,23 @@ def _write_json(
         whole: dict[str, Any] = {
             "schema": "memcli.ls/1",
             "dates": jsonio.dates_of(shape.filters),
-            "freshness": jsonio.freshness_of(catalogue.freshness),
-            **jsonio.workspaces_of(catalogue.freshness),
+            **jsonio.freshness_fields(result.freshness),
             "counts" if is_counted else "documents": listed,
         }
         if more:
             whole["more"] = more
-        if catalogue.empty_reason is not None:
-            whole["empty_reason"] = jsonio.reason(catalogue.empty_reason)
+        if result.empty_reason is not None:
+            whole["empty_reason"] = jsonio.reason(result.empty_reason)
         listed = [whole]
     for line in listed:
         command.terminal.write_json(line)
 
 
-def _records(catalogue: Catalogue, command: CommandContext) -> list[dict[str, Any]]:
+def _records(result: DocumentList, command: CommandContext) -> list[dict[str, Any]]:
     from memcli.render.jsonio import source_of
 
     records = []
-    for document in catalogue.documents:
+    for document in result.documents:
         source, path = document.source, document.path
         file = None if command.file_of(source, path) is None else command.name(source, path)
         named = {"name": shown(source, path), "file": file}
@@ -192,19 +191,19 @@ def _records(catalogue: Catalogue, command: CommandContext) -> list[dict[str, An
     return records
 
 
-def _say(catalogue: Catalogue, command: CommandContext, shape: Shape, more: int) -> None:
+def _say(result: DocumentList, command: CommandContext, shape: Shape, more: int) -> None:
     terminal = command.terminal
-    if not say_freshness(catalogue.freshness, terminal, "this list"):
+    if not say_freshness(result.freshness, terminal, "this list"):
         terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dates(shape.filters, terminal)
-    if catalogue.empty_reason is not None:
+    if result.empty_reason is not None:
         terminal.say("No documents.")
-        terminal.advise(catalogue.empty_reason)
+        terminal.advise(result.empty_reason)
     elif more:
         terminal.say(f"{more} more {'is' if more == 1 else 'are'} not listed.")
     elif terminal.verbose:
-        terminal.say(counted_of(len(catalogue.documents), "document"))
+        terminal.say(counted_of(len(result.documents), "document"))
 
 
 INDENT = "    "

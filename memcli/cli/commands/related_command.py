@@ -12,11 +12,10 @@ from memcli.cli.search_form import Shape, shape_of
 from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
 from memcli.errors import ExitCode, UsageError
 from memcli.search.options import options_of
-from memcli.search.pipeline import NOTHING
 from memcli.search.question import Question
 
 if TYPE_CHECKING:
-    from memcli.api.related import Likenesses
+    from memcli.api.related import RelatedResult
 
 
 ARGUMENTS = (
@@ -53,70 +52,67 @@ def run(options: Options) -> int:
     wanted_sync = sync_of(options, "related")
     command = command_context(options)
 
-    from memcli.api.related import likenesses
+    from memcli.api.related import find_related
 
     filters = filters_of(command, options)._replace(view=command.config("search.view"))
     search_options = options_of(command.config, filters=filters)
     with progress_of(command):
-        result = likenesses(
+        result = find_related(
             command.memory, options.place, search_options, sync=wanted_sync, here=command.here
         )
     write(result, command, shape)
     return ExitCode.OK
 
 
-def write(likenesses: Likenesses, command: CommandContext, shape: Shape) -> None:
+def write(result: RelatedResult, command: CommandContext, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
     terminal = command.terminal
     if shape.form in ("json", "jsonl"):
-        _write_json(likenesses, command, shape)
+        _write_json(result, command, shape)
     elif shape.template is not None:
-        for record in _results(likenesses, command, shape):
+        for record in _results(result, command, shape):
             terminal.write(shape.template.filled(record, terminal.safe_line))
     else:
-        answer = NOTHING._replace(passages=likenesses.alike.passages)
-        question = Question(likenesses.citation, command.today, (), likenesses.alike.query)
-        WRITERS[shape.form](SearchResult(question, likenesses.freshness, answer), command, shape)
+        question = Question(result.citation, command.today, (), result.query)
+        search_result = SearchResult(question, result.freshness, result.answer)
+        WRITERS[shape.form](search_result, command, shape)
     terminal.flush()
-    _say(likenesses, command)
+    _say(result, command)
 
 
-def _write_json(likenesses: Likenesses, command: CommandContext, shape: Shape) -> None:
+def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) -> None:
     from memcli.render import jsonio
 
-    alike, lines = likenesses.alike, _results(likenesses, command, shape)
+    lines = _results(result, command, shape)
     if shape.form == "json":
         whole: dict[str, Any] = {
             "schema": "memcli.related/1",
             "place": {
-                "citation": likenesses.citation,
-                **jsonio.source_of(likenesses.source),
-                "path": likenesses.path,
-                "start_line": likenesses.start_line,
-                "end_line": likenesses.end_line,
+                "citation": result.citation,
+                **jsonio.source_of(result.source),
+                "path": result.path,
+                "start_line": result.start_line,
+                "end_line": result.end_line,
             },
-            "freshness": jsonio.freshness_of(likenesses.freshness),
-            **jsonio.workspaces_of(likenesses.freshness),
-            "retrievers": jsonio.retrievers(
-                NOTHING._replace(keyword=alike.keyword, semantic=alike.semantic)
-            ),
+            **jsonio.freshness_fields(result.freshness),
+            "retrievers": jsonio.retrievers(result.answer),
             "results": lines,
         }
         if shape.fields:
             whole["fields"] = list(shape.fields)
-        if likenesses.empty_reason is not None:
-            whole["empty_reason"] = jsonio.reason(likenesses.empty_reason)
+        if result.empty_reason is not None:
+            whole["empty_reason"] = jsonio.reason(result.empty_reason)
         lines = [whole]
     for line in lines:
         command.terminal.write_json(line)
 
 
-def _results(likenesses: Likenesses, command: CommandContext, shape: Shape) -> list[dict[str, Any]]:
+def _results(result: RelatedResult, command: CommandContext, shape: Shape) -> list[dict[str, Any]]:
     """Describe each passage as search does, with the parts of its score instead of a confidence."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    passages, keys, made = likenesses.alike.passages, shape.fields, []
+    passages, keys, made = result.answer.passages, shape.fields, []
     for passage, public in zip(passages, passages_of(passages), strict=True):
         source, path = passage.about.document
         file = None if command.file_of(source, path) is None else command.name(source, path)
@@ -127,14 +123,14 @@ def _results(likenesses: Likenesses, command: CommandContext, shape: Shape) -> l
     return made
 
 
-def _say(likenesses: Likenesses, command: CommandContext) -> None:
-    terminal, alike = command.terminal, likenesses.alike
-    if not say_freshness(likenesses.freshness, terminal):
+def _say(result: RelatedResult, command: CommandContext) -> None:
+    terminal, alike = command.terminal, result.answer
+    if not say_freshness(result.freshness, terminal):
         return
-    say_semantic(alike.semantic, command, likenesses.freshness)
+    say_semantic(alike.semantic, command, result.freshness)
     if not alike.passages:
         terminal.say("No passages found.")
-    if likenesses.empty_reason is not None:
-        terminal.advise(likenesses.empty_reason)
+    if result.empty_reason is not None:
+        terminal.advise(result.empty_reason)
     if terminal.verbose:
-        terminal.say(f"compared with {likenesses.citation}, {alike.candidates} candidates")
+        terminal.say(f"compared with {result.citation}, {alike.candidates} candidates")

@@ -43,7 +43,7 @@ def run(options: Options) -> int:
 
     Examples: memcli remember "Deploys are on Tuesdays"      memcli remember - < note.md
     """
-    from memcli.api.remember import Wish, record_of, remember
+    from memcli.api.remember import RememberOptions, record_of, remember
 
     if options.undo and options.words:
         raise UsageError("--undo takes no text", hint="memcli remember --undo")
@@ -55,7 +55,7 @@ def run(options: Options) -> int:
     command = command_context(options)
     if options.undo:
         return _undo(command, as_json=options.json)
-    wish = Wish(
+    wish = RememberOptions(
         options.to, options.heading, options.type, options.dry_run, options.force, options.gate
     )
     noted = remember(command.workspace, text, wish, command.moment)

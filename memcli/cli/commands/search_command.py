@@ -122,13 +122,13 @@ def run(options: Options) -> int:
         filters=filters,
         fill=not options.expand,
         sort=options.sort,
-        ends=not (options.more or options.expand or options.explain)
+        worthwhile=not (options.more or options.expand or options.explain)
         and not (options.open or options.interactive),
-        lists=options.list,
-    )._replace(apart=options.brief)
-    if options.rest and not (search_options.ends or options.list):
+        one_line=options.list,
+    )._replace(by_turn=options.brief)
+    if options.rest and not (search_options.worthwhile or options.list):
         raise UsageError("--rest is what a search without such options leaves out", hint="--more")
-    shape = _filled(shape, options)._replace(filters=bounds, ends=search_options.ends)
+    shape = _filled(shape, options)._replace(filters=bounds, worthwhile=search_options.worthwhile)
     request = SearchRequest(
         command, search_options, shape, options.expand, wanted_sync, options.open
     )
@@ -189,7 +189,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
         budget=_list_budget(options) if options.list else options.budget,
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
-        lists=options.list,
+        one_line=options.list,
         around=options.context,
         folder=folders[0] if len(folders) == 1 else "",
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
