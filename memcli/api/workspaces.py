@@ -8,6 +8,7 @@ the others answer, and the freshness names it.
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from memcli.api.targets import Target
     from memcli.api.workspace import SharedEncoders
     from memcli.indexing.freshness import Freshness
+    from memcli.indexing.indexer import Progress
     from memcli.indexing.planning import Settings
     from memcli.store.port import SharedIndex, Snapshot, Store
     from memcli.store.union import UnionStore
@@ -367,15 +369,23 @@ class Workspaces:
                 raise error from None
 
     @contextmanager
-    def showing(self, progress: Callable[[int, str, int, int], None]) -> Iterator[None]:
-        """Show the progress of index updates.
+    def showing(self, progress: Progress) -> Iterator[None]:
+        """Show the progress of index updates: of each stage, the sum over all workspaces.
 
-        `progress` gets the number of the workspace, then stage, done and total. Each workspace has
-        its own thread.
+        Each workspace may have its own thread; `progress` is called by one at a time.
         """
         before = [(each, each.on_progress) for each in self.opened]
+        counts: dict[str, dict[int, tuple[int, int]]] = {}
+        guard = Lock()
+
+        def add(at: int, stage: str, done: int, total: int) -> None:
+            with guard:
+                of_stage = counts.setdefault(stage, {})
+                of_stage[at] = done, total
+                progress(stage, *map(sum, zip(*of_stage.values(), strict=True)))
+
         for at, (each, _) in enumerate(before):
-            each.on_progress = partial(progress, at)
+            each.on_progress = partial(add, at)
         try:
             yield
         finally:

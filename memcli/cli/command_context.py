@@ -193,12 +193,12 @@ def progress_of(command: CommandContext) -> Iterator[Observer]:
     """Show the progress of indexing before a search, and with -v its time."""
     drawn: list[Progress] = []
 
-    def update(at: int, stage: str, done: int, total: int) -> None:
+    def update(stage: str, done: int, total: int) -> None:
         if not drawn:
             from memcli.cli.progress import Progress
 
             drawn.append(Progress(command.terminal, command.memory.clock.monotonic, of_search=True))
-        drawn[0].update(stage, done, total, at=at)
+        drawn[0].update(stage, done, total)
 
     with command.memory.showing(update), timed(command) as observe:
         try:

@@ -5,7 +5,6 @@ If stderr is not a terminal, a search that reads many files prints one line inst
 
 from __future__ import annotations
 
-from _thread import allocate_lock as Lock
 from collections.abc import Callable
 
 from memcli.checking import TYPE_CHECKING
@@ -50,8 +49,6 @@ class Progress:
         """Take a clock in seconds; nothing is drawn yet."""
         self._of_search = of_search
         self._terminal, self._clock = terminal, clock
-        self._guard = Lock()
-        self._counts: dict[tuple[str, int], tuple[int, int]] = {}  # by stage and workspace
         self._announced: set[str] = set()
         self._started = clock()
         self._bar: object | None = None
@@ -69,17 +66,8 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()  # type: ignore[attr-defined]
 
-    def update(self, stage: str, done: int, total: int, *, at: int = 0) -> None:
-        """Show the progress of a stage instead of the previous one.
-
-        Counts of several workspaces, each with its number `at`, add up.
-        """
-        with self._guard:
-            self._counts[stage, at] = done, total
-            counts = [count for (each, _), count in self._counts.items() if each == stage]
-            self._update(stage, *map(sum, zip(*counts, strict=True)))
-
-    def _update(self, stage: str, done: int, total: int) -> None:
+    def update(self, stage: str, done: int, total: int) -> None:
+        """Show the progress of a stage instead of the previous one."""
         seconds = self._clock() - self._started
         if stage == "waiting":
             self._say_once(stage, WAITING)

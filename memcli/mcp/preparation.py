@@ -105,12 +105,11 @@ class Preparation:
     @contextmanager
     def _watched(self) -> Iterator[None]:
         """Keep `progress` while a memory, or several, are brought up to date."""
-        counts: dict[tuple[int, str], tuple[int, int]] = {}
+        counts: dict[str, tuple[int, int]] = {}
 
-        def note(at: int, stage: str, done: int, total: int) -> None:
-            counts[at, stage] = done, total
-            added = [*map(sum, zip(*counts.copy().values(), strict=True))]
-            self.progress = IndexProgress(stage, *added)
+        def note(stage: str, done: int, total: int) -> None:
+            counts[stage] = done, total
+            self.progress = IndexProgress(stage, *map(sum, zip(*counts.values(), strict=True)))
 
         with self.memory.showing(note):
             try:

@@ -27,7 +27,6 @@ from memcli.search.snippet import pattern_of
 if TYPE_CHECKING:
     from memcli.search.ranked import RankedPassage
 
-LEAST_LINE = 120  # characters of a line that is shortened
 LEAD = 80  # characters of a line that stay, with the name of the speaker
 LEAST_GAP = 15  # characters
 # Also before and after a remark in brackets, as on a picture.
@@ -70,7 +69,6 @@ _GREETS = (
 )
 COURTESY = 9  # most words of a sentence that greets
 _NUMBERED = r"(?<!\S)1[.)] .*(?<!\S)2[.)] "
-_REMARK = r"\[[^\]\n]*\]"  # on a picture
 _WORD = r"[^\W_]{2,}"
 
 
@@ -132,13 +130,12 @@ def _is_small_talk(text: str, names: Collection[str]) -> bool:
 
     A short form is a name too: Mel for Melanie.
     """
-    body = _pattern(_REMARK).sub("", spoken(text))
 
     def without_name(word: re.Match[str]) -> str:
         short = word[0].casefold()
         return "you" if any(name.startswith(short) for name in names) else word[0]
 
-    return not _pattern(_TELLS).search(_pattern(_WORD).sub(without_name, body))
+    return not _pattern(_TELLS).search(_pattern(_WORD).sub(without_name, spoken(text)))
 
 
 def _gaps(passage: RankedPassage, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
@@ -149,7 +146,7 @@ def _gaps(passage: RankedPassage, words: Sequence[str]) -> tuple[tuple[int, int]
     lines, at = passage.text.split("\n"), passage.starts_at
     gaps: list[tuple[int, int]] = []
     for number, line in enumerate(lines, start=passage.start_line):
-        if len(line) > LEAST_LINE and number in alone:
+        if number in alone:
             is_last = number == passage.end_line
             gaps += ((at + a, at + b) for a, b in _idle(line, pattern, is_last=is_last))
         at += len(line) + 1

@@ -8,7 +8,7 @@ A unit is a paragraph of a turn in a conversation. Outside conversations it is a
                       + 2.5 (its share of the question's words - the best in the passage)
                       - 2.2 if the question names other speakers
                       - 1.4 if an assistant says it and the question is about the user
-                      - 1.2 beyond the first passage, if it is not the best unit
+                      - 0.8 beyond the first passage, if it is not the best unit
                       - 0.7 if it asks something without a word of the question
                       - 1.5 if it is small talk without a word of the question, and no reply to one
                       - 3 if an assistant introduces what follows: "Here are some steps:"
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 MISS, MISS_OF_QUESTION, MISS_OF_STATEMENT = 1000, 520, 300  # tokens
 SEVERAL = 1.6  # times as much if the question asks for several things
 HEADING_TOKENS = 15  # of the line above a passage
-REPLIED = 3  # first passages: a question of a named speaker gets the reply of anybody
 SHORT_ANSWER = 20  # tokens; a shorter turn needs the question before it
 MOST_WITHOUT_MATCH = 3  # passages of an answer without a match
 ALSO_ANSWERS = 0.3  # minimum confidence of a passage without the identifier of the question
@@ -63,7 +62,7 @@ UNKNOWN = 0.3  # confidence of a passage if the model is not calibrated
 RANK, RANK_OF_SEVERAL = 1.1, 0.5
 # What a unit loses that is not the best one of a later passage. In a memory of nine chats, such
 # units are evidence a quarter as often as the other weights say.
-BESIDE = 1.2
+BESIDE = 0.8
 _SEVERAL = (
     "activities", "hobbies", "events", "items", "places", "countries", "cities", "books", "things",
     "ways", "types", "kinds", "names", "all", "both", "every", "list", "summary", "welche", "alle",
@@ -163,8 +162,8 @@ def _only_greets(passage: RankedPassage) -> bool:
 def _with_replies(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Add to a passage that ends with a question the first line of the reply.
 
-    A named speaker must ask or reply. If such a speaker asks, the reply tells who really did what
-    the query says of them; only the first passages get it.
+    A named speaker must reply, or ask in the first passage: then the reply tells who really did
+    what the query says of them.
     """
     shown = {
         (passage.about.chunk_id, line)
@@ -173,7 +172,7 @@ def _with_replies(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     }
     return [
         _until(passage, line)
-        if (line := _reply(passage, to_named=at < REPLIED))
+        if (line := _reply(passage, to_named=not at))
         and (passage.about.chunk_id, line) not in shown
         else passage
         for at, passage in enumerate(passages)

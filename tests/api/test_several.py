@@ -55,6 +55,16 @@ def test_threads_may_share_it(folders: list[str]) -> None:
         assert all(results == expected for results in found)
 
 
+def test_workspaces_that_are_read_together_are_counted_together(folders: list[str]) -> None:
+    seen: list[tuple[str, int, int]] = []
+    with Memory.open(*folders) as memory, memory.workspaces.showing(lambda *now: seen.append(now)):
+        first, second = memory.workspaces.opened
+        first.on_progress("reading", 3, 20)
+        second.on_progress("reading", 4, 30)
+        first.on_progress("embedding", 1, 9)
+    assert seen == [("reading", 3, 20), ("reading", 7, 50), ("embedding", 1, 9)]
+
+
 def test_workspaces_that_are_configured_alike_share_an_encoder(folders: list[str]) -> None:
     index = IndexModel(None, None)
     with Memory.open(*folders) as memory:

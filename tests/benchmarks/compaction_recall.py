@@ -24,7 +24,7 @@ from functools import partial
 from math import fsum
 from pathlib import Path
 
-from memcli.bench.queries import read_queries
+from memcli.bench.queries import Query, read_queries
 from memcli.bench.summary_recall import recall
 from memcli.compaction import folder
 from memcli.compaction.compose import EntrySummary, body, document
@@ -40,10 +40,12 @@ from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings as IndexSettings
 from memcli.language.terms import terms
 from memcli.language.tokens import measure
-from memcli.search.options import BUDGET_LIMIT, options_of
-from memcli.search.pipeline import search
+from memcli.search.options import BUDGET_LIMIT, SearchOptions, options_of
+from memcli.search.pipeline import Answer, search
 from memcli.search.query import parse
+from memcli.search.question import Question
 from memcli.store.open import store_at
+from memcli.store.port import Snapshot
 from memcli.types import Filters, Limits
 from memcli.workspace.dating import age_days
 from tests.benchmarks.figures import option, share, table
@@ -105,15 +107,24 @@ class Workspace:
         found = 0.0
         with self.store.snapshot() as snapshot:
             for query in self.queries:
-                today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
-                spans = find_dates(query.text, today)
-                parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
-                answer = search(
-                    snapshot, parsed, spans, options, embed_query=self.vector,
-                    age_days=partial(age_days, today=today.isoformat()),
-                )  # fmt: skip
+                answer = self.search(snapshot, query, options)
                 found += recall(query.relevant, answer.passages, budget)
         return found / len(self.queries)
+
+    def search(self, snapshot: Snapshot, query: Query, options: SearchOptions) -> Answer:
+        question = question_of(query)
+        return search(
+            snapshot, question.query, question.dates, options, embed_query=self.vector,
+            age_days=partial(age_days, today=question.today.isoformat()),
+        )  # fmt: skip
+
+
+def question_of(query: Query) -> Question:
+    """Read a judged question on its day."""
+    today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
+    spans = find_dates(query.text, today)
+    parsed = parse(query.text, soft=[(span.at, span.at + len(span.text)) for span in spans])
+    return Question(query.text, today, tuple(spans), parsed)
 
 
 def entries_of(plan: CompactionPlan, draft: SummaryDraft) -> list[EntrySummary]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import tempfile
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,16 +20,11 @@ from memcli.bench.queries import Query
 from memcli.context.assemble import Sharing, assemble
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
-from memcli.dates.find import find_dates
 from memcli.search.federation import ModelGroup
 from memcli.search.options import PROFILES, SearchOptions, options_of
-from memcli.search.pipeline import Answer, search
-from memcli.search.query import parse
-from memcli.search.question import Question
 from memcli.store.port import Snapshot
 from memcli.types import Filters
-from memcli.workspace.dating import age_days
-from tests.benchmarks.compaction_recall import Workspace
+from tests.benchmarks.compaction_recall import Workspace, question_of
 from tests.benchmarks.figures import option, share, table
 
 BUDGETS = (300, 500, 1000, 2000)
@@ -47,10 +41,7 @@ class Row(NamedTuple):
 
 def recall(query: Query, shown: Iterable[Range]) -> float:
     places = list(shown)
-    found = sum(
-        any(p.path == r.path and p.start <= r.end and r.start <= p.end for p in places)
-        for r in query.relevant
-    )
+    found = sum(any(place.touches(r) for place in places) for r in query.relevant)
     return found / len(query.relevant)
 
 
@@ -72,32 +63,18 @@ class Asker:
     def search(self, options: SearchOptions) -> Row:
         rows = []
         for query in self.workspace.queries:
-            answer = self._search(query, options)
+            answer = self.workspace.search(self.snapshot, query, options)
             places = [Range(h.about.path, h.start_line, h.end_line) for h in answer.passages]
             tokens = sum(len(passage.text) / 4 for passage in answer.passages)
             rows.append(row(query, places, tokens))
         return mean(rows)
 
-    def _search(self, query: Query, options: SearchOptions) -> Answer:
-        today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
-        spans = find_dates(query.text, today)
-        parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
-        return search(
-            self.snapshot, parsed, spans, options,
-            embed_query=self.workspace.vector,
-            age_days=lambda day: age_days(day, today.isoformat()),
-        )  # fmt: skip
-
     def context(self, options: SearchOptions, wanted: Sharing) -> Row:
         rows = []
         for query in self.workspace.queries:
-            today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
-            spans = find_dates(query.text, today)
-            parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
-            question = Question(query.text, today, tuple(spans), parsed)
             fixed = fixed_of(self.snapshot, wanted, options.filters)
             _, found = find(
-                self.snapshot, question, options, fixed, following=Following({}),
+                self.snapshot, question_of(query), options, fixed, following=Following({}),
                 groups=[
                     ModelGroup((), self.snapshot, options.encoder, None, self.workspace.vector)
                 ],

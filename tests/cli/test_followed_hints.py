@@ -45,11 +45,10 @@ class Place:
     def index(self) -> None:
         assert typed("index -q")[0] == 0
 
-    def sql(self, *statements: str) -> None:
+    def sql(self, statement: str) -> None:
         self.index()
         connection = apsw.Connection(str(self.store))
-        for statement in statements:
-            connection.execute(statement)
+        connection.execute(statement)
         connection.close()
 
 
@@ -119,24 +118,15 @@ def empty_file(place: Place) -> None:
     place.store.touch(0o600)
 
 
-def foreign_table(place: Place) -> None:
-    place.sql("CREATE TABLE theirs (a)")
+def sql(statement: str) -> Prepare:
+    return lambda place: place.sql(statement)
 
 
-def foreign_meta(place: Place) -> None:
-    place.sql("UPDATE meta SET value = 'seven' WHERE key = 'revision'")
-
-
-def old_schema(place: Place) -> None:
-    place.sql("PRAGMA user_version = 1")
-
-
-def wrong_schema(place: Place) -> None:
-    place.sql("PRAGMA user_version = -5")
-
-
-def lost_rows(place: Place) -> None:
-    place.sql("UPDATE chunks SET heading_path = 'none'")
+foreign_table = sql("CREATE TABLE theirs (a)")
+foreign_meta = sql("UPDATE meta SET value = 'seven' WHERE key = 'revision'")
+old_schema = sql("PRAGMA user_version = 1")
+wrong_schema = sql("PRAGMA user_version = -5")
+lost_rows = sql("UPDATE chunks SET heading_path = 'none'")
 
 
 def with_questions(place: Place) -> None:

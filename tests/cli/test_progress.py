@@ -115,16 +115,3 @@ def test_a_search_in_a_pipe_says_once_that_it_reads_for_long_or_waits() -> None:
         "memcli: reading 2,000 files, which takes some time at first",
         f"memcli: {WAITING}",
     ]
-
-
-def test_workspaces_that_are_read_together_are_counted_together(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    clock, err = Clock(), Screen()
-    progress = Progress(terminal(err), clock)
-    clock.now += 1
-    progress.update("reading", 3, 20, at=0)
-    progress.update("reading", 4, 30, at=1)
-    progress.close()
-    assert "7/50" in err.getvalue()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memcli.api import status
 from tests.commands import record, say
 from tests.store_check import open_writer
 from tests.support import touch, write
@@ -264,12 +262,6 @@ def test_settings_that_change_while_nothing_is_indexed_are_believed(desk: Desk) 
     results = record("search", "kind", "-v")["results"]
     assert {result["kind"] for result in results} == {"rule"}
     assert record("index", "--dry-run")["reindexed"] == []
-
-
-def test_how_a_workspace_stands_is_told_without_a_command_line() -> None:
-    tree = ast.parse(Path(status.__file__).read_text("utf-8"))
-    imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert not {name for name in imported if name.startswith(("typer", "memcli.cli"))}
 
 
 def test_files_that_cannot_be_listed_are_not_counted_as_there(desk: Desk) -> None:

@@ -127,25 +127,8 @@ def test_raw_lines_and_their_summary_never_both_appear(notes: Path, question: st
         for day in range(1, 9)
     })  # fmt: skip
     folder = ("-w", str(notes), "--now", "2026-02-20")
-    assert (
-        run(
-            [
-                "compact",
-                "--apply",
-                "--tail",
-                "0",
-                "--tail-days",
-                "0",
-                "--ratio",
-                "0.9",
-                "--cluster",
-                "2",
-                "-q",
-                *folder,
-            ]
-        )
-        == 0
-    )
+    line = "compact --apply --tail 0 --tail-days 0 --ratio 0.9 --cluster 2 -q"
+    assert run([*line.split(), *folder]) == 0
     for tail in ("0", "1", "3"):
         found = record(notes, question, "--budget", "3000", "--tail", tail)["parts"]
         raw = {(p["path"], n) for p in found for n in range(p["start_line"], p["end_line"] + 1)}
