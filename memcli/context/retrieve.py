@@ -373,7 +373,8 @@ def _cuts(passage: RankedPassage, words: Sequence[str]) -> Iterator[tuple[int, i
     if len(inside) < 2:
         return
     line = cursor_of(passage, words).line
-    best = next((at for at in inside if parts[at].start_line >= line), inside[-1])
+    on_line = [at for at in inside if parts[at].start_line == line] or inside
+    best = max(on_line, key=lambda at: parts[at].cosine or 0.0)
     run = Run(inside[0], inside[-1])
     while run.first < run.last:
         chars = parts[run.last].end - parts[run.first].start
