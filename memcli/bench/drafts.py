@@ -15,7 +15,7 @@ from itertools import takewhile, zip_longest
 
 from memcli.indexing.document import parse_or_skip
 from memcli.indexing.planning import Settings, plan, read
-from memcli.markdown.parse import Block, ParsedMarkdown, parse
+from memcli.markdown.parse import ParsedMarkdown, parse
 from memcli.record import Record
 from memcli.types import FileText, Skip, shown
 
@@ -67,7 +67,10 @@ def draft(documents: Mapping[str, ParsedMarkdown], count: int) -> list[QuestionD
     skipped, and so are decisions that begin with the same words.
     """
     shared = Counter(
-        title for parsed in documents.values() for title in {b.title for b in _headings(parsed)}
+        title
+        for parsed in documents.values()
+        for title in {block.title for block in parsed.blocks if block.kind == "heading"}
+        if not _DATE_ALONE.fullmatch(title)
     )
     decided = {path: list(_decisions(path, parsed)) for path, parsed in documents.items()}
     times = Counter(each.query for drafts in decided.values() for each in drafts)
@@ -104,10 +107,6 @@ def _spread(drafts: Sequence[QuestionDraft], room: int) -> list[QuestionDraft]:
     if len(drafts) <= room:
         return list(drafts)
     return [drafts[at * len(drafts) // room] for at in range(room)]
-
-
-def _headings(parsed: ParsedMarkdown) -> Iterator[Block]:
-    return (b for b in parsed.blocks if b.kind == "heading" and not _DATE_ALONE.fullmatch(b.title))
 
 
 def _sections(

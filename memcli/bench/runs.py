@@ -186,7 +186,7 @@ def failures(
     if gates.max_drop is not None and baseline is not None:
         fell = drop(baseline, rows)
         if fell > gates.max_drop:
-            before = _mean(baseline, rows)
+            before = average([old.scores[HEADLINE] for old, _ in pairs(baseline, rows)])
             fall = f"{HEADLINE} fell from {before:.3f} to {before - fell:.3f}"
             lines.append(fall + _culprit(baseline, rows))
     if gates.max_p95_ms is not None and p95_ms > gates.max_p95_ms:
@@ -224,12 +224,6 @@ def _culprit(baseline: Sequence[Row], rows: Sequence[Row]) -> str:
     return f"; worst: {move_text(changed[0])}" if changed and changed[0].delta < 0 else ""
 
 
-def _mean(baseline: Sequence[Row], rows: Sequence[Row]) -> float:
-    ids = {row.id for row in rows}
-    common = [row.scores[HEADLINE] for row in baseline if row.id in ids]
-    return average(common)
-
-
 KEPT = 90  # nights that are kept
 FAILURES = 10  # worst questions that a trace lists
 
@@ -254,10 +248,10 @@ def regressions(before: Run, after: Run, max_drop: float) -> list[str]:
     lines = []
     fell = drop(old, new)
     if fell > max_drop:
-        changed = moves(old, new)
+        causes = ", ".join(changes(before, after))
         lines.append(
-            f"{HEADLINE} is {fell:.3f} lower than on {when}"
-            f"{_causes(before, after)}; worst: {move_text(changed[0])}"
+            f"{HEADLINE} is {fell:.3f} lower than on {when}{causes and f' ({causes})'};"
+            f" worst: {move_text(moves(old, new)[0])}"
         )
     lines += [f"newly missed since {when}: {move_text(move)}" for move in newly_missed(old, new)]
     return lines
@@ -304,11 +298,6 @@ def changes(before: Run, after: Run) -> list[str]:
 def surplus(names: Sequence[str], limit: int = KEPT) -> list[str]:
     """Return the file names that no longer fit a bounded history; names sort by time."""
     return sorted(names)[:-limit]
-
-
-def _causes(before: Run, after: Run) -> str:
-    differing = changes(before, after)
-    return f" ({', '.join(differing)})" if differing else ""
 
 
 def _model(quality: QualityTrace) -> str:

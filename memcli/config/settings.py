@@ -189,19 +189,16 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
         return {}
     except OSError as error:  # an unreadable file is not the same as an empty one
         raise _unread(path, error) from error
-    mode, seen = (
-        status.st_mode,
-        (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns),
-    )
+    seen = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     # Each of several workspaces reads the user's own file. Another thread may clear this.
     if (known := _read_last.get((path, seen))) is not None:
         return known
-    if stat.S_ISLNK(mode):
+    if stat.S_ISLNK(status.st_mode):
         raise ConfigError(
             f"{path} is a link, and settings are read only from the workspace itself",
             hint="replace the link by the file it leads to",
         )
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(status.st_mode):
         return {}
     from memcli.config.bounds import MOST_BYTES
     from memcli.workspace import openat
@@ -322,9 +319,8 @@ def _from_text(key: Key, text: str) -> Any:  # noqa: ANN401
     if key.type is bool:
         return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
     if key.type is list:
-        separator = (
-            "," if key.name == "files.agent_memories" else os.pathsep
-        )  # these contain colons
+        # The names of agent memories contain colons.
+        separator = "," if key.name == "files.agent_memories" else os.pathsep
         return [piece for piece in text.split(separator) if piece]
     if key.type in (int, float):
         try:

@@ -56,16 +56,12 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
                 )
             expected, is_right = _EXPECTED[name]
             if not is_right(value):
+                label = shortened(str(block.get("name") or block.get("agent_memory")))
                 raise ConfigError(
-                    f"{path}: {name} of the source {_label(block)} must be {expected},"
-                    f" not {quoted(value)}",
+                    f"{path}: {name} of the source {label} must be {expected}, not {quoted(value)}",
                     hint=HINT,
                 )
     return blocks
-
-
-def _label(block: Mapping[str, Any]) -> str:
-    return shortened(str(block.get("name") or block.get("agent_memory")))
 
 
 def source_of(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Source:

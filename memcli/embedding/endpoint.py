@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult
 
 from memcli.embedding.encoders import WHOLE, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder, halves, mean, unit
@@ -64,7 +63,10 @@ class EndpointEncoder:
         self.fingerprint = endpoint_fingerprint(endpoint)
         self.dimension, self.max_tokens = endpoint.dimension, endpoint.max_tokens
         self._server = _server(endpoint)
-        self._where = _address(endpoint, self._server)
+        if endpoint.url and not endpoint.model:
+            text = "openai.model is not set in your own configuration"
+            raise RetrieverError(text, hint="memcli help settings")
+        self._where = self._server.address()
         self._key = self._server.read_key()
         self._sleep = sleep
         self._most = 1 << 30  # texts per request, once the server has named a limit
@@ -232,14 +234,6 @@ def _server(endpoint: Endpoint) -> Server:
         key=endpoint.key,
         key_variable=endpoint.key_variable,
     )
-
-
-def _address(endpoint: Endpoint, server: Server) -> SplitResult:
-    """Parse the address; RetrieverError says what is wrong with the settings."""
-    hint = "memcli help settings"
-    if endpoint.url and not endpoint.model:
-        raise RetrieverError("openai.model is not set in your own configuration", hint=hint)
-    return server.address()
 
 
 def _fingerprint(choice: Choice, _remembered: IndexModel) -> str | None:

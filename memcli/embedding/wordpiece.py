@@ -80,15 +80,12 @@ def _fold(code: int) -> str:
     for part in unicodedata.normalize("NFD", character):
         if unicodedata.category(part) != "Mn":
             for lower in part.lower():
-                mark = unicodedata.category(lower).startswith("P") or _is_ascii_mark(lower)
-                folded += f" {lower} " if mark else lower
+                is_sign = lower.isascii() and lower.isprintable() and not lower.isalnum()
+                is_mark = is_sign or unicodedata.category(lower).startswith("P")
+                folded += f" {lower} " if is_mark else lower
     if any(first <= code <= last for first, last in _IDEOGRAPHS):
         return f" {folded} "
     return folded
-
-
-def _is_ascii_mark(character: str) -> bool:
-    return character.isascii() and character.isprintable() and not character.isalnum()
 
 
 _FOLDED = _Fold()

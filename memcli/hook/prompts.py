@@ -118,7 +118,7 @@ def query_of(prompt: str) -> str:
     text = _FENCED.sub(" ", text) if "```" in text or "~~~" in text else text
     text = " ".join(_OPERATORS.sub(" ", text).split())
     text = _ends(text, MOST_CHARACTERS // 2)
-    return text if _width(text) >= LEAST_WIDTH else ""
+    return text if len(text) + wide(text) >= LEAST_WIDTH else ""
 
 
 def _ends(text: str, most: int) -> str:
@@ -212,8 +212,3 @@ def is_wish(prompt: str) -> bool:
     from memcli.language.preferences import is_preference
 
     return is_preference(prompt[:MOST_CHARACTERS])
-
-
-def _width(text: str) -> int:
-    """Count characters; those of Chinese, Japanese and Korean count twice."""
-    return len(text) + wide(text)

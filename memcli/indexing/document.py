@@ -129,7 +129,7 @@ def build_document(
         importance=_share(claims.get("importance")),
         always=always,
         soft=soft and not always,
-        front_matter=_canonical(metadata),
+        front_matter=json.dumps(metadata, ensure_ascii=False, sort_keys=True),
         chunks=chunks,
         lineage=lineage,
     )
@@ -267,7 +267,3 @@ def _redacted(value: Any) -> Any:  # noqa: ANN401  (whatever JSON knows)
     if isinstance(value, dict):
         return {redacted(key): _redacted(each) for key, each in value.items()}
     return [_redacted(each) for each in value] if isinstance(value, list) else value
-
-
-def _canonical(metadata: dict[str, Any]) -> str:
-    return json.dumps(metadata, ensure_ascii=False, sort_keys=True)

@@ -113,11 +113,11 @@ def _without_repeats(folders: Iterable[Folder]) -> tuple[Folder, ...]:
     """Drop folders inside a recursive one."""
     distinct: list[Folder] = []
     for folder in sorted(set(folders), key=lambda f: (f.path, not f.recursive)):
-        inside = any(
-            k.recursive and (folder.path == k.path or folder.path.startswith(_slashed(k.path)))
-            for k in distinct
-        )
-        if not inside and not any(k.path == folder.path for k in distinct):
+        path = folder.path
+        if not any(
+            path == each.path or (each.recursive and path.startswith(_slashed(each.path)))
+            for each in distinct
+        ):
             distinct.append(folder)
     return tuple(distinct)
 

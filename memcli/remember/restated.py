@@ -214,9 +214,8 @@ def _has_same_facts(
 
 def _telling(facets: Facets) -> set[str]:
     same = {_SAME.get(word, word) for word in facets.telling} - _EVEN
-    return (
-        same - {"or"} if "not" in same else same
-    )  # neither of two, or not the one and not the other
+    # "Neither of two" is also "not the one and not the other".
+    return same - {"or"} if "not" in same else same
 
 
 def _tell_the_same(note: Facets, part: Facets, *, is_near: bool) -> bool:

@@ -213,7 +213,7 @@ class Union:
 
     def totals(self, query: TermQuery) -> Totals:
         query = _with_all(query)
-        terms = _terms(query)
+        terms = frozenset(chain(query.any, query.none, *query.all))
         known = next(
             (totals for known_terms, totals in self._totals.items() if terms <= known_terms), None
         )
@@ -565,10 +565,6 @@ class UnionStore:
             store.close()
         if self._shared_index:
             self._shared_index.close()
-
-
-def _terms(query: TermQuery) -> frozenset[Term]:
-    return frozenset(chain(query.any, query.none, *query.all))
 
 
 def _begun(excerpts: Iterator[Excerpt]) -> Iterator[Excerpt]:

@@ -161,25 +161,17 @@ AGENT_MEMORIES = (
         ),
     ),
     AgentMemory(
-        "codex",
-        "openai/codex codex-rs/core/templates/memories/read_path.md",
+        "codex", "openai/codex codex-rs/core/templates/memories/read_path.md",
         (_home(".codex/memories", variable="CODEX_HOME"),),
-        # raw_memories.md is left out: it repeats the others.
-        exclude=("raw_memories.md",),
+        exclude=("raw_memories.md",),  # it repeats the others
     ),
     AgentMemory(
-        "openclaw",
-        "docs.openclaw.ai, agent workspace",
-        (_home(".openclaw/workspace"),),
-        include=("*.md", "memory/**/*.md"),
-        soft=("USER.md",),
+        "openclaw", "docs.openclaw.ai, agent workspace", (_home(".openclaw/workspace"),),
+        include=("*.md", "memory/**/*.md"), soft=("USER.md",),
     ),
     AgentMemory(
-        "letta",
-        "docs.letta.com/concepts/memfs",
-        (_home(".letta/agents"),),
-        include=("*/memory/**/*.md",),
-        soft=("*/memory/system/**",),
+        "letta", "docs.letta.com/concepts/memfs", (_home(".letta/agents"),),
+        include=("*/memory/**/*.md",), soft=("*/memory/system/**",),
     ),
     AgentMemory(
         "gemini",
@@ -191,61 +183,47 @@ AGENT_MEMORIES = (
         include=("*.md",),
     ),
     AgentMemory(
-        "memsearch",
-        "zilliztech/memsearch docs/platforms/claude-code",
+        "memsearch", "zilliztech/memsearch docs/platforms/claude-code",
         (_here(".memsearch/memory"),),
     ),
     AgentMemory(
-        "serena",
-        "oraios/serena docs, memories",
+        "serena", "oraios/serena docs, memories",
         (_here(".serena/memories"), _home(".serena/memories/global", suffix=".global")),
     ),
     AgentMemory(
-        "cline",
-        "docs.cline.bot, memory bank",
+        "cline", "docs.cline.bot, memory bank",
         (_here("memory-bank"), _here(".clinerules", suffix=".rules")),
     ),
     AgentMemory(
-        "cursor",
-        "cursor.com/docs/context/rules",
-        (_here(".cursor/rules"),),
+        "cursor", "cursor.com/docs/context/rules", (_here(".cursor/rules"),),
         include=("**/*.mdc", "**/*.md"),
     ),
     AgentMemory("kiro", "kiro.dev/docs/steering", (_here(".kiro/steering"),)),
     AgentMemory(
-        "deepagents",
-        "docs.langchain.com, deep agents CLI, memory",
-        (_home(".deepagents"),),
+        "deepagents", "docs.langchain.com, deep agents CLI, memory", (_home(".deepagents"),),
         include=("*/memories/**/*.md", "*/AGENTS.md"),
     ),
     AgentMemory(
         "claude-code:transcripts",
         "code.claude.com/docs/en/sessions: a file of JSON lines per session",
         (MemoryLocation("~/.claude/projects/<path with dashes>", _claude_sessions),),
-        include=("*.jsonl",),
-        is_transcripts=True,
+        include=("*.jsonl",), is_transcripts=True,
     ),
     AgentMemory(
-        "codex:transcripts",
-        "openai/codex codex-rs/rollout/src/recorder.rs",
+        "codex:transcripts", "openai/codex codex-rs/rollout/src/recorder.rs",
         (_home(".codex/sessions", variable="CODEX_HOME"),),
-        include=("**/rollout-*.jsonl",),
-        is_transcripts=True,
-        is_of_all=True,
+        include=("**/rollout-*.jsonl",), is_transcripts=True, is_of_all=True,
     ),
     AgentMemory(
         "gemini:transcripts",
         "google-gemini/gemini-cli packages/core/src/services/chatRecordingService.ts",
         (MemoryLocation("~/.gemini/tmp/<project>/chats", _gemini("chats")),),
-        include=("session-*.jsonl",),
-        is_transcripts=True,
+        include=("session-*.jsonl",), is_transcripts=True,
     ),
     AgentMemory(
-        "openclaw:transcripts",
-        "docs.openclaw.ai/reference/session-management-compaction",
+        "openclaw:transcripts", "docs.openclaw.ai/reference/session-management-compaction",
         (_home(".openclaw/agents", variable="OPENCLAW_STATE_DIR"),),
-        include=("*/sessions/*.jsonl",),
-        exclude=("*.trajectory.jsonl", "*.checkpoint.*"),
+        include=("*/sessions/*.jsonl",), exclude=("*.trajectory.jsonl", "*.checkpoint.*"),
         is_transcripts=True,
     ),
     # Of a folder that a [[source]] names: they keep their notes wherever their user likes.
@@ -254,10 +232,8 @@ AGENT_MEMORIES = (
         "logseq", "docs.logseq.com, directory layout", include=("journals/**/*.md", "pages/**/*.md")
     ),
     AgentMemory("zk", "zk-org/zk docs, notebook"),
-)
-BY_NAME: Mapping[str, AgentMemory] = {
-    agent_memory.name: agent_memory for agent_memory in AGENT_MEMORIES
-}
+)  # fmt: skip
+BY_NAME: Mapping[str, AgentMemory] = {each.name: each for each in AGENT_MEMORIES}
 # Agents with a known folder, and those that memcli may search unasked.
 FINDABLE = tuple(each.name for each in AGENT_MEMORIES if each.places)
 OPEN = tuple(name for name in FINDABLE if not BY_NAME[name].is_transcripts)

@@ -180,10 +180,8 @@ def age_at(written: str, question_date: date) -> float:
     day, _, time = written.partition("T")
     if not time or not isinstance(question_date, datetime):
         return age_days(day, day_of(question_date).isoformat())
-    then, now = (
-        datetime.fromisoformat(written),
-        question_date.replace(microsecond=0),
-    )  # as a trace has it
+    # A trace has no fractions of a second.
+    then, now = datetime.fromisoformat(written), question_date.replace(microsecond=0)
     if then.tzinfo is None or now.tzinfo is None:
         then, now = then.replace(tzinfo=None), now.replace(tzinfo=None)
     return (now - then).total_seconds() / 86_400

@@ -120,12 +120,13 @@ def putting(
             (number, place, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
             for place, p in enumerate(chunk.segments)
         ]
+    names = {turn.speaker for chunk in document.chunks for turn in chunk.turns}
     many = {
         "chunks": chunks,
         "keywords": keywords,
         "parts": segments,
         "properties": _properties(own, document.front_matter),
-        "speakers": [(name, own) for name in sorted(_speakers(document.chunks))],
+        "speakers": [(name, own) for name in sorted(names)],
         "lineage": [
             (own, place, *lines, None, False)
             for place, lines in enumerate(document.lineage.sources if document.lineage else ())
@@ -152,10 +153,6 @@ def _properties(number: int, front_matter: str) -> list[tuple[int, str, str]]:
     if front_matter == "{}":
         return []
     return [(number, key, comparable(v)) for key, v in properties(json.loads(front_matter))]
-
-
-def _speakers(chunks: Sequence[Chunk]) -> set[str]:
-    return {turn.speaker for chunk in chunks for turn in chunk.turns}
 
 
 LOT = 100  # documents in memory at once

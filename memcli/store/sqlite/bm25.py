@@ -98,7 +98,7 @@ def totals(connection: apsw.Connection, match: str) -> Totals:
 
     count = "SELECT count(*) FROM fts WHERE fts MATCH ?"
     holders = {
-        term: rows(connection, count, (_alone(term),))[0][0]
+        term: rows(connection, count, (phrase(Term(term.text)) + "*" * term.prefix,))[0][0]
         for term in dict.fromkeys(_phrases(match))
     }
     return Totals(*sizes(connection), holders)
@@ -108,27 +108,18 @@ def weighed(match: str, by: Totals) -> str:
     """Write the BM25 of a row, with the totals of several indexes, for one expression."""
     known = _by_totals.get(match)
     if known is None or known[0] is not by:
-        known = by, _weigh(match, by)
+        mean = by.tokens / by.chunks if by.chunks else 1.0
+        weights = [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)]
+        known = by, _weighing(mean, weights)
         _by_totals.clear()
         _by_totals[match] = known
     return known[1]
-
-
-def _weigh(match: str, by: Totals) -> str:
-    mean = by.tokens / by.chunks if by.chunks else 1.0
-    weights = [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)]
-    return _weighing(mean, weights)
 
 
 def _phrases(match: str) -> list[Term]:
     """List the phrases of an expression, in the order in which FTS5 counts them."""
     phrases = re.findall(r'"((?:[^"]|"")*)"(\*?)', match)
     return [Term(text.replace('""', '"'), bool(is_open)) for text, is_open in phrases]
-
-
-def _alone(term: Term) -> str:
-    """Write one spelling in the form that it has in an expression."""
-    return phrase(Term(term.text)) + "*" * term.prefix
 
 
 def scores(

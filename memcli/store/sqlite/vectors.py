@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 import apsw
 
@@ -244,12 +245,8 @@ def _compared(
     distances = distances_of(
         connection, query.vector, [vector for _, vector in result], has_vec=has_vec
     )
-    ranked = sorted(zip([hash_ for hash_, _ in result], distances, strict=True), key=_distance)
+    ranked = sorted(zip([hash_ for hash_, _ in result], distances, strict=True), key=itemgetter(1))
     return coarse.with_ties(ranked, query.limit)
-
-
-def _distance(pair: tuple[bytes, float]) -> float:
-    return pair[1]
 
 
 def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes]:
