@@ -18,7 +18,7 @@ A unit is a paragraph of a turn in a conversation. Outside conversations it is a
 A passage keeps the units with a gain, and a short answer keeps the question before it. If it ends
 with a question to a speaker whom the question names, the reply follows.
 MISS is what a failed search costs: about 1,000 tokens more. If a call asks several questions, the
-next call is shared too, and a miss costs 520. A query that is not a question is mostly a second
+next call is shared too, and a miss costs 500. A query that is not a question is mostly a second
 try, and costs 300: in recorded calls of readers its lines were half as often evidence that was not
 printed yet. A question for several things costs 1.6 times as much, because readers lost most
 answers by one missing item.
@@ -44,7 +44,7 @@ from memcli.types import Turn
 if TYPE_CHECKING:
     from memcli.search.ranked import Correction, RankedPassage
 
-MISS, MISS_OF_QUESTION, MISS_OF_STATEMENT = 1000, 520, 300  # tokens
+MISS, MISS_OF_QUESTION, MISS_OF_STATEMENT = 1000, 500, 300  # tokens
 SEVERAL = 1.6  # times as much if the question asks for several things
 HEADING_TOKENS = 15  # of the line above a passage
 SHORT_ANSWER = 20  # tokens; a shorter turn needs the question before it
