@@ -220,8 +220,13 @@ def test_explain_tells_what_got_how_much(notes: Path) -> None:
     assert f"no room: {found['without_room'][0]['citation']}" in err
 
 
-def test_a_budget_of_one_token_prints_nothing(notes: Path) -> None:
-    assert context(notes, "heron", "--budget", "1", "--tail", "0")[:2] == (0, "")
+def test_a_small_budget_gets_the_line_that_answers_or_the_budget_for_it(notes: Path) -> None:
+    code, out, err = context(notes, "heron", "--budget", "1", "--tail", "0")
+    needed = re.search(r"memcli context heron --budget (\d+) ", err)
+    assert (code, out) == (2, "")
+    assert needed is not None
+    code, out, _ = context(notes, "heron", "--budget", needed[1], "--tail", "0")
+    assert (code, "heron" in out.casefold(), out.count("```")) == (0, True, 2)
     assert context(notes, "--budget", "0")[0] == 2
 
 
@@ -294,8 +299,11 @@ def test_a_docs_corpus_stands_beside_the_memory(
         'kinds = {"rfc/**" = "proposal"}\nauthority = 0.9\n'
         '[[source]]\nname = "vendor"\npath = "vendor"\ntrust = "untrusted"\nsource_kind = "web"\n',
     })  # fmt: skip
-    found = record(root, "queue", "--tail", "0", "--sync")
-    by_path = {part["path"]: part for part in found["parts"]}
+    by_path = {
+        part["path"]: part
+        for question in ("queue", "a queue was chosen that needs no cache")
+        for part in record(root, question, "--tail", "0", "--sync")["parts"]
+    }
     told = {path: (part["source"], part["kind"], part["date"]) for path, part in by_path.items()}
     assert told == {
         "memory/2026-02-18.md": ("memory", "log", "2026-02-18"),
@@ -306,7 +314,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
         "rfc/7.md": ("docs", "proposal", None),
         "page.md": ("vendor", "note", None),
     }
-    assert found["parts"][0]["path"] == "DECISIONS/2024-01-05-queue.md"
+    assert next(iter(by_path)) == "DECISIONS/2024-01-05-queue.md"
     assert by_path["page.md"]["trust"] == "untrusted"
     assert by_path["page.md"]["section"] == "passages"
     # A record of a source that is no log is no tail.
@@ -314,7 +322,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
     from memcli.cli.main import run
 
     assert run(["search", "queue", "-q", "--exit-code", "--kind", "decision", "-w", str(root)]) == 0
-    for part in found["parts"]:
+    for part in by_path.values():
         for target in (part["citation"], part["ref"], f"{part['path']}#{part['heading_path'][0]}"):
             assert run(["get", target, "-w", str(root)]) == 0
 

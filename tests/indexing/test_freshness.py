@@ -89,18 +89,17 @@ def test_a_first_search_embeds_all_or_nothing(place: Place) -> None:
     assert place.counts() == Counts(5, 5, 5, 2)  # a part of three would help nobody
 
 
-def test_a_file_that_is_too_large_is_named_when_all_is_read(place: Place) -> None:
+def test_a_file_that_is_too_large_is_named_in_every_answer(place: Place) -> None:
     place.write("a", "b")
     place.write("big", text="x" * 100)
     small = place.settings._replace(max_bytes=50)
-    (notice,) = place.freshen(settings=small).notices
-    assert notice.text == (
-        "big.md is not searched: 104 bytes, the limit is 50; raise files.max_bytes in memcli.toml"
-        " to search it, or add it to .memcliignore to leave it out silently"
-    )
-    place.write("c")
-    assert place.freshen(settings=small).notices == ()
-    assert place.freshen(settings=small).notices == ()
+    for _ in range(2):
+        state = place.freshen(settings=small)
+        (notice,) = state.notices
+        assert (notice.text, notice.hint) == ("big.md is not searched", "memcli status")
+        assert not state.is_whole
+        place.write("c")
+    assert place.freshen().is_whole
 
 
 def test_a_later_search_embeds_what_was_left(place: Place) -> None:
