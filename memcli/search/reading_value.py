@@ -38,6 +38,7 @@ from math import exp, log
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
 from memcli.record import Record
+from memcli.search.confidence import GOOD
 from memcli.search.lines import by_line, introduces
 from memcli.types import Turn
 
@@ -125,7 +126,8 @@ def worthwhile(
     if not is_measured:
         return passages, every - len(passages)
     most = len(passages)
-    passages = [each for each in passages if each.turns or _may_answer(each)] or passages
+    if any((each.confidence or 0.0) >= GOOD for each in passages):
+        passages = [each for each in passages if each.turns or _may_answer(each)]
     per_token = 1 / ((miss or MISS) * (SEVERAL if of_several else 1.0))
     best = max((passage.score for passage in passages), default=0.0)
     result: list[RankedPassage] = []
