@@ -144,7 +144,7 @@ def find(
     answers = search_each(groups, question, wide, observe=observe)
     answer = merge_answers(answers, options=wide)
     without_rules = [_without_soft_rules(each, fixed) for each in answers]
-    if answer.match == "strong":  # it ends where a search does
+    if answer.is_strong:  # it ends where a search does
         sure = cut_to_worthwhile(merge_answers(without_rules, options=wide), miss=MISS)
         passages, low = sure.passages, sure.left
     else:

@@ -69,7 +69,7 @@ MOST_GIVEN = 0.5
 
 def why_nothing(question: Question, answer: Answer) -> str:
     """Return why a prompt gets no passages unasked; "" if it gets some."""
-    is_strong = answer.match == "strong"
+    is_strong = answer.is_strong
     if not answer.passages or not (is_strong or _may_answer(answer)):
         return "the memory has no sure answer"
     first = answer.passages[0]
@@ -89,7 +89,7 @@ def _may_answer(answer: Answer) -> bool:
     """
     has_vectors = answer.constants is not None and answer.constants.near > 0
     reason = answer.match_reason.code if answer.match_reason else "close"
-    is_close = reason in ("close", "differs") or (reason == "one-word" and bool(answer.dates))
+    is_close = reason == "close" or (reason == "one-word" and bool(answer.dates))
     return has_vectors and answer.passages[0].cosine is not None and is_close and not absent(answer)
 
 
@@ -143,7 +143,7 @@ def _distance(passage: RankedPassage, question: Question, answer: Answer) -> str
     near = answer.constants.near if answer.constants else 0.0
     limits = OF_THE_PAST if is_of_the_past(question.text, passage.text) else OF_THE_WORLD
     if near and passage.cosine is not None:
-        is_strong = answer.match == "strong"
+        is_strong = answer.is_strong
         least = near + (limits.nearer if is_strong else limits.nearer_if_weak)
         is_near = passage.cosine >= least
         digits = 2 if f"{passage.cosine:.2f}" != f"{least:.2f}" else 3

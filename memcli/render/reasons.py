@@ -136,7 +136,7 @@ def absent(answer: Answer) -> str:
         and word not in _ASKING
         and not _COMPOUND.fullmatch(word)
     ]
-    if answer.match == "strong":
+    if answer.is_strong:
         words = [word for word in words if word[:1].isupper()]
     is_off_topic = answer.match_reason == OFF_TOPIC
     if not (answer.passages or is_off_topic) or answer.is_long or not words:

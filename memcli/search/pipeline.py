@@ -113,6 +113,12 @@ class Answer(Record):
         return self.match == "none" or self.match_reason == LOW
 
     @property
+    def is_strong(self) -> bool:
+        """Return whether the match is strong, or would be if no dated line had another value."""
+        is_other = self.match_reason is not None and self.match_reason.code == "differs"
+        return self.match == "strong" or is_other
+
+    @property
     def is_off_topic(self) -> bool:
         """Return whether no note has a word of the query, and no passage is near in meaning."""
         absent = {*self.unmatched}

@@ -127,7 +127,9 @@ def worthwhile(
         return passages, every - len(passages)
     most = len(passages)
     if any((each.confidence or 0.0) >= GOOD for each in passages):
-        passages = [each for each in passages if each.turns or _may_answer(each)]
+        passages = [
+            each for each in passages if each.turns or each.corrected_by or _may_answer(each)
+        ]
     per_token = 1 / ((miss or MISS) * (SEVERAL if of_several else 1.0))
     best = max((passage.score for passage in passages), default=0.0)
     result: list[RankedPassage] = []
