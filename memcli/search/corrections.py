@@ -38,6 +38,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date
 from functools import lru_cache
 from itertools import chain, zip_longest
 
@@ -85,6 +86,7 @@ HAN_BEGINNING = 2  # characters
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
+_OLD_VALUE = r"\b(?:from|von|vom)\s+\S+"
 MARK = len("- **")  # a speaker mark begins within these characters
 LONG = 240  # characters; a longer paragraph is compared by its sentences
 
@@ -214,6 +216,40 @@ def _file_name(target: str) -> str:
 def with_corrections(passages: Sequence[RankedPassage], newer: Corrections) -> list[RankedPassage]:
     """Add to each passage the newer lines that correct it."""
     return [passage._replace(corrected_by=newer.of(_passage(passage))) for passage in passages]
+
+
+def differing(newer: Corrections, passage: RankedPassage, question: str) -> Correction | None:
+    """Return the line that would correct an undated passage if that were older.
+
+    Nobody knows when an undated line was written, so it is not marked as corrected. A line that has
+    the new value already was written later.
+    """
+    about = passage.about
+    if about.date or about.document_date or passage.corrected_by:
+        return None
+    undated = _passage(passage)
+    old = undated._replace(about=undated.about._replace(date=date.min.isoformat()))
+    lines = passage.text.split("\n")
+    return next(
+        (
+            later[-1]
+            for line, _, later in newer.by_line(old, words=stems_of(question))
+            if line and _has_other_value(later[-1].text, lines[line - passage.start_line])
+        ),
+        None,
+    )
+
+
+def _has_other_value(newer: str, older: str) -> bool:
+    """Return whether an older line lacks the last number of a newer one, or else its other words.
+
+    The old value may be in the newer line too: `from 15 to 17`.
+    """
+    new, old = (re.findall(r"[\w:.,]*\d", re.sub(_OLD_VALUE, "", each)) for each in (newer, older))
+    if new and old:
+        return new[-1].lstrip("0") not in {each.lstrip("0") for each in old}
+    added, gone = token_set(newer) - token_set(older), token_set(older) - token_set(newer)
+    return bool(gone) and any(stems_of(word) and not has_change(word) for word in added)
 
 
 def corrections_of(

@@ -31,7 +31,12 @@ from memcli.search.confidence import (
     sure_of_its_day,
     uncalibrated,
 )
-from memcli.search.corrections import corrections_of, newer_first, with_corrections
+from memcli.search.corrections import (
+    corrections_of,
+    differing,
+    newer_first,
+    with_corrections,
+)
 from memcli.search.focus import Adjustments, WeightedTerm, focus
 from memcli.search.gathering import GatherResult, gather, in_years
 from memcli.search.lines import SPARE, beginning, joined
@@ -93,6 +98,7 @@ class Answer(Record):
     others_lead: bool = False  # others say what matches best, see `_speaker_lead`
     match_reason: Reason | None = None  # why the match is weak
     is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
+    of_some: bool = False  # some files were not searched
     of_several: bool = False  # the query asks for several things
     of_writer: bool = False  # the query is about its writer, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `RecallResult`
@@ -107,12 +113,30 @@ class Answer(Record):
         return self.match == "none" or self.match_reason == LOW
 
     @property
+    def is_off_topic(self) -> bool:
+        """Return whether no note has a word of the query, and no passage is near in meaning."""
+        absent = {*self.unmatched}
+        return (
+            bool(self.terms)
+            and not (self.repaired or self.dates)
+            and all(term.text in absent for term in self.terms)
+            and self.is_far
+        )
+
+    @property
+    def is_far(self) -> bool:
+        """Return whether no passage is near in meaning."""
+        near = self.constants.near if self.constants else 0.0
+        return all((passage.cosine or 0.0) < near for passage in self.passages)
+
+    @property
     def is_of_others(self) -> bool:
         """Return whether others say what matches best, and one claims it in a passage."""
         return self.others_lead and any(passage.is_claimed for passage in self.passages)
 
 
 _NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
+OFF_TOPIC = Reason("absent", "no note contains a word of the question")
 NOTHING = Answer((), "none", *_NOTHING_RAN, 0, 0, 0, 0, False, False, (), (), (), "0")
 
 
@@ -131,7 +155,7 @@ def search(
 
     scope = scope_within(snapshot, options.filters)
     spans = dates if options.has("date") else ()
-    dates = tuple(read for span in spans for read in in_years(snapshot, span, scope))
+    dates = tuple(read for span in spans for read in in_years(snapshot, span, scope, query.text))
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
@@ -143,10 +167,19 @@ def search(
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=asks_for_several(gathered.question),
     )
+    if answer.match == "strong" and (other := differing(newer, answer.passages[0], query.text)):
+        text = f"{other.citation} ({other.date}) differs from the first passage"
+        answer = answer._replace(match="weak", match_reason=Reason("differs", text))
     answer = answer._replace(
         passages=_with_ends(snapshot, gathered, answer, every_line=options.one_line)
     )
-    if options.worthwhile:
+    if (options.worthwhile or options.one_line) and answer.passages:
+        is_removed = query.excluded and not any(each.coverage for each in answer.passages)
+        if answer.is_off_topic or (is_removed and answer.is_far):
+            reason = OFF_TOPIC if answer.is_off_topic else None
+            left = answer.passages
+            answer = answer._replace(passages=(), match="none", match_reason=reason, left=left)
+    if options.worthwhile and answer.passages:
         answer = cut_to_worthwhile(
             answer, apart=options.by_turn, miss=options.miss_tokens, budget=options.budget
         )

@@ -89,6 +89,9 @@ class Question(Record):
         dates = _wished(text, today, day_first=day_first) if _may_name_a_date(text) else ()
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
         if dates and not query.asks_for_dates_alone:
+            from memcli.dates.intent import loosened
+
+            dates = loosened(text, dates)
             # Their latest project in July 2023 is not the latest in July.
             if any(span.start and span.end and not span.excluded for span in dates):
                 dates = tuple(span for span in dates if not span.order)
