@@ -18,7 +18,7 @@ from memcli.context.preferences import touching
 from memcli.markdown.comments import visible
 from memcli.markdown.links import CORRECTS, related_targets
 from memcli.search.confidence import GOOD
-from memcli.search.corrections import POOL, Corrections, corrections, near
+from memcli.search.corrections import POOL, Corrections, corrections, near, stems_of
 from memcli.search.cursor import cursor_of
 from memcli.search.federation import ModelGroup, in_turns, merge_answers, search_each
 from memcli.search.focus import Width
@@ -164,7 +164,7 @@ def find(
     pool += [Quotation(passage.about, passage.candidate.text) for passage in answer.fused[:POOL]]
     newer = corrections(snapshot, pool, shown)
     return answer, RetrievedPassages(
-        newer_lines_first(snapshot, offered, newer),
+        newer_lines_first(snapshot, offered, newer, question.text),
         below,
         answer.is_doubtful,
         answer.named_speakers if answer.is_of_others else (),
@@ -319,20 +319,25 @@ def _part(passage: RankedPassage, chunk: Excerpt, words: Sequence[str] = ()) -> 
 
 
 def newer_lines_first(
-    snapshot: Snapshot, parts: Sequence[ContextPart], newer: Corrections
+    snapshot: Snapshot, parts: Sequence[ContextPart], newer: Corrections, question: str = ""
 ) -> list[ContextPart]:
     """Mark the parts that a newer line corrects, and put the newer lines before the first of them.
 
-    If every line of a part is corrected, it is left out: the budget pays for what is true now.
+    A newer line that corrects what the question does not ask about comes after the part. If every
+    line of a part is corrected, it is left out: the budget pays for what is true now.
     """
     ranked: list[ContextPart] = []
     for part in parts:
-        marked = _marked(part, newer)
+        marked, behind = _marked(part, newer), list[ContextPart]()
+        quoted, words = _quoted([part]), stems_of(question)
+        asked = {line.citation for each in quoted for line in newer.of(each, words)}
         for line in marked.corrected_by:
             if not any(_has(other.excerpt.about, line) for other in (*parts, *ranked)):
-                ranked += _lines_of(snapshot, line, part)
-        if not all(map(newer.is_past, _quoted([part]))):
+                place = ranked if line.citation in asked else behind
+                place += _lines_of(snapshot, line, part)
+        if not all(map(newer.is_past, quoted)):
             ranked.append(marked)
+        ranked += behind
     return ranked
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.stopwords import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,6 +135,7 @@ def absent(answer: Answer) -> str:
         for word in answer.unmatched
         if word not in answer.missing_phrases
         and word not in _ASKING
+        and word.lower() not in ENGLISH
         and not _COMPOUND.fullmatch(word)
     ]
     if answer.is_strong:
