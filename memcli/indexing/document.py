@@ -26,7 +26,7 @@ from memcli.markdown.preferences import begun_within, preferences_of
 from memcli.markdown.segments import description_of
 from memcli.markdown.transcript import first_day
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
-from memcli.types import Document, FileText, Limits, Skip, Source, Stretch, Turn
+from memcli.types import Document, FileText, Limits, Lineage, Skip, Source, Stretch, Turn
 from memcli.workspace.dating import document_days, heading_days
 from memcli.workspace.globs import matcher
 
@@ -102,9 +102,7 @@ def build_document(
         *types.OWN_KINDS,
     )
     trusted = source.trust == "trusted" and not is_doubted
-    claims = metadata
-    if not trusted:  # a document may always say that it is private
-        claims = {"scope": types.PRIVATE} if metadata.get("scope") == types.PRIVATE else {}
+    claims = metadata if trusted else _restriction(metadata)
     turns = turns_of(parsed) or _whole_turn(claims, source_kind, len(parsed.lines))
     preferences = preferences_of(parsed, turns)
     if turns or preferences:
@@ -116,9 +114,7 @@ def build_document(
             for chunk in chunks
         )
     authority, scope = _share(claims.get("authority")), claims.get("scope")
-    # Only a summary of the workspace can cover lines.
-    is_own = source.name == types.MEMORY_SOURCE and is_place(path)
-    lineage = read_lineage(claims) if is_own else None
+    lineage = _lineage(source, path, claims)
     always = trusted and (claims.get("always") is True or _marked(source.always, path))
     soft = trusted and (claims.get("soft") is True or _marked(source.soft, path))
     is_log = days is not None and not stamped and claims.get("kind") != NOTE
@@ -157,6 +153,11 @@ def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:
     return str(kind)
 
 
+def _restriction(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what an untrusted document may say of itself: that it is private."""
+    return {"scope": types.PRIVATE} if metadata.get("scope") == types.PRIVATE else {}
+
+
 def _whole_turn(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tuple[Turn, ...]:
     """Treat a document as one turn if its speaker is known."""
     role, speaker = metadata.get("role"), metadata.get("speaker")
@@ -192,6 +193,12 @@ def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> 
         chunks=(),
         first_day=first_day,
     )
+
+
+def _lineage(source: Source, path: str, metadata: Mapping[str, Any]) -> Lineage | None:
+    """Read the sources of a summary; only a summary of the workspace can cover lines."""
+    is_own = source.name == types.MEMORY_SOURCE and is_place(path)
+    return read_lineage(metadata) if is_own else None
 
 
 def _title(parsed: ParsedMarkdown, path: str) -> str:
