@@ -13,7 +13,7 @@ from math import fsum
 from memcli.api.as_of import Repository, commit_meant, day_named
 from memcli.api.targets import stored_logs
 from memcli.api.workspace import Workspace
-from memcli.api.workspaces import NamedWorkspace, Workspaces, joined
+from memcli.api.workspaces import NamedWorkspace, Workspaces, join_workspaces
 from memcli.checking import Any
 from memcli.compaction.similarity import idf
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
@@ -122,7 +122,7 @@ def _parts(
         from memcli.api.remote import SHARED
 
         shared = memory.shared_index
-        together = joined(stored, shared_index=shared, has_own=False)
+        together = join_workspaces(stored, shared_index=shared, has_own=False)
         ask = partial(_of_stored, request=request)
         yield SHARED, partial(together.with_fallback, ask, mends=False)
 

@@ -254,10 +254,10 @@ class Memory:
         `target` is a path, a citation, `path#heading` or a record ref. NotFoundError if there is no
         such document, UsageError for a range that ends before it begins.
         """
-        from memcli.api.read import get, with_corrections
+        from memcli.api.read import get, with_newer_lines
 
         lines = get(self.workspaces, target, first=first, count=count, expand=expand)
-        return with_corrections(self.workspaces, lines)
+        return with_newer_lines(self.workspaces, lines)
 
     def remember(
         self,

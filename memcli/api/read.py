@@ -112,7 +112,7 @@ def get(
     )
 
 
-def with_corrections(memory: Workspaces, lines: Lines) -> Lines:
+def with_newer_lines(memory: Workspaces, lines: Lines) -> Lines:
     """Add the newer lines that correct some lines, as far as the index knows."""
     from memcli.api.superseded import corrections_in
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from memcli.api.several_workspaces import open_several
 from memcli.api.workspace import Workspace
-from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, joined
+from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, join_workspaces
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings as configured
 from memcli.config.attached import attached, check_tenant
@@ -102,7 +102,7 @@ def open_tenant(selected: Selection) -> Workspaces:
             f"the shared index has nothing of the tenant {tenant} for this user",
             hint="memcli store status",
         )
-    return joined(members, shared_index=shared_index, named_by=by)
+    return join_workspaces(members, shared_index=shared_index, named_by=by)
 
 
 def open_everywhere(selected: Selection) -> Workspaces:
@@ -134,7 +134,7 @@ def open_everywhere(selected: Selection) -> Workspaces:
         raise IndexMissingError(
             "the shared index has no workspace that you may read", hint="memcli store status"
         )
-    return joined(members, shared_index=shared_index, named_by=EVERYWHERE)
+    return join_workspaces(members, shared_index=shared_index, named_by=EVERYWHERE)
 
 
 def _config(by: str, selected: Selection) -> tuple[Config, str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from shlex import quote
 
 from memcli.api.workspace import LOCAL_FALLBACK, Workspace, current_folder
-from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, joined
+from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, join_workspaces
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
@@ -113,7 +113,7 @@ def open_several(selected: Selection) -> Workspaces:
         text = f"none of the workspaces can be opened: {reasons[0].text}"
         raise error_of(reasons[0]._replace(text=text))
     options = [f"-w {quote(each)}" for each in named] + ["--everywhere"] * everywhere
-    return joined(members, named_by=" ".join(options))
+    return join_workspaces(members, named_by=" ".join(options))
 
 
 def folders_of(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from memcli.workspace.place import DocumentFiles
 
     # Returns the encoder of some settings, which the first caller opens.
-    SharedEncoders = Callable[[object, Callable[[], OpenedEncoder]], OpenedEncoder]
+    EncoderSource = Callable[[object, Callable[[], OpenedEncoder]], OpenedEncoder]
 
     class WorkspaceState(Protocol):
         """The state of a workspace that is read instead of its present files."""
@@ -129,7 +129,7 @@ class Workspace:
         environ: Mapping[str, str],
         clock: Clock = SYSTEM_CLOCK,
         state: WorkspaceState | None = None,
-        shared: SharedEncoders | None = None,
+        shared: EncoderSource | None = None,
     ) -> None:
         """Put a workspace together from its parts; `open_workspace` finds them.
 
@@ -437,7 +437,7 @@ def open_workspace(
     clock: Clock = SYSTEM_CLOCK,
     anywhere: bool = False,
     here: str | None = None,
-    shared: SharedEncoders | None = None,
+    shared: EncoderSource | None = None,
 ) -> Workspace:
     """Find a workspace and read its configuration, as every command does.
 

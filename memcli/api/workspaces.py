@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from typing import Concatenate, ParamSpec, TypeVar
 
     from memcli.api.targets import Target
-    from memcli.api.workspace import SharedEncoders
+    from memcli.api.workspace import EncoderSource
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.indexer import Progress
     from memcli.indexing.planning import Settings
@@ -77,7 +77,7 @@ class Selection(Record):
         return self.everywhere or len(self.folders) > 1
 
     def open(
-        self, folder: str | None, *, anywhere: bool = False, shared: SharedEncoders | None = None
+        self, folder: str | None, *, anywhere: bool = False, shared: EncoderSource | None = None
     ) -> Workspace:
         """Open one folder; the errors are those of `open_workspace`."""
         return open_workspace(
@@ -168,7 +168,7 @@ class Workspaces:
         named_by: str = "",
         shared_index: SharedIndex | None = None,
     ) -> None:
-        """Take a workspace; `joined` joins several.
+        """Take a workspace; `join_workspaces` joins several.
 
         The settings of the lead apply to a question. `members` are several by their names, the
         primary one first, including those that cannot be opened; `config` has the sources of all by
@@ -273,7 +273,7 @@ class Workspaces:
         if encoder_settings(workspace.config) == encoder_settings(self.config):
             workspace = workspace.sharing_encoder(self.lead)
         # Searched by itself, it is an ordinary workspace.
-        return joined(
+        return join_workspaces(
             [own],
             shared_index=self.shared_index,
             has_own=self.has_own and own is self.members[0],
@@ -330,7 +330,7 @@ class Workspaces:
 
     def _joined(self, members: Sequence[NamedWorkspace]) -> Workspaces:
         """Join the same workspaces in another state; the settings of a question stay."""
-        made = joined(
+        made = join_workspaces(
             members, shared_index=self.shared_index, named_by=self.named_by, lead=self.lead
         )
         made.config = self.config
@@ -452,7 +452,7 @@ def _start_over(workspaces: Workspaces, names: Sequence[str], error: DamagedErro
     return all(each is not None and each.start_over(error) for each in damaged)
 
 
-def joined(
+def join_workspaces(
     members: Sequence[NamedWorkspace],
     *,
     shared_index: SharedIndex | None = None,

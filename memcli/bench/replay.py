@@ -12,7 +12,7 @@ from memcli.config.keys import BY_NAME
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.search.trace import CONTEXT_SCHEMA as CONTEXT_SCHEMA
-from memcli.search.trace import SCHEMA, filters_of
+from memcli.search.trace import SCHEMA, recorded_filters
 
 # Beginnings of the settings for which search or context has an option.
 _FLAGS = ("search.", "context.")
@@ -95,7 +95,7 @@ def read(text: str, name: str) -> SearchTrace:
     trace: SearchTrace | None
     try:
         trace = decode(SearchTrace, json.loads(text))
-        filters_of(trace._asdict())
+        recorded_filters(trace._asdict())
     except (ValueError, TypeError, RecursionError):
         trace = None
     if trace is None or trace.schema not in (SCHEMA, CONTEXT_SCHEMA):

@@ -43,7 +43,7 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
     the rest of the name. If only a program or a model reads the text, each sentence cites the path
     of its log. A log without a quoted line gets a line that only cites it.
     """
-    sections: list[list[str]] = []
+    sections: dict[str, list[str]] = {}
     for (path, date), group in groupby(_readable(entries), key=lambda e: (e.path, e.date)):
         section = list(group)
         name = log_name(path) if is_read else ""
@@ -56,27 +56,46 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
         if day and heading == f"## {name}" and len(own) <= OF_A_MONTH and not has_headings:
             heading = f"## {month}"
             own = [f"{day}:".join(line.rsplit(":", 1)) for line in own]
-        if sections and sections[-1][0] == heading:
-            sections[-1] += own
-        else:
-            sections.append([heading, *own])
-    text = "\n\n".join("\n".join(lines) for lines in sections)
+        sections.setdefault(heading, []).extend(own)
+    text = "\n\n".join("\n".join((heading, *lines)) for heading, lines in sections.items())
     return f"{text}\n" if text else ""
 
 
 def _section(section: Sequence[EntrySummary], title: str, prefix: str, tokens: float) -> list[str]:
-    """Write the lines of a log, below the headings of its entries unless they cost too much."""
-    parts = [(_subheading(entry, title), _lines(entry, prefix, tokens)) for entry in section]
-    cost = sum(quotient(heading) for heading in {heading for heading, _ in parts})
-    has_headings = cost <= HEADINGS * sum(quotient(line) for _, own in parts for line in own)
+    """Write the lines of a log, below the headings of its entries."""
     lines: list[str] = []
     above = ""
-    for heading, own in parts:
-        if heading and heading != above and has_headings:
+    for entry in section:
+        heading = _subheading(entry, title)
+        if heading and heading != above:
             lines += ["", heading]
         above = heading
-        lines += own
+        lines += _lines(entry, prefix, tokens)
     return lines
+
+
+def with_titles(entries: Sequence[EntrySummary], share: float = 1.0) -> list[EntrySummary]:
+    """Leave only its title to each log whose other headings cost too much.
+
+    A summary contains about `share` of the sentences.
+    """
+    headings: dict[str, dict[str, float]] = {}
+    tokens: dict[str, float] = {}
+    for entry in entries:
+        if entry.sentences:
+            heading = _subheading(entry, entry.headings[0])
+            headings.setdefault(entry.path, {})[heading] = quotient(heading)
+            cost = sum(quotient(s.shown) for s in entry.sentences)
+            tokens[entry.path] = tokens.get(entry.path, 0.0) + cost
+    plain = {
+        path
+        for path, costs in headings.items()
+        if sum(costs.values()) > HEADINGS * share * tokens[path]
+    }
+    return [
+        entry._replace(headings=entry.headings[:1]) if entry.path in plain else entry
+        for entry in entries
+    ]
 
 
 def _subheading(entry: EntrySummary, title: str) -> str:

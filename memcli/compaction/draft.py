@@ -11,31 +11,23 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, islice
 
-from memcli.compaction.compose import EntrySummary, body, document
+from memcli.compaction.compose import EntrySummary, body, document, with_titles
 from memcli.compaction.external_summarizer import Wording, written
 from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
-from memcli.compaction.sentences import Sentence, split
+from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed
-from memcli.compaction.summaries import Summary, citing_lines, last_lines
-from memcli.compaction.superseded import (
-    REVERSIBLE,
-    marked,
-    reversals,
-    superseding,
-    with_citations,
-)
-from memcli.language.salience import HARD, keep_reason
+from memcli.compaction.summaries import Summary, last_lines
+from memcli.language.salience import HARD
 from memcli.language.tokens import measure, quotient
-from memcli.markdown.evidence import NOTHING, WORDED, contains_text
-from memcli.markdown.lineage import CitedLine, cited, lines_hash
+from memcli.markdown.evidence import WORDED
+from memcli.markdown.lineage import cited_place, lines_hash
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
 # A summary that saves less than four tenths is one more file to read.
 WORTH = 0.6
 OF_OLDER = 0.65  # with .7, a generated year of an engineer exceeds .35 of its tokens
-ROUNDS = 6
-NEARLY = 0.01  # of the ratio may stay unused
+LEAST = 0.85  # of its share of tokens, for a summary after longer ones of the same run
 # Sentences are compared with one another, so there has to be an end.
 MOST_TOKENS = 50_000
 
@@ -102,14 +94,12 @@ class Drafter:
         self.taken = {summary.path for summary in existing}
         self.run = 1 + max((summary.lineage.run for summary in existing), default=0)
         self.texts: list[tuple[str, str, str]] = []  # latest day, path, text of valid summaries
-        # Decisions and promises, each with the latest day of its summary.
-        self.decisions: list[tuple[str, Sentence]] = []
-        self.superseded: set[tuple[str, int]] = set()  # path and line of superseded ones
+        self.excess = 0.0  # tokens that the drafts have above their share
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
         for summary in existing:
             if summary.is_valid and summary.lineage.level == 1:
-                self._remember(summary.path, summary.lineage.latest, summary.text)
+                self.texts.append((summary.lineage.latest, summary.path, summary.text))
 
     def summarise(self, items: Sequence[Item]) -> bool:
         """Draft the summary of a cluster, or decline it; return whether there is a draft."""
@@ -124,11 +114,6 @@ class Drafter:
             return False
         first, last = min(item.earliest for item in items), max(item.latest for item in items)
         entries = [entry for item in items for entry in item.entries]
-        older: dict[int, Sentence] = {}
-        if not level:
-            entries = marked(entries)
-            older = self._taken_back(entries, first)
-            entries = with_citations(entries, {at: each.citation for at, each in older.items()})
         lineage = Lineage(
             sources=sources,
             parents=tuple(item.source.path for item in items if item.level),
@@ -152,11 +137,11 @@ class Drafter:
             return False
         lineage = draft.lineage._replace(summary_tokens=measure(draft.body))
         if lineage.method not in WORDED:
-            lineage = lineage._replace(sources=(*map(self._lines_of, older.values()), *sources))
+            lineage = lineage._replace(sources=(*self._replaced(entries, sources), *sources))
         path, text = self._path(first, last), document(lineage, draft.body)
         self.drafts.append(draft._replace(path=path, text=text, lineage=lineage))
         if not level:
-            self._remember(path, last, text)
+            self.texts.append((last, path, text))
         return True
 
     def _worded(
@@ -175,7 +160,8 @@ class Drafter:
                 return draft._replace(body=text, lineage=lineage, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
         before = self._before(draft.lineage.earliest) if is_first else SummaryLines()
-        goal = self.settings.ratio * total if is_first else most
+        share = self.settings.ratio * total
+        goal = max(LEAST * share, share - self.excess) if is_first else most
         text, lines = self._body(entries, groups, before, goal)
         cost = measure(text)
         if cost > most:
@@ -185,6 +171,8 @@ class Drafter:
                 if unused
                 else f"{least} costs {cost} of {total} tokens"
             )
+        if is_first:
+            self.excess = max(0.0, self.excess + cost - share)
         flat = [sentence for entry in entries for sentence in entry.sentences]
         omitted = (at for at, first in enumerate(recurring(flat)) if first not in lines.chosen)
         return draft._replace(
@@ -194,40 +182,20 @@ class Drafter:
             omitted=tuple(flat[at] for at in omitted),
         )
 
-    def _taken_back(self, entries: Sequence[EntrySummary], first: str) -> dict[int, Sentence]:
-        """Return decisions of earlier summaries, by the place of the sentence that corrects them.
-
-        A decision is cited once, if its lines in the log have not moved.
-        """
-        by_place: dict[int, Sentence] = {}
-        flat = [sentence for entry in entries for sentence in entry.sentences]
-        later = [each for each in reversals(entries) if not flat[each.at].replaces]
-        for latest, decision in self.decisions if later else ():
-            newer = superseding(decision, [each for each in later if each.at not in by_place])
-            place = decision.path, decision.first
-            if newer is None or latest > first or place in self.superseded:
-                continue
-            cite = CitedLine(decision.text, decision.path, decision.first, decision.last)
-            if contains_text(cite, self.logs.get(decision.path, ())):
-                self.superseded.add(place)
-                by_place[newer.at] = decision
-        return by_place
-
-    def _remember(self, path: str, latest: str, text: str) -> None:
-        """Take a valid summary into view."""
-        self.texts.append((latest, path, text))
-        for line in citing_lines(text):
-            old = cited(f"- {NOTHING} ({line.replaces})")
-            if old:
-                self.superseded.add((old.path, old.first))
-            for text in split(line.text):  # a line may contain the reasons of its decision
-                if (reason := keep_reason(text)) in REVERSIBLE:
-                    self.decisions.append((latest, line._replace(text=text, reason=reason)))
-
-    def _lines_of(self, sentence: Sentence) -> SourceLines:
-        """Return the source lines of a sentence, as in their log."""
-        path, first, last = sentence.path, sentence.first, sentence.last
-        return SourceLines(path, first, last, lines_hash(self.logs[path], first, last))
+    def _replaced(
+        self, entries: Sequence[EntrySummary], sources: Sequence[SourceLines]
+    ) -> list[SourceLines]:
+        """Return the lines outside the sources that sentences of the summary correct."""
+        lines = []
+        for sentence in (each for entry in entries for each in entry.sentences):
+            old = None if sentence.is_corrected else cited_place(sentence.replaces)
+            if old and not any(
+                old.path == s.path and s.start_line <= old.first <= old.last <= s.end_line
+                for s in sources
+            ):
+                hash_ = lines_hash(self.logs[old.path], old.first, old.last)
+                lines.append(SourceLines(old.path, old.first, old.last, hash_))
+        return lines
 
     def _before(self, first: str) -> SummaryLines:
         """Return the lines of the newest summary that ends by `first`."""
@@ -253,33 +221,20 @@ class Drafter:
         before: SummaryLines,
         goal: float,
     ) -> tuple[str, Extract]:
-        """Write a body: the longest of at most `goal` tokens, or the shortest of all.
-
-        Headings and citations cost too, so the budget of the sentences is found by trying.
-        """
+        """Write a body of at most `goal` tokens, or the shortest one."""
         flat = [sentence for entry in entries for sentence in entry.sentences]
         forced = [n for n, s in enumerate(flat) if s.reason in HARD and not s.is_corrected]
-        budget = goal
-        best: tuple[str, Extract] | None = None
-        for last in (*[False] * (ROUNDS - 1), True):
-            budget = 0.0 if last and best is None else budget
-            result = extract(
-                flat,
-                before,
-                self.weights,
-                forced=forced,
-                groups=groups,
-                budget=budget,
-                embed=self.embed,
-            )
-            text = body(_chosen(entries, result.chosen))
-            left = goal - quotient(text)
-            if left >= 0 and (best is None or len(text) > len(best[0])):
-                best = text, result
-            if (left < 0 and budget <= 0) or 0 <= left < NEARLY * goal:
-                break
-            budget = max(0.0, budget + (left if left > 0 else 2 * left))
-        return best or (text, result)
+        titled = with_titles(entries, goal / max(1.0, sum(quotient(s.shown) for s in flat)))
+        result = extract(
+            flat,
+            before,
+            self.weights,
+            forced=forced,
+            groups=groups,
+            embed=self.embed,
+            room=lambda chosen: goal - quotient(body(_chosen(titled, chosen))),
+        )
+        return body(_chosen(titled, result.chosen)), result
 
     def _rewritten(
         self, entries: Sequence[EntrySummary], writer: Wording
@@ -294,11 +249,10 @@ class Drafter:
             self.weights,
             forced=range(len(everything) - len(own), len(everything)),
             groups=(),
-            budget=0.0,
             embed=self.embed,
         )
         sure = result.confidence if made.confidence is None else made.confidence
-        return body(made.entries), sure, made.invented
+        return body(with_titles(made.entries)), sure, made.invented
 
 
 def _chosen(entries: Sequence[EntrySummary], chosen: frozenset[int]) -> list[EntrySummary]:

@@ -17,8 +17,9 @@ that means nothing without the one before it takes that one along.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
@@ -93,37 +94,54 @@ def extract(
     *,
     forced: Sequence[int],
     groups: Sequence[range],
-    budget: float,
     embed: Embed | None,
+    room: Callable[[frozenset[int]], float] | None = None,
 ) -> Extract:
-    """Choose `forced`, one sentence of each group, then up to `budget` tokens more.
+    """Choose `forced`, a sentence of each log, then of each group, and then the best of the rest.
 
-    The first sentence of a note says what it is about. A conversation gets its best sentence, and
-    only if none is chosen yet. Text that only a machine says gets none. The first entry of a log
-    gets its sentence even if the budget is used up, so that a summary cites every log.
+    `room` returns the tokens that a summary of some sentences leaves unused. Without it, nothing
+    follows the sentences of the logs. The first sentence of a note says what it is about. A
+    conversation gets its best sentence, and only if none is chosen yet. Text that only a machine
+    says gets none.
     """
     space = place([s.shown for s in sentences] + list(before.last), weights, embed)
     selection = _Selection(sentences, before, weights, space.rows)
     for at in forced:
         selection.take(at)
-    spent = 0.0
-    for group in groups:
-        is_spoken = not all(sentences[at].by_machine for at in group)
-        best = selection.first_choice(group) if is_spoken else None
-        if best is None:
-            continue
-        paths = {sentences[at].path for at in selection.chosen}
-        if sentences[best].path not in paths or spent + selection.cost(best) <= budget:
-            spent += selection.cost(best)
+    spoken = [g for g in groups if not all(sentences[at].by_machine for at in g)]
+    for path in dict.fromkeys(sentences[at].path for group in spoken for at in group[:1]):
+        own = [group for group in spoken if group and sentences[group.start].path == path]
+        best = selection.best_first(own)
+        if best is not None and all(sentences[at].path != path for at in selection.chosen):
             selection.take(best)
-    left = [at for at in range(len(sentences)) if selection.is_able[at]]
-    while (best := selection.best(left)) is not None:
-        left.remove(best)
-        cost = selection.cost(best)
-        if spent + cost <= budget:
-            spent += cost
-            selection.take(best)
+    if room:
+        _fill(selection, spoken, room)
     return Extract(frozenset(selection.chosen), selection.confidence(), space.method)
+
+
+def _fill(
+    selection: _Selection, groups: Sequence[range], room: Callable[[frozenset[int]], float]
+) -> None:
+    """Choose the most of the best sentences for which there is room.
+
+    Headings and citations need room too, so the number of sentences is found by trying.
+    """
+    states, order = [frozenset(selection.chosen)], list[int]()
+    for best in selection.ranked(groups):
+        order.append(best)
+        selection.take(best)
+        states.append(frozenset(selection.chosen))
+        count = len(order)
+        if count & (count - 1) == 0 and room(states[-1]) < 0:
+            break
+    most = max(0, bisect_left(states, 1, key=lambda state: room(state) < 0) - 1)
+    selection.chosen = set(states[most])
+    left = room(states[most])
+    for at in order[most:]:
+        if selection.cost(at) <= left:
+            state = selection.chosen.union(selection.bundle(at))
+            if (new := room(frozenset(state))) >= 0:
+                selection.chosen, left = state, new
 
 
 class _Selection:
@@ -183,7 +201,7 @@ class _Selection:
     def _weigh(self, places: Iterable[int]) -> None:
         """Compute what some sentences add, with the sentences that they need."""
         for at in places:
-            bundle = self._bundle(at)
+            bundle = self.bundle(at)
             words = set().union(*(self.words[each] for each in bundle)) - self.used_words
             self.news[at] = min(MOST_NEWS, self._weight(words))
             self.lengths[at] = sum(self.costs[each] for each in bundle) + CITATION_TOKENS
@@ -192,7 +210,7 @@ class _Selection:
         """Choose a sentence, or the earlier one with the same words."""
         import numpy as np
 
-        bundle = self._bundle(self.first[at])
+        bundle = self.bundle(self.first[at])
         fresh = set().union(*(self.words[each] for each in bundle)) - self.used_words
         self.chosen.update(bundle)
         self.used_words |= fresh
@@ -223,12 +241,17 @@ class _Selection:
         The best one replaces a first sentence that is like those of other notes. None if a sentence
         of the entry is chosen already. Prose comes before placeholders for code and tables.
         """
-        if group and self.opens(group.start) and self.alike[group.start] < ALIKE:
-            return group.start
         if not self.chosen.isdisjoint(group):
             return None
+        if group and self.opens(group.start) and self.alike[group.start] < ALIKE:
+            return group.start
         able = [at for at in group if self.is_able[at]]
         return self.best([at for at in able if not self.is_other[at]] or able, OF_AN_ENTRY)
+
+    def best_first(self, groups: Iterable[range]) -> int | None:
+        """Return the best of the first choices of some groups."""
+        firsts = (self.first_choice(group) for group in groups)
+        return self.best([at for at in firsts if at is not None], OF_AN_ENTRY)
 
     def best(self, group: Iterable[int], by_length: float = BY_LENGTH) -> int | None:
         """Return the best sentence of a group that can still be chosen."""
@@ -243,11 +266,25 @@ class _Selection:
         worth = np.round(chances / self.lengths**by_length * repeated, 7).tolist()
         return max(able, key=lambda at: (worth[at], -at))
 
+    def ranked(self, groups: Sequence[range]) -> Iterator[int]:
+        """Yield the first choice of each group, the best first, and then the best of the rest.
+
+        The caller takes each one before the next.
+        """
+        groups = list(groups)
+        while (best := self.best_first(groups)) is not None:
+            groups = [group for group in groups if best not in group]
+            yield best
+        left = [at for at, is_able in enumerate(self.is_able) if is_able]
+        while (best := self.best(left)) is not None:
+            left.remove(best)
+            yield best
+
     def cost(self, at: int) -> float:
         """Count the tokens of a sentence with those that it needs."""
-        return sum(self.costs[each] for each in self._bundle(at))
+        return sum(self.costs[each] for each in self.bundle(at))
 
-    def _bundle(self, at: int) -> list[int]:
+    def bundle(self, at: int) -> list[int]:
         """List a sentence and the sentences it needs before it that are not in the summary yet."""
         bundle = [at]
         while (needed := self.needed[bundle[-1]]) is not None and needed not in self.chosen:

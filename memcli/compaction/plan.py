@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import TypeVar
 
@@ -12,10 +12,11 @@ from memcli.compaction.entries import DatedLog, LogEntry, cut
 from memcli.compaction.external_summarizer import Wording
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import Embed, idf
-from memcli.compaction.summaries import Summary, entries_of
+from memcli.compaction.summaries import Summary, corrections, entries_of
+from memcli.compaction.superseded import marked
 from memcli.markdown import frontmatter
 from memcli.markdown.evidence import WORDED
-from memcli.markdown.lineage import lines_hash
+from memcli.markdown.lineage import cited_place, lines_hash
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
@@ -69,7 +70,8 @@ def make_plan(
     covered: dict[str, list[SourceLines]] = {}
     for source in (source for summary in valid for source in summary.lineage.sources):
         covered.setdefault(source.path, []).append(source)
-    open_ = [r for r in eligible if not _is_covered(r, covered.get(r.log.path, ()))]
+    cites = (cited_place(each) for summary in valid for each in corrections(summary.text))
+    replaced = {(old.path, old.first) for old in cites if old}
     lines = {log.path: log.lines for log in logs}
     drafter = Drafter(
         existing,
@@ -81,7 +83,11 @@ def make_plan(
         embed=embed,
         writer=writer,
     )
-    groups, waiting = cluster([_item(entry) for entry in open_], settings.cluster)
+    new = [at for at, entry in enumerate(eligible) if not _is_covered(entry, covered)]
+    clusters = {at: number // settings.cluster for number, at in enumerate(new)}
+    read = marked([_summary(entry) for entry in eligible], clusters, replaced)
+    items = [_item(eligible[at], read[at]) for at in new]
+    groups, waiting = cluster(items, settings.cluster)
     for group in groups:
         drafter.summarise(group)
     last = max((log.date for log in logs), default="")
@@ -97,32 +103,33 @@ def make_plan(
             at = 0
         else:
             at += 1
-    waits = open_[len(open_) - len(waiting) :] if waiting else []
+    waits = [eligible[at] for at in new[len(new) - len(waiting) :]]
     return CompactionPlan(
         entries=tuple(entries),
         tail=tuple(tail),
         waiting=tuple(waits),
-        covered=len(eligible) - len(open_),
+        covered=len(eligible) - len(new),
         drafts=tuple(drafter.drafts),
         declined=tuple(drafter.declined),
     )
 
 
-def _is_covered(entry: LogEntry, sources: Sequence[SourceLines]) -> bool:
+def _is_covered(entry: LogEntry, covered: Mapping[str, Sequence[SourceLines]]) -> bool:
     return any(
         source.start_line <= entry.start_line and source.end_line >= entry.end_line
-        for source in sources
+        for source in covered.get(entry.log.path, ())
     )
 
 
-def _item(entry: LogEntry) -> Item:
+def _summary(entry: LogEntry) -> EntrySummary:
+    log, own = entry.log, tuple(sentences(entry))
+    headings = (log.title, *(h for h in entry.headings if h != log.title))
+    return EntrySummary(log.date, headings, log.path, entry.start_line, entry.end_line, own)
+
+
+def _item(entry: LogEntry, summary: EntrySummary) -> Item:
     log = entry.log
     hash_ = lines_hash(log.lines, entry.start_line, entry.end_line)
-    headings = (log.title, *(h for h in entry.headings if h != log.title))
-    summary = EntrySummary(
-        log.date, headings, log.path, entry.start_line, entry.end_line,
-        tuple(sentences(entry)),
-    )  # fmt: skip
     source = SourceLines(log.path, entry.start_line, entry.end_line, hash_)
     return Item(source, log.first_day or log.date, log.date, entry.tokens, (summary,))
 

@@ -12,7 +12,7 @@ from memcli.indexing.lineage import successors
 from memcli.language.salience import keep_reason
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import NOTHING, CitedFile, unmarked, weigh
-from memcli.markdown.lineage import cited, cited_lines, log_name, month_and_day
+from memcli.markdown.lineage import cited, cited_lines, cited_place, log_name, month_and_day
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines, lines_of
 
@@ -114,7 +114,7 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
             continue
         if summary.is_valid:
             paths = {cite.path for _, cite in cited_lines(summary.text)}
-            olds = (cited(f"- {NOTHING} ({old})") for old in corrections(summary.text))
+            olds = (cited_place(old) for old in corrections(summary.text))
             paths |= {old.path for old in olds if old}
             below = {source.path: {source.path} for source in lineage.sources}
             below |= {p: {leaf.path for leaf in leaves_of(p, by_path)} for p in lineage.parents}

@@ -6,13 +6,13 @@ it as `language.correction` defines it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.change import speaks_of_change
 from memcli.language.correction import corrects
-from memcli.language.salience import DECISION, FACT, PROMISE
+from memcli.language.salience import BECAUSE, DECISION, FACT, PROMISE
 from memcli.language.terms import content
 from memcli.record import Record
 
@@ -33,13 +33,16 @@ class Reversal(Record):
     terms: frozenset[str]
 
 
-def reversals(entries: Sequence[EntrySummary]) -> list[Reversal]:
-    """Find the sentences that, below their headings, may reverse a decision or promise."""
+def reversals(entries: Sequence[EntrySummary], new: Collection[int]) -> list[Reversal]:
+    """Find the sentences that, below their headings, may reverse a decision or promise.
+
+    `new` are the places of the entries to read.
+    """
     pairs, at = [], -1
-    for entry in entries:
+    for place, entry in enumerate(entries):
         for sentence in entry.sentences:
             at += 1
-            if sentence.reason in ("", FACT):
+            if place not in new or sentence.reason in ("", FACT):
                 continue
             texts = tuple(filter(speaks_of_change, (sentence.text, *entry.headings)))
             if texts:
@@ -48,9 +51,9 @@ def reversals(entries: Sequence[EntrySummary]) -> list[Reversal]:
     return pairs
 
 
-def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | None:
+def superseding(decision: Sentence, later: Iterable[Reversal]) -> Reversal | None:
     """Return the first of some later reversals that reverses a decision or promise."""
-    if decision.reason not in REVERSIBLE or not later:
+    if decision.reason not in REVERSIBLE:
         return None
     about = content(decision.text)
     for reversal in later:
@@ -60,34 +63,37 @@ def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | Non
     return None
 
 
-def marked(entries: Sequence[EntrySummary]) -> list[EntrySummary]:
-    """Mark what a later sentence of the same entries reverses, and that sentence.
+def marked(
+    entries: Sequence[EntrySummary],
+    clusters: Mapping[int, int],
+    replaced: Collection[tuple[str, int]],
+) -> list[EntrySummary]:
+    """Mark sentences that reverse an earlier decision or promise, and what they reverse.
 
-    A later sentence can reverse one decision or promise. Others stay as they are.
+    `clusters` are the clusters of the entries to summarise, by their places. What is reversed in
+    its own cluster is marked together with its reasons. A sentence can reverse one decision.
+    `replaced` are the paths and first lines of decisions that summaries already cite as replaced.
     """
     flat = [sentence for entry in entries for sentence in entry.sentences]
-    later = reversals(entries)
+    cluster_of = [clusters.get(n) for n, entry in enumerate(entries) for _ in entry.sentences]
+    later = reversals(entries, clusters)
     corrected: set[int] = set()
     replaces: dict[int, str] = {}
     for at, sentence in enumerate(flat):
-        newer = superseding(sentence, [r for r in later if r.at > at and r.at not in replaces])
+        newer = None
+        if (sentence.path, sentence.first) not in replaced:
+            newer = superseding(sentence, (r for r in later if r.at > at and r.at not in replaces))
         if newer:
-            corrected.add(at)
+            if cluster_of[at] == cluster_of[newer.at]:
+                corrected.add(at)
             replaces[newer.at] = sentence.citation
-    return with_citations(entries, replaces, corrected)
-
-
-def with_citations(
-    entries: Sequence[EntrySummary], replaces: Mapping[int, str], corrected: Collection[int] = ()
-) -> list[EntrySummary]:
-    """Add to some sentences the citations of what they correct, by their places."""
-    at = count()
+        elif at - 1 in corrected and sentence.reason == BECAUSE:
+            corrected.add(at)
+    numbers = count()
 
     def changed(sentence: Sentence) -> Sentence:
-        here = next(at)
-        old = sentence.replaces or replaces.get(here, "")
-        is_corrected = sentence.is_corrected or here in corrected
-        return sentence._replace(replaces=old, is_corrected=is_corrected)
+        at = next(numbers)
+        return sentence._replace(replaces=replaces.get(at, ""), is_corrected=at in corrected)
 
     return [
         entry._replace(sentences=tuple(changed(each) for each in entry.sentences))

@@ -153,7 +153,7 @@ def find(
     pool += [Quotation(passage.about, passage.candidate.text) for passage in answer.fused[:POOL]]
     newer = corrections(snapshot, pool, shown)
     return answer, RetrievedPassages(
-        with_corrections(snapshot, offered, newer),
+        newer_lines_first(snapshot, offered, newer),
         below,
         answer.is_doubtful,
         answer.named_speakers if answer.is_of_others else (),
@@ -294,7 +294,7 @@ def rank_all(
         if left < 0:
             break
     pool = [Quotation(part.excerpt.about, part.spans[0].chunk.text) for part in parts]
-    return with_corrections(snapshot, parts, corrections(snapshot, pool, ())), rest
+    return newer_lines_first(snapshot, parts, corrections(snapshot, pool, ())), rest
 
 
 def _part(passage: RankedPassage, chunk: Excerpt) -> ContextPart:
@@ -306,7 +306,7 @@ def _part(passage: RankedPassage, chunk: Excerpt) -> ContextPart:
     return shown._replace(cuts=tuple(_cuts(passage)), corrected_by=passage.corrected_by)
 
 
-def with_corrections(
+def newer_lines_first(
     snapshot: Snapshot, parts: Sequence[ContextPart], newer: Corrections
 ) -> list[ContextPart]:
     """Mark the parts that a newer line corrects, and put the newer lines before the first of them.

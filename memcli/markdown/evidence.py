@@ -21,8 +21,8 @@ from memcli.language.salience import RULE, is_supported, keep_reason, sentences_
 from memcli.markdown.frontmatter import split
 from memcli.markdown.lineage import (
     CitedLine,
-    cited,
     cited_lines,
+    cited_place,
     locate,
     log_name,
     month_and_day,
@@ -302,7 +302,7 @@ def _is_supported(cite: CitedLine, here: CitedContent, now: Sequence[CurrentLine
         return True
     text, times, replaces = unmarked(text)
     if replaces:
-        old = cited(f"- {NOTHING} ({replaces})")
+        old = cited_place(replaces)
         if old is None or not any(_is_inside(old, each.source) for each in now):
             return False
     if times > 1 and _times(text, now) < times:

@@ -208,6 +208,11 @@ def cited(line: str, log: str = "") -> CitedLine | None:
     return CitedLine(text[2:], path, first, int(place[3] or first))
 
 
+def cited_place(citation: str) -> CitedLine | None:
+    """Read a citation that names its log; None if it is none."""
+    return cited(f"-  ({citation})")
+
+
 def cited_lines(text: str, headings: Sequence[str] | None = None) -> Iterator[_Numbered]:
     """Yield the lines of a summary that cite, with their numbers from 1.
 

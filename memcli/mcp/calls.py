@@ -282,10 +282,10 @@ def call_get(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Read lines of a document from disk, at most MOST_TOKENS."""
-    from memcli.api.read import with_corrections
+    from memcli.api.read import with_newer_lines
 
     memory = shared.opened(arguments.get("workspace"))
-    lines = with_corrections(memory, _within_limit(_lines(memory, arguments)))
+    lines = with_newer_lines(memory, _within_limit(_lines(memory, arguments)))
     shared.seen.add(lines.source, lines.path, lines.text)
 
     def record() -> dict[str, Any]:

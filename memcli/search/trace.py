@@ -109,7 +109,7 @@ def steps(trace: Sequence[Step]) -> list[dict[str, Any]]:
     return [{"stage": step.stage, "score": step.score, **dict(step.inputs)} for step in trace]
 
 
-def filters_of(record: Mapping[str, Any]) -> Filters:
+def recorded_filters(record: Mapping[str, Any]) -> Filters:
     """Read the filters of a trace back; an earlier version has fewer of them.
 
     TypeError if they are not filters.

@@ -9,7 +9,7 @@ from memcli.bench.replay import SearchTrace, compare, lines, read
 from memcli.bench.traces import decode
 from memcli.errors import UsageError
 from memcli.search.query import parse
-from memcli.search.trace import Inquiry, filters_of, search_trace
+from memcli.search.trace import Inquiry, recorded_filters, search_trace
 from memcli.types import Filters, Where
 from tests.bench.makers import answer, passage
 
@@ -33,9 +33,9 @@ def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:
     made = receipt_of(FIRST, SECOND)
-    assert filters_of(json.loads(json.dumps(made))) == FILTERS
+    assert recorded_filters(json.loads(json.dumps(made))) == FILTERS
     earlier = {k: v for k, v in made["filters"].items() if k not in ("tags", "where")}
-    assert filters_of({"filters": earlier}) == FILTERS._replace(tags=(), where=())
+    assert recorded_filters({"filters": earlier}) == FILTERS._replace(tags=(), where=())
     assert made["index"] == {"revision": 3, "fingerprint": "f"}
     assert [top["ref"] for top in made["retrievers"]["keyword"]["top"]] == [
         "memory:1.md#a1", "memory:2.md#a2"

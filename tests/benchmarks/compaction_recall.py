@@ -27,7 +27,7 @@ from pathlib import Path
 from memcli.bench.queries import Query, read_queries
 from memcli.bench.summary_recall import recall
 from memcli.compaction import folder
-from memcli.compaction.compose import EntrySummary, body, document
+from memcli.compaction.compose import EntrySummary, body, document, with_titles
 from memcli.compaction.draft import CompactionSettings, SummaryDraft
 from memcli.compaction.plan import CompactionPlan, make_plan
 from memcli.compaction.sentences import Sentence, sentences
@@ -161,7 +161,7 @@ def by_tf_idf(entries: Sequence[EntrySummary], draft: SummaryDraft) -> list[Entr
     least, most = 0, len(order)
     while least < most:  # the most sentences that fit
         middle = (least + most + 1) // 2
-        text = body(_only(entries, set(order[:middle])))
+        text = body(with_titles(_only(entries, set(order[:middle]))))
         least, most = (
             (middle, most) if measure(text) <= measure(draft.body) else (least, middle - 1)
         )
@@ -181,7 +181,7 @@ def reworded(plan: CompactionPlan, how: Summarise) -> list[SummaryDraft]:
     """Give the drafts of a plan with the sentences of another method."""
     found = []
     for draft in plan.drafts:
-        text = body(how(entries_of(plan, draft), draft))
+        text = body(with_titles(how(entries_of(plan, draft), draft)))
         lineage = draft.lineage._replace(summary_tokens=measure(text))
         found.append(draft._replace(text=document(lineage, text), body=text, lineage=lineage))
     return found

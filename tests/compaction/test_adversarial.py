@@ -131,7 +131,7 @@ def test_background_that_the_summary_before_tells_is_not_told_again() -> None:
 
     def chosen(before: SummaryLines) -> frozenset[int]:
         group = [range(3)]
-        return extract(told, before, weights, forced=(), groups=group, budget=0, embed=None).chosen
+        return extract(told, before, weights, forced=(), groups=group, embed=None).chosen
 
     assert chosen(SummaryLines()) == {2}
     assert chosen(SummaryLines(text=lines[2])) != {2}

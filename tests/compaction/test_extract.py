@@ -29,9 +29,7 @@ def test_a_group_is_summarized_by_its_clearest_sentence(worse: str, best: str) -
     words = {word: 1.0 for text in (worse, best) for word in content(text)}
     for texts in ((worse, best), (best, worse)):
         sentences = [say(text, 9 * line) for line, text in enumerate(texts, 1)]
-        found = extract(
-            sentences, SummaryLines(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
-        )
+        found = extract(sentences, SummaryLines(), words, forced=(), groups=[range(2)], embed=None)
         assert found.chosen == {texts.index(best)}
 
 
@@ -41,9 +39,7 @@ def test_what_leans_on_another_sentence_does_not_stand_for_its_entry_by_being_fi
         texts = (f"{opening} harbour crane needs 40 g of grease.", other)
         words = {word: 1.0 for text in texts for word in content(text)}
         both = [say(text, 9 * line) for line, text in enumerate(texts, 1)]
-        found = extract(
-            both, SummaryLines(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
-        )
+        found = extract(both, SummaryLines(), words, forced=(), groups=[range(2)], embed=None)
         assert found.chosen == {chosen}
 
 
@@ -52,9 +48,7 @@ def test_what_a_machine_says_stands_for_a_group_last() -> None:
     for by_machine, best in ((True, 1), (False, 0)):
         both = [told._replace(by_machine=by_machine), say(told.text.upper(), 9)]
         words = {word: 1.0 for word in content(told.text)}
-        found = extract(
-            both, SummaryLines(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
-        )
+        found = extract(both, SummaryLines(), words, forced=(), groups=[range(2)], embed=None)
         assert found.chosen == {best}
 
 
@@ -63,9 +57,7 @@ def test_confidence_is_the_mean_of_how_near_and_how_much() -> None:
     both = [say("Herons nest.", 1), say("Carp sleep.", 2)]
     weights = dict.fromkeys(("herons", "nest", "carp", "sleep"), 1.0)
     found = [
-        extract(
-            both, SummaryLines(), weights, forced=forced, groups=(), budget=0.0, embed=None
-        ).confidence
+        extract(both, SummaryLines(), weights, forced=forced, groups=(), embed=None).confidence
         for forced in ((), (0,), (1,), (0, 1))
     ]
     assert found == [0.0, 0.5946, 0.5946, 0.8409]

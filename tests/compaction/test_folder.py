@@ -74,6 +74,7 @@ def test_nothing_is_written_without_apply(notes: Path) -> None:
     code, out, _ = compact(notes, *SMALL, "--show")
     assert code == 0
     assert out.count("would write") == 5
+    assert "- We switch the order store to PostgreSQL 16. [replaces 2025-03-03:9]" in out
     assert "- We will use MySQL 8.0 for the new order store. Reasons: The operations team" in out
     assert compact(notes, "--verify")[0] == 0
     assert tree(notes) == before
@@ -149,7 +150,7 @@ def test_of_runs_with_the_same_count_the_instant_decides() -> None:
 def test_a_later_run_is_undone_alone(summarised: Path) -> None:
     first = tree(summarised)
     for day in range(1, 10):
-        text = f"# Log\n\n{'The river was high and the boats stayed in. ' * 9}\n"
+        text = f"# Log\n\n{'The river was high and the boats stayed in. ' * 12}\n"
         (summarised / "memory" / f"2026-03-0{day}.md").write_text(text)
     code, out, _ = compact(summarised, *SMALL, "--apply", "--now", "2026-04-01")
     assert code == 0

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.compaction.compose import EntrySummary, body
+from memcli.compaction.compose import EntrySummary, body, with_titles
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.summaries import Summary
 from tests.commands import record
@@ -179,9 +179,9 @@ def test_headings_below_the_title_stand_once_if_they_cost_little() -> None:
         )
         for at, own in ((7, ("Walk", "Log", "Far")), (9, ("Walk", "Far")), (11, ("At 10:32",)))
     ]
-    assert body(entries).split("\n") == [
+    assert body(with_titles(entries)).split("\n") == [
         f"## {day} Log", "", "### Walk > Far",
         *(f"- {text * 2} (:{at})" for at in (7, 9, 11)), "",
     ]  # fmt: skip
     short = entries[0]._replace(sentences=(Sentence("It rained.", path, 7, 7, "", "", ""),))
-    assert body([short]).split("\n") == [f"## {day} Log", "- It rained. (:7)", ""]
+    assert body(with_titles([short])).split("\n") == [f"## {day} Log", "- It rained. (:7)", ""]

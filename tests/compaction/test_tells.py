@@ -64,7 +64,7 @@ def test_what_a_sentence_leans_on(text: str, wanted: list[int | None]) -> None:
 def test_what_leans_takes_its_sentence_along_into_the_summary() -> None:
     told = said(f"{CHAIN}\n\nThe weather was mild and nobody complained about anything.")
     weights = idf([each.text for each in told])
-    found = extract(told, SummaryLines(), weights, forced=[2], groups=(), budget=0, embed=None)
+    found = extract(told, SummaryLines(), weights, forced=[2], groups=(), embed=None)
     assert found.chosen == {0, 1, 2}
 
 

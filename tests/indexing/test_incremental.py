@@ -110,17 +110,6 @@ def test_a_new_stamp_embeds_nothing_and_a_new_description_does(place: tuple[Path
     assert_sound(str(store))
 
 
-def test_a_revert_embeds_nothing(place: tuple[Path, Path]) -> None:
-    root, store = place
-    write(root, "a.md", TEXTS[0])
-    first = run(root, store)[1]
-    write(root, "a.md", TEXTS[1])
-    run(root, store)
-    write(root, "a.md", TEXTS[0])
-    assert (first > 0, run(root, store)[1]) == (True, 0)
-    assert_sound(str(store))
-
-
 def test_a_touched_file_is_unchanged_and_no_new_revision(place: tuple[Path, Path]) -> None:
     root, store = place
     file = write(root, "a.md", TEXTS[0])
@@ -130,21 +119,6 @@ def test_a_touched_file_is_unchanged_and_no_new_revision(place: tuple[Path, Path
     touch(file)
     report = index(writer, make_settings(root))
     assert (report.changed, report.unchanged, writer.fact("revision")) == ((), 1, before)
-    writer.close()
-
-
-def test_a_folder_that_cannot_be_listed_removes_nothing(place: tuple[Path, Path]) -> None:
-    root, store = place
-    write(root, "a.md", TEXTS[0])
-    other = root.parent / "other"
-    write(other, "b.md", TEXTS[1])
-    sources = Source("memory", str(root), ("**/*.md",)), Source("o", str(other), ("**/*.md",))
-    writer = open_writer(str(store))
-    index(writer, make_settings(root, *sources))
-    other.rename(root.parent / "unmounted")
-    report = index(writer, make_settings(root, *sources))
-    assert (report.removed, [skip.source for skip in report.unlisted]) == ((), ["o"])
-    assert writer.counts().documents == 2
     writer.close()
 
 

@@ -16,7 +16,7 @@ from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.replacement import age_ns, replacement_path
 from memcli.types import Source
 from tests.hashing import HashingEncoder
-from tests.store_check import assert_sound, dump, frequency, open_writer
+from tests.store_check import assert_sound, dump, open_writer
 from tests.support import FAR_FUTURE_NS, by_night, make_limits, make_settings, write
 
 ENCODER = HashingEncoder()
@@ -154,24 +154,6 @@ def test_a_second_full_run_embeds_nothing_and_keeps_the_cache(place: Place) -> N
     write(place.root, "a.md", first)
     assert (place.run().changed, place.embedded) == (("a.md",), 0)
     assert_sound(place.store)
-
-
-def test_readers_keep_the_state_they_have_open_and_then_see_the_new_one(place: Place) -> None:
-    write(place.root, "a.md", "the fox\n")
-    place.run()
-    held, warm = Reader(place.store), Reader(place.store)
-    assert frequency(warm, "fox") == 1
-    with held.snapshot():
-        assert frequency(held, "fox") == 1
-        write(place.root, "a.md", "the train\n")
-        write(place.root, "b.md", "the train\n")
-        place.run(full=True)
-        assert (frequency(held, "fox"), frequency(held, "train")) == (1, 0)
-        assert held.counts().documents == 1
-    for reader in (held, warm, Reader(place.store)):
-        assert (frequency(reader, "fox"), frequency(reader, "train")) == (0, 2)
-        assert reader.counts() == (2, 2, 2, 2, 0)
-        reader.close()
 
 
 @pytest.mark.parametrize("transactions", [20, 10_000, *by_night(1, 37, 40)])

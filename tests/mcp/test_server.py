@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
@@ -17,7 +16,7 @@ from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 from memcli.language.tokens import estimate
 from memcli.mcp.definitions import INSTRUCTIONS
 from tests.commands import valid
-from tests.mcp.clients import MODES, Served, price, serve, text_of
+from tests.mcp.clients import MODES, Served, price, serve
 
 POOL = "why did the pool run dry"
 INCIDENT = "memory/2025-06-12-incident-review.md"
@@ -331,24 +330,6 @@ def test_a_note_is_found_as_soon_as_it_is_written(served: Served, folder: Path) 
     assert "2026-03-02.md:1" in served.text("memory_search", query="quokka")
     note.unlink()
     assert "2026-03-02.md" not in served.text("memory_search", query="quokka")
-
-
-def test_four_at_once_are_told_what_each_alone_is(served: Served) -> None:
-    questions = ["pool", "carrier webhooks", "who leads the platform team", "order store"]
-    alone = [served.text("memory_search", query=each) for each in questions]
-    together: dict[str, str] = {}
-
-    async def ask(question: str) -> None:
-        found = await served.client.call_tool("memory_search", {"query": question})
-        together[question] = text_of(found)
-
-    async def at_once() -> None:
-        async with anyio.create_task_group() as group:
-            for each in questions:
-                group.start_soon(ask, each)
-
-    served.do(at_once)
-    assert [together[each] for each in questions] == alone
 
 
 def test_a_workspace_that_vanishes_is_answered_again_when_it_returns(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from memcli.types import FileStat, Listing, Skip
 from memcli.workspace.discover import MAX_DEPTH, discover, missing_mounts, mounts_as_json
 from memcli.workspace.ignore import load_rules
 
-from .tree import LIMIT, brief, make, paths, source, unprivileged, walk
+from .tree import LIMIT, brief, make, make_socket, paths, source, unprivileged, walk
 
 
 def test_exact_listing(tmp_path: Path) -> None:
@@ -151,14 +150,8 @@ def test_what_is_not_regular(tmp_path: Path) -> None:
     make(tmp_path, "x.md/inner.md")
     os.mkfifo(tmp_path / "fifo.md")
     os.mkfifo(tmp_path / "fifo")
-    with socket.socket(socket.AF_UNIX) as server:
-        here = Path.cwd()
-        os.chdir(tmp_path)  # a socket path holds 100 characters
-        try:
-            server.bind("sock.md")
-        finally:
-            os.chdir(here)
-        listing = walk(tmp_path)
+    make_socket(tmp_path / "sock.md")
+    listing = walk(tmp_path)
     assert paths(listing) == ["x.md/inner.md"]
     assert brief(listing.skips) == [
         ("fifo.md", "not-regular", "FIFO"),

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import socket
 import threading
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from memcli.types import FileText, Skip
 from memcli.workspace import openat
 from memcli.workspace.reading import decode, read_file
 
-from .tree import LIMIT, make, unprivileged, walk
+from .tree import LIMIT, make, make_socket, unprivileged, walk
 
 
 def read(root: Path, path: str, *, follow: bool = False) -> FileText | Skip:
@@ -154,14 +153,8 @@ def test_links_inside_are_followed_on_demand(tmp_path: Path) -> None:
 def test_special_files_never_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.md")
     (tmp_path / "d.md").mkdir()
-    with socket.socket(socket.AF_UNIX) as server:
-        here = Path.cwd()
-        os.chdir(tmp_path)
-        try:
-            server.bind("s.md")
-        finally:
-            os.chdir(here)
-        assert why(read(tmp_path, "s.md")) == ("not-regular", "socket")
+    make_socket(tmp_path / "s.md")
+    assert why(read(tmp_path, "s.md")) == ("not-regular", "socket")
     (tmp_path / "loop.md").symlink_to("loop.md")
     for follow in (False, True):
         assert why(read(tmp_path, "a.md", follow=follow)) == ("not-regular", "FIFO")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,6 +22,12 @@ def make(root: Path, *paths: str, text: str = "# x\n") -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     return root
+
+
+def make_socket(path: Path) -> None:
+    """Make a socket; its path may have 100 characters, so that a name is short enough."""
+    with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as server:
+        server.bind(path.name)
 
 
 def source(root: Path, *include: str, name: str = "memory", exclude: Sequence[str] = ()) -> Source:

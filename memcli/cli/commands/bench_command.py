@@ -309,12 +309,12 @@ def _search(
     from memcli.api.ask import ask
     from memcli.search.options import options_of
     from memcli.search.question import Question
-    from memcli.search.trace import filters_of
+    from memcli.search.trace import recorded_filters
 
     expand = before.expanded is not None
     search_options = options_of(
         command.config,
-        filters=filters_of(before._asdict()),
+        filters=recorded_filters(before._asdict()),
         budget=before.budget,
         whole=before.whole,
         sort=before.sort,

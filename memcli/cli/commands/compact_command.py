@@ -298,7 +298,7 @@ def _recall_text(recall: SummaryRecall) -> str:
 
 def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool) -> str:
     """Return what happens to the entries, and why the rest stay as they are."""
-    from memcli.compaction.draft import NEARLY, WORTH
+    from memcli.compaction.draft import WORTH
 
     tail, waiting = len(plan.tail), len(plan.waiting)
     if not plan.entries:
@@ -314,7 +314,7 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
         what = counted(entries, "entry", "entries") if entries else "summaries"
         made = f"{what} {done} {counted(len(plan.drafts), 'summary', 'summaries')}"
         share = f"{before} -> {after} tokens ({plan.ratio:.0%}, compact.ratio asks for {ratio:.0%}"
-        is_long = after > (ratio + NEARLY) * before
+        is_long = after > (ratio + 0.005) * before
         share += ": rules, decisions and a line of each log stay)" if is_long else ")"
         return f"{made}, {share}" + (f"; {remaining}" if remaining else "")
     if tail == len(plan.entries):

@@ -139,7 +139,7 @@ def _is_named(target: str) -> bool:
 
 def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines, CommandContext]:
     """Read lines; a named workspace answers if the open one has no such document."""
-    from memcli.api.read import get, with_corrections
+    from memcli.api.read import get, with_newer_lines
 
     def lines(command: CommandContext) -> Lines:
         result = get(
@@ -153,7 +153,7 @@ def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines
         )
         is_whole = (result.start_line, result.end_line) == (1, result.total_lines)
         if options.json or ":" in target or not is_whole or _may_be_dated(result):
-            return with_corrections(command.memory, result)
+            return with_newer_lines(command.memory, result)
         return result
 
     try:
