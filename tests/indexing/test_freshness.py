@@ -89,18 +89,17 @@ def test_a_first_search_embeds_all_or_nothing(place: Place) -> None:
     assert place.counts() == Counts(5, 5, 5, 2)  # a part of three would help nobody
 
 
-def test_a_file_that_is_too_large_is_named_when_all_is_read(place: Place) -> None:
+def test_a_file_that_is_too_large_is_named_in_every_answer(place: Place) -> None:
     place.write("a", "b")
     place.write("big", text="x" * 100)
     small = place.settings._replace(max_bytes=50)
-    (notice,) = place.freshen(settings=small).notices
-    assert notice.text == (
-        "big.md is not searched: 104 bytes, the limit is 50; raise files.max_bytes in memcli.toml"
-        " to search it, or add it to .memcliignore to leave it out silently"
-    )
-    place.write("c")
-    assert place.freshen(settings=small).notices == ()
-    assert place.freshen(settings=small).notices == ()
+    for _ in range(2):
+        state = place.freshen(settings=small)
+        (notice,) = state.notices
+        assert (notice.text, notice.hint) == ("big.md is not searched", "memcli status")
+        assert not state.is_whole
+        place.write("c")
+    assert place.freshen().is_whole
 
 
 def test_a_later_search_embeds_what_was_left(place: Place) -> None:
@@ -334,20 +333,6 @@ def test_what_a_source_says_is_known_from_the_first_search_on(place: Place) -> N
     assert place.freshen(settings=spec).state == "up_to_date"
 
 
-@pytest.mark.parametrize("damage", [b"", b"garbage" * 400], ids=["empty", "garbage"])
-def test_a_damaged_index_is_built_anew_and_kept(place: Place, damage: bytes) -> None:
-    place.write("a")
-    place.freshen()
-    Path(place.path).write_bytes(damage)
-    answer = place.freshen()
-    assert answer.state == "up_to_date"
-    assert place.counts() == Counts(1, 1, 1, 1)
-    if damage:
-        (notice,) = answer.notices
-        assert "is damaged" in notice.text
-        assert Path(place.path + ".damaged-1").read_bytes() == damage
-
-
 def test_pages_that_are_damaged_inside_are_found_by_the_next_full_index(place: Place) -> None:
     place.write(*(f"n{number}" for number in range(9)), text="some words here. " * 200)
     place.freshen(BOUNDS._replace(segments=0))
@@ -362,11 +347,6 @@ def test_pages_that_are_damaged_inside_are_found_by_the_next_full_index(place: P
     assert "is damaged" in notice
     assert len(report.added) == 9
     assert_sound(place.path)
-
-
-def test_look_needs_an_index(place: Place) -> None:
-    with pytest.raises(IndexMissingError):
-        look(place.store, place.settings)
 
 
 def test_a_file_of_another_program_is_left_alone(place: Place) -> None:
