@@ -199,7 +199,8 @@ def _tell(
             waiting=len(plan.waiting),
             ratio={"target": command.config("compact.ratio"), "reached": plan.ratio},
             suggested={"questions": questions, "answered": answered},
-            summaries=[{**_described(d.path, d.lineage), "mode": _mode(d), "entries": d.items,
+            summaries=[{**_described(d.path, d.lineage), "mode": _mode(d),
+                        "entries" if d.lineage.level == 1 else "summaries": d.items,
                         **({"unused": d.unused} if d.unused else {}),
                         **({"invented": d.invented} if d.invented else {}),
                         **({"text": d.text} if options.show else {})}
