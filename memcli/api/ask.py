@@ -255,7 +255,6 @@ def _nothing(
 
     if answer.missing_phrases:
         return Reason("phrase", f"no document contains {quoted(answer.missing_phrases)}")
-    phrases = question.query.phrases
     is_filtered = options.filters != Filters(view=options.filters.view)
     if is_filtered:
         from memcli.search.empty_result import blocking_filter
@@ -264,10 +263,13 @@ def _nothing(
             reason = blocking_filter(snapshot, options.filters)
         if reason is not None:
             return reason
-    if not phrases or not (is_filtered or question.query.excluded):
+    words = tuple(question.query.phrases)
+    if question.query.excluded and not is_filtered and answer.match_reason is None:
+        words = words or tuple(question.words)
+    if not words or not (is_filtered or question.query.excluded):
         return None
     by = "the filters" if is_filtered else "excluded words"
-    return Reason("phrase", f"passages with {quoted(tuple(phrases))} are removed by {by}")
+    return Reason("phrase", f"passages with {quoted(words)} are removed by {by}")
 
 
 def ask_as_it_is(

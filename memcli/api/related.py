@@ -14,7 +14,7 @@ from memcli.record import Record
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.query import ParsedQuery, parse
-from memcli.search.related import related
+from memcli.search.related import compared_place, related
 from memcli.store.records import Scope
 from memcli.types import EMPTY, Excerpt, Filters, Lines, cite
 
@@ -50,8 +50,9 @@ def find_related(
 ) -> RelatedResult:
     """Find the passages most similar to the chunks at a path, a citation or a record ref.
 
-    A whole document is compared with the others. For `sync` see `ask.bring_up_to_date`; relative
-    paths start at `here`. NotFoundError if there is nothing at the place.
+    A whole document is compared with the others, and a line without the rest of its chunk. For
+    `sync` see `ask.bring_up_to_date`; relative paths start at `here`.
+    NotFoundError if there is nothing at the place.
     """
     owner = memory.owner_of(target)
     try:
@@ -85,16 +86,16 @@ def _find_related(
             if target.document in snapshot.known():
                 raise NotFoundError(f"{target.name} has no text to compare", hint="memcli ls")
             raise NotFoundError(f"{target.name} is not indexed yet", hint="memcli index")
-        place = _at(chunks, first, last)
-        start = min(chunk.about.start_line for chunk in place)
-        end = max(chunk.about.end_line for chunk in place)
-        answer, query = related(snapshot, place, options)
+        chunks = _at(chunks, first, last)
+        place = compared_place(snapshot, chunks, first if first == last else 0)
+        answer, query = related(snapshot, chunks, place, options)
         answer = answer._replace(semantic=hint_for_all(memory, answer.semantic))
         nothing = None
         if not answer.passages and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter
 
             nothing = blocking_filter(snapshot, options.filters)
+    start, end = place.start_line, place.end_line
     return RelatedResult(*target.document, start, end, freshness, answer, query, nothing)
 
 

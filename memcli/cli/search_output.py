@@ -127,13 +127,13 @@ def write_names(names: Iterable[str], command: CommandContext, shape: Shape) -> 
 
 def _write_vimgrep(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write `path:line:column:text` of the line that matches best in each passage."""
-    from memcli.search.cursor import cursor_of
+    from memcli.search.cursor import corrections_at, cursor_of
 
     terminal = command.terminal
     for passage in (*result.answer.passages, *(each.passage for each in result.expanded)):
         name, at = command.file_from_here(*passage.about.document), cursor_of(passage, result.words)
-        mark = f" [{mark_of(passage.corrected_by)}]" if passage.corrected_by else ""
-        text = terminal.safe_line(f"{at.text}{mark}")
+        mark = mark_of(corrections_at(passage, at.line))
+        text = terminal.safe_line(f"{at.text} [{mark}]" if mark else at.text)
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{text}\n"
         terminal.write(line)
 
@@ -171,8 +171,8 @@ def _heading(result: SearchResult, command: CommandContext, place: int) -> str:
 
     terminal, answer = command.terminal, result.answer
     question = terminal.safe_line(result.question.text)
-    match = match_line(answer) if answer.passages else _nothing(answer)
-    remarks = " ".join(filter(None, (match, line(answer.dates))))
+    nothing = "" if answer.passages else _nothing(answer)
+    remarks = " ".join(filter(None, (nothing, match_line(answer), line(answer.dates))))
     beside = f"  ({terminal.safe_line(remarks)})" if remarks else ""
     above = "\n" if place > 1 else ""
     return f"{above}{terminal.style.heading}# {question}{terminal.style.end}{beside}\n"

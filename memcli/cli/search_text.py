@@ -243,9 +243,10 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
         return shown + (safe(plain.trace(passage.trace)) if shape.explain else "")
 
     def brief(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
-        from memcli.search.cursor import cursor_of
+        from memcli.search.cursor import corrections_at, cursor_of
 
         at = cursor_of(passage, words)
+        passage = passage._replace(corrected_by=corrections_at(passage, at.line))
         where = f"{command.name(*passage.about.document)}:{at.line}"
         text = f"{at.text} {passage.claim_at(at.line)}".rstrip()
         return plain.brief(passage, where, marked(text, words), style=style, safe=safe)
@@ -292,12 +293,11 @@ def _for_screen(result: SearchResult, command: CommandContext, shape: Shape, lin
         return shown + (terminal.safe(plain.trace(passage.trace)) + "\n" if shape.explain else "")
 
     def brief(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
-        from memcli.search.cursor import cursor_of
+        from memcli.search.cursor import corrections_at, cursor_of
 
-        is_alone = len(beside) < 2
-        shown = screen.brief(
-            rank, passage, cursor_of(passage, words), words, made, is_alone=is_alone
-        )
+        is_alone, at = len(beside) < 2, cursor_of(passage, words)
+        shown = screen.brief(rank, passage, at, words, made, is_alone=is_alone)
+        passage = passage._replace(corrected_by=corrections_at(passage, at.line))
         newer = list(_corrections(passage, result, command))[: len(passage.corrected_by)]
         return shown + "".join(screen.corrected(head, text, made) for head, text in newer)
 

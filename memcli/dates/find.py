@@ -37,6 +37,7 @@ class DateSpan(Record):
     order: str = ""  # newest | oldest: not a range, but the preferred order
     read: str = ""  # month first | day first: how an ambiguous date was read
     excluded: bool = False  # the question asks for all other days
+    is_loose: bool = False  # a weekday of any week: notes of other days may name it
 
     @property
     def stops_at(self) -> int:
@@ -51,6 +52,8 @@ class DateSpan(Record):
         before 3 May`. The rest of the words only places the date, and so does an open range.
         """
         low = self.text.lower()
+        if self.is_loose:
+            return len(low)
         is_closed = self.start is not None and self.end is not None
         if is_closed and (_NAMED.search(low) or not SEASONS.keys().isdisjoint(low)):
             return len(low)

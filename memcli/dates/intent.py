@@ -40,8 +40,10 @@ _PART_OF_WEEKDAY = (
 )
 _HAPPENED = (
     r"\b(?:did|was|were|had|happened|said|went|came|told|met|saw|decided|passiert|war|waren|hat"
-    r"|haben|hatte|hatten|geschah)\b|\w{3}ed\b"
+    r"|haben|hatte|hatten|geschah)\b|\w{3}ed\b|[了过過]"
 )
+_NOW = r"\b(?:is|are|may|can|must|should|ist|sind|darf|dürfen|kann|können)\b"
+_CHINESE_WEEKDAY = "(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]"
 _YEAR = r"\d{4}|\d[/.]\d|年"
 
 
@@ -56,6 +58,22 @@ def wishes(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
     asking = [piece for piece in sentences if _ends_in_question(text, piece)]
     asking = asking or [piece for piece in sentences if re.search(_ASKS, text[slice(*piece)])]
     return tuple(span for span in dates if _is_wish(text, span, dates, sentences, asking))
+
+
+def loosened(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
+    """Mark weekdays as loose, unless the question is about what has happened.
+
+    Example: a rule for Mondays answers "may we deploy on Monday", whatever its date.
+    """
+    if is_past(text):
+        return tuple(dates)
+    return tuple(span._replace(is_loose=_is_weekday(span)) for span in dates)
+
+
+def is_past(text: str) -> bool:
+    """Return whether a question is about what has happened."""
+    low = text.lower()
+    return re.search(_HAPPENED, low) is not None and not re.search(_NOW, low)
 
 
 def asks(text: str) -> bool:
@@ -87,12 +105,16 @@ def _is_wish(
 
 def _is_habit(text: str, span: DateSpan) -> bool:
     """Return whether it is a recurring part of a weekday, not asked about one event."""
-    lone = span.text.lower().removeprefix("on ").removeprefix("am ") in WEEKDAYS
     return (
-        lone
+        _is_weekday(span)
         and re.match(_PART_OF_WEEKDAY, text[span.stops_at :]) is not None
         and not re.search(_HAPPENED, text)
     )
+
+
+def _is_weekday(span: DateSpan) -> bool:
+    """Return whether it is only the name of a weekday."""
+    return span.text.lower() in WEEKDAYS or re.fullmatch(_CHINESE_WEEKDAY, span.text) is not None
 
 
 def _is_birthday(clause: str, span: DateSpan) -> bool:

@@ -89,7 +89,7 @@ def _may_answer(answer: Answer) -> bool:
     """
     has_vectors = answer.constants is not None and answer.constants.near > 0
     reason = answer.match_reason.code if answer.match_reason else "close"
-    is_close = reason == "close" or (reason == "one-word" and bool(answer.dates))
+    is_close = reason in ("close", "differs") or (reason == "one-word" and bool(answer.dates))
     return has_vectors and answer.passages[0].cosine is not None and is_close and not absent(answer)
 
 

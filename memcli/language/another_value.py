@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from memcli.language.change import NEW
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
     MOVES,
     NUMBERS,
+    OWN,
     STATES,
     TIME,
     ComparedLine,
@@ -19,7 +21,8 @@ from memcli.language.compared_line import (
     label_of,
     table,
 )
-from memcli.language.terms import has_form, has_han, tokens_of
+from memcli.language.stopwords import ARTICLES
+from memcli.language.terms import has_form, has_han, terms, tokens_of
 from memcli.record import Record
 
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
@@ -39,13 +42,21 @@ _OFTEN = (
     selten manchmal meistens jetzt mal"""
     )
 )
-_NEW = ("new ", "neue", "新")
+_NEW_SIGNS = ("new ", "neue", "新")
+_BEFORE_NEW = 40  # characters
 _HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
 _HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
 _HAN_PARTICLES = "呢啊哦呀嘛"  # at the end
 _FAR = 6  # words
 OF = table("of for für des der vom von zum zur")
 _COPULAS = table("is are ist sind")
+# A new one does not replace another.
+_MANY = table(
+    """client customer colleague coworker friend member neighbor neighbour intern student guest
+    kunde kundin kollege kollegin freund freundin mitglied nachbar nachbarin gast"""
+)
+_HAN_MANY = ("客户", "同事", "朋友", "邻居", "同学", "成员")
+_DETERMINERS = ARTICLES | OWN
 _NEGATIONS = table("no not kein keine keinen")
 PLACES = table("in at on behind under above near im in am auf hinter unter über neben bei")
 # A line with one of these labels does not name a thing.
@@ -107,24 +118,64 @@ def is_home(new: ComparedLine, old: ComparedLine) -> bool:
     return at > 0 and is_move and new.sequence[:at] == old.sequence[:at]
 
 
-def begins_with_new(text: str) -> bool:
-    """Return whether a line may begin with a new value: `New manager: Priya`."""
-    return text.lstrip("-*+> ")[:4].casefold().startswith(_NEW)
+def names_new(text: str) -> bool:
+    """Return whether a line may give a new value to a name: `Our new manager is Priya`."""
+    start = text.lstrip("-*+> ")[:_BEFORE_NEW].casefold()
+    if not any(map(start.__contains__, _NEW_SIGNS)):
+        return False
+    if has_han(start):
+        return _han_name(start).startswith("新")
+    return start.startswith(_NEW_SIGNS) or any(_new_things(text))
 
 
 def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether the newer line gives a new value to a name in the older line."""
-    if not begins_with_new(new.text):
+    """Return whether the newer line gives a new value to a name in the older line.
+
+    In a sentence both values are names or numbers: `The new car is red` corrects nothing.
+    """
+    if not names_new(new.text):
         return False
     if has_han(new.text):
-        name = min((old.text.partition(sign)[0] for sign in "是在：:"), key=len)
-        name = name.removeprefix("我们").removeprefix("我").removeprefix("的")
-        label = new.text.removeprefix("新").removeprefix("的")
-        return len(name) > 1 and name != old.text and label.startswith(name)
-    words = list(old.name)
-    own = list(new.sequence[1 : 2 + len(words)])
-    is_value = "is" in new.sequence or "ist" in new.sequence or label_of(new.text)
-    return bool(words and is_value) and own[:-1] == words and own[-1] not in OF
+        name, label = _han_name(old.text), _han_name(new.text)
+        is_new = label.lstrip("新任的").startswith(name)
+        return is_new and len(name) > 1 and name != old.text and not name.endswith(_HAN_MANY)
+    label = label_of(new.text)
+    if label.startswith(_NEW_SIGNS):  # `New manager since Monday: Priya`
+        whose, own = list(old.name), terms(label)[1:]
+        return bool(whose) and own[: len(whose)] == whose and OF.isdisjoint(own[len(whose) :][:1])
+    older = {*_things(old.text), tuple(terms(label_of(old.text)))} - {()}
+    return not older.isdisjoint(_new_things(new.text))
+
+
+def _han_name(text: str) -> str:
+    """Return what a Chinese line names: `项目经理` of `我们的项目经理是张伟`."""
+    name = min((text.partition(sign)[0] for sign in "是在：:"), key=len)
+    return name.removeprefix("我们").removeprefix("我").removeprefix("的")
+
+
+def _new_things(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield what a sentence says is new: `release manager` of `Ann is the new release manager`."""
+    return (thing[1:] for thing in _things(text) if thing[0] in NEW and len(thing) > 1)
+
+
+def _things(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield what a name or a number in a sentence may be the value of, without its article.
+
+    `Ann is the owner`, `The owner is Ann` and `We have an owner, Ann` name an owner.
+    """
+    pieces = [piece.split() for piece in text.rstrip(" .!").replace(":", ",").split(",")]
+    for words, behind in zip(pieces, [*pieces[1:], []], strict=True):
+        sides = [(words[-at:], behind, False) for at in (3, 4)]
+        if at := next((at for at, word in enumerate(words) if word in _COPULAS), 0):
+            one, other = words[:at], words[at + 1 :]
+            sides = [(one, other, True), (other, one, False)]
+        for thing, value, at_start in sides:
+            names = tuple(terms(" ".join(thing)))
+            is_value = any(w[0].isupper() or not DIGITS.isdisjoint(w) for w in value[:1])
+            has_article = not _DETERMINERS.isdisjoint(names[:1])
+            is_one = _MANY.isdisjoint(names[-1:])
+            if is_value and is_one and names[has_article:] and (has_article or at_start):
+                yield names[has_article:]
 
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:

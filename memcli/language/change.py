@@ -124,7 +124,7 @@ _CHINESE = {
 }
 _FAR = 8  # characters from `不` to `了`
 _NEGATIONS = frozenset(["never", "not", "t"])
-_NEW = frozenset(["new", "neu", "neue", "neuer", "neues"])  # if a clause begins with it
+NEW = frozenset(["new", "neu", "neue", "neuer", "neues"])  # if a clause begins with it
 _WORDS = 3  # in the longest phrase
 _SPACED = str.maketrans(dict.fromkeys("\n\t*_.,;:!?()[]\"'`-–—", " "))
 
@@ -154,7 +154,7 @@ _SIGNS = tuple((kind, sign) for kind, signs in _CHINESE.items() for sign in sign
 def cues(text: str) -> list[Cue]:
     """Find the words of change in a text that `spaced` has written, in order."""
     words = text.split()
-    result = [Cue(NOW, 0, 1)] if words and words[0] in _NEW else []
+    result = [Cue(NOW, 0, 1)] if words and words[0] in NEW else []
     if "mehr" in words and not {"kein", "keine", "keinen", "nicht", "nie"}.isdisjoint(words):
         at = words.index("mehr")
         result.append(Cue(GONE, at, at + 1))

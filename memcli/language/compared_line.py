@@ -272,7 +272,8 @@ def _is_event(text: str) -> bool:
     words = spaced(text).split()
     if any(each in text for each in _HAN_EVENT) or ("haben", "wir") in pairwise(words):
         return True
-    is_over = "wird" not in words and "werden" not in words
+    # `wird geschlossen` and `montags geschlossen` last.
+    is_over = "wird" not in words and "werden" not in words and PLURAL_DAYS.isdisjoint(words)
     return not _EVENT.isdisjoint(words) or any(
         (before in ("am", "m") and word.endswith("ing"))
         or (is_over and word.startswith("ge") and _is_participle(word))

@@ -103,12 +103,14 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
     numbers, others = dict(_amounts(new)), dict(_amounts(old))
     is_other_amount = any(numbers[unit] != others[unit] for unit in numbers.keys() & others)
     same_types = not new.value_types.isdisjoint(old.value_types)
+    is_new = is_new_of(new, old) or is_home(new, old)
+    is_known = overlap.is_changed or overlap.is_of_one or is_new
     return {
         "value": float(
             not (adds(new) or old.is_event or new.is_event)
             and (is_another_value(new, old) or is_turned(new, old))
         ),
-        "new value": float(is_new_of(new, old) or is_home(new, old)),
+        "new value": float(is_new),
         "coverage": overlap.coverage,
         "shared": min(overlap.shared, 3) / 3,
         "object": overlap.is_object,
@@ -124,7 +126,7 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
         "same type": float(same_types),
         "other type": float(bool(new.value_types and old.value_types) and not same_types),
         "moved": float(_has_new_value(new, old, is_changed=overlap.is_changed)),
-        "foreign": float(overlap.is_foreign and not (overlap.is_changed or overlap.is_of_one)),
+        "foreign": float(overlap.is_foreign and not is_known),
         "event": float(old.is_event and NOW not in old.kinds),
         "long": float(len(new.signs) > LONG_HAN if both_han else len(new.content) > LONG),
         "other thing": float(is_of_other_thing(new, old)),

@@ -20,7 +20,7 @@ from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.confidence import LOW
-from memcli.search.pipeline import Answer
+from memcli.search.pipeline import OFF_TOPIC, Answer
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import numbered
@@ -166,10 +166,9 @@ def doubting(answer: Answer, question: str) -> Answer:
     """Return an answer as a weak one if no note has a word of the question, or no line has enough.
 
     It is weak too if its passages are of another speaker or another time, or if the question is one
-    letter. A model takes `strong` for the answer. If no note
-    has any of its words, and no passage is near by its cosine, there is no match.
+    letter. A model takes `strong` for the answer.
     """
-    if is_off_topic(answer):
+    if answer.match_reason == OFF_TOPIC or (answer.passages and answer.is_off_topic):
         return without_match(answer)
     if answer.match != "strong":
         return answer
@@ -189,18 +188,6 @@ def without_match(answer: Answer) -> Answer:
     """Leave out all passages, and name the words that no note contains."""
     absent = Reason("absent", reasons.absent(answer))
     return answer._replace(passages=(), match="none", match_reason=absent)
-
-
-def is_off_topic(answer: Answer) -> bool:
-    """Return whether no note has a word of the question, and no passage is near in meaning."""
-    near = answer.constants.near if answer.constants else 0.0
-    absent = {*answer.unmatched}
-    return (
-        bool(answer.terms and answer.passages)
-        and not (answer.repaired or answer.dates)
-        and all(term.text in absent for term in answer.terms)
-        and all((passage.cosine or 0.0) < near for passage in answer.passages)
-    )
 
 
 def is_unembedded(answer: Answer) -> bool:

@@ -83,11 +83,16 @@ def doubt(answer: Answer) -> str:
         return "No sure match; these are the nearest."
     if answer.is_of_others:
         return f"The best match is not by {' or '.join(answer.named_speakers)}."
+    if answer.match_reason and answer.match_reason.code == "differs":
+        return f"{answer.match_reason.text}."
     return "None of these is of that time." if _is_of_other_days(answer) else ""
 
 
 def _is_of_other_days(answer: Answer) -> bool:
-    """Return whether a question names days, and no passage is of them or names their year."""
+    """Return whether a question names days, and no passage is of them or names their year.
+
+    A passage that is not older than the days may name their month instead.
+    """
     spans = [each for each in answer.dates if not (each.excluded or each.order)]
     bounds = [(each.start or "", each.end or "9999") for each in spans]
     years = {day[:4] for bound in bounds for day in bound}
@@ -95,8 +100,21 @@ def _is_of_other_days(answer: Answer) -> bool:
         any(first <= (about.date or "") and (about.first_day or about.date or "") <= last
             for first, last in bounds)
         or any(year in text for year in years)
+        or any(first <= (about.date or first) and _names_month(text, first, last)
+               for first, last in bounds)
         for about, text in ((each.about, each.text) for each in answer.passages)
     )  # fmt: skip
+
+
+def _names_month(text: str, first: str, last: str) -> bool:
+    """Return whether a text names the month that two ISO dates are of."""
+    if first[:7] != last[:7]:
+        return False
+    from memcli.dates.words import MONTHS
+
+    month = int(first[5:7])
+    names = (name.title() for name, number in MONTHS.items() if number == month)
+    return re.search(rf"\b(?:{'|'.join(names)})\b|(?<!\d){month} ?月", text) is not None
 
 
 def match_line(answer: Answer) -> str:
@@ -109,6 +127,8 @@ def absent(answer: Answer) -> str:
 
     A long question always has such words.
     """
+    from memcli.search.pipeline import OFF_TOPIC
+
     words = [
         word
         for word in answer.unmatched
@@ -118,7 +138,8 @@ def absent(answer: Answer) -> str:
     ]
     if answer.match == "strong":
         words = [word for word in words if word[:1].isupper()]
-    if not answer.passages or answer.is_long or not words:
+    is_off_topic = answer.match_reason == OFF_TOPIC
+    if not (answer.passages or is_off_topic) or answer.is_long or not words:
         return ""
     return f"No note contains: {', '.join(words[:MOST_MISSING])}."
 

@@ -12,7 +12,7 @@ from memcli.record import Record
 from memcli.search.snippet import marked
 
 if TYPE_CHECKING:
-    from memcli.search.ranked import RankedPassage
+    from memcli.search.ranked import Correction, RankedPassage
 
 
 # A heading or a fence.
@@ -68,6 +68,18 @@ def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
     known = before is not None and marks
     column = len(f"{before}{text[: marks[0][0]]}".encode()) + 1 if known else 1
     return CursorPlace(passage.start_line + at, column, text)
+
+
+def corrections_at(passage: RankedPassage, line: int) -> tuple[Correction, ...]:
+    """Return the corrections of the item or paragraph that a line belongs to."""
+    if not passage.corrected_by:
+        return ()
+    from memcli.search.corrections import units
+
+    at = line - passage.start_line
+    around = (unit.first for unit in units(passage.text, ()) if unit.first <= at <= unit.last)
+    firsts = {0, line, *(passage.start_line + first for first in around)}
+    return tuple(each._replace(line=0) for each in passage.corrected_by if each.line in firsts)
 
 
 def _is_of_named(passage: RankedPassage, at: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 FOCUS_POOL = 100  # chunks that are examined segment by segment; --limit is at most this
 LONG_AFTER = 182  # days
+SOON = timedelta(31)
 MOST_YEARS = 5  # in which a date without a year is looked for
 
 
@@ -180,13 +181,15 @@ def _retrieve(
     )
 
 
-def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[DateSpan]:
+def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope, question: str) -> Sequence[DateSpan]:
     """Read a date without a year in the years of the notes if the last such day is after them.
 
     It may then be of any of these years, but a date with an open end is of the last. A date that
-    counts from today, as `last week`, is none if the notes ended long before it.
+    counts from today, as `last week`, is none if the notes ended long before it. A month or a day
+    that comes soon is meant too, unless the question is about what has happened.
     """
     from memcli.dates.find import names_no_year, names_year, read_again
+    from memcli.dates.intent import is_past
 
     begins = span.start or span.end
     if begins is None or names_year(span):
@@ -194,7 +197,8 @@ def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[DateS
     excerpt = next(iter(snapshot.newest(scope)), None)
     newest = excerpt.about.document_date if excerpt else None
     if newest is None or begins <= newest:
-        return (span,)
+        soon = _soon(span, newest) if newest and names_no_year(span) else None
+        return (span, soon) if soon and not is_past(question) else (span,)
     if not names_no_year(span):
         after = date.fromisoformat(begins) - date.fromisoformat(newest)
         return () if after.days > LONG_AFTER else (span,)
@@ -207,6 +211,14 @@ def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[DateS
         if not (read.start and read.end):
             break
     return readings or (span,)
+
+
+def _soon(span: DateSpan, newest: str) -> DateSpan | None:
+    """Read a day or month as the one that follows the newest note, if it is near."""
+    from memcli.dates.find import read_again
+
+    soon = read_again(span, date.fromisoformat(newest) + SOON)
+    return soon if soon and soon.start and soon.end and soon.start > newest else None
 
 
 def _fused(

@@ -31,7 +31,12 @@ from memcli.search.confidence import (
     sure_of_its_day,
     uncalibrated,
 )
-from memcli.search.corrections import corrections_of, newer_first, with_corrections
+from memcli.search.corrections import (
+    corrections_of,
+    differing,
+    newer_first,
+    with_corrections,
+)
 from memcli.search.focus import Adjustments, WeightedTerm, focus
 from memcli.search.gathering import GatherResult, gather, in_years
 from memcli.search.lines import SPARE, beginning, joined
@@ -47,6 +52,7 @@ from memcli.search.proximity import (
     single_days,
 )
 from memcli.search.query import ParsedQuery
+from memcli.search.question import asks_about_now
 from memcli.search.ranked import RankedPassage
 from memcli.search.recall import scope_within
 from memcli.search.retrievers import RetrieverUse
@@ -106,12 +112,30 @@ class Answer(Record):
         return self.match == "none" or self.match_reason == LOW
 
     @property
+    def is_off_topic(self) -> bool:
+        """Return whether no note has a word of the query, and no passage is near in meaning."""
+        absent = {*self.unmatched}
+        return (
+            bool(self.terms)
+            and not (self.repaired or self.dates)
+            and all(term.text in absent for term in self.terms)
+            and self.is_far
+        )
+
+    @property
+    def is_far(self) -> bool:
+        """Return whether no passage is near in meaning."""
+        near = self.constants.near if self.constants else 0.0
+        return all((passage.cosine or 0.0) < near for passage in self.passages)
+
+    @property
     def is_of_others(self) -> bool:
         """Return whether others say what matches best, and one claims it in a passage."""
         return self.others_lead and any(passage.is_claimed for passage in self.passages)
 
 
 _NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
+OFF_TOPIC = Reason("absent", "no note contains a word of the question")
 NOTHING = Answer((), "none", *_NOTHING_RAN, 0, 0, 0, 0, False, False, (), (), (), "0")
 
 
@@ -130,7 +154,7 @@ def search(
 
     scope = scope_within(snapshot, options.filters)
     spans = dates if options.has("date") else ()
-    dates = tuple(read for span in spans for read in in_years(snapshot, span, scope))
+    dates = tuple(read for span in spans for read in in_years(snapshot, span, scope, query.text))
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
@@ -142,10 +166,19 @@ def search(
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=asks_for_several(gathered.question),
     )
+    if answer.match == "strong" and (other := differing(newer, answer.passages[0], query.text)):
+        text = f"{other.citation} ({other.date}) differs from the first passage"
+        answer = answer._replace(match="weak", match_reason=Reason("differs", text))
     answer = answer._replace(
         passages=_with_ends(snapshot, gathered, answer, every_line=options.one_line)
     )
-    if options.worthwhile:
+    if (options.worthwhile or options.one_line) and answer.passages:
+        is_removed = query.excluded and not any(each.coverage for each in answer.passages)
+        if answer.is_off_topic or (is_removed and answer.is_far):
+            reason = OFF_TOPIC if answer.is_off_topic else None
+            left = answer.passages
+            answer = answer._replace(passages=(), match="none", match_reason=reason, left=left)
+    if options.worthwhile and answer.passages:
         answer = cut_to_worthwhile(
             answer, apart=options.by_turn, miss=options.miss_tokens, budget=options.budget
         )
@@ -408,8 +441,11 @@ def _in_order(
     is_sorted = options.sort != "score"
     steps: list[StageStep] = [("mmr", partial(_folded, options)), ("spread", spread)]
     if not (gathered.dates_alone or is_sorted):
+        is_now = not gathered.spans and asks_about_now(gathered.question)
+        question, turns = gathered.question, gathered.turns
+        newer = partial(newer_first, turns=turns, question=question, is_now=is_now)
         steps = [
-            ("newer", partial(newer_first, turns=gathered.turns, question=gathered.question)),
+            ("newer", newer),
             ("language", partial(_translated, gathered.question)),
             ("spread", spread),
             ("mmr", partial(_diversified, options)),

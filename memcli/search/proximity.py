@@ -60,6 +60,8 @@ def excluded_spans(dates: Sequence[DateSpan]) -> list[tuple[str, str]]:
 
 
 def _ends(span: DateSpan) -> tuple[str, str]:
+    if span.is_loose and span.end:  # two days, so that no note counts as of the one day
+        return span.end, (date.fromisoformat(span.end) + timedelta(1)).isoformat()
     return span.start or FIRST_DAY, span.end or LAST_DAY
 
 

@@ -6,6 +6,7 @@ from datetime import date, datetime
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
+from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.record import Record
 from memcli.search.query import ParsedQuery, parse
 from memcli.workspace.dating import age_at, day_of
@@ -26,6 +27,32 @@ DATE_STEMS = (
     "ascension", "pentecost", "whitsun", "pfingst", "boxing", "karfreit",
     "latest", "newest", "recent", "last", "first", "erst", "letzt", "earliest", "oldest", "neuest",
 )  # fmt: skip
+
+# A question with one of these words asks about the past.
+_PAST = frozenset(
+    """did didn't was wasn't were weren't had hadn't went said told bought gave took came saw met
+    ate won lost began felt thought left found ran spent led held paid chose made used before
+    previously previous formerly former originally initially earlier ago first last ever once
+    yesterday history changed happened until
+    war waren hatte hatten wurde wurden früher vorher damals zuvor ursprünglich zuerst anfangs
+    gestern ehemals ehemalige vorige letzte letzten letzter letztes bisher gewesen""".split()  # noqa: SIM905 (a table to be read)
+)
+_HAN_PAST = tuple(
+    """以前 之前 曾 原来 当时 那时 过去 最初 当初 一开始 去年 昨天 上次 上周 上个月 了 去过 来过
+    用过 做过 看过 过什么 过哪 过吗""".split()  # noqa: SIM905 (a table to be read)
+)
+_ASKS = frozenset(
+    """who who's whose what what's which where where's when when's how is are am do does can may
+    must should wer wen wem was wann wo woher wohin womit wie welche welcher welches welchen welchem
+    ist sind hat haben darf dürfen muss müssen kann können gibt""".split()  # noqa: SIM905 (a table to be read)
+)
+_HAN_ASKS = tuple("什么 谁 哪 吗 几 怎 何 多 是不是 有没有".split())  # noqa: SIM905
+_PERFECT = frozenset(("has", "have", "hat", "habe", "haben"))
+_DONE = frozenset(
+    ("been", "gone", "done", "seen", "met", "read", "taken", "written", "won", "made")
+)
+_STATES = frozenset(("is", "are", "be", "get", "gets"))  # `where is it stored` is about the present
+_ED = 5  # letters of `moved`
 
 SECRET_CHARS = 18  # of a word that contains a key, at least
 SECRET_MARKS = ("://", "uthorization: ")  # before shorter ones
@@ -62,6 +89,9 @@ class Question(Record):
         dates = _wished(text, today, day_first=day_first) if _may_name_a_date(text) else ()
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
         if dates and not query.asks_for_dates_alone:
+            from memcli.dates.intent import loosened
+
+            dates = loosened(text, dates)
             # Their latest project in July 2023 is not the latest in July.
             if any(span.start and span.end and not span.excluded for span in dates):
                 dates = tuple(span for span in dates if not span.order)
@@ -140,3 +170,33 @@ def _wished(text: str, today: date, *, day_first: bool) -> tuple[DateSpan, ...]:
     from memcli.dates.intent import wishes
 
     return wishes(text, dates)
+
+
+def asks_about_now(text: str) -> bool:
+    """Return whether a text is a question about what holds now, by its words; it may have a date.
+
+    A question about the past, a list or a count is not.
+    """
+    words = [word.strip(",.?!:;") for word in text.casefold().replace("’", "'").split()]
+    # `Was isst sie` asks `what`.
+    is_german = words[:1] == ["was"] and not (GERMAN - ENGLISH).isdisjoint(words[1:])
+    past = _PAST.intersection(words[is_german:])
+    if past or any(map(text.__contains__, _HAN_PAST)):
+        return False
+    is_question = not _ASKS.isdisjoint(words[:3]) or any(map(text.__contains__, _HAN_ASKS))
+    if not (is_question or text.endswith(("?", "？"))):
+        return False
+    ends = [at for at, word in enumerate(words) if len(word) >= _ED and word.endswith("ed")]
+    if not _PERFECT.isdisjoint(words):
+        last = words[-1]  # a German participle
+        is_done = last.endswith("iert") or (
+            last.endswith(("t", "en")) and last.startswith(("ge", "be", "ver", "er", "ent"))
+        )
+        if ends or is_done or not _DONE.isdisjoint(words):
+            return False
+    if ends and _STATES.isdisjoint(words[: ends[0]]):
+        return False
+    from memcli.search.reading_value import asks_for_several
+
+    # `Welche Bank` is one bank; a table of plurals has the word.
+    return not asks_for_several(text.replace("elche ", ""))

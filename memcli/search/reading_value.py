@@ -42,7 +42,7 @@ from memcli.search.lines import by_line, introduces
 from memcli.types import Turn
 
 if TYPE_CHECKING:
-    from memcli.search.ranked import Correction, RankedPassage
+    from memcli.search.ranked import RankedPassage
 
 MISS, MISS_OF_QUESTION, MISS_OF_STATEMENT = 1000, 500, 300  # tokens
 SEVERAL = 1.6  # times as much if the question asks for several things
@@ -124,6 +124,8 @@ def worthwhile(
         ]
     if not is_measured:
         return passages, every - len(passages)
+    most = len(passages)
+    passages = [each for each in passages if each.turns or _may_answer(each)] or passages
     per_token = 1 / ((miss or MISS) * (SEVERAL if of_several else 1.0))
     best = max((passage.score for passage in passages), default=0.0)
     result: list[RankedPassage] = []
@@ -145,7 +147,7 @@ def worthwhile(
         runs = _runs(units, gains, apart=apart)
         if passage.corrected_by and not apart:  # any of its lines may be the corrected one
             runs = [range(len(units))]
-        room = len(passages) - len(result)
+        room = most - len(result)
         runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[:room]
         result += [_part_of(passage, units, run) for run in sorted(runs, key=lambda run: run.start)]
         read += bool(runs)
@@ -262,7 +264,7 @@ def _may_answer(passage: RankedPassage) -> bool:
 
 
 def _lines(passage: RankedPassage, words: Sequence[str]) -> list[RankedPassage]:
-    from memcli.search.cursor import cursor_of
+    from memcli.search.cursor import corrections_at, cursor_of
 
     whole = {
         at
@@ -279,22 +281,10 @@ def _lines(passage: RankedPassage, words: Sequence[str]) -> list[RankedPassage]:
         at = [n for n, p in enumerate(narrow.segments) if n and p.start_line == line == p.end_line]
         if passage.is_cut or not at:
             return [passage]
-        newer = _corrections_of(passage, line)
+        newer = corrections_at(passage, line)
         cut = passage._replace(candidate=narrow, first=at[0], last=at[-1], corrected_by=newer)
         result.append(cut._replace(best=at[0]))
     return result
-
-
-def _corrections_of(passage: RankedPassage, line: int) -> tuple[Correction, ...]:
-    """Return the corrections of the item or paragraph that a line belongs to."""
-    if not passage.corrected_by:
-        return ()
-    from memcli.search.corrections import units
-
-    at = line - passage.start_line
-    around = (unit.first for unit in units(passage.text, ()) if unit.first <= at <= unit.last)
-    firsts = {0, line, *(passage.start_line + first for first in around)}
-    return tuple(each._replace(line=0) for each in passage.corrected_by if each.line in firsts)
 
 
 def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) -> list[range]:

@@ -6,6 +6,9 @@ cosine     of the mean vectors of the segments of both
 coverage   share, by IDF, of the words of the place that the chunk contains; for a long text, of as
            many words as a query may have
 
+If the place is a line of several in its chunk, its item or paragraph is compared, with the heading
+above, and the cosine is that of its segment and the best segment of a chunk.
+
 If there is a link between a chunk and the document of the place, its score grows by a quarter of
 the distance to 1. The vectors come from the index: no model runs.
 """
@@ -26,14 +29,17 @@ from memcli.errors import Reason
 from memcli.markdown.comments import visible
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
+from memcli.record import Record
 from memcli.search import retrievers
-from memcli.search.corrections import corrections_of, with_corrections
+from memcli.search.corrections import corrections_of, units, with_corrections
 from memcli.search.mmr import diversify
 from memcli.search.pipeline import MMR_POOL, NOTHING, Answer
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.ranked import RankedPassage, ordered
 from memcli.search.recall import RecallBounds, recall, scope_within
 from memcli.search.retrievers import RetrieverUse
+from memcli.store.records import RetrieverResults
+from memcli.types import TermQuery
 
 if TYPE_CHECKING:
     from memcli.search.fusion import Weights
@@ -47,18 +53,66 @@ LINKED = 0.25
 _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
 
 
+class ComparedPlace(Record):
+    """The lines of a place, and their vectors."""
+
+    start_line: int
+    end_line: int
+    text: str
+    vectors: tuple[bytes, ...]
+    is_part: bool = False  # of one chunk
+
+
+def compared_place(snapshot: Snapshot, chunks: Sequence[Excerpt], line: int) -> ComparedPlace:
+    """Read what is compared: chunks, or of one chunk the item of a line (0: all of it)."""
+    own = [chunk.about.chunk_id for chunk in chunks]
+    by_chunk = snapshot.vectors(own) if snapshot.facts.fingerprint else {}
+    vectors = tuple(vector for each in own for vector in by_chunk.get(each, ()))
+    (chunk, *others) = chunks
+    item = _item_at(chunk, line) if line and not others else None
+    if item:
+        (candidate,) = snapshot.candidates(own, RetrieverResults(TermQuery(), (), None, ()))
+        at = [
+            n
+            for n, each in enumerate(candidate.segments)
+            if each.start_line <= item[1] and item[0] <= each.end_line
+        ]
+        if len(vectors) == len(candidate.segments) > len(at) > 0:
+            vectors = tuple(vectors[n] for n in at)
+        return ComparedPlace(*item, vectors, is_part=True)
+    text = "\n".join(visible(chunk.text) for chunk in chunks)
+    start = min(chunk.about.start_line for chunk in chunks)
+    end = max(chunk.about.end_line for chunk in chunks)
+    return ComparedPlace(start, end, text, vectors)
+
+
+def _item_at(chunk: Excerpt, line: int) -> tuple[int, int, str] | None:
+    """Return the item or paragraph of a line: its lines, and its text below its heading.
+
+    None if the chunk contains nothing else.
+    """
+    first = chunk.about.start_line
+    stated = [unit for unit in units(chunk.text, ()) if not unit.is_heading]
+    spans = dict.fromkeys((unit.first, unit.last) for unit in stated)
+    for start, end in spans:
+        if len(spans) > 1 and start <= line - first <= end:
+            lines = chunk.text.split("\n")[start : end + 1]
+            text = "\n".join([*chunk.about.heading_path[-1:], *lines])
+            return first + start, first + end, visible(text)
+    return None
+
+
 def related(
-    snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
+    snapshot: Snapshot, chunks: Sequence[Excerpt], place: ComparedPlace, options: SearchOptions
 ) -> tuple[Answer, ParsedQuery]:
-    """Find the chunks most similar to those of a place, without these; and the words of the place.
+    """Find the chunks most similar to a place, without its own; and the words of the place.
 
     The answer has no match.
     """
     facts, counts = snapshot.facts, snapshot.counts()
-    own = [excerpt.about.chunk_id for excerpt in place]
-    text = "\n".join(visible(excerpt.text) for excerpt in place)
-    query = words_of(text)
-    semantic, vector = _meaning(snapshot, own, text, options, counts)
+    own = [chunk.about.chunk_id for chunk in chunks]
+    query = words_of(place.text)
+    semantic, vector = _meaning(snapshot, place, options, counts)
     by_words = options.mode != "semantic"
     keyword = retrievers.keyword_use((), counts.chunks, runs=by_words)
     recalled = recall(
@@ -72,8 +126,8 @@ def related(
         ),
     )
     weights = retrievers.retriever_weights(options, vector, keyword=by_words)
-    cosines = _cosines(snapshot, recalled.candidates, vector)
-    linked = _linked(snapshot, place, recalled.candidates)
+    cosines = _cosines(snapshot, recalled.candidates, vector, by_segment=place.is_part)
+    linked = _linked(snapshot, chunks, recalled.candidates)
     passages = ordered(
         [_passage(c, cosines, recalled.coverage, weights, linked) for c in recalled.candidates]
     )
@@ -135,11 +189,17 @@ def middle(vectors: Iterable[bytes]) -> tuple[float, ...] | None:
 
 
 def _cosines(
-    snapshot: Snapshot, candidates: Sequence[Candidate], at: Vector | None
+    snapshot: Snapshot, candidates: Sequence[Candidate], at: Vector | None, *, by_segment: bool
 ) -> dict[int, float]:
-    """Return the cosine of each chunk's middle and that of the place, clamped to [0, 1]."""
+    """Return the cosine of the place and the middle, or best segment, of each chunk, 0 to 1."""
     if at is None or at.blob is None:
         return {}
+    if by_segment:
+        best = {
+            each.about.chunk_id: max((s.cosine for s in each.segments if s.cosine), default=None)
+            for each in candidates
+        }
+        return {chunk: min(1.0, max(0.0, cosine)) for chunk, cosine in best.items() if cosine}
     own = middle([at.blob])
     vectors = snapshot.vectors([candidate.about.chunk_id for candidate in candidates])
     middles = {chunk: middle(segments) for chunk, segments in vectors.items()}
@@ -151,7 +211,7 @@ def _cosines(
 
 
 def _meaning(
-    snapshot: Snapshot, own: Sequence[int], text: str, options: SearchOptions, counts: Counts
+    snapshot: Snapshot, place: ComparedPlace, options: SearchOptions, counts: Counts
 ) -> tuple[RetrieverUse, Vector | None]:
     """Return the vector of the place, or the reason why vectors take no part."""
 
@@ -161,11 +221,10 @@ def _meaning(
     fingerprint = snapshot.facts.fingerprint
     if options.mode == "keyword":
         return off(retrievers.MODE_IS_KEYWORD)
-    own_vectors = snapshot.vectors(own) if fingerprint else {}
-    vector = middle(vector for vectors in own_vectors.values() for vector in vectors)
+    vector = middle(place.vectors)
     if vector is None or fingerprint is None:
         return off(Reason("not-embedded", "these lines are not embedded yet", "memcli index"))
-    if not is_readable(text, fingerprint):
+    if not is_readable(place.text, fingerprint):
         return off(
             Reason(
                 "script",

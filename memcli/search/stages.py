@@ -92,7 +92,11 @@ TABLE = (
         "its {judged} is below search.min_score, {min_score:g}",
         switch="",
     ),
-    Stage("newer", "moves a newer note above the older note that it corrects"),
+    Stage(
+        "newer",
+        "moves a newer note above the older note that it corrects, and for a question about the "
+        "present also a line with a word of change above an older one about the same thing",
+    ),
     Stage(
         "language",
         "puts a page in the language of the question before its translations (`de/hooks.md`)",

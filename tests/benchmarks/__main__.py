@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -34,10 +35,14 @@ def main(arguments: Sequence[str]) -> None:
         parser.add_argument(*names, **settings)
     parser.add_argument("--write", type=Path, metavar="PAGE.md", help="put the figures there")
     options = parser.parse_args(rest)
-    try:
-        measured = benchmark.main(options)
-    except UsageError as error:
-        raise SystemExit(error.message) from error
+    with tempfile.TemporaryDirectory() as temporary:
+        if hasattr(options, "stores"):  # of indexes, which the next run may use again
+            options.stores = (options.stores or Path(temporary)).resolve()
+            options.stores.mkdir(parents=True, exist_ok=True)
+        try:
+            measured = benchmark.main(options)
+        except UsageError as error:
+            raise SystemExit(error.message) from error
     if measured:
         print(measured)
     if options.write:

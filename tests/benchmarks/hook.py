@@ -21,7 +21,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -42,6 +41,7 @@ from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.types import Filters
 from tests.benchmarks.figures import option
+from tests.benchmarks.quality_table import store_of
 
 PROMPTS = Path(__file__).parents[2] / "fixtures" / "eval" / "hook_prompts.jsonl"
 QUESTIONS = {
@@ -136,18 +136,13 @@ OPTIONS = (
 
 
 def main(options: Namespace) -> None:
-    with tempfile.TemporaryDirectory() as temporary:
-        stores = (options.stores or Path(temporary)).resolve()
-        stores.mkdir(parents=True, exist_ok=True)
-        sys.stdout.write(HEAD)
-        for root in options.folders:
-            found = sorted(file.parent for file in root.resolve().glob("**/queries.jsonl"))
-            given = [
-                each
-                for folder in found
-                for each in asked(
-                    folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", options.mode
-                )
-            ]
-            sys.stdout.writelines(rows(root.name, given))
-            sys.stdout.flush()
+    sys.stdout.write(HEAD)
+    for root in options.folders:
+        found = sorted(file.parent for file in root.resolve().glob("**/queries.jsonl"))
+        given = [
+            each
+            for folder in found
+            for each in asked(folder, store_of(folder, options.stores), options.mode)
+        ]
+        sys.stdout.writelines(rows(root.name, given))
+        sys.stdout.flush()

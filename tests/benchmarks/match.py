@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -43,7 +42,7 @@ from memcli.search.ranked import RankedPassage
 from memcli.store.records import Scope
 from memcli.types import Filters
 from tests.benchmarks.figures import option, share, table
-from tests.benchmarks.quality_table import LEAST_QUESTIONS, sets
+from tests.benchmarks.quality_table import LEAST_QUESTIONS, sets, store_of
 
 FILES = {
     "answerable": "queries.jsonl",
@@ -259,17 +258,12 @@ OPTIONS = (
 
 def main(options: Namespace) -> str:
     told: dict[str, list[Told]] = {}
-    with tempfile.TemporaryDirectory() as temporary:
-        stores = (options.stores or Path(temporary)).resolve()
-        stores.mkdir(parents=True, exist_ok=True)
-        for title, folders in sets(options.root.resolve()).items():
-            told[title] = [
-                each
-                for folder in folders
-                for each in asked(
-                    folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", options.mode
-                )
-            ]
+    for title, folders in sets(options.root.resolve()).items():
+        told[title] = [
+            each
+            for folder in folders
+            for each in asked(folder, store_of(folder, options.stores), options.mode)
+        ]
     fits = list(left_one_out(told)) if options.fit else []
     sys.stdout.writelines(drawn(fits) if fits else ())
     return short(told, {title: good[1] for title, _, good in fits})

@@ -16,7 +16,6 @@ import io
 import json
 import os
 import sys
-import tempfile
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -129,10 +128,12 @@ def row(title: str, mode: str, asked: Sequence[Asked], *, first: bool) -> str:
 
 def ask_all(folders: Sequence[Path], stores: Path, *arguments: str) -> list[Record]:
     """Run `bench quality` over the sets of a collection."""
-    return [
-        ask(folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", *arguments)
-        for folder in folders
-    ]
+    return [ask(folder, store_of(folder, stores), *arguments) for folder in folders]
+
+
+def store_of(folder: Path, stores: Path) -> Path:
+    """Name the index of a set."""
+    return stores / f"{'_'.join(folder.parts[-2:])}.sqlite"
 
 
 def questions(records: Sequence[Record]) -> list[Asked]:
@@ -190,15 +191,12 @@ KINDS = ("encoder", "profiles", "fixtures")  # each has figures of its own
 def main(options: Namespace) -> str:
     if options.encoder:
         os.environ["MEMCLI_EMBEDDING_ENCODER"] = options.encoder
-    with tempfile.TemporaryDirectory() as temporary:
-        stores = options.stores or Path(temporary)
-        stores.mkdir(parents=True, exist_ok=True)
-        table, settings = (PROFILES_HEAD if options.profiles else HEAD), dict[str, Any]()
-        for title, folders in sets(options.root.resolve()).items():
-            if options.encoder and title not in FOREIGN:
-                continue
-            asked = (profile_rows if options.profiles else rows)(title, folders, stores.resolve())
-            for line, record in asked:
-                sys.stderr.write(line)
-                table, settings = table + line, dict(record.settings)
+    table, settings = (PROFILES_HEAD if options.profiles else HEAD), dict[str, Any]()
+    for title, folders in sets(options.root.resolve()).items():
+        if options.encoder and title not in FOREIGN:
+            continue
+        asked = (profile_rows if options.profiles else rows)(title, folders, options.stores)
+        for line, record in asked:
+            sys.stderr.write(line)
+            table, settings = table + line, dict(record.settings)
     return table + ("" if options.profiles else f"\n{told(settings)}")

@@ -101,6 +101,23 @@ def test_a_place_is_what_get_takes(notes: Path, place: str, citation: str) -> No
         assert not (inside and first <= each["end_line"])
 
 
+def test_a_line_of_several_is_compared_without_the_others(notes: Path) -> None:
+    rota = "- The rota of the garden is weekly, as before.\n"
+    pump = "- The pump is leased from Aquila until the end\n  of the year.\n"
+    write(notes, "memory/2025-07-01.md", f"# Day\n\n{rota}{pump}")
+    write(notes, "memory/2025-07-02.md", "# Rota\n\nThe rota of the garden is weekly, as ever.\n")
+    write(notes, "memory/2025-07-03.md", "# Lease\n\n- Rain.\n- We pay Aquila for the pump.\n")
+    for line, citation, first in (
+        (3, "memory/2025-07-01.md:3", "memory/2025-07-02.md"),
+        (4, "memory/2025-07-01.md:4-5", "memory/2025-07-03.md"),
+        (5, "memory/2025-07-01.md:4-5", "memory/2025-07-03.md"),
+        (1, "memory/2025-07-01.md:1-5", "memory/2025-07-03.md"),  # of a heading: all below it
+    ):
+        found = told(f"memory/2025-07-01.md:{line}", "--mode", "keyword")
+        assert found["place"]["citation"] == citation
+        assert found["results"][0]["path"] == first
+
+
 def test_two_chunks_of_one_file_are_related(notes: Path) -> None:
     found = told("memory/two.md:5")["results"]
     assert found[0]["citation"] == "MEMORY.md:5-7"

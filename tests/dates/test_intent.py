@@ -111,6 +111,12 @@ def test_a_date_that_is_asked_for_is_kept(text: str, words: list[str]) -> None:
         ("the oven at Christmas", ["oven", "Christmas"]),
         ("the oven since Christmas", ["oven"]),
         ("Ofen seit Ostern", ["Ofen"]),
+        # A rule for Mondays may be of any date; what happened on one is a note of that day.
+        ("may we deploy on Monday", ["deploy", "Monday"]),
+        ("der Ofen am Montag", ["Ofen", "Montag"]),
+        ("what did we deploy on Monday", ["deploy"]),
+        ("are deploys allowed on Monday", ["deploys", "allowed", "Monday"]),
+        ("the oven last Monday", ["oven"]),
     ],
 )
 def test_the_words_of_a_date_are_not_looked_for_but_those_a_note_may_say(

@@ -24,7 +24,7 @@ from memcli.mcp.calls import Cursor, StoppedError, call_context, call_get, call_
 from memcli.mcp.definitions import CONTEXT, GET, SEARCH
 from memcli.mcp.shared_memory import SharedMemory
 from memcli.search.focus import WeightedTerm
-from memcli.search.pipeline import NOTHING
+from memcli.search.pipeline import NOTHING, OFF_TOPIC
 from tests.search.makers import candidate, fused
 
 EVENING = datetime(2025, 6, 12, 23, 59, tzinfo=UTC)
@@ -202,29 +202,27 @@ def test_a_small_context_leaves_out_the_newest_entries_and_is_right_about_its_bu
 
 
 @pytest.mark.parametrize(
-    ("cosine", "unmatched", "match"),
+    ("cosine", "unmatched", "is_off_topic"),
     [
-        (0.29, ("tall", "Everest"), "none"),
-        (0.31, ("tall", "Everest"), "weak"),  # it may answer in other words
-        (0.29, ("Everest",), "weak"),  # a note has one of the words
+        (0.29, ("tall", "Everest"), True),
+        (0.31, ("tall", "Everest"), False),  # it may answer in other words
+        (0.29, ("Everest",), False),  # a note has one of the words
     ],
 )
 def test_words_of_no_note_have_no_match_unless_a_passage_is_near(
-    cosine: float, unmatched: tuple[str, ...], match: str
+    cosine: float, unmatched: tuple[str, ...], is_off_topic: bool
 ) -> None:
     terms = tuple(WeightedTerm((text.lower(),), 1.0, text=text) for text in ("tall", "Everest"))
     answer = NOTHING._replace(
         passages=tuple(fused(candidate(1, cosines=(cosine,)))),
-        match="weak",
         terms=terms,
         unmatched=unmatched,
         constants=Calibration(bias=-5.0, cosine=5.0, coverage=12.0, lead=0.05, near=0.3),
     )
-    told = doubting(answer, "How tall is Everest?")
-    assert told.match == match
-    if match == "none":
-        assert told.match_reason == Reason("absent", "No note contains: tall, Everest.")
-        assert told.passages == ()
+    assert answer.is_off_topic is is_off_topic
+    told = doubting(answer._replace(passages=(), match_reason=OFF_TOPIC), "How tall is Everest?")
+    assert told.match == "none"
+    assert told.match_reason == Reason("absent", f"No note contains: {', '.join(unmatched)}.")
 
 
 def test_notes_are_listed_by_their_dates(clocked: Clocked) -> None:

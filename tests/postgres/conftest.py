@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from memcli.cli.main import run
+from tests.commands import Said, say
 from tests.postgres.server import AGENT, Server, server, set_up
-from tests.support import write
+from tests.support import write_files
 
 _numbers = count()
 NOTES = {
@@ -24,29 +23,15 @@ NOTES = {
 }
 
 
-class Told(NamedTuple):
-    """What a command has printed, and its exit code."""
-
-    out: str
-    err: str
-    code: int
-
-
-Memcli = Callable[..., Told]
+Memcli = Callable[..., Said]
 
 
 @pytest.fixture
-def memcli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Memcli:
+def memcli(monkeypatch: pytest.MonkeyPatch) -> Memcli:
     """Run a command line in a folder."""
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
 
-    def call(line: str, folder: Path) -> Told:
-        monkeypatch.chdir(folder)
-        capsys.readouterr()
-        code = run(line.split())
-        return Told(*capsys.readouterr(), code)
-
-    return call
+    return lambda line, folder: say(*line.split(), folder=folder)
 
 
 @pytest.fixture
@@ -87,9 +72,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def make_notes(folder: Path) -> Path:
-    for path, text in NOTES.items():
-        write(folder, path, text)
-    return folder
+    return write_files(folder, NOTES)
 
 
 def database(url: str) -> str:
@@ -100,4 +83,4 @@ def sql(url: str, script: str) -> str:
     return server().sql(script, database(url))
 
 
-__all__ = ["Memcli", "Server", "Told", "database", "make_notes", "sql"]
+__all__ = ["Memcli", "Server", "database", "make_notes", "sql"]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from memcli.store.postgres import schema
-from tests.postgres.conftest import Memcli, Told, database, make_notes, sql
+from tests.commands import Said
+from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.server import server
 from tests.support import write
 
@@ -50,13 +51,13 @@ def agent(url: str) -> str:
     return server().url(database(url), "bluebird")
 
 
-def answers(memcli: Memcli, folder: Path) -> dict[str, Told]:
+def answers(memcli: Memcli, folder: Path) -> dict[str, Said]:
     """Ask everything; the time at which the tenant itself has written is left out."""
     found = {}
     for line in ASKED:
         told = memcli(line if line.startswith("store") else f"{line} {NOW}", folder)
-        out, err = (re.sub(WRITTEN, "TIME", text) for text in told[:2])
-        found[line] = Told(out, err, told.code)
+        out, err = (re.sub(WRITTEN, "TIME", text) for text in told[1:])
+        found[line] = told._replace(out=out, err=err)
     return found
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.pool import pool_of
-from tests.postgres.conftest import Memcli, Told, database, sql
+from tests.commands import Said
+from tests.postgres.conftest import Memcli, database, sql
 from tests.postgres.proxy import Proxy
 from tests.postgres.server import AGENT, server, set_up
 from tests.postgres.tls import EXPIRED, VALID, tls_server
@@ -94,7 +95,7 @@ def test_a_server_elsewhere_proves_who_it_is(
 ) -> None:
     with tls_server(tmp_path, VALID, to=server().port) as (port, authority):
 
-        def told(host: str, *options: str) -> Told:
+        def told(host: str, *options: str) -> Said:
             place = f"postgresql://{AGENT}@{host}:{port}/{database(url)}?hostaddr=127.0.0.1"
             monkeypatch.setenv("MEMCLI_STORE_URL", "&".join((place, *options)))
             return memcli("store status", notes)

@@ -98,7 +98,7 @@ def test_a_long_question_that_quotes_something_asks_for_more(told: Told) -> None
     eight = "room handles noon boiler oven ferry chain bell"
 
     def holding(words: str) -> set[bool]:
-        found = json.loads(told("search", f'"ran dry" {words}', "--exact", "--json")[1])
+        found = json.loads(told("search", f'"ran dry" {words}', "--exact", "--json", "--more")[1])
         return {"ran dry" in each["snippet"] for each in found["results"]}
 
     assert holding(eight) == {True}
@@ -217,9 +217,10 @@ def test_a_kind_that_nothing_is_of_and_a_span_that_ends_first_are_errors(told: T
 def test_the_exit_code_follows_the_verdict(told: Told) -> None:
     assert told("search", "pool", "--exit-code")[0] == 0
     code, out, err = told("search", "xyzzyplugh", "--exit-code")
-    assert code == 1
-    assert out
-    assert err == "No sure match; these are the nearest. No note contains: xyzzyplugh.\n"
+    assert (code, out) == (1, "")
+    assert err == "No note contains: xyzzyplugh.\nNo passages found.\n"
+    nearest = told("search", "xyzzyplugh", "--exit-code", "--more")
+    assert (nearest[0], bool(nearest[1])) == (1, True)
 
 
 def _asked(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,7 @@ import pytest
 from memcli.language.change import speaks_of_change
 from memcli.search.corrections import NOISE, Corrections, newer_first, with_corrections
 from memcli.search.mmr import diversify, folded
+from memcli.search.question import asks_about_now
 from memcli.search.ranked import Quotation, RankedPassage, mark_of, ordered
 from memcli.types import Turn
 from tests.benchmarks.corrections import FIGURES, measured, rows_of
@@ -171,8 +172,49 @@ def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None
     other = passage(2, 0.995, "y", "2025-02-01")
     assert order(first, other) == [1, 2]
     near, far = (passage(2, 1 - NOISE * part, "x", "2025-02-01") for part in (0.9, 1.1))
-    assert order(first, undated, near) == [2, 3, 1]
+    assert order(first, undated, near) == [2, 1, 3]
     assert order(first, undated, far) == [1, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what do we do about the alert for the disk", [2, 1]),
+        ("which alert do we have", [2, 1]),
+        ("is the alert turned off", [2, 1]),
+        ("welche Schwelle nutzen wir", [2, 1]),
+        ("wer hat den Alarm", [2, 1]),
+        ("was macht die Schwelle", [2, 1]),
+        ("磁盘告警是多大", [2, 1]),
+        ("alert for the disk", [1, 2]),
+        ("what did we do about the alert", [1, 2]),
+        ("which alert did we have before", [1, 2]),
+        ("what have we tried", [1, 2]),
+        ("which alerts do we have", [1, 2]),
+        ("how many alerts are there", [1, 2]),
+        ("welche Schwelle hatten wir", [1, 2]),
+        ("was haben wir probiert", [1, 2]),
+        ("以前的告警是什么", [1, 2]),
+    ],
+)
+def test_a_question_about_now_wants_the_newer_of_two_lines_about_one_thing(
+    question: str, expected: list[int]
+) -> None:
+    old = passage(1, 0.9, "The disk alert fires at 80 %.", "2025-01-01")
+    new = passage(2, 0.6, "Kim grumbled, so now the alert is quiet up to 90 %.", "2025-02-01")
+
+    def asked(one: RankedPassage, other: RankedPassage) -> list[int]:
+        return ids(newer_first([one, other], turns={}, is_now=asks_about_now(question)))
+
+    assert asked(old, new) == expected
+    assert asked(old, new._replace(score=0.3)) == [1, 2]
+    for text in ("Now lunch is at noon.", "Somebody grumbled that the disk alert is loud."):
+        assert asked(old, passage(2, 0.6, text, "2025-02-01")) == [1, 2]
+    ann, ben = (
+        passage(n, 1.0 - n / 10, f"**{name}**: the alert now fires at {n}0 %", f"2025-0{n}-01")
+        for n, name in ((1, "Ann"), (2, "Ben"))
+    )
+    assert asked(ann, ben) == [1, 2]
 
 
 def test_folds_keep_the_newest_and_ties_go_to_it() -> None:

@@ -104,3 +104,79 @@ def test_words_of_the_description_find_the_note(tmp_path: Path) -> None:
     assert first() != ["memory/hansen.md"]
     write(tmp_path, "memory/hansen.md", described + text)
     assert first() == ["memory/hansen.md"]
+
+
+def test_a_rule_for_a_weekday_comes_before_notes_of_that_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "memory/2026-01-05.md", "- Deploys on Monday need a review, never on Sunday.\n")
+    write(tmp_path, "memory/2026-03-15.md", "- Ate at the lake, and the deploys were quiet.\n")
+    write(tmp_path, "memory/2026-03-14.md", "- Friday deploys are forbidden from now on.\n")
+    for question, first in (
+        ("deploys on Sunday", "memory/2026-01-05.md"),
+        ("what about the deploys on Sunday, who said that", "memory/2026-03-15.md"),
+        ("what happened on Sunday", "memory/2026-03-15.md"),
+    ):
+        found = printed("search", question, "-f", "{path}", "--now", "2026-03-18")[0]
+        assert found.split()[0] == first
+
+
+def test_a_month_to_come_is_meant_too_unless_it_is_asked_what_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "memory/2026-11-25.md", "- Ines won the game. The next is on 10 December.\n")
+    for question, read in (
+        ("next game in December", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
+        ("who won the game in December", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
+        ("what game did we have in December", "2025-12-01 to 2025-12-31"),
+        ("next game in February", "2026-02-01 to 2026-02-28"),
+        ("next game since December", "2025-12-01 and later"),
+    ):
+        said = say("search", question, "--now", "2026-11-26").err
+        assert f" as {read}." in said
+        assert ("None of these is of that time." in said) == ("February" in question)
+
+
+def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "MEMORY.md", "# Rules\n\nStandup is at 9, on Mondays at 10.\n")
+    write(tmp_path, "memory/2025-06-12.md", "# Log\n\nThe car broke down near the harbour.\n")
+    unsure = "No sure match; these are the nearest. No note contains: vehicle, repair.\n"
+    removed = 'memcli: passages with "standup" are removed by excluded words\n'
+    for query, out, err in (
+        ("xyzzyqwerty", "", "No note contains: xyzzyqwerty.\nNo passages found.\n"),
+        ("standup -monday", "", f"No passages found.\n{removed}"),
+        ("vehicle repair", "memory/2025-06-12.md\n", unsure),
+    ):
+        found = say("search", query, "-f", "paths", "--now", "2025-07-01")
+        assert (found.out, found.err) == (out, err)
+    found = json.loads(printed("search", "xyzzyqwerty", "--json")[0])
+    assert (found["match"], found["match_reason"]["code"], found["results"]) == (
+        "none",
+        "absent",
+        [],
+    )
+    assert say("search", "xyzzyqwerty", "--exit-code").code == 1
+
+
+def test_a_dated_line_with_another_value_is_named_after_an_undated_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(
+        tmp_path, "memory/2026-05-19.md", "- Standup moved to 09:15, as the train of Wei is late.\n"
+    )
+    write(tmp_path, "memory/2026-05-20.md", "- The lake is cold.\n- Rain.\n")
+    for undated, differs in (("09:30 CET", True), ("9:15 CET", False)):
+        write(tmp_path, "MEMORY.md", f"# Rules\n\nStandup is at {undated}.\n")
+        said = say("search", "when is standup", "--json", "--now", "2026-06-01")
+        answer = json.loads(said.out)
+        assert {each["path"] for each in answer["results"]} == {"MEMORY.md", "memory/2026-05-19.md"}
+        text = "memory/2026-05-19.md:1 (2026-05-19) differs from the first passage"
+        first = answer["results"][0]["path"]
+        is_told = answer.get("match_reason") == {"code": "differs", "reason": text}
+        assert (first, is_told) == ("MEMORY.md", differs)
