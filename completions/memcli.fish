@@ -58,7 +58,7 @@ complete -c memcli -n '__memcli_is agents -' -a export -d 'Print the files that 
 complete -c memcli -n '__memcli_is bench -' -a quality -d 'Ask every question as search does, and score the passages'
 complete -c memcli -n '__memcli_is bench -' -a init -d 'Draft questions from headings and decisions. An existing file is never overwritten'
 complete -c memcli -n '__memcli_is bench -' -a compare -d 'Compare two results of bench quality, speed or check'
-complete -c memcli -n '__memcli_is bench -' -a check -d 'Measure quality and speed, and print only what got worse'
+complete -c memcli -n '__memcli_is bench -' -a check -d 'Measure quality and speed, and say whether something got worse'
 complete -c memcli -n '__memcli_is bench -' -a report -d 'Print trends, categories, worst cases and changes'
 complete -c memcli -n '__memcli_is bench -' -a speed -d 'Measure search, sync and indexing, next to the baselines of this machine'
 complete -c memcli -n '__memcli_is bench -' -a replay -d 'Run the search or context of a trace again, and show what moved'

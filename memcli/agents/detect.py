@@ -31,12 +31,21 @@ class PartState(Record):
     why: str  # why the file cannot be read
 
 
-def is_here(agent: Agent, machine: Machine) -> bool:
-    """Return whether an agent has a folder here, or a program on the PATH."""
-    path = machine.environ.get("PATH")
-    return os.path.isdir(agent.home.folder(machine)) or any(
-        which(program, path=path) for program in agent.programs
-    )
+def is_here(agent: Agent, machine: Machine, state: State) -> bool:
+    """Return whether an agent has a folder here, or a program on the PATH.
+
+    A folder that memcli made counts once it contains more than memcli's files.
+    """
+    path, folder = machine.environ.get("PATH"), agent.home.folder(machine)
+    is_there = os.path.isdir(folder)
+    if is_there and any(folder in each.folders for each in state.originals):
+        ours = {each.path for each in state.originals}
+        is_there = any(
+            os.path.join(above, name) not in ours
+            for above, _, names in os.walk(folder)
+            for name in names
+        )
+    return is_there or any(which(program, path=path) for program in agent.programs)
 
 
 def part_states(

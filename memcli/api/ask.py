@@ -8,7 +8,6 @@ from math import inf
 
 from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
-from memcli.config.keys import nearest
 from memcli.embedding.encoders import IndexModel, Vector
 from memcli.embedding.models import is_readable, readable
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
@@ -18,7 +17,6 @@ from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
 from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse
 from memcli.search.summaries import ExpandedLines
-from memcli.store.records import Scope
 from memcli.types import EMPTY, Encoder, Filters
 
 if TYPE_CHECKING:
@@ -88,8 +86,6 @@ def ask(
                 freshness = freshness._replace(notices=(*freshness.notices, reason))
     if sync is not False and options.mode == "hybrid" and not memory.members:
         embed_first(memory.lead, question, options, index)
-    if options.filters.kinds:
-        check_kinds(memory, options.filters.kinds)
     if options.filters.by:
         options = options._replace(filters=with_speakers(memory, options.filters))
     expanded: Sequence[ExpandedLines] = ()
@@ -108,7 +104,8 @@ def ask(
             else:
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
-    answer = answer._replace(semantic=hint_for_all(memory, answer.semantic))
+    semantic = hint_for_all(memory, answer.semantic)
+    answer = answer._replace(semantic=semantic, of_some=not freshness.is_whole)
     result = SearchResult(question, freshness, answer, tuple(expanded), nothing)
     return _listed(result, options) if options.one_line else result
 
@@ -199,20 +196,6 @@ def indexing_of(memory: Workspaces) -> Reason | None:
     return next((reason for store in stores if (reason := indexing(owner(store.state_path)))), None)
 
 
-def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
-    """Raise UsageError for a kind that no document has."""
-    from memcli.store.documents import with_chunks
-
-    with memory.store.snapshot() as snapshot:
-        known = sorted({document.kind for document in with_chunks(snapshot.documents(Scope()))})
-    for kind in kinds:
-        if known and kind not in known:
-            raise UsageError(
-                f"no document is of the kind {kind!r}; the kinds are {', '.join(known)}",
-                hint=f"--kind {nearest(kind, known)}",
-            )
-
-
 def with_speakers(memory: Workspaces, filters: Filters) -> Filters:
     """Replace names and roles by the speakers; UsageError if no speaker has the name."""
     from memcli.search.speakers import labels_of
@@ -236,11 +219,13 @@ def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
         )
     from difflib import get_close_matches
 
+    from memcli.markdown.turns import MIN_TURNS
+
     near = get_close_matches(name, [*speakers], n=1)
     more = f" and {len(speakers) - MOST_SPEAKERS} more" if len(speakers) > MOST_SPEAKERS else ""
     return UsageError(
-        f"nobody called {name!r} speaks; the speakers are "
-        f"{', '.join(speakers[:MOST_SPEAKERS])}{more}",
+        f"no speaker is called {name!r} (a name needs {MIN_TURNS} turns in a file); the speakers"
+        f" are {', '.join(speakers[:MOST_SPEAKERS])}{more}",
         hint=f'--by "{near[0]}"' if near else "memcli help conversations",
     )
 

@@ -120,7 +120,8 @@ def _of_a_question(
             groups=groups, following=following, observe=observe,
         )  # fmt: skip
     assembled = assemble(fixed, parts, sharing)
-    answer = answer._replace(semantic=ask.hint_for_all(memory, answer.semantic))
+    semantic = ask.hint_for_all(memory, answer.semantic)
+    answer = answer._replace(semantic=semantic, of_some=not freshness.is_whole)
     freshness = ask.naming_models(freshness, groups)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 

@@ -9,8 +9,8 @@ from datetime import date
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.indexing.document import parse_or_skip
-from memcli.indexing.notices import not_read, unlisted, unmatched
-from memcli.indexing.planning import Settings, plan, read
+from memcli.indexing.notices import not_read, replaced_bytes, skipped, unlisted, unmatched
+from memcli.indexing.planning import BY_BYTES, Settings, plan, read
 from memcli.lint.document import LintDocument, inspect
 from memcli.lint.duplicates import Duplicates
 from memcli.lint.findings import INVALID_SUMMARY, UNMATCHED_GLOB, Finding, Location, order
@@ -18,7 +18,7 @@ from memcli.lint.links import Links
 from memcli.lint.rules import Contradictions, Tasks, document_findings
 from memcli.markdown.lineage import is_place
 from memcli.record import Record
-from memcli.types import MEMORY_SOURCE, FileStat, Skip
+from memcli.types import MEMORY_SOURCE, FileStat, Skip, shown
 from memcli.workspace.globs import matcher
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Inspection:
         settings = workspace.index_settings()._replace(redacts=False)
         listing = plan(settings, {}).listing
         self.passed += map(unlisted, listing.unlisted)
+        self.passed += [skipped(each) for each in listing.skips if each.reason in BY_BYTES]
         names = [(file.source, file.path) for file in listing.files]
         roots = {source.name: source.root for source in settings.sources}
         links = Links(roots, names, lambda s, path: os.path.lexists(os.path.join(roots[s], path)))
@@ -77,8 +78,12 @@ class Inspection:
     def _inspected(self, file: FileStat, settings: Settings) -> LintDocument | None:
         content = read(settings, file.source, file.path)
         if isinstance(content, Skip):
-            self.passed.append(not_read(content))
+            self.passed.append(
+                skipped(content) if content.reason in BY_BYTES else not_read(content)
+            )
             return None
+        if content.damaged:
+            self.passed.append(replaced_bytes(shown(file.source, file.path)))
         source, text = settings.source(file.source), content.text
         is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.path)
         made = parse_or_skip(

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from memcli.api.ask import bring_up_to_date, check_kinds
+from memcli.api.ask import bring_up_to_date
 from memcli.api.records import DocumentEntry, DocumentList
 from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
@@ -47,8 +47,6 @@ def list_documents(
     freshness = bring_up_to_date(memory, memory.index_model(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return DocumentList(freshness)
-    if filters.kinds:
-        check_kinds(memory, filters.kinds)
     from memcli.store.documents import in_order
 
     with memory.store.snapshot() as snapshot:

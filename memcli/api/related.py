@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.api import targets
-from memcli.api.ask import bring_up_to_date, check_kinds, hint_for_all
+from memcli.api.ask import bring_up_to_date, hint_for_all
 from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
@@ -78,8 +78,6 @@ def _find_related(
     freshness = bring_up_to_date(memory, memory.index_model(), options.mode, sync=sync)
     if freshness.state == EMPTY:
         return RelatedResult(*target.document, first, last, freshness)
-    if options.filters.kinds:
-        check_kinds(memory, options.filters.kinds)
     with memory.store.snapshot() as snapshot:
         chunks = snapshot.excerpts_of([target.document], Scope())
         if not chunks:

@@ -448,8 +448,12 @@ def _path_of(workspace: Workspace, options: RememberOptions, now: datetime) -> s
     if to == TODAY and options.by:  # a document with another author than the owner
         path = f"{MEMORY_FOLDER}/{options.by}/{now.date().isoformat()}.md"
     elif to == TODAY:
-        own = daily_note(root_of(workspace), now.date())
-        path = own or f"{MEMORY_FOLDER}/{now.date().isoformat()}.md"
+        root, name = root_of(workspace), f"{now.date().isoformat()}.md"
+        path = daily_note(root, now.date()) or f"{MEMORY_FOLDER}/{name}"
+        if os.path.isfile(os.path.join(root, name)) and not os.path.lexists(
+            os.path.join(root, path)
+        ):
+            path = name  # today's log is there already
     path = path.removeprefix("./")
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or "\0" in path or os.path.isabs(path):

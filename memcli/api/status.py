@@ -19,7 +19,8 @@ from memcli.errors import Reason, RetrieverError
 from memcli.indexing.comparison import IndexComparison, PlannedChanges, compare_index
 from memcli.indexing.notices import (
     broken_front_matter,
-    broken_names,
+    incomplete,
+    names_in,
     settings_changed,
     unlisted,
     unmatched,
@@ -90,6 +91,7 @@ class Findings(Record):
     now: float  # seconds since 1970
     fallback_reason: Reason | None  # why the index of this machine answers instead of the server
     broken: Sequence[str] = ()  # documents whose front matter is not YAML
+    replaced: Sequence[str] = ()  # documents with bytes that are not text
     orphans: Sequence[Orphan] = ()  # indexes of deleted folders, each reported once
 
     @property
@@ -207,7 +209,8 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         watcher=living_watcher(store.state_path),
         now=settings.now_ns() / 1e9,
         fallback_reason=workspace.fallback_reason,
-        broken=broken_names(facts),
+        broken=names_in(facts.broken),
+        replaced=names_in(facts.replaced),
         orphans=new_orphans(workspace.environ) if workspace.has_files else (),
     )
 
@@ -277,6 +280,9 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
         yield Reason("not-synced", f"{files} from the index", "memcli index")
     if findings.broken:
         yield broken_front_matter(findings.broken)
+    if findings.replaced:
+        text = incomplete((), findings.replaced).text
+        yield Reason("bytes", f"{text}; memcli shows � for them until it is saved as UTF-8")
 
 
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:

@@ -12,7 +12,7 @@ from memcli import system
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import AUTO, IndexModel, OpenedEncoder
 from memcli.errors import AwayError, Reason, RetrieverError, RetryLaterError
-from memcli.indexing.notices import broken_front_matter, broken_names, unmatched
+from memcli.indexing.notices import broken_front_matter, names_in, unmatched
 from memcli.indexing.progress import published_progress
 from memcli.record import Record
 from memcli.store.run_records import AWAITED_SECONDS
@@ -243,7 +243,7 @@ def sync(
             vectors.make(change, None if job.full else job.texts)
         pruned = change.tidy(unused_days=0) if job.prune else 0
         pending, chunks = vectors.pending(change), change.counts().chunks
-        broken = broken_names(change.facts)
+        broken = names_in(change.facts.broken)
         warnings = (
             *([broken_front_matter(broken)] if broken else ()),
             *unmatched(settings.sources, change.known),

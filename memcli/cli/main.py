@@ -151,7 +151,10 @@ def _next_step(error: OSError) -> str:
     if error.errno in (errno.EACCES, errno.EPERM) and isinstance(error.filename, str):
         from shlex import quote  # people paste hints
 
-        return f"ls -ld {quote(error.filename)}"
+        at = error.filename
+        while not os.path.lexists(at) and os.path.dirname(at) != at:  # its folder is not writable
+            at = os.path.dirname(at) or "."
+        return f"ls -ld {quote(at)}"
     return "the same command again"
 
 

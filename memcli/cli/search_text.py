@@ -261,7 +261,15 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
 def _lines(passage: RankedPassage, words: Sequence[str], shape: Shape) -> list[tuple[int, Snippet]]:
     """Return the lines of a passage as they are printed in a pipe."""
     lines = numbered(passage, words=words)
-    return [(at, clipped(line, LIST_CHARS)) for at, line in lines] if shape.one_line else lines
+    if shape.one_line:
+        return [(at, clipped(line, LIST_CHARS)) for at, line in lines]
+    return [each for each in lines if not _repeats_name(passage, each[1].text)] or lines
+
+
+def _repeats_name(passage: RankedPassage, line: str) -> bool:
+    """Return whether a line is a heading that says no more than the name of its file."""
+    name = passage.about.path.rpartition("/")[2].rpartition(".")[0]
+    return line.startswith("#") and line.lstrip("#").strip() == name
 
 
 def _key(passage: RankedPassage, number: int, line: Snippet) -> tuple[tuple[str, str], int, str]:

@@ -72,6 +72,11 @@ def packed(
     return PackedParts(page.parts(), left, idle, room)
 
 
+def shortest(part: ContextPart) -> ContextPart:
+    """Cut a part down to its best line."""
+    return _window(part, *part.cuts[-1]) if part.cuts else part
+
+
 def cited(part: ContextPart) -> list[CitedLine]:
     """List the lines that a part of a summary cites."""
     about = part.excerpt.about

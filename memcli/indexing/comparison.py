@@ -42,6 +42,7 @@ class IndexComparison(Record):
     changes: PlannedChanges
     is_indexed: bool
     is_read: bool  # a run has read all files once; else the index is of some of them
+    replaced: str | None = None  # see `Facts`
     out_of_scope: tuple[Reason, ...] = ()  # why documents go although their files exist
 
     @property
@@ -104,6 +105,7 @@ def compare_index(
         ),
         is_indexed=snapshot is not None,
         is_read=facts.mounts is not None,
+        replaced=facts.replaced,
         out_of_scope=planned.out_of_scope,
     )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -27,7 +27,7 @@ from memcli.markdown.segments import description_of
 from memcli.markdown.transcript import first_day
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import Document, FileText, Limits, Lineage, Skip, Source, Stretch, Turn
-from memcli.workspace.dating import document_days, heading_days
+from memcli.workspace.dating import document_days, heading_days, path_days
 from memcli.workspace.globs import matcher
 
 USER_FILES = ("MEMORY.md", "USER.md")
@@ -117,7 +117,7 @@ def build_document(
     lineage = _lineage(source, path, claims)
     always = trusted and (claims.get("always") is True or _marked(source.always, path))
     soft = trusted and (claims.get("soft") is True or _marked(source.soft, path))
-    is_log = days is not None and not stamped and claims.get("kind") != NOTE
+    is_log = days is not None and not stamped and _is_log(parsed, path, claims, turns, source)
     plain = _plain(source, path, days, is_log=is_log)
     return plain._replace(
         title=title,
@@ -133,6 +133,25 @@ def build_document(
         chunks=chunks,
         lineage=lineage,
     )
+
+
+def _is_log(
+    parsed: ParsedMarkdown,
+    path: str,
+    metadata: Mapping[str, Any],
+    turns: Sequence[Turn],
+    source: Source,
+) -> bool:
+    """Return whether a document with a date is a log: by its kind, path, turns or headings.
+
+    A date in the front matter alone does not make a log of a page about a person.
+    """
+    kind = metadata.get("kind")
+    if kind in ("log", NOTE):
+        return bool(kind == "log")
+    headings = (block.title or "" for block in parsed.blocks if block.kind == "heading")
+    is_conversation = source.is_transcripts or bool(turns)
+    return is_conversation or path_days(path) is not None or any(map(heading_days, headings))
 
 
 def _text_lines(parsed: ParsedMarkdown) -> Iterator[str]:

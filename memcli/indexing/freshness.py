@@ -7,7 +7,7 @@ Later it takes the writer lock only if it is free at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
@@ -20,10 +20,10 @@ from memcli.errors import (
     RetrieverError,
     StoreError,
 )
-from memcli.indexing.comparison import IndexComparison, compare_index
-from memcli.indexing.planning import Settings, altered, plan, settings_meta
+from memcli.indexing.comparison import NOT_TEXT, IndexComparison, compare_index
+from memcli.indexing.planning import BY_BYTES, Settings, altered, plan, settings_meta
 from memcli.record import Record
-from memcli.types import EMPTY, OUT_OF_DATE, UP_TO_DATE, Encoder, KnownFile, Listing, shown
+from memcli.types import EMPTY, OUT_OF_DATE, UP_TO_DATE, Encoder, KnownFile, Listing, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress, Report
@@ -60,6 +60,12 @@ class Freshness(Record):
     name: str = ""  # this and the next two: of one of several workspaces
     folder: str = ""
     is_own: bool = False  # it belongs to the workspace that asks
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every file was searched, as far as it is text."""
+        codes = ("incomplete", "unread", "unlisted")
+        return not self.pending and not any(each.code in codes for each in self.notices)
 
 
 def freshen(
@@ -212,7 +218,9 @@ def _freshness(comparison: IndexComparison) -> Freshness:
         from memcli.indexing.notices import settings_changed
 
         reason = settings_changed(comparison)
-    notices = (*comparison.out_of_scope, *_unseen(comparison.listing))
+    skips, known = comparison.listing.skips, comparison.known
+    unsearched = _incomplete(skips, known, comparison.replaced, comparison.changes.removed)
+    notices = (*comparison.out_of_scope, *_unseen(comparison.listing), *unsearched)
     return Freshness(comparison.state, comparison.pending, reason, notices, missing=missing)
 
 
@@ -221,15 +229,13 @@ def _bring_in(
 ) -> tuple[Freshness, bool]:
     """Store what differs, and return whether texts may now need a vector."""
     from memcli.indexing.indexer import apply, index
-    from memcli.indexing.notices import missing_files, not_searched
+    from memcli.indexing.notices import missing_files
 
     notices: list[Reason] = []
     known: Mapping[Key, KnownFile] = {}
     if whole or change.notices or altered(settings, change.facts):
         report = index(change, settings, on_progress=on_progress)
         notices += [Reason("damaged", notice) for notice in report.notices]
-        too_large = [skip for skip in report.skips if skip.reason == "too-large"]
-        notices += map(not_searched, too_large[:NOTICES])
     else:
         known = change.known()
         planned = plan(settings, known, change.facts.mounts)
@@ -244,7 +250,9 @@ def _bring_in(
         )
         change.set_facts(settings_meta(settings), revise=False)
         change.tidy(pages=SETTLE_PAGES)
-    notices += (*report.out_of_scope, *report.flaws[:NOTICES], *_unseen(report))
+    flaws = [each for each in report.flaws if each.code != "bytes"]  # which `_incomplete` names
+    notices += (*report.out_of_scope, *flaws[:NOTICES], *_unseen(report))
+    notices += _incomplete(report.skips, change.known(), change.facts.replaced)
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
         return Freshness(UP_TO_DATE, 0, None, tuple(notices)), has_new
@@ -294,6 +302,24 @@ def _embed(
     except StoreError as error:
         return [error.reason]
     return []
+
+
+def _incomplete(
+    skips: Iterable[Skip],
+    known: Mapping[Key, KnownFile],
+    replaced: str | None,
+    removed: Container[str] = (),
+) -> tuple[Reason, ...]:
+    """Return a warning of files that are not searched, or not as they are."""
+    unsearched = {shown(*key) for key, file in known.items() if file.hash == NOT_TEXT}
+    unsearched |= {shown(skip.source, skip.path) for skip in skips if skip.reason in BY_BYTES}
+    if not (unsearched or replaced):
+        return ()
+    from memcli.indexing.notices import incomplete, names_in
+
+    names = sorted(name for name in unsearched if name not in removed)
+    mangled = [name for name in names_in(replaced) if name not in removed]
+    return (incomplete(names, mangled),) if names or mangled else ()
 
 
 def _unseen(listing: Listing | Report) -> tuple[Reason, ...]:

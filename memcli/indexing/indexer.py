@@ -14,7 +14,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import is_readable
 from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
-from memcli.indexing.notices import broken_names, flaws, has_broken_front_matter
+from memcli.indexing.notices import flaws, has_broken_front_matter, names_in
 from memcli.indexing.planning import (
     BY_BYTES,
     Plan,
@@ -91,7 +91,7 @@ def apply(
     todo = [*newest, *planned.diff.suspect]
     deferred: tuple[Key, ...] = ()
     unchanged = planned.diff.unchanged
-    broken = set(broken_names(change.facts))
+    marks = _Marks(change)
     group = 0
     with change.together() as commit:
         for done, stat in enumerate(todo):
@@ -112,18 +112,19 @@ def apply(
                 was_text = before is not None and before.hash != b""
                 if was_text and taken.reason in (*BY_BYTES, "unparsable"):
                     changed.append(name)
-                    _note(change, broken, name, is_broken=False)
+                    marks.note(name)
             else:
                 file, document = taken
                 faults += flaws(name, file, document)
-                _note(change, broken, name, is_broken=has_broken_front_matter(file, document))
+                is_broken = has_broken_front_matter(file, document)
+                marks.note(name, broken=is_broken, replaced=file.damaged)
                 if before:
                     changed.append(name)
                 else:
                     added[stat.source, stat.path] = file.hash
         for key in planned.diff.removed:
             change.remove(key)
-            _note(change, broken, shown(*key), is_broken=False)
+            marks.note(shown(*key))
         change.set_facts({"mounts": planned.mounts, **_folder(settings)}, revise=False)
     check_lineage(change, settings)
     moves = pair_moves(added, {key: known[key].hash for key in planned.diff.removed})
@@ -139,11 +140,22 @@ def apply(
     )
 
 
-def _note(change: Change, broken: set[str], name: str, *, is_broken: bool) -> None:
-    """Remember whether the front matter of a document is not YAML."""
-    if is_broken != (name in broken):
-        broken.symmetric_difference_update([name])
-        change.set_facts({"broken": json.dumps(sorted(broken))}, revise=False)
+class _Marks:
+    """The documents with a flaw, which the index remembers by name."""
+
+    def __init__(self, change: Change) -> None:
+        self._change = change
+        self._names = {
+            "broken": set(names_in(change.facts.broken)),
+            "replaced": set(names_in(change.facts.replaced)),
+        }
+
+    def note(self, name: str, **flaws: bool) -> None:
+        """Remember which flaws a document has: `broken`, `replaced`."""
+        for flaw, names in self._names.items():
+            if flaws.get(flaw, False) != (name in names):
+                names.symmetric_difference_update([name])
+                self._change.set_facts({flaw: json.dumps(sorted(names))}, revise=False)
 
 
 def _take_in(

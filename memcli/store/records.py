@@ -22,6 +22,7 @@ class Facts(Record):
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # the settings of the sources
     broken: str | None = None  # documents whose front matter is not YAML, as JSON
+    replaced: str | None = None  # documents with bytes that were not text, as JSON
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read
     # A change does not write these two, which a server sets.
     origin: str = ""  # machine and folder that store it; "" if only this user does

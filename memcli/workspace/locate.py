@@ -76,15 +76,17 @@ def locate(
     for folder in (repository_around(here), here):
         if anywhere or not is_everything(folder, home):
             return Site(folder, "")
+    what = "the file system" if os.path.dirname(here) == here else "a home folder"
     raise NotFoundError(
-        f"no workspace at or above {cwd}, and a whole home folder is not searched", hint=_HINT
+        f"no workspace at or above {cwd}, and memcli does not search the whole of {what}",
+        hint=_HINT,
     )
 
 
 def nothing_in(folder: str) -> NotFoundError:
     """Return the error for a folder without a mark and without Markdown."""
     return NotFoundError(
-        f"no workspace at or above {folder}, no Markdown below it, and no agent's memory of it",
+        f"no workspace at or above {folder}, and no Markdown files below it",
         hint="memcli init",
     )
 
@@ -196,7 +198,8 @@ def _neighbour(path: str) -> str:
     near = get_close_matches(name, names, n=1)
     if near:
         return f"-w {quote(os.path.join(parent, near[0]))}"
-    return f"ls {quote(next(filter(os.path.isdir, upward(parent)), os.sep))}"
+    folder = next(filter(os.path.isdir, upward(parent)), os.sep)
+    return _HINT if os.path.dirname(folder) == folder else f"ls {quote(folder)}"
 
 
 def mark_of(folder: str) -> str:

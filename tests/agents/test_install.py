@@ -68,7 +68,7 @@ def test_what_is_installed_is_taken_back_to_the_byte(
     assert (shown.code, site.tree()) == (0, before)
     is_needed = scope == "project" or name in ("cursor", "vscode", "zed")
     in_project = f" --scope {scope}" if is_needed else ""
-    assert shown.err == (
+    assert shown.err.endswith(
         f"Nothing is written yet. To write it: memcli agents install {name}{in_project}"
         f" --with {parts_of(name, scope)} --apply\n"
     )
@@ -606,3 +606,20 @@ def test_what_is_written_starts_the_server_with_a_path_of_its_own(
         check=True,
     )
     assert "memory" in json.loads(done.stdout)["result"]["instructions"].lower()
+
+
+def test_a_folder_of_notes_is_searched_in_every_project(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = site.home / "notes"
+    notes.mkdir()
+    monkeypatch.chdir(notes)
+    per_project = site.type("agents install claude-code")
+    assert '"args": ["mcp"]' in per_project.out
+    assert "will search the notes of each project; -w FOLDER" in per_project.err
+    (notes / "MEMORY.md").write_text("The pool.\n")
+    preview = site.type("agents install claude-code")
+    assert f'"args": ["mcp", "-w", "{notes}"]' in preview.out
+    assert f"Claude Code will search {notes}.\n" in preview.err
+    (site.project / ".git").rename(notes / ".git")
+    assert '"args": ["mcp"]' in site.type("agents install claude-code").out

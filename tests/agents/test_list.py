@@ -57,6 +57,14 @@ def test_an_agent_is_here_by_its_folder_or_its_program(site: Site) -> None:
     assert said.err == "To install memcli into one: memcli agents install codex\n"
 
 
+def test_a_folder_that_only_memcli_has_filled_is_no_agent(site: Site) -> None:
+    site.type("agents install claude-code --with instructions --apply")
+    here = {line.split()[0]: line.split()[1] for line in site.type("agents").out.splitlines()}
+    assert (here["claude-code"], (site.home / ".claude" / "CLAUDE.md").exists()) == ("no", True)
+    (site.home / ".claude" / "settings.json").write_text("{}")
+    assert "claude-code     yes" in site.type("agents").out
+
+
 def test_the_memory_of_an_agent_is_the_one_that_search_finds(site: Site) -> None:
     (site.home / ".codex" / "memories").mkdir(parents=True)
     slug = re.sub(r"[^A-Za-z0-9]", "-", str(site.project.resolve()))
@@ -84,7 +92,7 @@ def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
     servers, rules = site.home / ".claude.json", site.home / ".claude" / "CLAUDE.md"
     assert state("mcp") == "no"
     site.type("agents install claude-code --with mcp,hooks,instructions --apply")
-    assert _row(site, "claude-code") == ["yes", "no", "user", "user", "no", "user"]
+    assert _row(site, "claude-code") == ["no", "no", "user", "user", "no", "user"]
     assert (state("mcp"), state("hooks"), state("instructions")) == ("installed",) * 3
 
     text = servers.read_text()

@@ -115,8 +115,14 @@ def test_a_name_with_a_colon_is_no_other_file(notes: Path) -> None:
 
 def test_bytes_that_a_search_had_to_replace_are_named(notes: Path) -> None:
     (notes / "latin.md").write_bytes("Schlüssel und Fuchs fox\n".encode("latin-1"))
-    line = "memcli: latin.md: some bytes are not text and were replaced"
-    assert line in typed("search fox")[2]
+    line = "memcli: latin.md has bytes that are not text. Try: memcli status\n"
+    for _ in range(2):
+        err = typed("search 'fox Schlüssel badger'")[2]
+        assert line in err
+        assert "No searched note contains: Schlüssel, badger." in err
+    assert "latin.md has bytes that are not text" in typed("status")[1]
+    assert "latin.md: some bytes are not text and were replaced" in typed("lint")[2]
+    write(notes, "latin.md", "Schlüssel und Fuchs fox\n")
     assert line not in typed("search fox")[2]
 
 

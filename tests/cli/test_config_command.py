@@ -177,11 +177,14 @@ def test_a_folder_without_a_mark_gets_no_file(
     assert done.stderr.endswith("Try: memcli init\n")
 
 
-@pytest.mark.parametrize(("floor", "says"), [("1", True), ("0.97", False)])
-def test_a_setting_without_effect_is_named(notes: Path, floor: str, says: bool) -> None:
+@pytest.mark.parametrize(
+    ("days", "floor", "says"), [("9", "1", True), ("9", "0.97", False), ("", "1", False)]
+)
+def test_a_setting_without_effect_is_named(notes: Path, days: str, floor: str, says: bool) -> None:
     message = "search.half_life_days has no effect because search.decay_floor is 1.\n"
     for name in ("search", "search.half_life_days"):
-        done = run("config", name, MEMCLI_SEARCH_DECAY_FLOOR=floor)
+        own = {"MEMCLI_SEARCH_HALF_LIFE_DAYS": days} if days else {}
+        done = run("config", name, MEMCLI_SEARCH_DECAY_FLOOR=floor, **own)
         assert (message in done.stderr) == says
     assert message not in run("config", "search.limit").stderr
 

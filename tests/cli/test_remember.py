@@ -32,11 +32,18 @@ def _record(name: str, *arguments: str) -> dict[str, Any]:
 def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
     assert say("remember", "Deploys are on Tuesdays", *NOW) == (0, f"{LOG}:3\n", "")
     assert (notes / LOG).read_text("utf-8") == ("# 2026-02-10\n\n- 14:03 Deploys are on Tuesdays\n")
-    assert say("search", "when are deploys")[1].startswith(f"{LOG}\n1: # 2026-02-10\n3: - 14:03")
+    assert say("search", "when are deploys")[1].startswith(f"{LOG}\n3: - 14:03")
     assert say("remember", "--undo") == (0, "", f"Removed {LOG}:3\n")
     assert not (notes / LOG).exists()
     assert say("remember", "--undo") == (1, "", "memcli: there is no note to undo\n")
     assert LOG not in say("search", "when are deploys")[1]
+
+
+def test_a_log_of_today_beside_the_folder_is_continued(notes: Path) -> None:
+    (notes / "2026-02-10.md").write_text("# Log\n", "utf-8")
+    assert say("remember", "Deploys are on Tuesdays", *NOW)[1] == "2026-02-10.md:3\n"
+    (notes / LOG).write_text("# Log\n", "utf-8")
+    assert say("remember", "Backups go to Porto", *NOW)[1] == f"{LOG}:3\n"
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run", "-qv")])  # which Typer reads

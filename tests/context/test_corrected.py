@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 from memcli.language.correction import corrects
 from memcli.search.corrections import units
-from tests.context.makers import record
+from tests.commands import say
+from tests.context.makers import NOW, record
 
 QUESTIONS = """which database do we use; how long do we keep logs; who is on call; when do we deploy
 what is the pool size; how many jobs a second; which message broker; what is the keepalive
@@ -46,3 +48,15 @@ def test_no_corrected_line_is_unmarked(workspaces: Path, monkeypatch: pytest.Mon
             assert not is_corrected or part["corrected_by"], (question, part["citation"])
             marked += is_corrected
     assert marked > 0
+
+
+def test_a_sure_context_ends_where_a_search_does(workspaces: Path) -> None:
+    root, question = workspaces / "engineer", "when may we deploy"
+    made = record(root, question, "--budget", "800", "--tail", "0")
+    _, out, _ = say("search", question, "--json", "-w", str(root), "--now", NOW)
+    found = json.loads(out)
+    assert (made["match"], found["match"]) == ("strong", "strong")
+    places = [each["citation"] for each in made["parts"]]
+    searched = [each["citation"] for each in found["results"]]
+    assert places[: len(searched)] == searched
+    assert (places[0], len(places) <= 3) == ("memory/2025-04-08.md:11-14", True)

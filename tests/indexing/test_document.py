@@ -70,7 +70,16 @@ def test_a_page_with_a_date_is_a_log_unless_it_says_that_it_is_a_note() -> None:
     dated = "date: 2026-02-10\nkind: note"
     document = made(f"---\n{dated}\n---\nThe pool.\n", "pool.md")
     assert (document.date, document.kind, document.scope) == ("2026-02-10", "note", "global")
-    assert made(f"---\n{dated}s\n---\nThe pool.\n", "pool.md").kind == "log"
+    logs = (
+        ("pool.md", "kind: log", ""),
+        ("2026-02-10.md", "", ""),
+        ("pool.md", "", "## 2026-02-11\n"),
+    )
+    for path, kind, heading in logs:
+        text = f"---\ndate: 2026-02-10\n{kind}\n---\n{heading}\nThe pool.\n"
+        assert made(text, path).kind == "log"
+    person = made("---\ndate: 2026-02-10\n---\n# Wei\n\nBorn on 3 May.\n", "people/wei.md")
+    assert (person.kind, person.date) == ("note", "2026-02-10")
 
 
 def test_a_stamp_dates_a_note_that_stays_a_note() -> None:

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from shlex import quote
 from shutil import which
 
@@ -37,7 +37,7 @@ from memcli.cli.options import CommandArgument, GroupCommand, Option, Options, c
 from memcli.cli.terminal import Terminal
 from memcli.config.keys import similar
 from memcli.config.settings import user_file
-from memcli.errors import ExitCode, UsageError, install_extra
+from memcli.errors import ExitCode, NotFoundError, UsageError, install_extra
 from memcli.record import Record
 from memcli.workspace import atomic_write
 from memcli.workspace.locate import Environment, is_everything, locate, repository_around
@@ -62,7 +62,7 @@ def run_list(options: Options) -> int:
             {
                 "name": agent.name,
                 "title": agent.title,
-                "here": is_here(agent, machine),
+                "here": is_here(agent, machine, state),
                 "memory": _memory(agent, machine),
                 "parts": [part._asdict() for part in part_states(agent, machine, state, started)],
             }
@@ -98,14 +98,15 @@ _PACKAGE = "mcp"  # the SDK of the server
 def run_install(options: Options) -> int:
     """Install memcli into an agent: show what would change, and write it with --apply.
 
-    With -w the agent always gets that workspace. Otherwise it gets the one of each project.
+    With -w, or in a folder of notes, the agent always gets that workspace. In a git repository
+    it gets the one of each project.
 
     Examples: memcli agents install claude-code      memcli agents install codex --apply
     """
     agent = named_agent(options.agent, "install")
     terminal = Terminal.of_process(options)
-    machine, started = this_machine(), launcher(options.workspace)
-    started = started._replace(writes=options.write)
+    machine = this_machine()
+    started = launcher(options.workspace or _notes_here(machine))._replace(writes=options.write)
     scope = options.scope or agent.usual_scope(machine, started.workspace)
     named_parts = _words(options.parts or ())
     if (
@@ -122,9 +123,23 @@ def run_install(options: Options) -> int:
             hint="go to a repository, or leave --scope out",
         )
     places = _places(agent, scope, _parts(agent, scope, options.parts, terminal))
+    if not (options.apply or options.json or agent.memory):
+        what = started.workspace or "the notes of each project; -w FOLDER names others"
+        terminal.say(f"{agent.title} will search {what}.")
     job = AgentJob(agent, "install", scope, tuple(place.part for place in places), options)
     run_job(job, terminal, lambda planner: planner.install(agent, places, started), machine)
     return ExitCode.OK
+
+
+def _notes_here(machine: Machine) -> list[str]:
+    """Return the marked workspace of the current folder, unless that is a git repository."""
+    here = current_folder()
+    if not here or (machine.project and os.path.exists(os.path.join(machine.project, ".git"))):
+        return []
+    with suppress(NotFoundError):
+        place = locate(None, None, here, home=machine.home)
+        return [place.root] if place.by else []
+    return []
 
 
 def _parts(

@@ -118,9 +118,9 @@ SPEED_RUNS = 3
 
 
 def run_check(options: Options) -> int:
-    """Measure quality and speed, and print only what got worse.
+    """Measure quality and speed, and say whether something got worse.
 
-    It compares the run with the best one since the last --accept. It prints one line and exits 1 if
+    It compares the run with the best one since the last --accept. It prints a line and exits 1 if
     nDCG@10 fell, search is slower, or an important question is no longer answered.
 
     Examples: memcli bench check -w notes      memcli bench check questions.jsonl --accept
@@ -187,7 +187,7 @@ def _speak(trace: CheckTrace, command: CommandContext) -> None:
     if lines:
         more = f" (and {len(lines) - 1} more: memcli bench report)" if len(lines) > 1 else ""
         terminal.write(terminal.safe_line(f"memcli bench check: {lines[0]}{more}") + "\n")
-    elif terminal.verbose:
+    else:
         mean = trace.quality.categories["all"]["nDCG@10"]
         since = f", best since {trace.reference[:10]}" if trace.reference else ""
         terminal.say(f"nDCG@10 {mean:.3f}; nothing got worse{since}.")

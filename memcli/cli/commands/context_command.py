@@ -12,8 +12,9 @@ from memcli.cli.command_context import CommandContext, command_context, progress
 from memcli.cli.filters import check_as_of, sync_of
 from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.context.assemble import Sharing, check_shares, tokens
+from memcli.context.packing import shortest
 from memcli.context.parts import ALWAYS, PASSAGES, PREFERENCES, RECENT, SOFT, ContextPart, markdown
-from memcli.errors import ExitCode
+from memcli.errors import BudgetError, ExitCode
 
 if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
@@ -65,6 +66,8 @@ def run(options: Options) -> int:
 
         record = side_files.trace_of_context(assembly, command, budget=sharing.budget)
         side_files.write_trace(options.trace, record, command)
+    if assembly.assembled.left_out and not assembly.assembled.parts:
+        raise _nothing_fits(assembly.assembled.left_out, text, sharing.budget)
     write(assembly, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
         parts = assembly.assembled.parts
@@ -142,19 +145,25 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
         where = soft[0].excerpt.about.citation
         terminal.warn(f"rules are cut from {where} on because of the budget")
     if not assembled.parts:
-        terminal.say(_why_nothing(assembled.left_out))
+        terminal.say("No passages found.")
     elif assembly.answer is not None:
         search_output.say_match(assembly.answer, terminal)
     if explain:
         _explain(assembly, sharing, command)
 
 
-def _why_nothing(left_out: Sequence[ContextPart]) -> str:
-    if not left_out:
-        return "No passages found."
-    best = max(left_out, key=lambda part: (part.score or 0.0, -tokens([part])))
-    what = "best passage" if best.score else "shortest part"
-    return f"Nothing fits the budget: the {what} takes {tokens([best])} tokens."
+def _nothing_fits(left_out: Sequence[ContextPart], text: str, budget: int) -> BudgetError:
+    """Return the error for a budget that is too small for the best line."""
+    from shlex import quote  # people paste hints
+
+    best = max(map(shortest, left_out), key=lambda part: (part.score or 0.0, -tokens([part])))
+    needed = tokens([best])
+    question = f"{quote(text)} " if text else ""
+    return BudgetError(
+        f"{best.excerpt.about.citation} needs {needed} tokens, and the budget is {budget}",
+        hint=f"memcli context {question}--budget {needed}",
+        needed=needed,
+    )
 
 
 def _explain(assembly: Assembly, sharing: Sharing, command: CommandContext) -> None:

@@ -115,7 +115,7 @@ def _server() -> ModuleType:
         if package == "memcli":
             raise
         raise UsageError(
-            f"the server speaks through the package mcp, and {package} is not installed",
+            f"the MCP server needs the package {package}, which is not installed",
             hint=install_extra("mcp"),
         ) from None
     return server

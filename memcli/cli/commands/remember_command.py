@@ -75,7 +75,9 @@ def _text(words: list[str]) -> str:
     """Return the text of the command line or of stdin."""
     if words != ["-"]:
         if not words:
-            raise UsageError("there is nothing to remember", hint=_HINT)
+            has_stdin = bool(sys.stdin) and not sys.stdin.isatty()
+            hint = "memcli remember -" if has_stdin else _HINT
+            raise UsageError("there is nothing to remember; - reads the note from stdin", hint=hint)
         return " ".join(words)
     data = sys.stdin.buffer.read(MOST_BYTES + 1) if sys.stdin else b""
     if len(data) > MOST_BYTES:

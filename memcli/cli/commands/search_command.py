@@ -265,7 +265,7 @@ def _say_joined(options: Options, questions: Sequence[str], command: CommandCont
     words = options.query or []
     if len(words) > len(questions) == 1 and any(map(_has_space, words)):
         command.terminal.say(
-            f"{len(words)} arguments are one question, because no more than half contain a space"
+            "The arguments are one question. To ask several, write each on a line of --stdin."
         )
 
 
