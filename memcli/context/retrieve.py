@@ -330,10 +330,10 @@ def newer_lines_first(
     for part in parts:
         marked, behind = _marked(part, newer), list[ContextPart]()
         quoted, words = _quoted([part]), stems_of(question)
-        asked = {line.citation for each in quoted for line in newer.of(each, words)}
+        citations = {line.citation for each in quoted for line in newer.of(each, words)}
         for line in marked.corrected_by:
             if not any(_has(other.excerpt.about, line) for other in (*parts, *ranked)):
-                place = ranked if line.citation in asked else behind
+                place = ranked if line.citation in citations else behind
                 place += _lines_of(snapshot, line, part)
         if not all(map(newer.is_past, quoted)):
             ranked.append(marked)
