@@ -166,7 +166,7 @@ def by_night(*values: object) -> list[ParameterSet]:
     return [pytest.param(value, marks=pytest.mark.nightly) for value in values]
 
 
-def told(reason: Reason | None) -> str:
+def reason_text(reason: Reason | None) -> str:
     """Give a reason as a person reads it; empty for none."""
     return sentence(reason) if reason else ""
 

@@ -188,7 +188,9 @@ def failures(
         if fell > gates.max_drop:
             before = average([old.scores[HEADLINE] for old, _ in pairs(baseline, rows)])
             fall = f"{HEADLINE} fell from {before:.3f} to {before - fell:.3f}"
-            lines.append(fall + _culprit(baseline, rows))
+            changed = moves(baseline, rows)
+            has_worse = bool(changed) and changed[0].delta < 0
+            lines.append(fall + (f"; worst: {move_text(changed[0])}" if has_worse else ""))
     if gates.max_p95_ms is not None and p95_ms > gates.max_p95_ms:
         lines.append(f"a search takes {p95_ms:.0f} ms (p95), above {gates.max_p95_ms:g} ms")
     return lines
@@ -217,11 +219,6 @@ def move_text(move: Move) -> str:
 
 def _rank_text(row: Row) -> str:
     return "not found" if row.rank is None else f"rank {row.rank}"
-
-
-def _culprit(baseline: Sequence[Row], rows: Sequence[Row]) -> str:
-    changed = moves(baseline, rows)
-    return f"; worst: {move_text(changed[0])}" if changed and changed[0].delta < 0 else ""
 
 
 KEPT = 90  # nights that are kept

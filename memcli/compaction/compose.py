@@ -43,7 +43,7 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
     the rest of the name. If only a program or a model reads the text, each sentence cites the path
     of its log. A log without a quoted line gets a line that only cites it.
     """
-    sections: dict[str, list[str]] = {}
+    sections: list[list[str]] = []
     for (path, date), group in groupby(_readable(entries), key=lambda e: (e.path, e.date)):
         section = list(group)
         name = log_name(path) if is_read else ""
@@ -56,8 +56,11 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
         if day and heading == f"## {name}" and len(own) <= OF_A_MONTH and not has_headings:
             heading = f"## {month}"
             own = [f"{day}:".join(line.rsplit(":", 1)) for line in own]
-        sections.setdefault(heading, []).extend(own)
-    text = "\n\n".join("\n".join((heading, *lines)) for heading, lines in sections.items())
+        if sections and sections[-1][0] == heading:
+            sections[-1] += own
+        else:
+            sections.append([heading, *own])
+    text = "\n\n".join("\n".join(lines) for lines in sections)
     return f"{text}\n" if text else ""
 
 

@@ -107,7 +107,8 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
         changed = [at for at in summary.changed if at.rpartition(":")[0] not in missing]
         result += [Problem(path, "orphan", f"{parent} is gone") for parent in missing]
         result += [Problem(path, "out_of_date", f"{at} has changed") for at in changed]
-        result += [Problem(path, "invented", _invented(line)) for line in summary.invented]
+        invented = (_invented(line, summary.text) for line in summary.invented)
+        result += [Problem(path, "invented", detail) for detail in invented]
         result += [Problem(path, "out_of_date", f"{at} is not valid") for at in summary.rests_on]
         if path in _below(path, by_path):
             result.append(Problem(path, "cycle", "it is made from itself"))
@@ -126,9 +127,11 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
     return result
 
 
-def _invented(line: str) -> str:
-    """Describe the error in a line of a summary."""
-    cite = cited(line)
+def _invented(line: str, text: str) -> str:
+    """Describe the error in a line of a summary; the headings above it may name its log."""
+    rows = text.split("\n")
+    cite = next((cite for number, cite in cited_lines(text) if rows[number - 1] == line), None)
+    cite = cite or cited(line)
     if cite is None:
         return f"cites nothing: {line[:SHOWN_CHARS]}"
     at = f"{cite.path}:{lines_of(cite.first, cite.last)}"

@@ -169,7 +169,11 @@ class SharedMemory:
             return self.opened(workspace)
         preparation = self.prepare()
         if not preparation.is_readable.wait(PATIENCE_SECONDS):
-            raise _not_ready(preparation.progress)
+            far = ""
+            if now := preparation.progress:
+                far = f": {now.done:,} of {now.total:,} {_STAGES[now.stage]}"
+            text = f"the first index is being built{far}"
+            raise BusyError(text, hint="the same call in 20 seconds")
         if preparation.error is not None:
             with self._opening:
                 if self._preparation is preparation:
@@ -214,11 +218,6 @@ def _is_home(root: str) -> bool:
 def _without_bound(memory: Workspaces) -> Workspaces:
     """Let a first index of any size be made: a server lives for hours."""
     return memory.having(lambda config: config.having({"sync.first": WITHOUT_BOUND}))
-
-
-def _not_ready(progress: IndexProgress | None) -> BusyError:
-    far = f": {progress.done:,} of {progress.total:,} {_STAGES[progress.stage]}" if progress else ""
-    return BusyError(f"the first index is being built{far}", hint="the same call in 20 seconds")
 
 
 def _unopened(memory: Workspaces) -> list[int | None]:

@@ -21,7 +21,6 @@ from memcli.checking import Any
 from memcli.errors import BusyError, StoreError
 from memcli.store.run_records import Owner, WatchRecord, Work
 from memcli.system import FILE_FLAGS, try_lock
-from memcli.workspace import atomic_write
 from memcli.workspace.openat import let_go
 
 RETRY_SECONDS = 0.05
@@ -176,10 +175,15 @@ class Watching:
     def tell(self, record: WatchRecord) -> None:
         """Write the record in one step; on a full disk or in no folder the old one stays."""
         self._pid = record.pid
-        folder, name = os.path.split(self._store + SUFFIX)
-        data = json.dumps(record._asdict()).encode()
+        path = self._store + SUFFIX
         with suppress(OSError):
-            atomic_write.write(folder, name, data, mode=0o600, replaces=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | FILE_FLAGS
+            descriptor = os.open(f"{path}.new", flags, 0o600)
+            try:
+                os.write(descriptor, json.dumps(record._asdict()).encode())
+            finally:
+                os.close(descriptor)
+            os.replace(f"{path}.new", path)
 
     def end(self) -> None:
         """Remove the record, if this process wrote it."""

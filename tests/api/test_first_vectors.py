@@ -10,7 +10,7 @@ from memcli.api.memory import Memory
 from memcli.api.sync import IndexRun
 from memcli.api.workspace import SYSTEM_CLOCK
 from memcli.search.retrievers import RetrieverUse, missing_vectors
-from tests.support import told, write
+from tests.support import reason_text, write
 
 QUESTION = "how long are the backups kept"
 NOISE = 12
@@ -42,7 +42,7 @@ def test_the_best_keyword_matches_are_embedded_and_kept(notes: Path) -> None:
         assert 0 < first.embedded < first.total
         again = semantic(memory)
         assert again.embedded == first.embedded
-    assert told(missing_vectors(first)) == (
+    assert reason_text(missing_vectors(first)) == (
         "semantic search over the best keyword matches; 35 % of the folder is embedded."
         " Try: memcli index"
     )

@@ -6,19 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.bench.metrics import NAMES, Difference, paired
+from memcli.bench.metrics import NAMES, paired
 from memcli.bench.quality import ABLATIONS, row
 from memcli.bench.quality_text import ablation_table
 from memcli.search.options import PROFILES
 from memcli.search.stages import SWITCHES
-
-
-def test_a_constant_difference_is_certain() -> None:
-    found = paired([0.5, 0.25, 0.0], [0.75, 0.5, 0.25])
-    assert found == pytest.approx((0.25, 0.25, 0.25))
-    assert paired([], []) == Difference(0.0, 0.0, 0.0)
-    with pytest.raises(ValueError, match="2 questions cannot be paired with 1"):
-        paired([1.0, 1.0], [1.0])
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))

@@ -188,7 +188,7 @@ def reworded(plan: CompactionPlan, how: Summarise) -> list[SummaryDraft]:
 
 
 HEAD = ["workspace", "questions", "tokens left", "default search before", "after",
-        "summaries only", "first sentences", "TF-IDF"]  # fmt: skip
+        "summaries only", "first sentences: tokens left", "first sentences", "TF-IDF"]  # fmt: skip
 
 
 OPTIONS = (
@@ -214,7 +214,11 @@ def main(options: Namespace) -> str:
             after = space.recall(Filters(), 1000)
             alone = [space.recall(Filters(view="active"), 2000)]
             for how in () if options.no_baselines else (first_sentences, by_tf_idf):
-                space.write(reworded(plan, how))
+                drafts = reworded(plan, how)
+                space.write(drafts)
+                if how is first_sentences:
+                    tokens = sum(draft.lineage.summary_tokens for draft in drafts)
+                    alone.append(tokens / plan.tokens[0])
                 alone.append(space.recall(Filters(view="active"), 2000))
         name = f"{source.parent.name}/{source.name}"
         figures = [plan.ratio or 1.0, before, after, *alone]

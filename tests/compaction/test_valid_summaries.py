@@ -106,6 +106,7 @@ def test_what_is_invented_is_told_with_what_it_cites(notes: Path) -> None:
     assert lineage is not None
     for line, detail in (
         (f"- We deploy on Friday. ({FIRST}:3)", f"is not in {FIRST}:3: We deploy on "),
+        ("## 2025-03\n- We deploy on Friday. (01:3)", f"is not in {FIRST}:3: We deploy on "),
         ("- We deploy on Friday.", "cites nothing: - We deploy on Friday."),
     ):
         file.write_text(document(lineage, f"# 2025-03-01\n\n{line}\n- … ({SECOND}:1-5)\n"))

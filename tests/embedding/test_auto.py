@@ -12,7 +12,7 @@ from memcli.embedding.models import E5, INT8, fingerprint
 from memcli.embedding.multilingual import e5_fingerprint
 from memcli.embedding.registry import announcement, is_due, open_encoder, resolve_auto, weigh
 from tests.cli.processes import run
-from tests.support import told, write
+from tests.support import reason_text, write
 
 AUTO = Choice(names=("auto",))
 ENGLISH = "The deploy window is from eight to three on all days but Friday."
@@ -72,7 +72,7 @@ def test_the_extra_is_chosen_where_it_is_installed(packages: Path) -> None:
     assert resolve_auto(chosen, IndexModel(None, None)).names == ("onnx", "bundled", "openai")
     # A file that is not the model is passed over.
     opened = open_encoder(AUTO, remembered=other)
-    assert "is not the pinned multilingual-e5-small-q4" in told(opened.reason)
+    assert "is not the pinned multilingual-e5-small-q4" in reason_text(opened.reason)
 
 
 def test_a_change_of_the_model_is_announced() -> None:

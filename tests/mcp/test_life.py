@@ -266,7 +266,7 @@ def test_what_the_server_is_built_on_is_named_where_it_is_missing(
     out, err = server.communicate(timeout=60)
     assert (server.returncode, out) == (2, "")
     assert err == (
-        f"memcli: the server speaks through the package mcp, and {package} is not installed\n"
+        f"memcli: the MCP server needs the package {package}, which is not installed\n"
         f"Try: {install_extra('mcp')}\n"
     )
 

@@ -11,13 +11,11 @@ import pytest
 from memcli.errors import BusyError
 from memcli.store.lock import Watching, living_watcher, watching
 from memcli.store.run_records import WatchRecord
-from memcli.workspace.atomic_write import BEGUN
 from tests.store.test_lock import hold
 
 HOLDER = """
 import os, sys
 from memcli.store.run_records import WatchRecord
-from memcli.workspace.atomic_write import BEGUN
 from memcli.store.lock import watching
 with watching(sys.argv[1], sleep=lambda seconds: None) as watch:
     watch.tell(WatchRecord(os.getpid(), since="2026-02-20T09:00:00+00:00", backlog=3))
@@ -63,7 +61,7 @@ def test_the_record_is_private_whole_and_removed(store: str) -> None:
         watch.tell(record)
         assert living_watcher(store) == record
         assert Path(store + ".watch").stat().st_mode & 0o777 == 0o600
-        assert not [*Path(store).parent.glob(f"{BEGUN}*")]
+        assert not Path(store + ".watch.new").exists()
     assert not Path(store + ".watch").exists()
     assert living_watcher(store) is None
 
@@ -90,8 +88,7 @@ def test_a_record_that_cannot_be_written_is_no_reason_to_stop(store: str) -> Non
     watch = Watching(store)
     watch.tell(WatchRecord(1))  # the folder does not exist
     Path(store).parent.mkdir()
-    begun = f"{BEGUN}{os.getpid()}-index.sqlite.watch"
-    Path(store).with_name(begun).symlink_to(Path(store).parent / "victim")
+    Path(store + ".watch.new").symlink_to(Path(store).parent / "victim")
     watch.tell(WatchRecord(1))
     assert not (Path(store).parent / "victim").exists()
     assert not Path(store + ".watch").exists()

@@ -199,11 +199,7 @@ def _tell(
             waiting=len(plan.waiting),
             ratio={"target": command.config("compact.ratio"), "reached": plan.ratio},
             suggested={"questions": questions, "answered": answered},
-            summaries=[{**_described(d.path, d.lineage), "mode": _mode(d), "entries": d.items,
-                        **({"unused": d.unused} if d.unused else {}),
-                        **({"invented": d.invented} if d.invented else {}),
-                        **({"text": d.text} if options.show else {})}
-                       for d in plan.drafts],
+            summaries=[_drafted(draft, has_text=options.show) for draft in plan.drafts],
             declined=[{"sources": [_lines(s) for s in d.sources], "tokens": d.tokens,
                        "reason": d.reason} for d in plan.declined],
             **({"recall": recall.as_record()} if recall else {}),
@@ -247,6 +243,19 @@ def _tell(
         terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
     if recall:
         terminal.say(_recall_text(recall))
+
+
+def _drafted(draft: SummaryDraft, *, has_text: bool) -> dict[str, Any]:
+    """Return the record of a draft."""
+    items = "entries" if draft.lineage.level == 1 else "summaries"
+    return {
+        **_described(draft.path, draft.lineage),
+        "mode": _mode(draft),
+        items: draft.items,
+        **({"unused": draft.unused} if draft.unused else {}),
+        **({"invented": draft.invented} if draft.invented else {}),
+        **({"text": draft.text} if has_text else {}),
+    }
 
 
 def _next_line(options: Options) -> str:
