@@ -78,9 +78,7 @@ class Inspection:
     def _inspected(self, file: FileStat, settings: Settings) -> LintDocument | None:
         content = read(settings, file.source, file.path)
         if isinstance(content, Skip):
-            self.passed.append(
-                skipped(content) if content.reason in BY_BYTES else not_read(content)
-            )
+            self.passed.append(not_read(content))
             return None
         if content.damaged:
             self.passed.append(replaced_bytes(shown(file.source, file.path)))

@@ -303,13 +303,13 @@ def _of_vectors(findings: Findings) -> Iterator[Reason]:
     if usability.reason is not None:
         yield vectors_off(usability.reason)
     if holdings.pending and usability.is_usable and indexing(findings.writer) is None:
-        texts = "1 text has" if holdings.pending == 1 else f"{holdings.pending} texts have"
+        what = "1 segment has" if holdings.pending == 1 else f"{holdings.pending} segments have"
         hint = "memcli index" if findings.has_files else ""
-        yield Reason("not-embedded", f"{texts} no vector yet", hint)
+        yield Reason("not-embedded", f"{what} no vector yet", hint)
     if holdings.counts.left_out and findings.language is None:
         left, of = holdings.counts.left_out, holdings.counts.segments
-        texts = "texts is" if left == 1 else "texts are"
-        text = f"{left} of {of} {texts} found by keywords only: the model cannot read the script"
+        verb = "is" if left == 1 else "are"
+        text = f"{left} of {of} segments {verb} found by keywords only: the model cannot read them"
         yield Reason("script", text, "memcli help settings")
 
 

@@ -23,6 +23,7 @@ RENAMED = 0.5  # share of the passages of a file that the other has too
 LEAST_MOVED = 3  # words; shorter passages occur in many places
 FRONT_MATTER = "front matter"
 _WORD = re.compile(r"\w+")
+_BEGINS_WITH_TIME = re.compile(r"[\[(]?\d\d?:\d\d\b")  # as the lines of a chat
 
 Name = tuple[str, str]  # (source, path)
 
@@ -114,7 +115,9 @@ def passages(name: Name, text: str) -> list[MemoryPassage]:
         if block.kind == "heading":
             path = [each for each in path if each[0] < block.level] + [(block.level, block.title)]
             continue
-        step = 1 if block.kind == "table" else block.end - block.start
+        own = lines[block.start : block.end]
+        is_by_line = block.kind == "table" or all(map(_BEGINS_WITH_TIME.match, own))
+        step = 1 if is_by_line else len(own)
         for start in range(block.start, block.end, step):
             end = min(start + step, block.end)
             content = "\n".join(lines[start:end])

@@ -131,7 +131,9 @@ def semantic_retriever(
     if index_fingerprint is None:
         return off(Reason("not-embedded", "nothing is embedded yet", "memcli index"))
     if counts.left_out and not counts.embeddable:
-        text = "all texts are in scripts that the extra multilingual reads, and this model does not"
+        text = (
+            "all notes are in scripts that this model cannot read; install the extra multilingual"
+        )
         return off(Reason("script", text, OTHER_MODELS))
     if is_partial(counts) and (options.mode == "semantic" or not counts.embedded):
         return off(_too_few(counts))

@@ -211,7 +211,7 @@ def test_messages_say_what_an_answer_is_not(
     (notes / "MEMORY.md").unlink()
     assert "memory: 1 file, 1 removed since" in say("status", folder=notes).out
     needed = re.search(
-        r"passage takes (\d+)", say("context", "pool", "--budget=9", folder=notes).err
+        r"needs (\d+) tokens", say("context", "pool", "--budget=9", folder=notes).err
     )
     assert needed
     assert "Tuesdays" in say("context", "pool", "--budget", needed[1], folder=notes).out

@@ -54,6 +54,8 @@ def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> N
 
 def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> None:
     assert say("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5\n"
+    refused = processes.run("remember", input="A note\n")
+    assert (refused.returncode, refused.stderr.endswith("Try: memcli remember -\n")) == (2, True)
     refused = processes.run("remember", "--check", "-", input=b"\0" * 99)
     assert refused.stderr.startswith("memcli: stdin cannot be checked: 99 NUL bytes")
     place = ("--to", "MEMORY.md", "--heading", "Rules", "--type", "user")

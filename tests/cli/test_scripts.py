@@ -135,4 +135,4 @@ def test_where_it_can_read_nothing_meaning_takes_no_part(tmp_path: Path) -> None
     memcli(tmp_path / "notes", "index", "-q")
     found = json.loads(memcli(tmp_path / "notes", "search", "budget", "--json")[0])
     assert found["retrievers"]["semantic"]["ran"] is False
-    assert found["retrievers"]["semantic"]["reason"].startswith("all texts are in scripts")
+    assert found["retrievers"]["semantic"]["reason"].startswith("all notes are in scripts")

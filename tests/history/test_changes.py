@@ -67,6 +67,14 @@ def test_the_front_matter_of_a_new_file_is_no_news() -> None:
     assert told({}, {"a.md": "---\nstatus: open\n---\nfox\n"}) == [(ADDED, "", "fox")]
 
 
+def test_each_line_of_a_chat_is_a_passage() -> None:
+    chat = (
+        "[09:02] Wei: the disk is full\n[09:03] Jonas: I add a volume\n\nOne text\nof two lines.\n"
+    )
+    keys = [each.key for each in passages(("memory", "chat.md"), chat)]
+    assert keys == [*chat.split("\n")[:2], "One text of two lines."]
+
+
 def test_a_file_that_was_renamed_and_edited_is_told_as_both() -> None:
     items = "".join(f"- item {at} of the list\n" for at in range(6))
     before = {("memory", "a.md"): passages(("memory", "a.md"), items)}

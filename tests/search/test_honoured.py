@@ -203,11 +203,14 @@ def test_a_filter_that_leaves_nothing_is_named(
     assert nothing == {"code": "filter", "reason": text, **({"hint": hint} if hint else {})}
 
 
-def test_a_kind_that_nothing_is_of_and_a_span_that_ends_first_are_errors(told: Told) -> None:
+def test_a_kind_that_nothing_is_of_is_named_and_a_span_that_ends_first_is_an_error(
+    told: Told,
+) -> None:
     assert told("search", "pool", "--kind", "nosuch") == (
-        2,
+        0,
         "",
-        "memcli: no document is of the kind 'nosuch'; the kinds are log, note\nTry: --kind log\n",
+        "No passages found.\n"
+        "memcli: no document has the kind nosuch. Try: memcli ls --count kind\n",
     )
     said = "memcli: the span from 2025-07-01 to 2025-06-01 ends before it begins\n"
     code, _, err = told("search", "pool", "--since", "2025-07-01", "--until", "2025-06-01")

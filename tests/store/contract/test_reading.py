@@ -57,7 +57,7 @@ def test_a_candidate_is_what_was_put(store: Store) -> None:
             chunk_id=excerpt.about.chunk_id, source="memory", path="memory/p.md",
             anchor=chunk.anchor, heading_path=chunk.heading_path, title="The pool",
             start_line=chunk.start_line, end_line=chunk.end_line, date="2025-06-07",
-            document_date="2025-06-07", kind="log", scope="session", source_kind="tool",
+            document_date="2025-06-07", kind="note", scope="global", source_kind="tool",
             trust="trusted",
         )  # fmt: skip
         assert excerpt == Excerpt(
@@ -213,7 +213,7 @@ def test_documents_come_with_what_their_authors_said(store: Store) -> None:
                 None, "{}", "", 0,
             ),
             IndexedDocument(
-                "memory", "memory/p.md", "The pool", "2025-06-07", None, "log", "session",
+                "memory", "memory/p.md", "The pool", "2025-06-07", None, "note", "global",
                 "trusted", 0.5, 0.25, told, "", 2,
             ),
             IndexedDocument(
@@ -266,13 +266,11 @@ def test_documents_are_listed_with_and_without_a_text(store: Store) -> None:
         change.put(document("d.md", ""), stamp_of("d.md", "?"), skip="not-text")
     matter = '{"date": "2025-02-01", "tags": ["infra"], "title": "Pool rules"}'
     rules = IndexedDocument(
-        "memory", "b.md", "Pool rules", "2025-02-01", None, "log", "session", "trusted", None,
+        "memory", "b.md", "Pool rules", "2025-02-01", None, "note", "global", "trusted", None,
         None, matter, "", 1,
     )  # fmt: skip
     bare = rules._replace(path="a.md", trust="untrusted", chunks=0)
-    empty = rules._replace(
-        path="c.md", title="c", date=None, kind="note", scope="global", front_matter="{}", chunks=0
-    )
+    empty = rules._replace(path="c.md", title="c", date=None, front_matter="{}", chunks=0)
     skipped = empty._replace(path="d.md", title="d", skip="not-text")
     with store.snapshot() as snapshot:
         assert snapshot.documents(EVERYTHING) == [bare, rules, empty, skipped]
@@ -283,7 +281,7 @@ def test_documents_are_listed_with_and_without_a_text(store: Store) -> None:
             empty,
             skipped,
         ]
-        assert snapshot.documents(Scope(Filters(kinds=("note",)))) == [empty, skipped]
+        assert snapshot.documents(Scope(Filters(kinds=("log",)))) == []
 
 
 def test_chunks_that_share_a_line_are_told_from_those_that_do_not(store: Store) -> None:
