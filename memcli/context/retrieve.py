@@ -36,7 +36,7 @@ from memcli.store.documents import (
     with_chunks,
 )
 from memcli.store.records import Key, Scope
-from memcli.types import MEMORY_SOURCE, PRIVATE, About, Excerpt, Filters, is_memory
+from memcli.types import MEMORY_SOURCE, PRIVATE, About, Candidate, Excerpt, Filters, is_memory
 from memcli.workspace.dating import moment_of
 
 if TYPE_CHECKING:
@@ -369,18 +369,19 @@ def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Itera
 
 
 def _cuts(passage: RankedPassage, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Take lines off a passage, first those that are farthest from the line that matches best."""
-    candidate = by_line(passage.candidate)
-    parts, start = candidate.segments, passage.starts_at
-    inside = [
-        at for at, part in enumerate(parts) if start <= part.start < start + len(passage.text)
-    ]
-    if len(inside) < 2:
-        return
-    line = cursor_of(passage, words).line
-    on_line = [at for at in inside if parts[at].start_line == line] or inside
-    best = max(on_line, key=lambda at: parts[at].cosine or 0.0)
-    run = Run(inside[0], inside[-1])
+    """Take segments off a passage, first those farthest from the best, and lines off that one."""
+    yield from _narrower(passage.candidate, Run(passage.first, passage.last), passage.best)
+    best = passage._replace(first=passage.best, last=passage.best)
+    candidate, line = by_line(passage.candidate), cursor_of(best, words).line
+    parts, segment = candidate.segments, passage.candidate.segments[passage.best]
+    inside = [at for at, part in enumerate(parts) if segment.start <= part.start < segment.end]
+    if inside:
+        at = next((at for at in inside if parts[at].end_line >= line), inside[-1])
+        yield from _narrower(candidate, Run(inside[0], inside[-1]), at)
+
+
+def _narrower(candidate: Candidate, run: Run, best: int) -> Iterator[tuple[int, int]]:
+    parts = candidate.segments
     while run.first < run.last:
         chars = parts[run.last].end - parts[run.first].start
         narrower = narrowed(candidate, run, best, partial(_is_shorter, chars))
