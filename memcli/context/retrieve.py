@@ -98,8 +98,8 @@ def fixed_of(
     facts = [each for each in lasting if each.about.document not in shown]
 
     def fixed(marks: int = 0) -> FixedParts:
-        newest = _newest(snapshot) if sharing.tail else ()
-        return fix(always, soft, newest, sharing._replace(marks=marks), facts)
+        tail = _tail(snapshot) if sharing.tail else ()
+        return fix(always, soft, tail, sharing._replace(marks=marks), facts)
 
     made = fixed()
     passages = _quoted(made.parts)
@@ -113,7 +113,7 @@ def fixed_of(
     return made._replace(parts=tuple(marked))
 
 
-def _newest(snapshot: Snapshot) -> Iterator[TailEntry]:
+def _tail(snapshot: Snapshot) -> Iterator[TailEntry]:
     """Read the newest entries; only a context with a tail loads this code."""
     from memcli.context.tail import entries
 

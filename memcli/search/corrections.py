@@ -18,7 +18,7 @@ A newer line marks an older one if it corrects that line with a likelihood of SU
 misleads the reader; a wrong order costs little, because both lines are shown. So a newer line comes
 first from a likelihood of LIKELY, and from half of it if its passage contains all words of the
 question. In the part `voices` of `fixtures/eval/corrections` that raises 104 of 127 newer lines
-first to 107; the chats of BEAM and REALTALK lose nothing.
+first to 107; no answer of every third question of BEAM and REALTALK changes.
 
 If passages share half of their words and their scores differ by less than NOISE, the newest comes
 first, because such a difference means nothing. Between passages about different things it means
@@ -43,7 +43,7 @@ from itertools import chain, zip_longest
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
-from memcli.markdown.turns import speaker_at
+from memcli.markdown.turns import is_machine, marked, speaker_at
 from memcli.record import Record
 from memcli.search.mmr import KEPT_TEXTS, token_set
 from memcli.search.ranked import Correction, Quotation, RankedPassage
@@ -191,12 +191,9 @@ def _superseding(snapshot: Snapshot, scope: Scope) -> Iterator[Quotation]:
     }
     first = {e.about.document: e for e in reversed(snapshot.excerpts_of(sorted(names), scope))}
     for document, chunk in sorted(first.items()):
-        yield Quotation(chunk.about, chunk.text, tuple(map(_file_name, names[document])))
-
-
-def _file_name(target: str) -> str:
-    """Return the name of the document that a link leads to, without its ending."""
-    return target.partition("#")[0].rpartition("/")[2].removesuffix(".md").casefold()
+        paths = (target.partition("#")[0] for target in names[document])
+        stems = (path.rpartition("/")[2].removesuffix(".md").casefold() for path in paths)
+        yield Quotation(chunk.about, chunk.text, tuple(stems))
 
 
 def with_corrections(passages: Sequence[RankedPassage], newer: Corrections) -> list[RankedPassage]:
@@ -683,10 +680,8 @@ def _attributed(text: str, line: int, turns: Sequence[SpokenLines]) -> str:
     turn = next((each for each in turns if each[0] <= line <= each[1]), None)
     if turn is None or text.startswith("#"):
         return text
-    from memcli.markdown.turns import ASSISTANT, TOOL, marked, role_of
-
     first, _, speaker = turn
-    if role_of(speaker) in (ASSISTANT, TOOL):
+    if is_machine(speaker):
         return ""
     name = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ":"
     return marked(text, speaker, opens=first == line) if name.endswith((":", "：")) else text
@@ -743,19 +738,15 @@ def _recent_first(
         first, newest = left[0], 0
         for at, other in enumerate(left):
             is_later = _day(other) > _day(left[newest]) != ""
+            is_near = other.score >= first.score * (1 - NOISE)
             if is_later and (
-                _is_alike(first, other) or (is_now and _may_replace(other, first, turns))
+                (is_near and _share_of(token_set(first.text), token_set(other.text)) >= ALIKE)
+                or (is_now and _may_replace(other, first, turns))
             ):
                 newest = at
         passage, before = left.pop(newest), first.citation
         order.append(passage.moved(passage.score, "newer", before=before) if newest else passage)
     return [passage._replace(score=at.score) for passage, at in zip(order, passages, strict=True)]
-
-
-def _is_alike(one: RankedPassage, other: RankedPassage) -> bool:
-    if other.score < one.score * (1 - NOISE):
-        return False
-    return _share_of(token_set(one.text), token_set(other.text)) >= ALIKE
 
 
 def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns) -> bool:
