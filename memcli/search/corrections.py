@@ -18,7 +18,7 @@ A newer line marks an older one if it corrects that line with a likelihood of SU
 misleads the reader; a wrong order costs little, because both lines are shown. So a newer line comes
 first from a likelihood of LIKELY, and from half of it if its passage contains all words of the
 question. In the part `voices` of `fixtures/eval/corrections` that raises 104 of 127 newer lines
-first to 107; no answer of every third question of BEAM and REALTALK changes.
+first to 107. It costs .0002 nDCG@10 on LoCoMo, and changes nothing on BEAM and REALTALK.
 
 If passages share half of their words and their scores differ by less than NOISE, the newest comes
 first, because such a difference means nothing. Between passages about different things it means
