@@ -358,8 +358,9 @@ class Voices(Record):
         """Return a passage without the idle lines at its ends; lower one of others only."""
         chunk, shares = passage.about.chunk_id, self.shares[passage.about.chunk_id]
         candidate, inside, best = self._inside(passage)
+        own, lines = ("", *self.names), candidate.segments
         others = {
-            at for at in inside if self._is_of_others(chunk, candidate.segments[at].start_line)
+            at for at in inside if speaker_at(self.turns[chunk], lines[at].start_line) not in own
         }
         if len(others) < len(inside):
             places = [at for at in inside if at not in others or shares[at]]
@@ -386,6 +387,3 @@ class Voices(Record):
             at for at in inside if candidate.segments[at].end > segments[passage.best].start
         )
         return candidate, inside, best
-
-    def _is_of_others(self, chunk: int, line: int) -> bool:
-        return speaker_at(self.turns[chunk], line) not in ("", *self.names)
