@@ -101,8 +101,7 @@ class BaseChange(ABC):
         revision = self.facts.revision
         if none_waits and not (self.fact(EMBEDDED_AT) or "").startswith(f"{revision} "):
             with self.transaction(revise=False):
-                counts = " ".join(map(str, self._count_rows()))
-                self.put_fact(EMBEDDED_AT, f"{revision} {counts}")  # no text waits
+                self._put_embedded(revision)
 
     def check(self, summary: str, checks: Sequence[LineCheck]) -> None:
         known = self._line_checks(summary)
@@ -124,6 +123,10 @@ class BaseChange(ABC):
         self.set_facts({name: value for name, value in values.items() if value is not None})
         if facts.fingerprint and facts.dimension is not None and self.facts.fingerprint is None:
             self.search_by(facts.fingerprint, facts.dimension)
+
+    def _put_embedded(self, revision: int) -> None:
+        """Remember inside a transaction that no text waits, and the counts."""
+        self.put_fact(EMBEDDED_AT, " ".join(map(str, (revision, *self._count_rows()))))
 
     def _is_searchable(self) -> bool:
         """Return whether search uses all vectors as they are."""
