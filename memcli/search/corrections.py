@@ -791,8 +791,8 @@ def _is_of_another(newer: str, older: str, question: str) -> bool:
     new, old = read_line(newer), read_line(older)
     if all(new.has(thing) for thing in read_line(question).things if old.has(thing)):
         return False
-    told = stems_of(older) - stems_of(question)
-    return stems_of(newer).isdisjoint(_numbers(told) or told)
+    values = stems_of(older) - stems_of(question)
+    return stems_of(newer).isdisjoint(_numbers(values) or values)
 
 
 def _share_of(one: frozenset[str], other: frozenset[str]) -> float:
