@@ -110,7 +110,7 @@ def newer_first(
     words = stems_of(question)
     top = [*_recent_first(passages[:FIRST], turns, question, is_now=is_now), *passages[FIRST:POOL]]
     newer, least = Corrections(map(_chunk, top), turns), _needed_by(top)
-    rank = {_place(each): at for at, each in enumerate(passages)}
+    rank = {(e.about.chunk_id, e.first): at for at, e in enumerate(passages[:FIRST])}
     order: list[RankedPassage] = []
 
     def shown(line: Correction) -> RankedPassage:
@@ -119,7 +119,7 @@ def newer_first(
 
     def place(passage: RankedPassage, above: frozenset[int], before: RankedPassage | None) -> None:
         chunk, behind = passage.about.chunk_id, set[tuple[int, int]]()
-        if any(_place(passage) == _place(each) for each in order):
+        if any((chunk, passage.first) == (each.about.chunk_id, each.first) for each in order):
             return
         is_high = bool(above) or len(order) < FIRST
         for correction in newer.above(_passage(passage), least, words) if is_high else ():
@@ -130,8 +130,13 @@ def newer_first(
                 behind.add((correction.chunk_id, line.start_line))
         at = top.index(passage)
         moved = [before] if before and top.index(before) < at else []
+        own = rank.get((chunk, passage.first), at)
         # `_recent_first` has moved it before these.
-        after = [e for e in top[at + 1 :] if rank[_place(e)] < rank[_place(passage)]]
+        after = [
+            each
+            for each in (top[at + 1 : FIRST] if at < own else ())
+            if rank[each.about.chunk_id, each.first] < own
+        ]
         confidence = passage.confidence
         for older in moved or after:
             if any(shown(line) is passage for line in newer.of(_passage(older), words)):
@@ -809,7 +814,3 @@ def _best_line(passage: RankedPassage, turns: Turns) -> tuple[str, str]:
 
 def _day(passage: RankedPassage) -> str:
     return passage.about.document_date or ""
-
-
-def _place(passage: RankedPassage) -> tuple[int, int]:
-    return passage.about.chunk_id, passage.first
