@@ -282,7 +282,7 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
         yield broken_front_matter(findings.broken)
     if findings.replaced:
         text = incomplete((), findings.replaced).text
-        yield Reason("bytes", f"{text}; memcli shows � for them until it is saved as UTF-8")
+        yield Reason("bytes", f"{text} (UTF-8 without NUL); memcli shows � in their place")
 
 
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
