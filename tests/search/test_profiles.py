@@ -280,8 +280,10 @@ def test_ages_are_fractional_where_a_time_of_day_is_known(tmp_path: Path) -> Non
     one hour of a half-life of 30 days is gone, 2^(-1/720).
     """
     for name, time in (("early", "T08:00"), ("late", "T20:00"), ("whole", "")):
-        matter = f"---\ndate: 2026-02-20{time}\nkind: log\n---\n"
-        write(tmp_path, f"memory/{name}.md", f"{matter}# {name}\n\nThe pool ran dry {name}.\n")
+        text = (
+            f"---\nkind: log\ndate: 2026-02-20{time}\n---\n# {name}\n\nThe pool ran dry {name}.\n"
+        )
+        write(tmp_path, f"memory/{name}.md", text)
 
     def told(profile: str, now: str, step: str, name: str) -> dict[str, float]:
         flags = ["--profile", profile, "--now", now, "--mode", "keyword", "--explain", "--json"]
