@@ -197,6 +197,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
                 facts.fingerprint, snapshot.vector_search(),
                 snapshot.integrity() if deep else None,
             )  # fmt: skip
+    known = {types.shown(*key) for key in comparison.known}
     return Findings(
         config=workspace.config,
         store=store.describe(),
@@ -210,7 +211,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         now=settings.now_ns() / 1e9,
         fallback_reason=workspace.fallback_reason,
         broken=names_in(facts.broken),
-        replaced=names_in(facts.replaced),
+        replaced=[name for name in names_in(facts.replaced) if name in known],
         orphans=new_orphans(workspace.environ) if workspace.has_files else (),
     )
 
