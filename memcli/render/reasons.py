@@ -94,13 +94,15 @@ def _is_of_other_days(answer: Answer) -> bool:
 
     If the question names no year, a passage that is not older than the days may name their month.
     """
+    spans = [each for each in answer.dates if not (each.excluded or each.order)]
+    if not spans:
+        return False
     from memcli.dates.find import names_no_year
 
-    spans = [each for each in answer.dates if not (each.excluded or each.order)]
     bounds = [(each.start or "", each.end or "9999") for each in spans]
     months = [bound for each, bound in zip(spans, bounds, strict=True) if names_no_year(each)]
     years = {day[:4] for bound in bounds for day in bound}
-    return bool(bounds) and not any(
+    return not any(
         any(first <= (about.date or "") and (about.first_day or about.date or "") <= last
             for first, last in bounds)
         or any(year in text for year in years)
