@@ -72,7 +72,7 @@ def loosened(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
 
     Example: a rule for Mondays answers "may we deploy on Monday", whatever its date.
     """
-    if is_past(text) or not re.search(_RULE, text.lower()):
+    if asks_about_past(text) or not re.search(_RULE, text.lower()):
         return tuple(dates)
     return tuple(span._replace(is_loose=_is_weekday(span)) for span in dates)
 
@@ -82,13 +82,13 @@ def before_today(text: str, dates: Sequence[DateSpan], today: date) -> tuple[Dat
     last = (today - timedelta(7)).isoformat()
     return tuple(
         span._replace(start=last, end=last)
-        if span.start == today.isoformat() and _is_weekday(span) and is_past(text)
+        if span.start == today.isoformat() and _is_weekday(span) and asks_about_past(text)
         else span
         for span in dates
     )
 
 
-def is_past(text: str) -> bool:
+def asks_about_past(text: str) -> bool:
     """Return whether a question is about what has happened."""
     low = text.lower()
     if low.startswith("was ") and not (GERMAN - ENGLISH).isdisjoint(low.split()):
