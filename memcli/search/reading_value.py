@@ -37,7 +37,6 @@ from math import exp, log
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
-from memcli.markdown.turns import is_machine
 from memcli.record import Record
 from memcli.search.confidence import GOOD
 from memcli.search.lines import by_line, introduces
@@ -373,6 +372,8 @@ def _chances(
         if len(units) > 1:
             z += 2.0 * unit.cosine + 2.5 * unit.share
         if unit.turn is not None:
+            from memcli.markdown.turns import is_machine  # only conversations need its patterns
+
             z -= 2.2 * (
                 bool(passage.named_speakers) and unit.turn.speaker not in passage.named_speakers
             )
