@@ -123,7 +123,9 @@ def remember(
     text = cleaned(text)
     _check_marks(text, options)
     path = _path_of(workspace, options, now)
-    older = _older_note(workspace, options.corrects)
+    current, older = _corrected(workspace, options.corrects), None
+    if current:
+        older = OlderLine(current, _one_note(workspace, current), differs=True)
     behind = f"{CORRECTS} {older.citation}" if older else options.source
     written = f"{text} ({behind})" if behind else text
     note = _note(written, options, now)
@@ -251,12 +253,6 @@ def _corrected(workspace: Workspace, citation: str) -> str:
             hint=f"{older.citation.rpartition(':')[0]}:{older.start_line}",
         )
     return older.citation
-
-
-def _older_note(workspace: Workspace, citation: str) -> OlderLine | None:
-    """Return the note that another replaces; None if it replaces none."""
-    current = _corrected(workspace, citation)
-    return OlderLine(current, _one_note(workspace, current), differs=True) if current else None
 
 
 def _one_note(workspace: Workspace, citation: str) -> str:

@@ -210,7 +210,11 @@ def joined_freshness(states: Sequence[Freshness]) -> Freshness:
     """Combine the freshness of several workspaces: what one lacks, the answer lacks."""
     answering = [state for state in states if state.state in ANSWERING]
     waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
-    left_out = [_left_out(state) for state in waiting if state.reason]
+    left_out = [
+        state.reason._replace(text=f"{_line(state)}; it is left out")
+        for state in waiting
+        if state.reason
+    ]
     if not answering:
         reasons = [*left_out, *(state.reason for state in states if state.reason)]
         state = NOT_INDEXED if waiting else EMPTY
@@ -276,11 +280,6 @@ def _freshness_of(
         reason=freshness.reason and for_folder(freshness.reason, folder),
         notices=tuple(notice._replace(text=f"{name}: {notice.text}") for notice in notices),
     )
-
-
-def _left_out(state: Freshness) -> Reason:
-    reason = state.reason or Reason(FAILED, "")
-    return reason._replace(text=f"{_line(state)}; it is left out")
 
 
 def _line(state: Freshness) -> str:

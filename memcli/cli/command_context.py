@@ -54,11 +54,6 @@ class CommandContext(Record):
         return self.today if self.moment.time() == time.min else self.moment
 
     @property
-    def has_day_first(self) -> bool:
-        """Return whether 7/12/2023 is 7 December."""
-        return bool(self.config("search.date_order") == "dmy")
-
-    @property
     def now(self) -> str:
         """Return the moment as an ISO time."""
         return self.moment.isoformat(timespec="seconds")

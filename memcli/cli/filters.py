@@ -73,5 +73,5 @@ def bounds_of(options: Options, command: CommandContext, name: str) -> tuple[Dat
         return ()
     from memcli.dates.find import bounds_of as read
 
-    hint = f"memcli {name} --help"
-    return read(named, command.today, day_first=command.has_day_first, hint=hint)
+    hint, day_first = f"memcli {name} --help", command.config("search.date_order") == "dmy"
+    return read(named, command.today, day_first=day_first, hint=hint)

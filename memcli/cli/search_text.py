@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
-    from memcli.search.ranked import Correction, RankedPassage
+    from memcli.search.ranked import RankedPassage
     from memcli.search.snippet import Snippet
     from memcli.search.summaries import ExpandedLines
 
@@ -334,7 +334,8 @@ def _corrections(
     """
     safe = command.terminal.safe_line
     for newer in passage.corrected_by:
-        is_shown = _is_shown(newer, result.answer.passages)
+        place = newer.document, newer.start_line, newer.start_line
+        is_shown = any(each.touches(*place) for each in result.answer.passages)
         where = f"{command.name(*newer.document)}:{lines_of(newer.start_line, newer.end_line)}"
         head = f"{newer.line or ''} corrected by {safe(where)} ({newer.date})".lstrip()
         yield (head, "") if is_shown else (f"{head}:", newer.text)
@@ -342,14 +343,6 @@ def _corrections(
         where = f"{command.name(each.source, each.path)}:{each.start_line}"
         by = each.by if passage.start_line < passage.end_line else ""
         yield f"{by} corrects {safe(where)} ({each.date}):".lstrip(), each.text
-
-
-def _is_shown(line: Correction, passages: Sequence[RankedPassage]) -> bool:
-    return any(
-        passage.about.document == line.document
-        and passage.start_line <= line.start_line <= passage.end_line
-        for passage in passages
-    )
 
 
 def _around(passage: RankedPassage, command: CommandContext, shape: Shape) -> Around:

@@ -166,7 +166,9 @@ def _part(rank: int, part: ContextPart, passages: Sequence[RankedPassage]) -> di
     from memcli.markdown.segments import digest
     from memcli.search.trace import TEXT_CHARS, steps
 
-    trace = next((passage.trace for passage in passages if _leads(passage, part)), ())
+    # The part is shown because of this passage.
+    of_part = (each for each in passages if each.about.chunk_id in part.chunk_ids)
+    trace = next((each.trace for each in of_part if each.score == part.score), ())
     return {
         "rank": rank,
         "section": part.section,
@@ -180,11 +182,6 @@ def _part(rank: int, part: ContextPart, passages: Sequence[RankedPassage]) -> di
         "text_hash": digest(part.text).hex(),
         "trace": steps(trace),
     }
-
-
-def _leads(passage: RankedPassage, part: ContextPart) -> bool:
-    """Return whether a part is shown because of a passage."""
-    return part.score == passage.score and passage.about.chunk_id in part.chunk_ids
 
 
 def _inquiry(

@@ -53,8 +53,9 @@ def read(
     logs: list[DatedLog] = []
     files: dict[str, tuple[str, ...]] = {}
     summaries: list[tuple[str, str, Lineage]] = []
-    missed = (*listing.unlisted, *(skip for skip in listing.skips if _is_missed(skip)))
-    skips = [skip for skip in missed if skip.source == MEMORY_SOURCE]
+    # What was left out on purpose is not missed, but a summary is.
+    missed = (s for s in listing.skips if s.reason != "ignored" or f"{s.path}/" in FOLDERS)
+    skips = [skip for skip in (*listing.unlisted, *missed) if skip.source == MEMORY_SOURCE]
     skips += _vanished(settings, planned.diff.removed)
     for stat in listing.files:
         if stat.source != MEMORY_SOURCE:
@@ -133,11 +134,6 @@ def _vanished(settings: Settings, removed: Iterable[tuple[str, str]]) -> list[Sk
         return []
     why = "the folder is gone (memcli index takes note of it)"
     return [Skip(MEMORY_SOURCE, MEMORY_FOLDER, "unreadable", why)]
-
-
-def _is_missed(skip: Skip) -> bool:
-    """Return whether a summary should have been read, and was not left out on purpose."""
-    return skip.reason != "ignored" or f"{skip.path}/" in FOLDERS
 
 
 def _hides_summaries(path: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import compress
 from math import ceil
 from operator import not_
@@ -23,7 +22,7 @@ from memcli.search.corrections import POOL, Corrections, corrections, near, stem
 from memcli.search.cursor import cursor_of
 from memcli.search.federation import ModelGroup, in_turns, merge_answers, search_each
 from memcli.search.focus import Width
-from memcli.search.lines import Run, by_line, narrowed
+from memcli.search.lines import Run, by_line, narrower
 from memcli.search.options import InternalOptions, SearchOptions, unobserved
 from memcli.search.pipeline import MMR_POOL, OFF_TOPIC, Answer, cut_to_worthwhile
 from memcli.search.query import ParsedQuery
@@ -37,7 +36,7 @@ from memcli.store.documents import (
     with_chunks,
 )
 from memcli.store.records import Key, Scope
-from memcli.types import MEMORY_SOURCE, PRIVATE, About, Candidate, Excerpt, Filters, is_memory
+from memcli.types import MEMORY_SOURCE, PRIVATE, About, Excerpt, Filters, is_memory
 from memcli.workspace.dating import moment_of
 
 if TYPE_CHECKING:
@@ -102,8 +101,8 @@ def fixed_of(
     facts = [each for each in lasting if each.about.document not in shown]
 
     def fixed(marks: int = 0) -> FixedParts:
-        newest = _newest(snapshot) if sharing.tail else ()
-        return fix(always, soft, newest, sharing._replace(marks=marks), facts)
+        tail = _tail(snapshot) if sharing.tail else ()
+        return fix(always, soft, tail, sharing._replace(marks=marks), facts)
 
     made = fixed()
     passages = _quoted(made.parts)
@@ -117,7 +116,7 @@ def fixed_of(
     return made._replace(parts=tuple(marked))
 
 
-def _newest(snapshot: Snapshot) -> Iterator[TailEntry]:
+def _tail(snapshot: Snapshot) -> Iterator[TailEntry]:
     """Read the newest entries; only a context with a tail loads this code."""
     from memcli.context.tail import entries
 
@@ -377,29 +376,17 @@ def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Itera
 
 def _cuts(passage: RankedPassage, words: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Take segments off a passage, first those farthest from the best, and lines off that one."""
-    yield from _narrower(passage.candidate, Run(passage.first, passage.last), passage.best)
-    best = passage._replace(first=passage.best, last=passage.best)
-    candidate, line = by_line(passage.candidate), cursor_of(best, words).line
-    parts, segment = candidate.segments, passage.candidate.segments[passage.best]
-    inside = [at for at, part in enumerate(parts) if segment.start <= part.start < segment.end]
+    segments, best = passage.candidate.segments, passage.best
+    for first, last in narrower(passage.candidate, Run(passage.first, passage.last), best):
+        yield segments[first].start, segments[last].end
+    line = cursor_of(passage._replace(first=best, last=best), words).line
+    candidate, whole = by_line(passage.candidate), segments[best]
+    lines = candidate.segments
+    inside = [at for at, part in enumerate(lines) if whole.start <= part.start < whole.end]
     if inside:
-        at = next((at for at in inside if parts[at].end_line >= line), inside[-1])
-        yield from _narrower(candidate, Run(inside[0], inside[-1]), at)
-
-
-def _narrower(candidate: Candidate, run: Run, best: int) -> Iterator[tuple[int, int]]:
-    parts = candidate.segments
-    while run.first < run.last:
-        chars = parts[run.last].end - parts[run.first].start
-        narrower = narrowed(candidate, run, best, partial(_is_shorter, chars))
-        if narrower == run:
-            return
-        run = narrower
-        yield parts[run.first].start, parts[run.last].end
-
-
-def _is_shorter(chars: int, text: str) -> bool:
-    return len(text) < chars
+        at = next((at for at in inside if lines[at].end_line >= line), inside[-1])
+        for first, last in narrower(candidate, Run(inside[0], inside[-1]), at):
+            yield lines[first].start, lines[last].end
 
 
 def _hops(

@@ -65,12 +65,12 @@ def loosened(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
 
     Example: a rule for Mondays answers "may we deploy on Monday", whatever its date.
     """
-    if is_past(text):
+    if asks_about_past(text):
         return tuple(dates)
     return tuple(span._replace(is_loose=_is_weekday(span)) for span in dates)
 
 
-def is_past(text: str) -> bool:
+def asks_about_past(text: str) -> bool:
     """Return whether a question is about what has happened."""
     low = text.lower()
     return re.search(_HAPPENED, low) is not None and not re.search(_NOW, low)

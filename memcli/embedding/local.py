@@ -72,11 +72,6 @@ def fingerprint_of(local: LocalModel, hashes: Sequence[str]) -> str:
     return f"onnx:{name};model={','.join(hashes)}{_settings(local)}"
 
 
-def same_settings(local: LocalModel, fingerprint: str) -> bool:
-    """Return whether a fingerprint was made with these settings, for any files."""
-    return fingerprint.startswith("onnx:") and fingerprint.endswith(_settings(local))
-
-
 def _settings(local: LocalModel) -> str:
     return (
         f"{WHOLE};pool={local.pooling},l2"
@@ -169,7 +164,7 @@ def _known(local: LocalModel, remembered: IndexModel) -> str | None:
     files, _, known = (remembered.model or "").rpartition("\n")
     if not files or files != local_identity(local):
         return None
-    return known if same_settings(local, known) else None
+    return known if known.startswith("onnx:") and known.endswith(_settings(local)) else None
 
 
 def _fingerprint(choice: Choice, remembered: IndexModel) -> str | None:

@@ -179,13 +179,10 @@ def asks_about_product(prompt: str) -> bool:
     if _words(prompt[opening.end() if opening else 0 :]) & _PERSONAL:
         return False
     tokens = re.findall(_TOKEN, prompt)[1:]
-    names = [token for token in tokens if token != token.lower() or _is_coded(token)]
+    codes = {each for each in tokens if not each.isdecimal() and any(map(str.isdecimal, each))}
+    names = [token for token in tokens if token != token.lower() or token in codes]
     has_product = any(not name.isupper() for name in names)  # "the dashboard API" may be one's own
     return has_product and all(_PRODUCT.fullmatch(name) for name in names)
-
-
-def _is_coded(token: str) -> bool:
-    return not token.isdecimal() and any(map(str.isdecimal, token))
 
 
 def asks_for_definition(prompt: str) -> bool:

@@ -102,7 +102,8 @@ def build_document(
         *types.OWN_KINDS,
     )
     trusted = source.trust == "trusted" and not is_doubted
-    claims = metadata if trusted else _restriction(metadata)
+    private = {"scope": types.PRIVATE} if metadata.get("scope") == types.PRIVATE else {}
+    claims = metadata if trusted else private
     turns = turns_of(parsed) or _whole_turn(claims, source_kind, len(parsed.lines))
     preferences = preferences_of(parsed, turns)
     if turns or preferences:
@@ -170,11 +171,6 @@ def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:
     if kind not in types.SOURCE_KINDS or (kind in types.OWN_KINDS and not is_own):
         return source.source_kind
     return str(kind)
-
-
-def _restriction(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what an untrusted document may say of itself: that it is private."""
-    return {"scope": types.PRIVATE} if metadata.get("scope") == types.PRIVATE else {}
 
 
 def _whole_turn(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tuple[Turn, ...]:

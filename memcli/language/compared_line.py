@@ -276,14 +276,10 @@ def _is_event(text: str) -> bool:
     is_over = "wird" not in words and "werden" not in words and PLURAL_DAYS.isdisjoint(words)
     return not _EVENT.isdisjoint(words) or any(
         (before in ("am", "m") and word.endswith("ing"))
-        or (is_over and word.startswith("ge") and _is_participle(word))
+        or (is_over and len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
         or is_past(word, before)
         for word, before in zip(words, ["", *words], strict=False)
     )
-
-
-def _is_participle(word: str) -> bool:
-    return len(word) > 5 and word.endswith(("t", "en"))
 
 
 def is_past(word: str, before: str) -> bool:

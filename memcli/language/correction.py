@@ -95,8 +95,9 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
         return True
     if new.sequence[0] in _ASSISTANTS or old.sequence[0] in _ASSISTANTS:
         return True  # the answer of a program is not a statement of a person
-    if any(line.text.endswith((":", "：")) or _is_code(line.text) for line in (new, old)):
-        return True  # it only introduces what follows
+    for text in (new.text, old.text):
+        if text.endswith((":", "：")) or any(map(text.__contains__, _CODE)):
+            return True  # it only introduces what follows, or is code
     if _is_task(new.text) or _is_task(old.text) or asks(old) or _is_courtesy(old):
         return True
     mine, theirs = _tickets(new.text), _tickets(old.text)
@@ -174,10 +175,6 @@ def _is_courtesy(line: ComparedLine) -> bool:
     is_own = not OWN.isdisjoint(line.sequence) or not DIGITS.isdisjoint(line.text)
     is_farewell = line.spaced.startswith(_FAREWELLS) and not line.value_types
     return (is_farewell or line.sequence[0] in _COURTESIES) and not is_own
-
-
-def _is_code(text: str) -> bool:
-    return any(map(text.__contains__, _CODE))
 
 
 def _is_task(text: str) -> bool:

@@ -86,7 +86,8 @@ def stem(folded: str) -> str:
 
 def units(run: str) -> list[str]:
     """Cut a run of a script without spaces into characters; marks stay with their letter."""
-    return re.findall(_CLUSTER, run) if _stacked(run) else list(run)
+    is_stacked = "\u0e00" <= run[0] < "\u1800" and not "\u1100" <= run[0] < "\u1200"
+    return re.findall(_CLUSTER, run) if is_stacked else list(run)
 
 
 def pairs(run: str) -> list[str]:
@@ -133,10 +134,6 @@ def index_term(text: str, *, prefix: bool = False) -> Term | None:
     elif runs:
         folded = _spread(folded)
     return Term(folded, prefix)
-
-
-def _stacked(text: str) -> bool:
-    return "\u0e00" <= text[0] < "\u1800" and not "\u1100" <= text[0] < "\u1200"
 
 
 def _runs(text: str) -> list[re.Match[str]]:

@@ -68,15 +68,14 @@ def contexts(
     -> "Notes > Pool (2025-06-12): How much water is left"
     """
     names = " > ".join(dict.fromkeys(name for name in (title, *heading_path) if name))
-    full, short = (_dated(names[:size], date) for size in (CONTEXT_CHARS, SHORT_CONTEXT_CHARS))
+    full, short = (
+        f"{own} ({date})".lstrip() if date and date not in own else own
+        for own in (names[:CONTEXT_CHARS], names[:SHORT_CONTEXT_CHARS])
+    )
     words = " ".join(description[: 2 * DESCRIPTION_CHARS].split())[:DESCRIPTION_CHARS].rstrip()
     if not words or words in names:
         return full, short, ""
     return f"{full}: {words}" if full else words, full, short, ""
-
-
-def _dated(names: str, date: str | None) -> str:
-    return f"{names} ({date})".lstrip() if date and date not in names else names
 
 
 def description_of(metadata: Mapping[str, Any]) -> str:

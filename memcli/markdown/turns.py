@@ -83,6 +83,11 @@ def role_of(speaker: str) -> str:
     return _ROLE_OF.get(name) or (ASSISTANT if is_machine else "")
 
 
+def is_machine(speaker: str) -> bool:
+    """Return whether a speaker is an assistant or a tool."""
+    return role_of(speaker) in (ASSISTANT, TOOL)
+
+
 class _Opening(Record):
     """The start of a turn: a line and a block, from 0."""
 

@@ -3,34 +3,33 @@
 The newer lines come from what the search recalled, and from chunks that share words with the
 passages (only `near` reads the store). Filters by date limit both, so they show what was true then.
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
-passage that names an older document and contains a word of change corrects the whole document. So
-does a passage whose front matter names the document under `supersedes`. If it names a part, as in
-`the decision of [[2025-03-03]]`, it corrects only lines and sections that share a word with it, or
-with the lines around it; if none does, the whole document.
+passage corrects a whole older document if it names it and contains a word of change, or if its
+front matter names it under `supersedes`. If it names a part, as in `the decision of
+[[2025-03-03]]`, it corrects only lines and sections that share a word with it or with the lines
+around it; if none does, the whole document.
 
 Lines are compared when you ask a question, and only those near the answer. A stored table of pairs
-would need rows that each changed file makes invalid, because the rarest words of a line decide what
-it is compared with: in a chat of 1,153 lines, one more file changes 10 of 1,428 pairs of other
-files, and at most 29. It would save at most 20 to 44 % of the CPU of a warm keyword search.
+would save at most 20 to 44 % of the CPU of a warm keyword search. But each changed file makes rows
+of it invalid, because the rarest words of a line decide what it is compared with.
 A line with a word of change, or a note with a number, is compared with the lines that share its
 words, any other line with lines that begin as it does or share its longest words.
 
 A newer line marks an older one if it corrects that line with a likelihood of SURE. A wrong mark
 misleads the reader; a wrong order costs little, because both lines are shown. So a newer line comes
-first from a likelihood of LIKELY, and from less if its passage contains the words of the question.
-In the part `voices` of `fixtures/eval/corrections` that raises 94 of 126 newer lines first to 101,
-for .0006 nDCG@10 on LoCoMo and .0005 on REALTALK.
+first from a likelihood of LIKELY, and from half of it if its passage contains all words of the
+question. In the part `voices` of `fixtures/eval/corrections` that raises 104 of 127 newer lines
+first to 107. It costs .0002 nDCG@10 on LoCoMo, and changes nothing on BEAM and REALTALK.
 
 If passages share half of their words and their scores differ by less than NOISE, the newest comes
 first, because such a difference means nothing. Between passages about different things it means
 something: the same order costs .007 nDCG@10 on MADial there.
 
-If the question is about what holds now, it names the thing itself. Then a newer line with a word
-of change comes first with half of the score and a tenth of the words in common. In conversations
-that costs .013 nDCG@10 on BEAM and .003 on REALTALK, so there scores must be within a tenth. In the
-part `heldout` of the fixture this raises 57 of 72 newer lines first to 65. It marks nothing: a
-lower likelihood for a mark in such questions marks 3 to 5 near misses of `heldout` instead of 2.
-Without a word of change, later lines that only mention a thing come first.
+A question about what holds now names the thing itself. So a newer line with a word of change comes
+first with half of the score and a tenth of the words in common. In conversations that costs .013
+nDCG@10 on BEAM and .003 on REALTALK, so there scores must be within a tenth. In the part `heldout`
+of the fixture this raises 57 of 72 newer lines first to 65. It marks nothing: a lower likelihood
+for a mark in such questions marks 3 to 5 near misses of `heldout` instead of 2. Without a word of
+change, later lines that only mention a thing come first.
 """
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ from itertools import chain, zip_longest
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
+from memcli.markdown.turns import is_machine, marked, speaker_at
 from memcli.record import Record
 from memcli.search.mmr import KEPT_TEXTS, token_set
 from memcli.search.ranked import Correction, Quotation, RankedPassage
@@ -62,10 +62,7 @@ SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, fro
 
 # Least likelihood of a line that marks another, and of one that comes before another.
 SURE, LIKELY = 0.5, 0.35
-# What the share of the question's words in a passage takes from LIKELY: of a note with a word of
-# change, and of any other line. In a conversation a word of change says less: with .95 there too,
-# LoCoMo loses .003 nDCG@10 and REALTALK .006.
-OF_CHANGE, OF_OTHERS = 0.95, 0.5
+WITH_ALL_WORDS = 0.5  # of LIKELY, for a passage with all words of the question
 NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
 # The same, if the question is about what holds now: in notes, and in conversations.
 NOISE_NOW, NOISE_IN_TALK = 0.5, 0.1
@@ -101,9 +98,6 @@ class Claim(Record):
     is_heading: bool = False  # it names what comes below it, and states nothing
 
 
-Least = Callable[[Quotation, Claim], float]  # the likelihood that a line of a chunk needs
-
-
 def newer_first(
     passages: Sequence[RankedPassage], *, turns: Turns, question: str = "", is_now: bool = False
 ) -> list[RankedPassage]:
@@ -122,9 +116,9 @@ def newer_first(
         return next((h for h in own if h.start_line <= line.start_line <= h.end_line), own[0])
 
     def place(passage: RankedPassage, above: frozenset[int], before: RankedPassage | None) -> None:
-        if any(_is_same(passage, other) for other in order):
-            return
         chunk, behind = passage.about.chunk_id, set[tuple[int, int]]()
+        if any((chunk, passage.first) == (each.about.chunk_id, each.first) for each in order):
+            return
         is_high = bool(above) or len(order) < FIRST
         for correction in newer.above(_passage(passage), least, words) if is_high else ():
             line = shown(correction)
@@ -147,18 +141,13 @@ def newer_first(
     return [*ranked, *passages[POOL:]]
 
 
-def _needed_by(passages: Sequence[RankedPassage]) -> Least:
-    """Return the likelihood that a line needs to come first, by its passages and its words."""
-    shares = dict[int, float]()  # of the question's words, by chunk
+def _needed_by(passages: Sequence[RankedPassage]) -> dict[int, float]:
+    """Return the likelihood that a line of each chunk needs to come first."""
+    least = dict[int, float]()
     for passage in passages:
         chunk = passage.about.chunk_id
-        shares[chunk] = max(shares.get(chunk, 0.0), passage.term_share)
-
-    def least(chunk: Quotation, line: Claim) -> float:
-        is_change = "**" not in line.text[:MARK] and has_change(line.text)
-        share = shares.get(chunk.about.chunk_id, 0.0)
-        return LIKELY * (1 - share * (OF_CHANGE if is_change else OF_OTHERS))
-
+        own = LIKELY * (1 - passage.term_share * (1 - WITH_ALL_WORDS))
+        least[chunk] = min(own, least.get(chunk, LIKELY))
     return least
 
 
@@ -171,10 +160,11 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> lis
     dated = [each.text for each in passages if each.about.date or each.about.document_date]
     if not dated:
         return []
-    in_turns = zip_longest(*(sorted(content(text), key=_longest_first) for text in dated))
+    longest_first = (sorted(content(text), key=lambda word: (-len(word), word)) for text in dated)
+    in_turns = zip_longest(*longest_first)
     words = list(dict.fromkeys(filter(None, chain.from_iterable(in_turns))))
-    longest = [Term(word) for word in words[:LOOKED_UP]]
-    counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
+    terms = [Term(word) for word in words[:LOOKED_UP]]
+    counts = zip(snapshot.frequencies(terms), terms, strict=True) if terms else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
     query = TermQuery(any=tuple(shared[:MOST_WORDS]))
     chunk_ids = [each.chunk_id for each in snapshot.by_keyword(query, NEAR_CHUNKS, scope)]
@@ -183,10 +173,6 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> lis
         Quotation(chunks[each].about, chunks[each].text) for each in chunk_ids if each in chunks
     ]
     return [*like, *_superseding(snapshot, scope)]
-
-
-def _longest_first(word: str) -> tuple[int, str]:
-    return -len(word), word
 
 
 def _superseding(snapshot: Snapshot, scope: Scope) -> Iterator[Quotation]:
@@ -205,12 +191,9 @@ def _superseding(snapshot: Snapshot, scope: Scope) -> Iterator[Quotation]:
     }
     first = {e.about.document: e for e in reversed(snapshot.excerpts_of(sorted(names), scope))}
     for document, chunk in sorted(first.items()):
-        yield Quotation(chunk.about, chunk.text, tuple(map(_file_name, names[document])))
-
-
-def _file_name(target: str) -> str:
-    """Return the name of the document that a link leads to, without its ending."""
-    return target.partition("#")[0].rpartition("/")[2].removesuffix(".md").casefold()
+        paths = (target.partition("#")[0] for target in names[document])
+        stems = (path.rpartition("/")[2].removesuffix(".md").casefold() for path in paths)
+        yield Quotation(chunk.about, chunk.text, tuple(stems))
 
 
 def with_corrections(passages: Sequence[RankedPassage], newer: Corrections) -> list[RankedPassage]:
@@ -379,7 +362,7 @@ class Corrections:
         ]
 
     def above(
-        self, passage: Quotation, least: Least, words: frozenset[str] = frozenset()
+        self, passage: Quotation, least: Mapping[int, float], words: frozenset[str] = frozenset()
     ) -> list[Correction]:
         """Return the lines that may come before a passage, newest first, with all of each chain."""
         groups = self.by_line(passage, least, words)
@@ -406,13 +389,14 @@ class Corrections:
     def by_line(
         self,
         passage: Quotation,
-        least: Least = lambda *_: SURE,
+        least: Mapping[int, float] = {},
         words: frozenset[str] = frozenset(),
     ) -> Iterator[tuple[int, Sequence[Correction], Sequence[Correction]]]:
         """Yield the corrected lines of a passage that contain enough of some words.
 
         Each comes with the lines that correct it and the chain of corrections from the newest one.
-        Line 0 means the whole document.
+        Line 0 means the whole document. `least` is the likelihood that lines of some chunks need;
+        the others need SURE.
         """
         about = passage.about
         is_dated = bool(about.date or about.document_date)
@@ -478,13 +462,13 @@ class Corrections:
         return lines
 
     def _correcting(
-        self, older: About, text: str, least: Least = lambda *_: SURE
+        self, older: About, text: str, least: Mapping[int, float] = {}
     ) -> list[Correction]:
         """List the lines that correct a line."""
         claims = self._claims.correcting(
             text,
             lambda place: is_newer(self._units[place][0], older),
-            lambda place: least(*self._units[place]),
+            lambda place: least.get(self._units[place][0].about.chunk_id, SURE),
         )
         return [_correction(*self._units[claim]) for claim in claims]
 
@@ -696,10 +680,8 @@ def _attributed(text: str, line: int, turns: Sequence[SpokenLines]) -> str:
     turn = next((each for each in turns if each[0] <= line <= each[1]), None)
     if turn is None or text.startswith("#"):
         return text
-    from memcli.markdown.turns import ASSISTANT, TOOL, marked, role_of
-
     first, _, speaker = turn
-    if role_of(speaker) in (ASSISTANT, TOOL):
+    if is_machine(speaker):
         return ""
     name = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ":"
     return marked(text, speaker, opens=first == line) if name.endswith((":", "：")) else text
@@ -756,19 +738,15 @@ def _recent_first(
         first, newest = left[0], 0
         for at, other in enumerate(left):
             is_later = _day(other) > _day(left[newest]) != ""
-            may = is_later and (
-                _is_alike(first, other) or (is_now and _may_replace(other, first, turns))
-            )
-            newest = at if may else newest
+            is_near = other.score >= first.score * (1 - NOISE)
+            if is_later and (
+                (is_near and _share_of(token_set(first.text), token_set(other.text)) >= ALIKE)
+                or (is_now and _may_replace(other, first, turns))
+            ):
+                newest = at
         passage, before = left.pop(newest), first.citation
         order.append(passage.moved(passage.score, "newer", before=before) if newest else passage)
     return [passage._replace(score=at.score) for passage, at in zip(order, passages, strict=True)]
-
-
-def _is_alike(one: RankedPassage, other: RankedPassage) -> bool:
-    if other.score < one.score * (1 - NOISE):
-        return False
-    return _share_of(token_set(one.text), token_set(other.text)) >= ALIKE
 
 
 def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns) -> bool:
@@ -795,15 +773,9 @@ def _best_line(passage: RankedPassage, turns: Turns) -> tuple[str, str]:
     """Return the speaker and the text of the line by which a passage was found."""
     line = passage.candidate.segments[passage.best]
     text = passage.candidate.text[line.start : line.end].strip()
-    own = turns.get(passage.about.chunk_id, ())
-    spoken = (t.speaker for t in own if t.start_line <= line.start_line <= t.end_line)
     marked = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ""
-    return next(spoken, marked), text
+    return speaker_at(turns.get(passage.about.chunk_id, ()), line.start_line) or marked, text
 
 
 def _day(passage: RankedPassage) -> str:
     return passage.about.document_date or ""
-
-
-def _is_same(one: RankedPassage, other: RankedPassage) -> bool:
-    return one.about.chunk_id == other.about.chunk_id and one.first == other.first

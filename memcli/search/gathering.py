@@ -189,7 +189,7 @@ def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope, question: str) ->
     that comes soon is meant too, unless the question is about what has happened.
     """
     from memcli.dates.find import names_no_year, names_year, read_again
-    from memcli.dates.intent import is_past
+    from memcli.dates.intent import asks_about_past
 
     begins = span.start or span.end
     if begins is None or names_year(span):
@@ -198,7 +198,7 @@ def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope, question: str) ->
     newest = excerpt.about.document_date if excerpt else None
     if newest is None or begins <= newest:
         soon = _soon(span, newest) if newest and names_no_year(span) else None
-        return (span, soon) if soon and not is_past(question) else (span,)
+        return (span, soon) if soon and not asks_about_past(question) else (span,)
     if not names_no_year(span):
         after = date.fromisoformat(begins) - date.fromisoformat(newest)
         return () if after.days > LONG_AFTER else (span,)

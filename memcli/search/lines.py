@@ -7,7 +7,7 @@ cites the lines that it prints, so a passage has whole lines of its chunk.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from memcli.checking import TYPE_CHECKING
@@ -88,32 +88,36 @@ def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]
 
 
 def narrowed(candidate: Candidate, run: Run, best: int, fits: Callable[[str], bool]) -> Run:
-    """Remove lines from the ends of a run, the farthest from `best` first, until its text fits.
+    """Narrow a run until its text fits, or as far as possible."""
+    runs = narrower(candidate, run, best)
+    while not fits(_text(candidate, run)) and (shorter := next(runs, None)):
+        run = shorter
+    return run
 
-    A single line that is too long is cut between its segments, around `best`.
+
+def narrower(candidate: Candidate, run: Run, best: int) -> Iterator[Run]:
+    """Remove one line after another from the ends of a run, the farthest from `best` first.
+
+    The last line is then cut between its segments, around `best`.
     """
     segments = candidate.segments
-    while not fits(_text(candidate, run)):
+    while True:
         heads = [i for i in range(run.first + 1, best + 1) if _begins(candidate, i)]
         tails = [i for i in range(best, run.last) if _begins(candidate, i + 1)]
         if not heads and not tails:
-            return _narrowed_line(candidate, run, best, fits)
+            break
         above = segments[best].start_line - segments[run.first].start_line
         below = segments[run.last].end_line - segments[best].end_line
         if heads and (above > below or not tails):
             run = run._replace(first=heads[0])
         else:
             run = run._replace(last=tails[-1])
-    return run
-
-
-def _narrowed_line(candidate: Candidate, run: Run, best: int, fits: Callable[[str], bool]) -> Run:
-    narrow = Run(best, best)
-    for wider in (Run(best, best + 1), Run(best - 1, best + 1), Run(best - 1, best + 2)):
-        inside = Run(max(run.first, wider.first), min(run.last, wider.last))
-        if fits(_text(candidate, inside)):
-            narrow = inside
-    return narrow
+        yield run
+    for before, behind in ((1, 2), (1, 1), (0, 1), (0, 0)):
+        shorter = Run(max(run.first, best - before), min(run.last, best + behind))
+        if shorter != run:
+            run = shorter
+            yield run
 
 
 def _begins(candidate: Candidate, segment: int) -> bool:

@@ -37,6 +37,7 @@ from math import exp, log
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
+from memcli.markdown.turns import is_machine
 from memcli.record import Record
 from memcli.search.confidence import GOOD
 from memcli.search.lines import by_line, introduces
@@ -44,6 +45,7 @@ from memcli.types import Turn
 
 if TYPE_CHECKING:
     from memcli.search.ranked import RankedPassage
+    from memcli.types import Candidate
 
 MISS, MISS_OF_QUESTION, MISS_OF_STATEMENT = 1000, 500, 300  # tokens
 SEVERAL = 1.6  # times as much if the question asks for several things
@@ -207,6 +209,11 @@ def _until(passage: RankedPassage, line: int) -> RankedPassage:
     if passage.start_line not in lines or line not in lines:
         return passage
     first, last = lines.index(passage.start_line), len(lines) - 1 - lines[::-1].index(line)
+    return _within(passage, candidate, first, last)
+
+
+def _within(passage: RankedPassage, candidate: Candidate, first: int, last: int) -> RankedPassage:
+    """Return a passage of some segments of a candidate."""
     best = max(range(first, last + 1), key=lambda at: candidate.segments[at].cosine or 0.0)
     return passage._replace(candidate=candidate, first=first, last=last, best=best)
 
@@ -272,11 +279,8 @@ def _may_answer(passage: RankedPassage) -> bool:
 def _lines(passage: RankedPassage, words: Sequence[str]) -> list[RankedPassage]:
     from memcli.search.cursor import corrections_at, cursor_of
 
-    whole = {
-        at
-        for at, share in passage.shares
-        if share > ALL and passage.start_line <= at <= passage.end_line
-    }
+    shown = range(passage.start_line, passage.end_line + 1)
+    whole = {at for at, share in passage.shares if share > ALL and at in shown}
     candidate = by_line(passage.candidate)
     # A passage with all segments prints the whole chunk with its headings; so an empty
     # segment comes first.
@@ -288,8 +292,11 @@ def _lines(passage: RankedPassage, words: Sequence[str]) -> list[RankedPassage]:
         if passage.is_cut or not at:
             return [passage]
         newer = corrections_at(passage, line)
-        cut = passage._replace(candidate=narrow, first=at[0], last=at[-1], corrected_by=newer)
-        result.append(cut._replace(best=at[0]))
+        result.append(
+            passage._replace(
+                candidate=narrow, first=at[0], last=at[-1], best=at[0], corrected_by=newer
+            )
+        )
     return result
 
 
@@ -371,10 +378,10 @@ def _chances(
             z -= 2.2 * (
                 bool(passage.named_speakers) and unit.turn.speaker not in passage.named_speakers
             )
-            is_machine = _is_machine(unit.turn)
-            z -= 1.4 * (of_writer and is_machine)
+            by_machine = is_machine(unit.turn.speaker)
+            z -= 1.4 * (of_writer and by_machine)
             z -= 0.7 * (len(units) > 1 and unit.is_question and not unit.share)
-            z -= 3.0 * (is_machine and introduces(unit.text))
+            z -= 3.0 * (by_machine and introduces(unit.text))
             z -= 6.0 * unit.is_greeting
         logits.append(z)
     most = max(logits)
@@ -396,16 +403,8 @@ def _small_talk(passage: RankedPassage, units: Sequence[ReadingUnit]) -> frozens
     )
 
 
-def _is_machine(turn: Turn) -> bool:
-    from memcli.markdown.turns import ASSISTANT, TOOL, role_of
-
-    return role_of(turn.speaker) in (ASSISTANT, TOOL)
-
-
 def _part_of(passage: RankedPassage, units: Sequence[ReadingUnit], run: range) -> RankedPassage:
     if len(run) == len(units):
         return passage
-    first, last = units[run.start].first, units[run.stop - 1].last
-    candidate = by_line(passage.candidate)
-    best = max(range(first, last + 1), key=lambda at: candidate.segments[at].cosine or 0.0)
-    return passage._replace(candidate=candidate, first=first, last=last, best=best)
+    last = units[run.stop - 1].last
+    return _within(passage, by_line(passage.candidate), units[run.start].first, last)

@@ -19,7 +19,7 @@ from operator import itemgetter
 from memcli.checking import TYPE_CHECKING
 from memcli.language.stopwords import ENGLISH
 from memcli.language.words import prepare
-from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, speaker_at
+from memcli.markdown.turns import ROLES, USER, is_machine, role_of, speaker_at
 from memcli.record import Record
 from memcli.search.focus import WeightedTerm, occurrences
 from memcli.search.lines import by_line
@@ -103,10 +103,10 @@ def labels_of(label: str, speakers: Sequence[str]) -> list[str]:
     """
     role = label.casefold()
     labels = [name for name in speakers if name.casefold() == role]
-    if role in (USER, ASSISTANT, TOOL):
+    if role in ROLES:
         labels = [name for name in speakers if role_of(name) == role]
         if role == USER and not labels:
-            labels = [name for name in speakers if role_of(name) not in (ASSISTANT, TOOL)]
+            labels = [name for name in speakers if not is_machine(name)]
     return labels
 
 
@@ -272,7 +272,7 @@ def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:
     machine = 0
     for turn in turns:
         lines = min(turn.end_line, last) - max(turn.start_line, first) + 1
-        if lines > 0 and role_of(turn.speaker) not in (ASSISTANT, TOOL):
+        if lines > 0 and not is_machine(turn.speaker):
             is_long = turn.end_line - turn.start_line >= LONG_TURN - 1
             return 1.0 - PASTED_SHARE * (is_long and first >= turn.start_line + SAID_LINES)
         machine += max(0, lines)
@@ -358,8 +358,9 @@ class Voices(Record):
         """Return a passage without the idle lines at its ends; lower one of others only."""
         chunk, shares = passage.about.chunk_id, self.shares[passage.about.chunk_id]
         candidate, inside, best = self._inside(passage)
+        own, lines = ("", *self.names), candidate.segments
         others = {
-            at for at in inside if self._is_of_others(chunk, candidate.segments[at].start_line)
+            at for at in inside if speaker_at(self.turns[chunk], lines[at].start_line) not in own
         }
         if len(others) < len(inside):
             places = [at for at in inside if at not in others or shares[at]]
@@ -386,6 +387,3 @@ class Voices(Record):
             at for at in inside if candidate.segments[at].end > segments[passage.best].start
         )
         return candidate, inside, best
-
-    def _is_of_others(self, chunk: int, line: int) -> bool:
-        return speaker_at(self.turns[chunk], line) not in ("", *self.names)

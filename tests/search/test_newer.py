@@ -105,8 +105,8 @@ def test_a_line_below_its_heading_is_a_line_of_its_own() -> None:
 
 
 def test_words_of_the_question_count_for_the_order_and_not_for_a_mark() -> None:
-    old = passage(1, 0.7, "Miso gets Purina dry food twice a day.", "2024-03-03")
-    text = "The vet took Miso off Purina; she's on kidney food from today."
+    old = passage(1, 0.7, "I rent a desk at the Loft.", "2024-03-03")
+    text = "Gave notice at the Loft, I work from the garden office."
     for coverage, expected in ((1.0, [2, 1]), (0.1, [1, 2])):
         assert order(old, passage(2, 0.6, text, "2025-08-18", coverage=coverage)) == expected
     assert not marked(old, passage(2, 0.6, text, "2025-08-18")).corrected_by

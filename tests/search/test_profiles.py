@@ -280,7 +280,9 @@ def test_ages_are_fractional_where_a_time_of_day_is_known(tmp_path: Path) -> Non
     one hour of a half-life of 30 days is gone, 2^(-1/720).
     """
     for name, time in (("early", "T08:00"), ("late", "T20:00"), ("whole", "")):
-        text = f"---\ndate: 2026-02-20{time}\n---\n# {name}\n\nThe pool ran dry {name}.\n"
+        text = (
+            f"---\nkind: log\ndate: 2026-02-20{time}\n---\n# {name}\n\nThe pool ran dry {name}.\n"
+        )
         write(tmp_path, f"memory/{name}.md", text)
 
     def told(profile: str, now: str, step: str, name: str) -> dict[str, float]:
