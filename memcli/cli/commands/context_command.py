@@ -77,7 +77,8 @@ def run(options: Options) -> int:
         record = side_files.trace_of_context(assembly, command, budget=sharing.budget)
         side_files.write_trace(options.trace, record, command)
     if assembly.assembled.left_out and not assembly.assembled.parts:
-        _say(assembly, sharing, command, explain=options.explain)
+        if form != "json":  # an error in JSON is all of stderr
+            _say(assembly, sharing, command, explain=options.explain)
         raise _nothing_fits(assembly, text, sharing.budget)
     write(assembly, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
@@ -153,7 +154,7 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
         search_output.say_reranked(assembly.answer.reranked, terminal)
         search_output.say_uncalibrated(assembly.answer, command, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
-    if soft:
+    if soft and assembled.parts:
         where = soft[0].excerpt.about.citation
         terminal.warn(f"rules are cut from {where} on because of the budget")
     if assembly.answer is not None and (assembled.parts or not assembled.left_out):
