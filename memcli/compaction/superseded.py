@@ -75,7 +75,7 @@ def marked(
     `replaced` are the paths and first lines of decisions that summaries already cite as replaced.
     """
     flat = [sentence for entry in entries for sentence in entry.sentences]
-    cluster_of = [clusters.get(n) for n, entry in enumerate(entries) for _ in entry.sentences]
+    entry_of = [place for place, entry in enumerate(entries) for _ in entry.sentences]
     later = reversals(entries, clusters)
     corrected: set[int] = set()
     replaces: dict[int, str] = {}
@@ -84,10 +84,12 @@ def marked(
         if (sentence.path, sentence.first) not in replaced:
             newer = superseding(sentence, (r for r in later if r.at > at and r.at not in replaces))
         if newer:
-            if cluster_of[at] == cluster_of[newer.at]:
+            if clusters.get(entry_of[at]) == clusters.get(entry_of[newer.at]):
                 corrected.add(at)
             replaces[newer.at] = sentence.citation
-        elif at - 1 in corrected and sentence.reason == BECAUSE:
+        elif (
+            at - 1 in corrected and sentence.reason == BECAUSE and entry_of[at - 1] == entry_of[at]
+        ):
             corrected.add(at)
     numbers = count()
 
