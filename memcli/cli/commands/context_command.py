@@ -159,8 +159,8 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
         terminal.warn(f"rules are cut from {where} on because of the budget")
     if assembly.answer is not None and (assembled.parts or not assembled.left_out):
         # The notice in the block says that no match is sure.
-        made = absent if assembled.notice else match_line
-        if text := made(assembly.answer):
+        line = absent if assembled.notice else match_line
+        if text := line(assembly.answer):
             terminal.say(terminal.safe_line(text))
     if not (assembled.parts or assembled.left_out):
         terminal.say("No passages found.")
@@ -178,10 +178,10 @@ def _nothing_fits(assembly: Assembly, text: str, budget: int) -> BudgetError:
     notice = notice_of(unsure=answer is not None and answer.is_doubtful, not_by=not_by)
     needed = ceil(cost([best], notice=notice))
     room, question = f"--budget {needed}", quote(text)
-    asked = f"{room} -- {question}" if text.startswith("-") else f"{question} {room}"
+    rest = f"{room} -- {question}" if text.startswith("-") else f"{question} {room}"
     return BudgetError(
         f"{best.excerpt.about.citation} needs {needed} tokens, and the budget is {budget}",
-        hint=f"memcli context {asked if text else room}",
+        hint=f"memcli context {rest if text else room}",
         needed=needed,
     )
 
