@@ -810,11 +810,12 @@ def _best_line(passage: RankedPassage, turns: Turns) -> tuple[str, str]:
     line = passage.candidate.segments[passage.best]
     text = passage.candidate.text[line.start : line.end].strip()
     marked = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ""
-    if own := turns.get(passage.about.chunk_id, ()):
-        from memcli.markdown.turns import speaker_at
+    turns_here = turns.get(passage.about.chunk_id)
+    if not turns_here:
+        return marked, text
+    from memcli.markdown.turns import speaker_at
 
-        return speaker_at(own, line.start_line) or marked, text
-    return marked, text
+    return speaker_at(turns_here, line.start_line) or marked, text
 
 
 def _day(passage: RankedPassage) -> str:

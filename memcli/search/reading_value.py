@@ -154,7 +154,9 @@ def worthwhile(
             runs = [range(len(units))]
         room = most - len(result)
         runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[:room]
-        result += [_part_of(passage, units, run) for run in sorted(runs, key=lambda run: run.start)]
+        if not apart:  # lines of their own stay in the order of their value
+            runs.sort(key=lambda run: run.start)
+        result += [_part_of(passage, units, run) for run in runs]
         read += bool(runs)
     return result if apart else _with_replies(result), every - read
 
@@ -377,6 +379,8 @@ def _chances(
             z -= 2.2 * (
                 bool(passage.named_speakers) and unit.turn.speaker not in passage.named_speakers
             )
+            from memcli.markdown.turns import is_machine
+
             by_machine = is_machine(unit.turn.speaker)
             z -= 1.4 * (of_writer and by_machine)
             z -= 0.7 * (len(units) > 1 and unit.is_question and not unit.share)
