@@ -334,7 +334,7 @@ def newer_lines_first(
             if not any(_has(other.excerpt.about, line) for other in (*parts, *ranked)):
                 place = ranked if line.citation in citations else behind
                 place += _lines_of(snapshot, line, part)
-        if not all(map(newer.is_past, quoted)):
+        if not all(map(newer.correct_all, quoted)):
             ranked.append(marked)
         ranked += behind
     return ranked

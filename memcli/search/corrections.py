@@ -353,10 +353,10 @@ class Corrections:
             for unit in self._lines(chunk, chunk.about.heading_path)
         ]
         self._claims = Claims([unit for _, unit in self._units])
-        naming = [each for each in self._chunks.values() if "(corrects " in each.text]
         self._explicit = [
             (cited, chunk, unit)
-            for chunk in naming
+            for chunk in self._chunks.values()
+            if "(corrects " in chunk.text
             for unit in self._lines(chunk)
             if (cited := _cited(chunk, unit))
         ]
@@ -438,7 +438,7 @@ class Corrections:
             if chunk.about.chunk_id == line.chunk_id
         )
 
-    def is_past(self, passage: Quotation) -> bool:
+    def correct_all(self, passage: Quotation) -> bool:
         """Return whether newer lines correct every line of a passage."""
         stated = [unit.text for unit in self._lines(passage) if not unit.is_heading]
         return bool(stated) and all(self._correcting(passage.about, each) for each in stated)
@@ -483,8 +483,9 @@ class Corrections:
         if not self._explicit:
             return []
         first, last = older.start_line + unit.first, older.start_line + unit.last
-        name = shown(older.source, older.path)
-        of_same = self._corrected_by(older, first)
+        name, here = shown(older.source, older.path), (older.document, first)
+        own = (lines for lines, chunk, newer in self._explicit if _place(chunk, newer) == here)
+        of_same = next(own, None)  # what the line itself corrects
         return [
             _correction(chunk, newer)
             for lines, chunk, newer in self._explicit
@@ -492,21 +493,8 @@ class Corrections:
             if (start <= last and first <= end and (name == path or name.endswith(f":{path}")))
             or (lines == of_same and _order(chunk, newer) > (older.date or "", older.path, first))
             if (chunk.about.date or "") >= (older.date or older.document_date or "")
-            if (chunk.about.document, chunk.about.start_line + newer.first)
-            != (older.document, first)
+            if _place(chunk, newer) != here
         ]
-
-    def _corrected_by(self, about: About, line: int) -> tuple[str, int, int] | None:
-        """Return the lines that a line cites as the ones it corrects."""
-        return next(
-            (
-                lines
-                for lines, chunk, unit in self._explicit
-                if (chunk.about.document, chunk.about.start_line + unit.first)
-                == (about.document, line)
-            ),
-            None,
-        )
 
     def _revoking(self, passage: Quotation) -> tuple[int, list[Correction]]:
         """Return the line that a link takes back, 0 for all, and the line with the link, if any."""
@@ -585,6 +573,11 @@ def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
     return corrected_lines(unit.text) if may_say else None
 
 
+def _place(chunk: Quotation, unit: Claim) -> tuple[Key, int]:
+    """Return the document and the first line of a claim."""
+    return chunk.about.document, chunk.about.start_line + unit.first
+
+
 @lru_cache(maxsize=KEPT_TEXTS)
 def _keys(text: str) -> tuple[str, ...]:
     """Return what a line is found by: its beginning, and its stems.
@@ -656,6 +649,12 @@ def units(
     if headings and not text.startswith("#"):
         result.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
     return tuple(result[:MOST_UNITS])
+
+
+def item_at(text: str, line: int) -> range | None:
+    """Return the lines of the item or paragraph with a line of a text; all from 0."""
+    items = (range(unit.first, unit.last + 1) for unit in units(text, ()) if not unit.is_heading)
+    return next((item for item in items if line in item), None)
 
 
 def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:

@@ -57,7 +57,8 @@ def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
 
     def worth(at: int) -> tuple[int, float, bool, bool, int]:
         line, kinds = seen[at], _kinds(seen[at], words)
-        own = kinds + _is_of_named(passage, at) + LESS_THAN_A_WORD * _nearness(passage, at)
+        is_of_named = speaker_at(passage.turns, passage.start_line + at) in passage.named_speakers
+        own = kinds + is_of_named + LESS_THAN_A_WORD * _nearness(passage, at)
         own += LENGTH * min(1.0, len(line) / LONG) - QUESTION * line.rstrip().endswith(("?", "？"))
         return _says(line, kinds), own, first <= at <= last, at >= first, -at
 
@@ -74,17 +75,11 @@ def corrections_at(passage: RankedPassage, line: int) -> tuple[Correction, ...]:
     """Return the corrections of the item or paragraph that a line belongs to."""
     if not passage.corrected_by:
         return ()
-    from memcli.search.corrections import units
+    from memcli.search.corrections import item_at
 
-    at = line - passage.start_line
-    around = (unit.first for unit in units(passage.text, ()) if unit.first <= at <= unit.last)
-    firsts = {0, line, *(passage.start_line + first for first in around)}
+    item = item_at(passage.text, line - passage.start_line)
+    firsts = {0, line, passage.start_line + item.start if item else 0}
     return tuple(each._replace(line=0) for each in passage.corrected_by if each.line in firsts)
-
-
-def _is_of_named(passage: RankedPassage, at: int) -> bool:
-    """Return whether the query names the speaker of a line (from 0)."""
-    return speaker_at(passage.turns, passage.start_line + at) in passage.named_speakers
 
 
 def _nearness(passage: RankedPassage, at: int) -> float:
