@@ -113,7 +113,7 @@ def newer_first(
 
     def shown(line: Correction) -> RankedPassage:
         own = [passage for passage in top if passage.about.chunk_id == line.chunk_id]
-        return next((h for h in own if h.start_line <= line.start_line <= h.end_line), own[0])
+        return next((each for each in own if line.start_line in each.lines), own[0])
 
     def place(passage: RankedPassage, above: frozenset[int], before: RankedPassage | None) -> None:
         chunk, behind = passage.about.chunk_id, set[tuple[int, int]]()

@@ -56,7 +56,8 @@ def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
     first, last = _best_part(passage, len(lines))
 
     def worth(at: int) -> tuple[int, float, bool, bool, int]:
-        line, kinds = seen[at], _kinds(seen[at], words)
+        line = seen[at]
+        kinds = len({line[a:b].casefold() for a, b in marked(line, words).marks})  # of words
         is_of_named = speaker_at(passage.turns, passage.start_line + at) in passage.named_speakers
         own = kinds + is_of_named + LESS_THAN_A_WORD * _nearness(passage, at)
         own += LENGTH * min(1.0, len(line) / LONG) - QUESTION * line.rstrip().endswith(("?", "？"))
@@ -87,11 +88,6 @@ def _nearness(passage: RankedPassage, at: int) -> float:
     line = passage.start_line + at
     inside = passage.candidate.segments[passage.first : passage.last + 1]
     return max((p.cosine or 0.0 for p in inside if p.start_line <= line <= p.end_line), default=0.0)
-
-
-def _kinds(line: str, words: Sequence[str]) -> int:
-    """Count the different words of the query in a line."""
-    return len({line[start:end].casefold() for start, end in marked(line, words).marks})
 
 
 def _says(line: str, kinds: int) -> int:
