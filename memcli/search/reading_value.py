@@ -63,7 +63,7 @@ UNKNOWN = 0.3  # confidence of a passage if the model is not calibrated
 # What a lower rank takes from the chance. Of questions for several things, .5 prints all evidence
 # of .32 in REALTALK (1.1: .12) and .43 in LoCoMo, for 350 and 190 tokens more.
 RANK, RANK_OF_SEVERAL = 1.1, 0.5
-# What a unit loses that is not the best one of a later passage. In a memory of nine chats, such
+# The loss of a unit that is not the best one of a later passage. In a memory of nine chats, such
 # units are evidence a quarter as often as the other weights say.
 BESIDE = 0.8
 _SEVERAL = (

@@ -310,7 +310,7 @@ def _with_coverage(
         if not is_rare:
             continue
         looked_up += idf * (term.kind != JOINED)
-        # A sign is no word, and a pair may join the ends of two.
+        # A sign is not a word, and a pair may join the ends of two words.
         is_word = term.kind != "pair" and (len(term.text) > 1 or term.text.isascii())
         if not frequency and is_word and not _has_other_form(snapshot, term.text):
             unmatched.append(term.text)
