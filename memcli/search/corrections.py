@@ -404,21 +404,16 @@ class Corrections:
             return
         lines = [unit for unit in self._lines(passage) if not unit.is_heading]
         most = max((len(unit.stems & words) for unit in lines), default=0)
-        direct = [
-            (
-                about.start_line + unit.first,
-                [
-                    *self._naming(about, unit),
-                    *(
-                        each
-                        for each in (self._correcting(about, unit.text, least) if is_dated else ())
-                        if _numbers(unit.stems & words) <= stems_of(each.text)
-                    ),
-                ],
-            )
-            for unit in lines
-            if 2 * len(unit.stems & words) >= most
-        ]
+        direct = list[tuple[int, list[Correction]]]()
+        for unit in lines:
+            shared = unit.stems & words
+            if 2 * len(shared) < most:
+                continue
+            newer = self._correcting(about, unit.text, least) if is_dated else ()
+            # A question with a number is not about another `pipeline 6`.
+            numbers = {word for word in shared if not word.isalpha()}
+            about_it = (each for each in newer if numbers <= stems_of(each.text))
+            direct.append((about.start_line + unit.first, [*self._naming(about, unit), *about_it]))
         for line, corrections in (*direct, *self._rows(passage), self._revoking(passage)):
             if corrections:
                 later = self._chain(max(corrections, key=_newest), about.chunk_id)
@@ -549,11 +544,6 @@ class Corrections:
             else:
                 matches[older.about.start_line + unit.first] = is_below or is_about(unit.text)
         return matches
-
-
-def _numbers(words: frozenset[str]) -> frozenset[str]:
-    """Return the words with a digit: a question with one is not about another `pipeline 6`."""
-    return frozenset(word for word in words if not word.isalpha())
 
 
 def _newest(line: Correction) -> tuple[str, int]:
