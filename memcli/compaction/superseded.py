@@ -71,7 +71,7 @@ def marked(
         for at, (n, sentence) in enumerate(flat)
         if n in clusters
     ]
-    later = [found for each in new if (found := reversal(*each))]
+    later = [newer for each in new if (newer := reversal(*each))]
     corrected: set[int] = set()
     replaces: dict[int, str] = {}
     for at, (n, sentence) in enumerate(flat):
