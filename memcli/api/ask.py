@@ -250,11 +250,19 @@ def _nothing(
             return reason
     words = tuple(question.query.phrases)
     if question.query.excluded and not is_filtered and answer.match_reason is None:
-        words = words or tuple(question.words)
+        words = words or _in_notes(memory, question)
     if not words or not (is_filtered or question.query.excluded):
         return None
     by = "the filters" if is_filtered else "excluded words"
     return Reason("phrase", f"passages with {quoted(words)} are removed by {by}")
+
+
+def _in_notes(memory: Workspaces, question: Question) -> tuple[str, ...]:
+    """Return the words of a question that notes contain."""
+    terms = {each.text: term for each in question.query.counted_terms if (term := each.index_term)}
+    with memory.store.snapshot() as snapshot:
+        counts = snapshot.frequencies([*terms.values()])
+    return tuple(text for text, count in zip(terms, counts, strict=True) if count)
 
 
 def ask_as_it_is(

@@ -332,9 +332,13 @@ def say_index(result: SearchResult, command: CommandContext) -> None:
 
 def _say_budget(answer: Answer, terminal: Terminal, *, has_rest: bool) -> None:
     """Say how many good passages did not fit, and with -v how many passages are left out."""
+    from memcli.search.pipeline import OFF_TOPIC
+
     over = answer.left[: answer.omitted_over_budget]
     good = sum(1 for passage in over if passage.confidence is None or passage.confidence >= GOOD)
-    if has_rest and answer.passages and good:
+    if has_rest and answer.match_reason == OFF_TOPIC:
+        terminal.say(f"{len(answer.left)} weaker: --rest")
+    elif has_rest and answer.passages and good:
         terminal.say(f"{good} more: --rest")
     elif has_rest and answer.passages and answer.left and terminal.verbose:
         terminal.say(f"{len(answer.left)} weaker: --rest")

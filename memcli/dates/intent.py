@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date, timedelta
 from itertools import pairwise
 
 from memcli.dates.find import DateSpan
 from memcli.dates.words import MONTHS, WEEKDAYS
+from memcli.language.stopwords import ENGLISH, GERMAN
 
 # A text without any of these is one clause, and costs no pattern.
 _BREAKS = frozenset(".!?\n。！？，,;；、")
@@ -42,6 +44,11 @@ _HAPPENED = (
     r"\b(?:did|was|were|had|happened|said|went|came|told|met|saw|decided|passiert|war|waren|hat"
     r"|haben|hatte|hatten|geschah)\b|\w{3}ed\b|[了过過]"
 )
+# A question about a rule; "who is on call" has the answer of that day.
+_RULE = (
+    r"\b(?:may|can|must|should|allowed|rules?|darf|dürfen|kann|können|muss|müssen|soll|sollen"
+    r"|erlaubt|verboten|regeln?|gilt|gelten)\b"
+)
 _NOW = r"\b(?:is|are|may|can|must|should|ist|sind|darf|dürfen|kann|können)\b"
 _CHINESE_WEEKDAY = "(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]"
 _YEAR = r"\d{4}|\d[/.]\d|年"
@@ -61,18 +68,31 @@ def wishes(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
 
 
 def loosened(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
-    """Mark weekdays as loose, unless the question is about what has happened.
+    """Mark weekdays as loose if the question is about a rule.
 
     Example: a rule for Mondays answers "may we deploy on Monday", whatever its date.
     """
-    if asks_about_past(text):
+    if asks_about_past(text) or not re.search(_RULE, text.lower()):
         return tuple(dates)
     return tuple(span._replace(is_loose=_is_weekday(span)) for span in dates)
+
+
+def before_today(text: str, dates: Sequence[DateSpan], today: date) -> tuple[DateSpan, ...]:
+    """Read the weekday of today as that of last week if the question is about what has happened."""
+    last = (today - timedelta(7)).isoformat()
+    return tuple(
+        span._replace(start=last, end=last)
+        if span.start == today.isoformat() and _is_weekday(span) and asks_about_past(text)
+        else span
+        for span in dates
+    )
 
 
 def asks_about_past(text: str) -> bool:
     """Return whether a question is about what has happened."""
     low = text.lower()
+    if low.startswith("was ") and not (GERMAN - ENGLISH).isdisjoint(low.split()):
+        low = low[4:]  # `Was planen wir` asks `what`
     return re.search(_HAPPENED, low) is not None and not re.search(_NOW, low)
 
 

@@ -63,7 +63,7 @@ class GatherResult(Record):
     spans: Spans  # dates that the query names
     out: Spans  # dates that it excludes
     order: str  # newest | oldest, if the query asks for it
-    asks_nothing: bool  # the query is stop words only
+    asks_nothing: bool  # the query is stop words only, or a time that no record is of
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
     text_share: float
@@ -125,7 +125,8 @@ def gather(
         spans=spans,
         out=excluded_spans(dates),
         order=order,
-        asks_nothing=not dates and all(term.stop for term in query.terms),
+        asks_nothing=(asks_dates_alone and not dates_alone)
+        or (not dates and all(term.stop for term in query.terms)),
         dates_alone=dates_alone,
         weights=weights,
         text_share=share,

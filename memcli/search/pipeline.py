@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from memcli.search.rerank import Lifts, RerankResult
     from memcli.store.port import Snapshot
 
+LEAST_PART = 3  # letters of a word that may be a part of another
 MMR_POOL = 100  # passages that are compared for novelty; --limit lives within
 # A folder or a suffix of two letters, alone or with a region.
 _MAY_BE_TRANSLATED = re.compile(r"(?:^|/)[a-z]{2}(?:[-_]\w+)?/|\.[a-z]{2}\.\w+$")
@@ -120,14 +121,23 @@ class Answer(Record):
 
     @property
     def is_off_topic(self) -> bool:
-        """Return whether no note has a word of the query, and no passage is near in meaning."""
+        """Return whether no note has a word of the query, and no passage is near in meaning.
+
+        A word may be a part of one in a passage: `Beet` of `Hochbeet`, or 1234.50 of 1.234,50.
+        """
         absent = {*self.unmatched}
         return (
             bool(self.terms)
             and not (self.repaired or self.dates)
             and all(term.text in absent for term in self.terms)
             and self.is_far
+            and not self._has_a_part()
         )
+
+    def _has_a_part(self) -> bool:
+        words = [word for term in self.terms if len(word := _unmarked(term.text)) >= LEAST_PART]
+        texts = [_unmarked(passage.text) for passage in self.fused]
+        return any(word in text for text in texts for word in words)
 
     @property
     def is_far(self) -> bool:
@@ -139,6 +149,11 @@ class Answer(Record):
     def is_of_others(self) -> bool:
         """Return whether others say what matches best, and one claims it in a passage."""
         return self.others_lead and any(passage.is_claimed for passage in self.passages)
+
+
+def _unmarked(text: str) -> str:
+    """Return a text in small letters, its numbers without commas and dots."""
+    return re.sub(r"(?<=\d)[.,](?=\d)", "", text.casefold())
 
 
 _NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
@@ -181,9 +196,11 @@ def search(
     )
     if (options.worthwhile or options.one_line) and answer.passages:
         is_removed = query.excluded and not any(each.coverage for each in answer.passages)
-        if answer.is_off_topic or (is_removed and answer.is_far):
-            reason = OFF_TOPIC if answer.is_off_topic else None
-            left = answer.passages
+        # The model reads the notes only in English.
+        is_read = not (snapshot.facts.language or "").startswith("other")
+        is_off_topic = is_read and answer.is_off_topic
+        if is_off_topic or (is_removed and answer.is_far):
+            reason, left = OFF_TOPIC if is_off_topic else None, answer.passages
             answer = answer._replace(passages=(), match="none", match_reason=reason, left=left)
     if options.worthwhile and answer.passages:
         answer = cut_to_worthwhile(

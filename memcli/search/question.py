@@ -169,9 +169,9 @@ def _wished(text: str, today: date, *, day_first: bool) -> tuple[DateSpan, ...]:
     dates = find_dates(text, today, day_first=day_first)
     if not dates:
         return ()
-    from memcli.dates.intent import wishes
+    from memcli.dates.intent import before_today, wishes
 
-    return wishes(text, dates)
+    return wishes(text, before_today(text, dates, today))
 
 
 def asks_about_now(text: str) -> bool:

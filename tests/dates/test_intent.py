@@ -113,7 +113,9 @@ def test_a_date_that_is_asked_for_is_kept(text: str, words: list[str]) -> None:
         ("Ofen seit Ostern", ["Ofen"]),
         # A rule for Mondays may be of any date; what happened on one is a note of that day.
         ("may we deploy on Monday", ["deploy", "Monday"]),
-        ("der Ofen am Montag", ["Ofen", "Montag"]),
+        ("Was gilt am Montag für den Ofen", ["gilt", "Montag", "Ofen"]),
+        ("der Ofen am Montag", ["Ofen"]),
+        ("who is at the oven on Monday", ["oven"]),
         ("what did we deploy on Monday", ["deploy"]),
         ("are deploys allowed on Monday", ["deploys", "allowed", "Monday"]),
         ("the oven last Monday", ["oven"]),

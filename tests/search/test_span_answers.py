@@ -114,7 +114,8 @@ def test_a_rule_for_a_weekday_comes_before_notes_of_that_day(
     write(tmp_path, "memory/2026-03-15.md", "- Ate at the lake, and the deploys were quiet.\n")
     write(tmp_path, "memory/2026-03-14.md", "- Friday deploys are forbidden from now on.\n")
     for question, first in (
-        ("deploys on Sunday", "memory/2026-01-05.md"),
+        ("are deploys allowed on Sunday", "memory/2026-01-05.md"),
+        ("deploys Sunday", "memory/2026-03-15.md"),
         ("what about the deploys on Sunday, who said that", "memory/2026-03-15.md"),
         ("what happened on Sunday", "memory/2026-03-15.md"),
     ):
@@ -127,16 +128,47 @@ def test_a_month_to_come_is_meant_too_unless_it_is_asked_what_happened(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, "memory/2026-11-25.md", "- Ines won the game. The next is on 10 December.\n")
+    write(tmp_path, "memory/2026-11-24.md", "- May I ask who washes the shirts?\n")
     for question, read in (
         ("next game in December", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
         ("who won the game in December", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
         ("what game did we have in December", "2025-12-01 to 2025-12-31"),
+        ("Was spielen wir im Dezember", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
         ("next game in February", "2026-02-01 to 2026-02-28"),
+        ("next game in December 2024", "2024-12-01 to 2024-12-31"),
+        ("who washed the shirts in May", "2026-05-01 to 2026-05-31"),
         ("next game since December", "2025-12-01 and later"),
     ):
         said = say("search", question, "--now", "2026-11-26").err
         assert f" as {read}." in said
-        assert ("None of these is of that time." in said) == ("February" in question)
+        is_other = question.endswith(("February", "2024", "May"))
+        assert ("None of these is of that time." in said) == is_other
+
+
+def test_what_happened_on_the_weekday_of_today_is_of_last_week(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "MEMORY.md", "- Deploys happen on Fridays after lunch.\n")
+    question = ("search", "what happened on Thursday", "--now", "2026-11-26")  # a Thursday
+    said = say(*question)
+    assert 'Read "Thursday" as 2026-11-19.' in said.err
+    assert "No sure match" in said.err
+    write(tmp_path, "memory/2026-11-19.md", "- The bike was stolen.\n")
+    assert "The bike was stolen." in say(*question).out.splitlines()[1]
+    assert 'Read "Thursday" as 2026-11-26.' in say("search", "the oven Thursday", *question[2:]).err
+
+
+def test_a_part_of_a_word_another_spelling_and_another_language_are_near(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "memory/tools.md", "The price of a Hochbeet in the shop is 1.234,50 EUR.\n")
+    for question in ("Beet", "1234.50"):
+        assert "No sure match; these are the nearest." in say("search", question).err
+    write(tmp_path, "german/memory/arzt.md", "Der Arzt hat mir eine Salbe verschrieben.\n")
+    monkeypatch.chdir(tmp_path / "german")
+    assert "arzt.md" in say("search", "what did the doctor prescribe").out
 
 
 def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(
@@ -148,12 +180,18 @@ def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(
     unsure = "No sure match; these are the nearest. No note contains: vehicle, repair.\n"
     removed = 'memcli: passages with "standup" are removed by excluded words\n'
     for query, out, err in (
-        ("xyzzyqwerty", "", "No note contains: xyzzyqwerty.\nNo passages found.\n"),
+        (
+            "xyzzyqwerty",
+            "",
+            "No note contains: xyzzyqwerty.\nNo passages found.\n2 weaker: --rest\n",
+        ),
         ("standup -monday", "", f"No passages found.\n{removed}"),
         ("vehicle repair", "memory/2025-06-12.md\n", unsure),
     ):
         found = say("search", query, "-f", "paths", "--now", "2025-07-01")
         assert (found.out, found.err) == (out, err)
+    said = say("search", "zebra -monday", "--mode", "keyword", "--now", "2025-07-01")
+    assert said.err == "No passages found.\n"
     found = json.loads(printed("search", "xyzzyqwerty", "--json")[0])
     assert (found["match"], found["match_reason"]["code"], found["results"]) == (
         "none",
