@@ -83,10 +83,11 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     """Turn a record into the object of its JSON, with all records inside it.
 
     A field that is a word of Python ends with an underscore, which is left out: `from_` is `from`.
+    A record may name fields in `json_omits`, which JSON does not have.
     """
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        named = zip(value._fields, value, strict=True)
-        return {name.rstrip("_"): plain(each) for name, each in named}
+        named, omits = zip(value._fields, value, strict=True), getattr(value, "json_omits", ())
+        return {name.rstrip("_"): plain(each) for name, each in named if name not in omits}
     if isinstance(value, (tuple, list)):
         return [plain(each) for each in value]
     if isinstance(value, dict):

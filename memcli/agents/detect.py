@@ -36,10 +36,11 @@ def is_here(agent: Agent, machine: Machine, state: State) -> bool:
 
     A folder that memcli made counts once it contains more than memcli's files.
     """
-    path, folder = machine.environ.get("PATH"), agent.home.folder(machine)
+    path, folder = machine.environ.get("PATH"), os.path.realpath(agent.home.folder(machine))
     is_there = os.path.isdir(folder)
-    if is_there and any(folder in each.folders for each in state.originals):
-        ours = {each.path for each in state.originals}
+    made = {os.path.realpath(each) for file in state.originals for each in file.folders}
+    if is_there and folder in made:
+        ours = {os.path.realpath(each.path) for each in state.originals}
         is_there = any(
             os.path.join(above, name) not in ours
             for above, _, names in os.walk(folder)

@@ -49,6 +49,7 @@ class Inspection:
         self._workspace, self._today = workspace, today.isoformat()
         self.documents = 0
         self.passed: list[Reason] = []  # files that could not be checked
+        self.replaced: list[Reason] = []  # files that were checked, but not as they are
 
     def findings(self) -> Iterator[Finding]:
         """Yield the findings of each document as it is read, then those about several documents."""
@@ -81,7 +82,7 @@ class Inspection:
             self.passed.append(not_read(content))
             return None
         if content.damaged:
-            self.passed.append(replaced_bytes(shown(file.source, file.path)))
+            self.replaced.append(replaced_bytes(shown(file.source, file.path)))
         source, text = settings.source(file.source), content.text
         is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.path)
         made = parse_or_skip(

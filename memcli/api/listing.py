@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from memcli.api.ask import bring_up_to_date
-from memcli.api.records import DocumentEntry, DocumentList
+from memcli.api.records import DocumentEntry
 from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
@@ -18,6 +18,7 @@ from memcli.types import EMPTY, PRIVATE, Filters, shown
 
 if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
+    from memcli.indexing.freshness import Freshness
     from memcli.store.documents import IndexedDocument
     from memcli.store.port import Snapshot
 
@@ -29,6 +30,16 @@ MOST_SPEAKERS = 30  # most speakers of a workspace whose folders are listed with
 MOST_NAMED = 6  # speakers named per folder
 
 
+class ListedDocuments(Record):
+    """The documents that pass the filters, and what only a long list needs."""
+
+    freshness: Freshness
+    documents: tuple[DocumentEntry, ...] = ()
+    total: int = 0  # without the limit
+    speakers: Mapping[str, Collection[Place]] = {}  # of a long list: their documents
+    empty_reason: Reason | None = None  # the filter or the link that excludes everything
+
+
 @has_fallback
 def list_documents(
     memory: Workspaces,
@@ -38,7 +49,7 @@ def list_documents(
     links_to: str = "",
     limit: int | None = None,
     sync: bool | None = None,
-) -> DocumentList:
+) -> ListedDocuments:
     """List documents by source and path, by `date`, or `newest` first; undated ones come last.
 
     `links_to` keeps only documents that link to this path or name. For `sync` see
@@ -46,7 +57,7 @@ def list_documents(
     """
     freshness = bring_up_to_date(memory, memory.index_model(), "keyword", sync=sync)
     if freshness.state == EMPTY:
-        return DocumentList(freshness)
+        return ListedDocuments(freshness)
     from memcli.store.documents import in_order
 
     with memory.store.snapshot() as snapshot:
@@ -59,15 +70,15 @@ def list_documents(
             listed = linking_to(snapshot, links_to, listed, roots)
             if not listed:
                 reason = Reason("links", f"no document links to {links_to}")
-                return DocumentList(freshness, empty_reason=reason)
+                return ListedDocuments(freshness, empty_reason=reason)
         if listed:
             total = listed[0].total or len(listed)
             chosen = tuple(map(_entry, in_order(listed, order)[:limit]))
             speakers = _speakers(snapshot, filters) if len(chosen) > MOST_LISTED else {}
-            return DocumentList(freshness, chosen, total, speakers)
+            return ListedDocuments(freshness, chosen, total, speakers)
         from memcli.search.empty_result import blocking_filter
 
-        return DocumentList(freshness, empty_reason=blocking_filter(snapshot, filters))
+        return ListedDocuments(freshness, empty_reason=blocking_filter(snapshot, filters))
 
 
 def _speakers(snapshot: Snapshot, filters: Filters) -> dict[str, Collection[Place]]:
@@ -103,7 +114,7 @@ class DocumentCount(Record):
         return ", ".join(self.speakers[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def counted(listed: DocumentList) -> list[DocumentCount]:
+def counted(listed: ListedDocuments) -> list[DocumentCount]:
     """Count documents by folder and month, in order of their first document.
 
     If there are many months in several folders, count by folder and name the speakers of each. A
@@ -120,10 +131,11 @@ def counted(listed: DocumentList) -> list[DocumentCount]:
         folders.setdefault(folder, []).append(document)
     if len(months) <= MOST_MONTHS or len(folders) < 2:
         return [DocumentCount(folder, m, m, number) for (folder, m), number in months.items()]
-    inside = Counter(map(_above, folders))
-    for folder in [*folders]:
+    names = [*folders]
+    for folder in names:
         above = _above(folder)
-        if inside[above] == 1 and len(folders.get(above, ())) == 1:
+        is_small = len(folders.get(above, ())) == 1
+        if is_small and sum(each.startswith(above) for each in names) == 2:
             folders[above] += folders.pop(folder)
     return [_of_folder(folder, own, listed.speakers) for folder, own in folders.items()]
 

@@ -180,9 +180,11 @@ class Memory:
         """
         from memcli.api.filters import filters_of
         from memcli.api.listing import list_documents
+        from memcli.api.records import DocumentList
 
         selected, _ = filters_of(self.config, filters, self.workspaces.moment().date())
-        return list_documents(self.workspaces, selected, order=order, sync=sync)
+        listed = list_documents(self.workspaces, selected, order=order, sync=sync)
+        return DocumentList(listed.freshness, listed.documents, listed.empty_reason)
 
     def context(
         self,

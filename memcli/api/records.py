@@ -6,7 +6,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Sequence
 
     from memcli.api.ask import SearchResult
     from memcli.config.settings import Config
@@ -117,9 +117,7 @@ class DocumentList(Record):
     """The documents that pass the filters: `memcli.ls/1`."""
 
     freshness: Freshness
-    documents: tuple[DocumentEntry, ...] = ()
-    total: int = 0  # without the limit
-    speakers: Mapping[str, Collection[tuple[str, str]]] = {}  # of a long list: their documents
+    documents: tuple[DocumentEntry, ...]
     empty_reason: Reason | None = None  # the filter or the link that excludes everything
 
 

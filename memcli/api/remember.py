@@ -440,15 +440,16 @@ def _path_of(workspace: Workspace, options: RememberOptions, now: datetime) -> s
 
     if not workspace.config.is_marked:
         raise NotFoundError(f"{workspace.config.workspace} is not a workspace", hint="memcli init")
+    rules = load_rules(workspace.index_settings().source(MEMORY_SOURCE))
     path = to = options.to
     if to == TODAY and options.by:  # a document with another author than the owner
         path = f"{MEMORY_FOLDER}/{options.by}/{now.date().isoformat()}.md"
     elif to == TODAY:
         root, name = root_of(workspace), f"{now.date().isoformat()}.md"
-        path = daily_note(root, now.date()) or f"{MEMORY_FOLDER}/{name}"
-        if os.path.isfile(os.path.join(root, name)) and not os.path.lexists(
-            os.path.join(root, path)
-        ):
+        daily, there = daily_note(root, now.date()), os.path.join(root, name)
+        path = daily or f"{MEMORY_FOLDER}/{name}"
+        is_free = not daily and not os.path.lexists(os.path.join(root, path))
+        if is_free and os.path.isfile(there) and not os.path.islink(there) and rules.accepts(name):
             path = name  # today's log is there already
     path = path.removeprefix("./")
     parts = path.split("/")
@@ -458,7 +459,7 @@ def _path_of(workspace: Workspace, options: RememberOptions, now: datetime) -> s
         raise UsageError(f"{to} is not a Markdown file, so search would not find it", hint=HINT_TO)
     if is_place(path):
         raise UsageError(f"{to} is in the folder of summaries", hint=HINT_TO)
-    if not load_rules(workspace.index_settings().source(MEMORY_SOURCE)).accepts(path):
+    if not rules.accepts(path):
         raise UsageError(
             f"{path} is left out of the memory, and no search would find the note", hint=HINT_TO
         )

@@ -197,6 +197,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
                 facts.fingerprint, snapshot.vector_search(),
                 snapshot.integrity() if deep else None,
             )  # fmt: skip
+    known = {types.shown(*key) for key in comparison.known}
     return Findings(
         config=workspace.config,
         store=store.describe(),
@@ -210,7 +211,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         now=settings.now_ns() / 1e9,
         fallback_reason=workspace.fallback_reason,
         broken=names_in(facts.broken),
-        replaced=names_in(facts.replaced),
+        replaced=[name for name in names_in(facts.replaced) if name in known],
         orphans=new_orphans(workspace.environ) if workspace.has_files else (),
     )
 
@@ -282,7 +283,7 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
         yield broken_front_matter(findings.broken)
     if findings.replaced:
         text = incomplete((), findings.replaced).text
-        yield Reason("bytes", f"{text}; memcli shows � for them until it is saved as UTF-8")
+        yield Reason("bytes", f"{text} (UTF-8 without NUL); memcli shows � in their place")
 
 
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:

@@ -98,7 +98,11 @@ def read(text: str, name: str) -> SearchTrace:
         recorded_filters(trace._asdict())
     except (ValueError, TypeError, RecursionError):
         trace = None
-    if trace is None or trace.schema not in (SCHEMA, CONTEXT_SCHEMA):
+    if (
+        trace is None
+        or trace.schema not in (SCHEMA, CONTEXT_SCHEMA)
+        or trace.retrievers.keys() != {"keyword", "semantic"}
+    ):
         raise UsageError(f"{name} is not the trace of a search or a context", hint=hint)
     for flag in trace.flags:
         if flag not in BY_NAME or not flag.startswith(_FLAGS) or BY_NAME[flag].user_only:

@@ -82,7 +82,7 @@ def marked(
             if clusters.get(n) == clusters[flat[newer.at][0]]:
                 corrected.add(at)
             replaces[newer.at] = sentence.citation
-        elif at - 1 in corrected and sentence.reason == BECAUSE:
+        elif at - 1 in corrected and sentence.reason == BECAUSE and flat[at - 1][0] == n:
             corrected.add(at)
     numbers = count()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -35,6 +36,8 @@ _compiled = cache(matcher)  # a run asks the globs of its sources once a file
 TITLE_CHARS = 200
 UNTRUSTED = "untrusted"
 NOTE = "note"  # the kind of a document that is not a log
+# A day in the name of a file that may be another one elsewhere: 02-10-2026.
+_AMBIGUOUS = r"(?<![0-9.])[0-3]?[0-9](?P<sign>[-_.])[0-3]?[0-9](?P=sign)(?:19|20)[0-9]{2}(?![0-9])"
 NOT_THE_FILES = (MemcliError, MemoryError, ImportError, OSError)
 DETAIL_CHARS = 200
 
@@ -153,7 +156,8 @@ def _is_log(
         return bool(kind == "log")
     headings = (block.title or "" for block in parsed.blocks if block.kind == "heading")
     is_conversation = source.is_transcripts or bool(turns)
-    return is_conversation or path_days(path) is not None or any(map(heading_days, headings))
+    is_of_day = path_days(path) or re.search(_AMBIGUOUS, path.rpartition("/")[2])
+    return is_conversation or bool(is_of_day) or any(map(heading_days, headings))
 
 
 def _text_lines(parsed: ParsedMarkdown) -> Iterator[str]:

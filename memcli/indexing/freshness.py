@@ -62,6 +62,11 @@ class Freshness(Record):
     is_own: bool = False  # it belongs to the workspace that asks
 
     @property
+    def json_omits(self) -> tuple[str, ...]:
+        """Return the fields that JSON of only one workspace does not have."""
+        return () if self.name else ("name", "folder", "is_own")
+
+    @property
     def is_whole(self) -> bool:
         """Return whether every file was searched, as far as it is text."""
         codes = ("incomplete", "unread", "unlisted")
@@ -313,12 +318,13 @@ def _incomplete(
     """Return a warning of files that are not searched, or not as they are."""
     unsearched = {shown(*key) for key, file in known.items() if file.hash == NOT_TEXT}
     unsearched |= {shown(skip.source, skip.path) for skip in skips if skip.reason in BY_BYTES}
-    if not (unsearched or replaced):
+    if not unsearched and replaced in (None, "[]"):
         return ()
     from memcli.indexing.notices import incomplete, names_in
 
     names = sorted(name for name in unsearched if name not in removed)
-    mangled = [name for name in names_in(replaced) if name not in removed]
+    there = {shown(*key) for key in known}  # an older memcli removes files, but not their names
+    mangled = [name for name in names_in(replaced) if name in there and name not in removed]
     return (incomplete(names, mangled),) if names or mangled else ()
 
 

@@ -1,4 +1,4 @@
 """Markdown text to blocks, chunks and segments; pure, no disk."""
 
 # Bump when the same file would give other chunks or segments: the index then re-chunks.
-CHUNKER_VERSION = 17
+CHUNKER_VERSION = 18

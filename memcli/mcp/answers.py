@@ -28,8 +28,8 @@ from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
+    from memcli.api.listing import ListedDocuments
     from memcli.api.read import Lines
-    from memcli.api.records import DocumentList
     from memcli.api.remember import RememberResult, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.remember.admission import OlderLine
@@ -250,7 +250,7 @@ def quoted(title: str, text: str) -> str:
     return f"{visible_line(broken_up(title)).replace('`', chr(39))}\n{fence}\n{text}\n{fence}\n"
 
 
-def of_documents(listed: DocumentList, budget: int) -> str:
+def of_documents(listed: ListedDocuments, budget: int) -> str:
     """List documents, newest first, as far as the budget goes."""
     lines = headline(None, listed.freshness)
     lines += [_sentence(listed.empty_reason)] if listed.empty_reason else []
@@ -266,7 +266,7 @@ def of_documents(listed: DocumentList, budget: int) -> str:
     return "\n".join([*lines, ""])
 
 
-def _rows(listed: DocumentList) -> list[tuple[str, ...]]:
+def _rows(listed: ListedDocuments) -> list[tuple[str, ...]]:
     """Return one row per document; if there are very many, one per folder and months."""
     documents = listed.documents
     if len(documents) <= MOST_LISTED:

@@ -188,6 +188,7 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
     said = site.type("agents install claude-code --json")
     assert json.loads(said.out)["parts"] == ["instructions"]
     assert "pip install 'mcp<3,>=2'" in said.err
+    assert "memory_remember" not in site.type("agents install claude-code --write").out
     refused = site.type("agents install claude-code --with mcp")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
@@ -621,5 +622,14 @@ def test_a_folder_of_notes_is_searched_in_every_project(
     preview = site.type("agents install claude-code")
     assert f'"args": ["mcp", "-w", "{notes}"]' in preview.out
     assert f"Claude Code will search {notes}.\n" in preview.err
+    memory = str(site.home / ".openclaw/workspace")
+    assert f'"-w", "{memory}"' in site.type("agents install openclaw --with mcp").out
+    written = site.type("agents install claude-code --apply")
+    assert f"Claude Code will search {notes}.\n" in written.err
+    for folder in (notes / "deeper", site.home):  # the mark is above, or of a whole home folder
+        (folder / "memory" if folder == site.home else folder).mkdir()
+        monkeypatch.chdir(folder)
+        assert '"args": ["mcp"]' in site.type("agents install gemini --scope user").out
+    monkeypatch.chdir(notes)
     (site.project / ".git").rename(notes / ".git")
-    assert '"args": ["mcp"]' in site.type("agents install claude-code").out
+    assert '"args": ["mcp"]' in site.type("agents install gemini --scope user").out

@@ -57,10 +57,17 @@ def test_an_agent_is_here_by_its_folder_or_its_program(site: Site) -> None:
     assert said.err == "To install memcli into one: memcli agents install codex\n"
 
 
-def test_a_folder_that_only_memcli_has_filled_is_no_agent(site: Site) -> None:
+def test_a_folder_that_only_memcli_has_filled_is_no_agent(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     site.type("agents install claude-code --with instructions --apply")
     here = {line.split()[0]: line.split()[1] for line in site.type("agents").out.splitlines()}
     assert (here["claude-code"], (site.home / ".claude" / "CLAUDE.md").exists()) == ("no", True)
+    link = site.home.with_name("linked")
+    link.symlink_to(site.home)
+    with monkeypatch.context() as linked:
+        linked.setenv("HOME", str(link))
+        assert "claude-code     no" in site.type("agents").out
     (site.home / ".claude" / "settings.json").write_text("{}")
     assert "claude-code     yes" in site.type("agents").out
 

@@ -108,3 +108,10 @@ def test_of_several_passages_each_is_paired_by_what_stayed() -> None:
 def test_a_file_that_is_no_receipt_is_refused(given: str) -> None:
     with pytest.raises(UsageError, match=r"r\.json is not the trace of a search"):
         read(given, "r.json")
+
+
+@pytest.mark.parametrize("names", [["keyword"], ["keyword", "semantic", "foo"]])
+def test_a_trace_has_both_retrievers_and_no_other(names: list[str]) -> None:
+    ran = {name: {"ran": True, "reason": ""} for name in names}
+    with pytest.raises(UsageError, match=r"r\.json is not the trace of a search"):
+        read(json.dumps(receipt_of(FIRST, retrievers=ran)), "r.json")

@@ -122,6 +122,7 @@ def test_bytes_that_a_search_had_to_replace_are_named(notes: Path) -> None:
         assert "No searched note contains: Schlüssel, badger." in err
     assert "latin.md has bytes that are not text" in typed("status")[1]
     assert "latin.md: some bytes are not text and were replaced" in typed("lint")[2]
+    assert json.loads(typed("lint --json")[1])["skipped"] == []  # it was checked
     write(notes, "latin.md", "Schlüssel und Fuchs fox\n")
     assert line not in typed("search fox")[2]
 

@@ -16,6 +16,7 @@ import memcli
 from memcli.api.listing import list_documents
 from memcli.config import settings as config
 from memcli.mcp.answers import of_documents
+from memcli.record import plain
 from memcli.types import Filters, shown
 from memcli.workspace.discover import discover
 from tests.cli.processes import on_terminal
@@ -302,6 +303,9 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
     assert listed("--since", "2025-06").count("\n") == 56
     with memcli.Memory.open(str(tmp_path)) as memory:
         told = of_documents(list_documents(memory.workspaces, Filters(), order="newest"), 1000)
+        record = plain(memory.documents())
+    assert "name" not in json.loads(json.dumps(record))["freshness"]
+    assert list(record) == ["freshness", "documents", "empty_reason"]
     assert "memory/ | 2025-06 | 28 documents\n" in told
     assert told.count("\n") == 6
 
@@ -317,3 +321,6 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
         "    56  2025-05 to 2025-06  memory/\n"
         "    68  2024-01 to 2025-06  notes/\n"
     )
+    write(tmp_path, "chats/memory/old/2023-01-03.md", "The pool.\n")  # so that it has two folders
+    rows = [row.split()[-1] for row in listed().splitlines() if "chats" in row]
+    assert rows == ["chats/", "Bo", "chats/memory/old/"]

@@ -275,7 +275,7 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert "arguments" not in err
     out, err = printed("search", "billing", "owns it")
     assert out == printed("search", "billing owns it")[0]
-    assert "2 arguments are one question, because no more than half contain a space" in err
+    assert "The arguments are one question." in err
     assert "arguments" not in printed("search", "billing", "owns")[1]
     assert "takes one question, not 2" in printed(*both, "--trace", "x.json", code=2)[1]
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]

@@ -14,6 +14,7 @@ from tests.support import touch, write
 LISTS = ("added", "changed", "reindexed", "moved", "removed")
 SOURCE = '[[source]]\nname = "handbook"\npath = "docs"\n'
 NO_TEXT = b"\0\0\0\0not text"
+UNSEARCHED = "memory/odd.md is not searched. Try: memcli status"
 
 
 class Desk:
@@ -197,20 +198,22 @@ def test_status_in_words(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ((), []),
-        (("touched",), []),
+        ((), [UNSEARCHED]),
+        (("touched",), [UNSEARCHED]),
         (
             ("edited",),
             [
+                UNSEARCHED,
                 "2 changed files (handbook:rules.md and memory/a.md) are not in this answer"
-                " (not synced). Try: memcli index"
+                " (not synced). Try: memcli index",
             ],
         ),
         (
             ("other settings",),
             [
+                UNSEARCHED,
                 "the settings of chunks and sources have changed:"
-                " 6 files are to be stored again. Try: memcli index"
+                " 6 files are to be stored again. Try: memcli index",
             ],
         ),
         (
@@ -218,6 +221,7 @@ def test_status_in_words(desk: Desk) -> None:
             [
                 "memory/disk cannot be listed: nothing is mounted there now;"
                 " what is indexed of it stays",
+                "memory/a.md and memory/odd.md are not searched. Try: memcli status",
                 "3 new files (handbook:n.md, memory/n.md and memory/z.md), 3 changed files"
                 " (memory/a.md, memory/b.md and memory/odd.md), 1 moved file (memory/rules.md) and"
                 " 1 deleted file (memory/c.md) are not in this answer (the settings of sources"

@@ -115,7 +115,10 @@ def test_broken_front_matter_is_named_until_it_is_mended(notes: Path) -> None:
     assert _rows("warning")[0].startswith(f"warning    d.md:1: {text}. Try: memcli help")
     (notes / "d.md").write_text(mended)
     say("index", "-q")
-    assert _rows("warning") == []
+    assert _rows("warning") == [
+        "warning    c.md has bytes that are not text (UTF-8 without NUL);"
+        " memcli shows � in their place"
+    ]
 
 
 def test_deep_runs_the_model_and_checks_the_file(notes: Path) -> None:

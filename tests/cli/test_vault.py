@@ -136,3 +136,30 @@ def test_a_note_goes_where_the_vault_keeps_those_of_the_day(
     now = ("--now", "2025-03-04T10:00:00")
     done = run("remember", "The boiler man is Jonas.", "-w", str(tmp_path), "--json", *now)
     assert json.loads(done.stdout)["path"] == (path or "memory/2025-03-04.md")
+
+
+@pytest.mark.parametrize(
+    ("others", "path"),
+    [
+        ({}, "2025-03-04.md"),
+        ({".memcliignore": "/2025-*\n"}, "memory/2025-03-04.md"),
+        ({".obsidian/daily-notes.json": '{"folder": "Journal"}'}, "Journal/2025-03-04.md"),
+    ],
+)
+def test_a_log_of_today_in_the_root_gets_the_note_unless_another_file_should(
+    tmp_path: Path, others: dict[str, str], path: str
+) -> None:
+    for name, text in ({"MEMORY.md": "# Memory\n", "2025-03-04.md": "- Rain.\n"} | others).items():
+        write(tmp_path, name, text)
+    now = ("-w", str(tmp_path), "--json", "--now", "2025-03-04T10:00:00")
+    done = run("remember", "The boiler man is Jonas.", *now)
+    assert json.loads(done.stdout)["path"] == path
+
+
+def test_a_link_in_the_root_is_no_log_of_today(tmp_path: Path) -> None:
+    write(tmp_path, "out.md", "- Rain.\n")
+    write(tmp_path, "vault/MEMORY.md", "# Memory\n")
+    (tmp_path / "vault/2025-03-04.md").symlink_to(tmp_path / "out.md")
+    now = ("-w", str(tmp_path / "vault"), "--json", "--now", "2025-03-04T10:00:00")
+    done = run("remember", "The boiler man is Jonas.", *now)
+    assert json.loads(done.stdout)["path"] == "memory/2025-03-04.md"

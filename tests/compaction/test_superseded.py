@@ -101,6 +101,14 @@ def test_a_decision_whose_lines_have_moved_is_not_cited_where_it_was() -> None:
     assert {summary.state for summary in read_back(logs, plan.drafts)} == {"valid"}
 
 
+def test_a_reason_in_another_log_does_not_go_with_a_decision() -> None:
+    reason = "The insurer refused to pay."
+    texts = [f"{FILLER}\n\n{OLD}", f"## Why the barn closes\n\n{reason}\n\n{FILLER}", NEW, FILLER]
+    logs = [make_log(f"2025-03-0{n}", text) for n, text in enumerate(texts, start=1)]
+    (draft,) = plan_of(logs, settings(cluster=4)).drafts
+    assert (OLD in draft.body, reason in draft.body) == (False, True)
+
+
 @pytest.mark.parametrize("view", ["raw", "all", "active"])
 def test_search_shows_the_newer_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: str

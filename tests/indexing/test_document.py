@@ -73,6 +73,7 @@ def test_a_page_with_a_date_is_a_log_unless_it_says_that_it_is_a_note() -> None:
     logs = (
         ("pool.md", "kind: log", ""),
         ("2026-02-10.md", "", ""),
+        ("02-10-2026.md", "", ""),  # of which only the front matter says what day it is
         ("pool.md", "", "## 2026-02-11\n"),
     )
     for path, kind, heading in logs:

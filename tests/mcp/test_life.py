@@ -258,11 +258,12 @@ def test_what_is_no_message_gets_an_error_and_half_a_character_an_answer(
     assert (code, seconds < SOON) == (0, True)
 
 
-@pytest.mark.parametrize("package", ["mcp", "anyio"])
+@pytest.mark.parametrize("module", ["mcp", "mcp_types", "anyio"])
 def test_what_the_server_is_built_on_is_named_where_it_is_missing(
-    package: str, serve: Serve
+    module: str, serve: Serve
 ) -> None:
-    server = serve(environ={"MEMCLI_TEST_WITHOUT": package})
+    server = serve(environ={"MEMCLI_TEST_WITHOUT": module})
+    package = module.removesuffix("_types")
     out, err = server.communicate(timeout=60)
     assert (server.returncode, out) == (2, "")
     assert err == (

@@ -40,7 +40,9 @@ def test_one_read_that_fails_costs_no_index(
     notes: Path, disk: Disk, command: str, fault: str
 ) -> None:
     store = Path(os.environ["MEMCLI_STORE"])
-    before, right = store.read_bytes(), results(typed(f"{AFTER} -w {notes}")[1])
+    before, (_, out, notice) = store.read_bytes(), typed(f"{AFTER} -w {notes}")
+    right = results(out)
+    assert "memory/binary.md is not searched" in notice
     disk.arm(None)
     assert typed(f"{command} -w {notes}")[0] == 0
     reads = disk.counts["read"]
@@ -59,7 +61,7 @@ def test_one_read_that_fails_costs_no_index(
         assert "not an error" not in err
         assert not Path(f"{store}{DAMAGED_SUFFIX}").exists(), err
         code, out, err = typed(f"{AFTER} -w {notes}")
-        assert (code, results(out), err) == (0, right, "")
+        assert (code, results(out), err) == (0, right, notice)
         assert " 0 texts embedded" in typed(f"index -w {notes}")[2]
     assert struck
 

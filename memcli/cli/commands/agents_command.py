@@ -106,7 +106,9 @@ def run_install(options: Options) -> int:
     agent = named_agent(options.agent, "install")
     terminal = Terminal.of_process(options)
     machine = this_machine()
-    started = launcher(options.workspace or _notes_here(machine))._replace(writes=options.write)
+    here = [] if options.workspace or agent.memory else _notes_here(machine)
+    started = launcher(options.workspace or here)
+    started = started._replace(writes=options.write and _has_server())
     scope = options.scope or agent.usual_scope(machine, started.workspace)
     named_parts = _words(options.parts or ())
     if (
@@ -123,7 +125,7 @@ def run_install(options: Options) -> int:
             hint="go to a repository, or leave --scope out",
         )
     places = _places(agent, scope, _parts(agent, scope, options.parts, terminal))
-    if not (options.apply or options.json or agent.memory):
+    if not (options.json or agent.memory) and (here or not options.apply):
         what = started.workspace or "the notes of each project; -w FOLDER names others"
         terminal.say(f"{agent.title} will search {what}.")
     job = AgentJob(agent, "install", scope, tuple(place.part for place in places), options)
@@ -138,7 +140,8 @@ def _notes_here(machine: Machine) -> list[str]:
         return []
     with suppress(NotFoundError):
         place = locate(None, None, here, home=machine.home)
-        return [place.root] if place.by else []
+        is_here = bool(place.by) and place.root == os.path.realpath(here)
+        return [place.root] if is_here and not is_everything(place.root, machine.home) else []
     return []
 
 
@@ -146,9 +149,7 @@ def _parts(
     agent: Agent, scope: str, requested: Sequence[str] | None, terminal: Terminal
 ) -> tuple[str, ...]:
     """Return the requested parts, or by default the usual ones that can be installed."""
-    from importlib.util import find_spec
-
-    has_server = find_spec(_PACKAGE) is not None
+    has_server = _has_server()
     install = "" if has_server else install_extra("mcp")
     no_server = UsageError(
         "the MCP server needs the package mcp, which is not installed", hint=install
@@ -166,6 +167,12 @@ def _parts(
     if MCP in words and not has_server:
         raise no_server
     return tuple(part for part in PARTS if part in words)
+
+
+def _has_server() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(_PACKAGE) is not None
 
 
 def _words(requested: Sequence[str]) -> list[str]:

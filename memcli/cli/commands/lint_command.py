@@ -49,7 +49,7 @@ def run(options: Options) -> int:
     counts = dict.fromkeys(CODES, 0) | Counter(finding.code for finding in findings)
     if not options.json:
         _write_all(findings, command)
-    for reason in look.passed:
+    for reason in (*look.passed, *look.replaced):
         command.terminal.advise(reason)
     if options.json:
         record = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from memcli.api.listing import MOST_LISTED, DocumentCount, counted, counts
-from memcli.api.records import DocumentEntry, DocumentList
+from memcli.api.listing import MOST_LISTED, DocumentCount, ListedDocuments, counted, counts
+from memcli.api.records import DocumentEntry
 from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, progress_of
@@ -92,7 +92,7 @@ MONTH, WIDE = len("2025-06"), len("2025-06 to 2025-07")
 
 
 def write(
-    result: DocumentList,
+    result: ListedDocuments,
     command: CommandContext,
     shape: Shape,
     *,
@@ -141,7 +141,7 @@ def _count(row: DocumentCount, command: CommandContext, *, width: int) -> str:
     return f"{row.number:>6}  {row.months or '-':{width}}  {text}\n"
 
 
-def _write_text(result: DocumentList, command: CommandContext) -> None:
+def _write_text(result: ListedDocuments, command: CommandContext) -> None:
     terminal = command.terminal
     width = terminal.width if terminal.out_is_terminal else None
     kinds = max((len(document.kind) for document in result.documents), default=0)
@@ -151,7 +151,7 @@ def _write_text(result: DocumentList, command: CommandContext) -> None:
 
 
 def _write_json(
-    result: DocumentList,
+    result: ListedDocuments,
     command: CommandContext,
     shape: Shape,
     listed: list[dict[str, Any]],
@@ -177,7 +177,7 @@ def _write_json(
         command.terminal.write_json(line)
 
 
-def _records(result: DocumentList, command: CommandContext) -> list[dict[str, Any]]:
+def _records(result: ListedDocuments, command: CommandContext) -> list[dict[str, Any]]:
     from memcli.render.jsonio import source_of
 
     records = []
@@ -191,7 +191,7 @@ def _records(result: DocumentList, command: CommandContext) -> list[dict[str, An
     return records
 
 
-def _say(result: DocumentList, command: CommandContext, shape: Shape, more: int) -> None:
+def _say(result: ListedDocuments, command: CommandContext, shape: Shape, more: int) -> None:
     terminal = command.terminal
     if not say_freshness(result.freshness, terminal, "this list"):
         terminal.say(sentence(NO_DOCUMENTS))

@@ -114,6 +114,7 @@ def _server() -> ModuleType:
         package = (error.name or "memcli").partition(".")[0]
         if package == "memcli":
             raise
+        package = package.removesuffix("_types")  # a module of the package mcp
         raise UsageError(
             f"the MCP server needs the package {package}, which is not installed",
             hint=install_extra("mcp"),

@@ -333,7 +333,7 @@ class Connection:
         return answers[len(promised) :]
 
     def each(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
-        """Call `ask` for several objects in one transaction, as `rounds.ask_in_batches` does."""
+        """Call `ask` for several objects in one transaction, as `ask_in_batches` does."""
         self._gathering = gathering = Gathering()
 
         def send() -> None:
