@@ -66,9 +66,7 @@ class SearchOptions(Record):
     sort: str = "score"  # score | date | newest: the order of what is shown
     worthwhile: bool = False  # show only passages worth reading
     one_line: bool = False  # one line of each passage, over the whole memory
-    miss_tokens: int | None = (
-        None  # with `worthwhile`, tokens that a failed search costs; None: MISS
-    )
+    miss_tokens: int | None = None  # cost of a failed search, with `worthwhile`; None: MISS
     by_turn: bool = False  # with `worthwhile`, each turn of a conversation is a separate passage
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
