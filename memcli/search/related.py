@@ -19,6 +19,7 @@ import json
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import fsum, sqrt
 from operator import mul
 
@@ -212,10 +213,7 @@ def _meaning(
     snapshot: Snapshot, place: ComparedPlace, options: SearchOptions, counts: Counts
 ) -> tuple[RetrieverUse, Vector | None]:
     """Return the vector of the place, or the reason why vectors take no part."""
-
-    def off(reason: Reason) -> tuple[RetrieverUse, None]:
-        return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
-
+    off = partial(retrievers.unused, counts)
     fingerprint = snapshot.facts.fingerprint
     if options.mode == "keyword":
         return off(retrievers.MODE_IS_KEYWORD)
