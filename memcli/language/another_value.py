@@ -53,10 +53,14 @@ _COPULAS = table("is are ist sind")
 # A new one does not replace another.
 _MANY = table(
     """client customer colleague coworker friend member neighbor neighbour intern student guest
-    kunde kundin kollege kollegin freund freundin mitglied nachbar nachbarin gast"""
+    kunde kundin kollege kollegin freund freundin mitglied nachbar nachbarin gast
+    engineer developer designer analyst employee volunteer patient tenant daughter son child brother
+    sister cousin branch product feature book entwickler entwicklerin mitarbeiter mitarbeiterin
+    patientin mieter mieterin tochter sohn kind bruder schwester filiale produkt buch"""
 )
 _HAN_MANY = ("客户", "同事", "朋友", "邻居", "同学", "成员")
-_DETERMINERS = ARTICLES | OWN
+_A = table("a an ein eine einem einen einer")
+_DETERMINERS = (ARTICLES - _A) | OWN
 _NEGATIONS = table("no not kein keine keinen")
 PLACES = table("in at on behind under above near im in am auf hinter unter über neben bei")
 # A line with one of these labels does not name a thing.
@@ -155,24 +159,26 @@ def _han_name(text: str) -> str:
 
 def _new_things(text: str) -> Iterator[tuple[str, ...]]:
     """Yield what a sentence says is new: `release manager` of `Ann is the new release manager`."""
-    return (thing[1:] for thing in _things(text) if thing[0] in NEW and len(thing) > 1)
+    return (thing[1:] for thing in _things(text, _A) if thing[0] in NEW and len(thing) > 1)
 
 
-def _things(text: str) -> Iterator[tuple[str, ...]]:
+def _things(text: str, articles: frozenset[str] = frozenset()) -> Iterator[tuple[str, ...]]:
     """Yield what a name or a number in a sentence may be the value of, without its article.
 
-    `Ann is the owner`, `The owner is Ann` and `We have an owner, Ann` name an owner.
+    `Ann is the owner` and `The owner is Ann` name the owner, and with `articles` also `We have an
+    owner, Ann`. Of `Tom is an engineer` there may be several.
     """
     pieces = [piece.split() for piece in text.rstrip(" .!").replace(":", ",").split(",")]
     for words, behind in zip(pieces, [*pieces[1:], []], strict=True):
         sides = [(words[-at:], behind, False) for at in (3, 4)]
+        determiners = _DETERMINERS | articles
         if at := next((at for at, word in enumerate(words) if word in _COPULAS), 0):
             one, other = words[:at], words[at + 1 :]
-            sides = [(one, other, True), (other, one, False)]
+            sides, determiners = [(one, other, True), (other, one, False)], _DETERMINERS
         for thing, value, at_start in sides:
             names = tuple(terms(" ".join(thing)))
             is_value = any(w[0].isupper() or not DIGITS.isdisjoint(w) for w in value[:1])
-            has_article = not _DETERMINERS.isdisjoint(names[:1])
+            has_article = not determiners.isdisjoint(names[:1])
             is_one = _MANY.isdisjoint(names[-1:])
             if is_value and is_one and names[has_article:] and (has_article or at_start):
                 yield names[has_article:]

@@ -37,7 +37,7 @@ MOST_CHARACTERS = 600  # of a line that is compared
 LEAST_IN_TALK = 0.3  # evidence that a conversation needs more
 LEAST_CONTENT = 2  # content words of a line that states something
 _ASSISTANTS = table("assistant ai chatgpt claude")
-_CODE = ("{", "\\", "==", "):", "('", '("', "`")
+_CODE = ("{", "\\", "==", "):", "('", '("', "``")
 _COURTESIES = table(
     "hey hi hello hope thanks thank congrats congratulations wow yeah yup yep bye hallo danke"
 )

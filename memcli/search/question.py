@@ -36,7 +36,10 @@ _PAST = frozenset(
     previously previous formerly former originally initially earlier ago first last ever once
     yesterday history changed happened until
     war waren hatte hatten wurde wurden früher vorher damals zuvor ursprünglich zuerst anfangs
-    gestern ehemals ehemalige vorige letzte letzten letzter letztes bisher gewesen""".split()  # noqa: SIM905 (a table to be read)
+    gestern ehemals ehemalige vorige letzte letzten letzter letztes bisher gewesen
+    wrote broke drove drew fell flew grew knew rode sang spoke stole swam threw woke wore
+    fought schrieb baute wohnte kaufte machte arbeitete fuhr ging kam gab nahm sah traf fand blieb
+    sprach verlor gewann lief rief hielt trug brachte""".split()  # noqa: SIM905 (a table to be read)
 )
 _HAN_PAST = tuple(
     """以前 之前 曾 原来 当时 那时 过去 最初 当初 一开始 去年 昨天 上次 上周 上个月 了 去过 来过
@@ -53,6 +56,8 @@ _DONE = frozenset(
     ("been", "gone", "done", "seen", "met", "read", "taken", "written", "won", "made")
 )
 _PARTICIPLE = r"(?=ge|be|ver|er|ent).*(?:t|en)|.*iert"  # in German
+# Forms of the past that are participles too.
+_PAST_OR_DONE = frozenset(("built", "sent", "taught", "caught", "brought", "sold", "hid", "slept"))
 _STATES = frozenset(("is", "are", "be", "get", "gets"))  # `where is it stored` is about the present
 _ED = 5  # letters of `moved`
 
@@ -188,7 +193,10 @@ def asks_about_now(text: str) -> bool:
     is_question = not _ASKS.isdisjoint(words[:3]) or any(map(text.__contains__, _HAN_ASKS))
     if not (is_question or text.endswith(("?", "？"))):
         return False
-    ends = [at for at, word in enumerate(words) if len(word) >= _ED and word.endswith("ed")]
+    ends = [
+        at for at, word in enumerate(words)
+        if (len(word) >= _ED and word.endswith("ed")) or word in _PAST_OR_DONE
+    ]  # fmt: skip
     if not _PERFECT.isdisjoint(words):
         is_done = re.fullmatch(_PARTICIPLE, words[-1]) is not None
         if ends or is_done or not _DONE.isdisjoint(words):

@@ -112,6 +112,8 @@ def test_what_states_nothing_and_what_only_greets_is_not_corrected() -> None:
         ("项目经理是张伟。", "新任项目经理是李娜。"),
         ("Die Bäckerei ist montags geschlossen.", "Die Bäckerei ist dienstags geschlossen."),
         ("Friseur: montags geschlossen", "Friseur: dienstags geschlossen"),
+        ("Retry limit for `sync()` is 5.", "Retry limit of `sync()` lowered to `3`."),
+        ("Retry limit `RETRY_MAX` is 5.", "Retry limit `RETRY_MAX` is 3 now, no longer 5."),
     ],
 )
 def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str) -> None:
@@ -135,6 +137,10 @@ def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str
         ("Standup is at 9.", "This week the standup is at 10 instead of 9."),
         ("Team A uses Kotlin.", "Team B switched from Kotlin to Flutter."),
         ("Kim is allergic to cats.", "Kim's sister is no longer allergic to cats."),
+        ("Tom is an engineer at Acme.", "Priya is the new engineer at Acme."),
+        ("My daughter is Mia.", "Our new daughter is Lea."),
+        ("Unsere Filiale ist Bonn.", "Unsere neue Filiale ist Köln."),
+        ("```Retry limit is 5.", "Retry limit is 3 now, no longer 5."),
         ("订单服务部署在上海。", "用户服务不再部署在上海。"),
         ("The office opens at 8:00.", "The office has a new lamp."),
         ("The red team meets in room 4.", "The blue team no longer meets in room 4."),

@@ -60,10 +60,10 @@ def test_it_stays_behind_what_is_newer_undated_or_about_something_else() -> None
     assert order(OLD, NEW._replace(candidate=NEW.candidate._replace(about=untrusted))) == [1, 2]
 
 
-def test_a_newer_line_is_as_sure_as_the_line_that_it_corrects() -> None:
-    first, second = newer_first(
-        [OLD._replace(confidence=0.8), NEW._replace(confidence=0.2)], turns={}
-    )
+@pytest.mark.parametrize("is_now", [False, True])
+def test_a_newer_line_is_as_sure_as_the_line_that_it_corrects(*, is_now: bool) -> None:
+    answer = [OLD._replace(confidence=0.8), NEW._replace(confidence=0.2)]
+    first, second = newer_first(answer, turns={}, is_now=is_now)
     assert first.is_moved_newer
     assert not second.is_moved_newer
     assert (first.confidence, second.confidence) == (0.8, 0.8)
@@ -195,6 +195,10 @@ def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None
         ("welche Schwelle hatten wir", [1, 2]),
         ("was haben wir probiert", [1, 2]),
         ("以前的告警是什么", [1, 2]),
+        ("who wrote the alert", [1, 2]),
+        ("who built the alert", [1, 2]),
+        ("how is the alert built", [2, 1]),
+        ("wer baute den Alarm", [1, 2]),
     ],
 )
 def test_a_question_about_now_wants_the_newer_of_two_lines_about_one_thing(
@@ -215,6 +219,37 @@ def test_a_question_about_now_wants_the_newer_of_two_lines_about_one_thing(
         for n, name in ((1, "Ann"), (2, "Ben"))
     )
     assert asked(ann, ben) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer", "expected"),
+    [
+        (
+            "What is the wifi password of the Berlin office?",
+            "The wifi password of the Berlin office is heron7.",
+            "The wifi password of the Munich office was changed to crane9.",
+            [1, 2],
+        ),
+        (
+            "Who leads the platform team?",
+            "Ann leads the platform team.",
+            "Bob no longer leads the data team; Eve does now.",
+            [1, 2],
+        ),
+        (
+            "What is the radio channel?",
+            "The working channel of the radio is 37.",
+            "The committee has us on 72 instead of 37 on the radio.",
+            [2, 1],
+        ),
+    ],
+)
+def test_a_change_of_another_thing_than_the_question_names_comes_after(
+    question: str, older: str, newer: str, expected: list[int]
+) -> None:
+    new = passage(2, 0.6, newer, "2025-06-01", coverage=0.7)
+    answer = [passage(1, 0.9, older, "2025-01-01"), new]
+    assert ids(newer_first(answer, turns={}, question=question, is_now=True)) == expected
 
 
 def test_folds_keep_the_newest_and_ties_go_to_it() -> None:

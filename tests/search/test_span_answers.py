@@ -220,6 +220,33 @@ def test_a_dated_line_with_another_value_is_named_after_an_undated_one(
         assert (first, is_told) == ("MEMORY.md", differs)
 
 
+@pytest.mark.parametrize(
+    ("question", "undated", "dated"),
+    [
+        (
+            "Which port does the billing service listen on?",
+            "- The billing service listens on port 8080.\n"
+            "- The search service listens on port 9090.",
+            "- The search service now listens on port 9191.",
+        ),
+        (
+            "On which port is the billing service reachable?",
+            "The billing service is reachable from outside on\nport 8080.",
+            "- The billing service is now reachable on port 8080.",
+        ),
+    ],
+)
+def test_another_line_and_an_equal_value_make_no_answer_unsure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str, undated: str, dated: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "services.md", f"# Services\n\n{undated}\n")
+    write(tmp_path, "memory/2025-03-01.md", f"{dated}\n")
+    answer = json.loads(say("search", question, "--json").out)
+    assert answer["results"][0]["path"] == "services.md"
+    assert answer.get("match_reason") is None
+
+
 def test_a_correction_of_what_nobody_asked_about_comes_after_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
