@@ -366,15 +366,15 @@ def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
         LearnedThatDay(day, (), None, DayChanges((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
     )
-    text = f"{_no_repository(memory)}: showing dated logs"
+    text = f"{_no_repository(memory)}: showing dated notes"
     notices = [] if by else [Reason("logs", text)]
     if newest and not result:
         span = f"{first} to {last}" if first <= last else f"{first}, which is in the future"
-        text = f"no log has a date from {span}; the newest one before is {newest}"
+        text = f"no note has a date from {span}; the newest one before is {newest}"
         notices.append(Reason(NOTHING, text, f"memcli changes --since {newest}"))
     elif not result:
         writer = f" of the {by}" if by else ""
-        text = f"no log{writer} here has a date up to {last}"
+        text = f"no note{writer} here has a date up to {last}"
         notices.append(Reason(NOTHING, text, "memcli help changes"))
     return ChangeList(first.isoformat(), last.isoformat(), result, (), "logs", tuple(notices))
 

@@ -10,7 +10,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, progress_of, warn_of_secrets
 from memcli.errors import ERROR_SCHEMA, ExitCode, Reason, RetrieverError, UsageError
 from memcli.record import Record
-from memcli.types import EMPTY, Filters, cite
+from memcli.types import EMPTY, cite
 
 if TYPE_CHECKING:
     from memcli.api.ask import SearchResult
@@ -151,7 +151,7 @@ def write_loss(ref: str, question: Question, request: SearchRequest, *, as_json:
     lines = _lines_of(ref, command)
     with progress_of(command):
         result = ask(command.memory, question, request.options, sync=request.sync, observe=course)
-    _write_course(lines, course, command, as_json=as_json)
+    _write_course(lines, course, request, as_json=as_json)
     if say_freshness(result.freshness, command.terminal):
         say_repaired(result.answer.repaired, command.terminal, explain=True)
     return ExitCode.OK
@@ -176,17 +176,16 @@ def _lines_of(ref: str, command: CommandContext) -> FollowedLines:
 
 
 def _write_course(
-    lines: FollowedLines, course: Course, command: CommandContext, *, as_json: bool
+    lines: FollowedLines, course: Course, request: SearchRequest, *, as_json: bool
 ) -> None:
     """Write the stages and the conclusion."""
-    from memcli.search.options import options_of
     from memcli.search.stages import STAGES
     from memcli.search.why_not import conclusion, follow
 
     (source, path), first, last = lines
     wide = max(map(len, STAGES))
-    terminal, trail = command.terminal, follow(course, lines)
-    text = conclusion(trail, options_of(command.config, filters=Filters()))
+    terminal, trail = request.command.terminal, follow(course, lines)
+    text = conclusion(trail, request.options)
     if as_json:
         from memcli.render.jsonio import source_of
 

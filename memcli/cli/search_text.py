@@ -263,13 +263,20 @@ def _lines(passage: RankedPassage, words: Sequence[str], shape: Shape) -> list[t
     lines = numbered(passage, words=words)
     if shape.one_line:
         return [(at, clipped(line, LIST_CHARS)) for at, line in lines]
-    return [each for each in lines if not _repeats_name(passage, each[1].text)] or lines
+    if shape.full or shape.around:
+        return lines
+    return [each for each in lines if not _repeats_name(passage, *each)] or lines
 
 
-def _repeats_name(passage: RankedPassage, line: str) -> bool:
-    """Return whether a line is a heading that says no more than the name of its file."""
-    name = passage.about.path.rpartition("/")[2].rpartition(".")[0]
-    return line.startswith("#") and line.lstrip("#").strip() == name
+def _repeats_name(passage: RankedPassage, number: int, line: Snippet) -> bool:
+    """Return whether a line is a heading that says no more than the name of its file.
+
+    A heading is the first line of its chunk; a later `# notes` may be code.
+    """
+    about = passage.about
+    name = about.path.rpartition("/")[2].rpartition(".")[0]
+    is_heading = number == about.start_line and line.text.startswith("#")
+    return is_heading and line.text.lstrip("#").strip() == name
 
 
 def _key(passage: RankedPassage, number: int, line: Snippet) -> tuple[tuple[str, str], int, str]:
@@ -334,7 +341,8 @@ def _corrections(
         yield (head, "") if is_shown else (f"{head}:", newer.text)
     for each in (result.superseded or {}).get(passage.citation, ()):
         where = f"{command.name(each.source, each.path)}:{each.start_line}"
-        yield f"corrects {safe(where)} ({each.date}):", each.text
+        by = each.by if passage.start_line < passage.end_line else ""
+        yield f"{by} corrects {safe(where)} ({each.date}):".lstrip(), each.text
 
 
 def _around(passage: RankedPassage, command: CommandContext, shape: Shape) -> Around:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from math import ceil
@@ -23,7 +24,7 @@ from memcli.search.federation import ModelGroup, in_turns, merge_answers, search
 from memcli.search.focus import Width
 from memcli.search.lines import Run, by_line, narrower
 from memcli.search.options import InternalOptions, SearchOptions, unobserved
-from memcli.search.pipeline import MMR_POOL, Answer, cut_to_worthwhile
+from memcli.search.pipeline import MMR_POOL, OFF_TOPIC, Answer, cut_to_worthwhile
 from memcli.search.query import ParsedQuery
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
@@ -60,6 +61,8 @@ FREE = 3
 MISS = 1500
 COMPARED = 20  # best passages for which newer lines are looked up
 PARENTS = 8  # best passages whose links are followed
+# A question about several things: `the pool, the webhooks and the logs`.
+_LISTS = re.compile(r"(?i),\s[^,?!.]+,?\s(?:and|or|und|oder|y|o|et|ou)\s")
 _SCOPES = ("user", PRIVATE, "session", "global")
 # The logs of sessions, whose newest entries are the tail of a context.
 LOGS = Scope(
@@ -141,9 +144,13 @@ def find(
     )
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answers = search_each(groups, question, wide, observe=observe)
+    if all(each.is_off_topic for each in answers):  # a search prints none of it either
+        answers = [
+            each._replace(passages=(), match="none", match_reason=OFF_TOPIC) for each in answers
+        ]
     answer = merge_answers(answers, options=wide)
     without_rules = [_without_soft_rules(each, fixed) for each in answers]
-    if answer.is_strong:  # it ends where a search does
+    if answer.is_strong and not _LISTS.search(question.text):  # it ends where a search does
         sure = cut_to_worthwhile(merge_answers(without_rules, options=wide), miss=MISS)
         passages, low = sure.passages, sure.left
     else:

@@ -116,10 +116,13 @@ def passages(name: Name, text: str) -> list[MemoryPassage]:
             path = [each for each in path if each[0] < block.level] + [(block.level, block.title)]
             continue
         own = lines[block.start : block.end]
-        is_by_line = block.kind == "table" or all(map(_BEGINS_WITH_TIME.match, own))
-        step = 1 if is_by_line else len(own)
-        for start in range(block.start, block.end, step):
-            end = min(start + step, block.end)
+        is_chat = _BEGINS_WITH_TIME.match(own[0])
+        starts = [
+            block.start + at
+            for at, line in enumerate(own)
+            if not at or block.kind == "table" or (is_chat and _BEGINS_WITH_TIME.match(line))
+        ]
+        for start, end in zip(starts, [*starts[1:], block.end], strict=True):
             content = "\n".join(lines[start:end])
             if content.strip(" |:-\t\r"):
                 headings = tuple(title for _, title in path)

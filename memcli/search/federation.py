@@ -15,7 +15,7 @@ from memcli.record import Record
 from memcli.search.budget import fit_budget
 from memcli.search.mmr import folded
 from memcli.search.options import unobserved
-from memcli.search.pipeline import Answer, cut_to_worthwhile, search
+from memcli.search.pipeline import OFF_TOPIC, Answer, cut_to_worthwhile, search
 from memcli.search.proximity import in_time
 
 if TYPE_CHECKING:
@@ -131,6 +131,11 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
         unmatched=_in_all([answer.unmatched for answer in answers]),
         repaired=next((answer.repaired for answer in answers if answer.repaired), ()),
     )
+    is_short = options.worthwhile or options.one_line
+    if is_short and all(each.is_off_topic for each in answers):
+        return answer._replace(
+            passages=(), match="none", match_reason=OFF_TOPIC, left=tuple(packed)
+        )
     if not options.worthwhile:
         return answer
     return cut_to_worthwhile(

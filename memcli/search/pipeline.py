@@ -201,7 +201,9 @@ def search(
         is_off_topic = is_read and answer.is_off_topic
         if is_off_topic or (is_removed and answer.is_far):
             reason, left = OFF_TOPIC if is_off_topic else None, answer.passages
-            answer = answer._replace(passages=(), match="none", match_reason=reason, left=left)
+            answer = answer._replace(
+                passages=(), match="none", match_reason=reason, left=left, weaker=len(left)
+            )
     if options.worthwhile and answer.passages:
         answer = cut_to_worthwhile(
             answer, apart=options.by_turn, miss=options.miss_tokens, budget=options.budget

@@ -155,7 +155,9 @@ def worthwhile(
             runs = [range(len(units))]
         room = most - len(result)
         runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[:room]
-        result += [_part_of(passage, units, run) for run in sorted(runs, key=lambda run: run.start)]
+        if not apart:  # lines of their own stay in the order of their value
+            runs.sort(key=lambda run: run.start)
+        result += [_part_of(passage, units, run) for run in runs]
         read += bool(runs)
     return result if apart else _with_replies(result), every - read
 

@@ -126,7 +126,7 @@ TABLE = (
         "budget",
         "of the first `--limit` passages, keeps those worth reading (with `--more`, all) until "
         "`--budget` is full, and shortens the last one to fit",
-        "it ranked {before}; --limit is {limit} and --budget {budget}; {more} shows it",
+        "it ranked {before}, and {cause}; {more} shows it",
         switch="",
     ),
 )

@@ -103,11 +103,22 @@ def why(trail: Trail, options: SearchOptions) -> str:
         min_score=options.min_score,
         mmr_min=options.mmr_min,
         limit=options.limit,
-        budget="none" if options.budget is None else options.budget,
+        cause=_cause(trail, options, before or 0),
         into=trail.folded_into,
         before=before,
         more=f"-n {before}" if before and before > options.limit else "--more",
     )
+
+
+def _cause(trail: Trail, options: SearchOptions, rank: int) -> str:
+    """Say why lines of a rank are not shown at the end."""
+    if rank > options.limit:
+        return f"--limit is {options.limit}"
+    if options.budget is not None:
+        return f"--budget is {options.budget}"
+    if not trail.waypoints[-1].passages:
+        return "no passage is near the question"
+    return "the better passages are enough"
 
 
 def _better_rank(passage: RankedPassage) -> float:

@@ -106,7 +106,7 @@ def test_each_stage_that_leaves_the_lines_out_is_named(options: SearchOptions) -
         "mmr", "it ranked 120; --limit is 100 and search.mmr_min -1"
     )
     assert _lost(options, _course(threshold=late, budget=OTHERS[:100])) == Loss(
-        "budget", "it ranked 120; --limit is 100 and --budget none; -n 120 shows it"
+        "budget", "it ranked 120, and --limit is 100; -n 120 shows it"
     )
 
 

@@ -303,6 +303,15 @@ def test_an_option_inside_the_quotes_of_a_question_is_named(notes: Path) -> None
         assert "inside the question" not in printed("search", "--mode", "keyword", *query)[1]
 
 
+def test_only_a_heading_that_is_the_name_of_the_file_is_left_out(workspace: NewWorkspace) -> None:
+    code = "# notes\n\nHow to install the tracker:\n\n```sh\n# notes\ninstall tracker\n```\n"
+    workspace({"notes.md": code})
+    found = printed("search", "install the tracker")[0]
+    assert ("1: # notes" in found, "6: # notes" in found) == (False, True)
+    for more in (("--full",), ("-C", "1")):
+        assert "1: # notes" in printed("search", "install the tracker", *more)[0]
+
+
 def test_three_passages_are_shown_if_none_is_sure(workspace: NewWorkspace) -> None:
     workspace({f"memory/{n}.md": f"The tracker number {n} is in barn {n}.\n" for n in range(9)})
     query = "zeppelin umbrella carousel violin saffron giraffe the tracker"

@@ -240,7 +240,7 @@ def test_changes_and_neighbours_of_several(base: Path, monkeypatch: pytest.Monke
         assert ("2025-02-03", "notes:memory/2025-02-03.md:3") in told
         assert "Salary" not in str(told)
     nothing = printed("changes", "--now", "2026-01-01", "-w", "notes", "-w", "work")[1]
-    assert "work: no log has a date from 2025-12-25 to 2026-01-01; the newest" in nothing
+    assert "work: no note has a date from 2025-12-25 to 2026-01-01; the newest" in nothing
     put(base / "home", {"memcli.toml": "broken ["})
     assert "it is left out" in printed(*line, *both)[1]
     (base / "home/memcli.toml").unlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from memcli.context.parts import PASSAGES, make_part
 from memcli.language.tokens import estimate
-from tests.commands import NewWorkspace
+from tests.commands import NewWorkspace, say
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
 from tests.test_help import LEAVES
@@ -227,13 +228,35 @@ def test_a_small_budget_gets_the_line_that_answers_or_the_budget_for_it(notes: P
     assert needed is not None
     code, out, _ = context(notes, "heron", "--budget", needed[1], "--tail", "0")
     assert (code, "heron" in out.casefold(), out.count("```")) == (0, True, 2)
+    # With the notice that no match is sure, and for a question that begins with a hyphen.
+    for question in ("did the penguins drink a fish", "-x penguins drink fish"):
+        asked = "context", "--tail", "0", "-w", str(notes)
+        err = say(*asked, "--budget", "1", "--explain", "--", question).err
+        hint = shlex.split(err.partition("Try: memcli ")[2])
+        assert "0 of 1 tokens" in err
+        assert question in hint
+        assert say(*hint).code == 0
     assert context(notes, "--budget", "0")[0] == 2
 
 
-def test_an_empty_workspace_is_silence(tmp_path: Path) -> None:
+def test_a_question_about_several_things_gets_passages_of_each(
+    workspace: NewWorkspace, workspaces: Path
+) -> None:
+    notes = workspace(workspaces / "engineer", index=True)
+    things = "the pool, the carrier webhooks and log retention"
+    question = f"what did we decide about {things}"
+    found = record(notes, question, "--budget", "800", "--tail", "0")
+    assert found["match"] == "strong"
+    paths = {each["path"] for each in found["parts"]}
+    assert {"memory/2025-11-18.md", "memory/2025-12-02.md"} < paths
+
+
+def test_an_empty_workspace_says_so(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
-    assert context(tmp_path, "anything") == (0, "", "")
-    assert context(tmp_path) == (0, "", "")
+    for question in (["anything"], []):
+        code, out, err = context(tmp_path, *question)
+        assert (code, out) == (0, "")
+        assert err.startswith("There are no Markdown files here. Try: memcli status")
 
 
 def test_a_query_of_nothing_is_an_error_and_a_blank_one_is_none(notes: Path) -> None:

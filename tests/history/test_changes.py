@@ -73,6 +73,8 @@ def test_each_line_of_a_chat_is_a_passage() -> None:
     )
     keys = [each.key for each in passages(("memory", "chat.md"), chat)]
     assert keys == [*chat.split("\n")[:2], "One text of two lines."]
+    wrapped = chat.replace("the disk is full", "the disk\nis full")
+    assert [each.key for each in passages(("memory", "chat.md"), wrapped)] == keys
 
 
 def test_a_file_that_was_renamed_and_edited_is_told_as_both() -> None:
@@ -271,11 +273,16 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
     (notes / "MEMORY.md").write_text("# Rules\n\nfox\n")
     found = say("changes", "--since", "2026-02-01", "--now", "2026-03-01", folder=notes)
     assert found.out == "2026-02-10\n  memory/2026-02-10.md:3  Pool\n    + It ran dry.\n"
-    assert "showing dated logs" in found.err
+    assert "showing dated notes" in found.err
+    # Only a heading that is the name of the file is left out.
+    (notes / "rapid.md").write_text("---\ndate: 2026-02-10\n---\n# rapid\n\n## api\n\nIt is new.\n")
+    found_too = say("changes", "--since", "2026-02-01", "--now", "2026-03-01", folder=notes)
+    assert "  rapid.md:8  api\n    + It is new.\n" in found_too.out
+    (notes / "rapid.md").unlink()
     for span, why in (
-        (("--since", "2026-02-20"), "no log has a date from 2026-02-20 to 2026-03-01; the newest"
+        (("--since", "2026-02-20"), "no note has a date from 2026-02-20 to 2026-03-01; the newest"
          " one before is 2026-02-10. Try: memcli changes --since 2026-02-10\n"),
-        (("--until", "2026-02-01"), "no log here has a date up to 2026-02-01. Try: memcli help"
+        (("--until", "2026-02-01"), "no note here has a date up to 2026-02-01. Try: memcli help"
          " changes\n"),
     ):  # fmt: skip
         missed = say("changes", *span, "--now", "2026-03-01", folder=notes)
@@ -296,7 +303,7 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
     later = say("changes", "--since", "tomorrow", "--now", "2026-03-01", folder=notes)
     assert (later.code, later.out) == (0, "")
     assert (
-        "no log has a date from 2026-03-02, which is in the future; the newest one before"
+        "no note has a date from 2026-03-02, which is in the future; the newest one before"
         in later.err
     )
 

@@ -26,7 +26,7 @@ def corrected(tmp_path: Path) -> Path:
 
 def test_the_older_line_stands_below_the_passage(corrected: Path) -> None:
     found = say("search", "when does the office open", "--superseded", folder=corrected)
-    older = "    corrects memory/2025-01-01.md:3 (2025-01-01): The office opens at 8:00.\n"
+    older = "    3 corrects memory/2025-01-01.md:3 (2025-01-01): The office opens at 8:00.\n"
     assert found.code == 0
     assert found.out.count(older) == 1
     newer = found.out.index("The office opens at 9:30")

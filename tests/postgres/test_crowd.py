@@ -203,7 +203,7 @@ def test_changes_and_neighbours_of_a_tenant(memcli: Memcli, stored: Path) -> Non
         assert {"team/dev:memory/2025-02-03.md:3", "team/ops:memory/2025-02-03.md:3"} <= cited
         assert ("other:memory/2025-02-03.md:3" in cited) == (several == "--everywhere")
         assert "mine" not in told.out
-        assert "workspaces are not on this machine: showing dated logs\n" in told.err
+        assert "workspaces are not on this machine: showing dated notes\n" in told.err
         related = f"related team/ops:memory/2025-02-03.md:3 --json -n 3 {several}"
         found = memcli(related, stored)
         assert found.code == 0, found.err

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from memcli.config.settings import load
+from memcli.embedding.models import Calibration
 from memcli.errors import Reason
 from memcli.search.confidence import LOW
 from memcli.search.federation import merge_answers as merged
+from memcli.search.focus import WeightedTerm
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.pipeline import NOTHING, Answer
+from memcli.search.pipeline import NOTHING, OFF_TOPIC, Answer
 from memcli.search.ranked import RankedPassage
 from memcli.search.retrievers import RetrieverUse
 from memcli.types import Filters
@@ -72,6 +74,20 @@ def test_the_verdict_is_never_that_of_a_model_nothing_is_known_of() -> None:
     literal = answer("a", None, match="strong")  # what is asked for to the letter is there
     weak = answer("b", 0.3, match="weak")
     assert merged([literal, weak], options=options()).match == "strong"
+
+
+def test_no_model_finds_words_that_no_note_contains() -> None:
+    term = WeightedTerm(("zebra",), 1.0, text="zebra")
+    constants = Calibration(0.0, 1.0, 1.0, near=0.9)
+    off = [
+        answer(name, 0.4)._replace(terms=(term,), unmatched=("zebra",), constants=constants)
+        for name in "ab"
+    ]
+    short = options()._replace(worthwhile=True)
+    found = merged(off, options=short)
+    assert (found.passages, found.match_reason, len(found.left)) == ((), OFF_TOPIC, 2)
+    assert len(merged(off, options=options()).passages) == 2
+    assert merged([off[0], answer("b", 0.9)], options=short).passages
 
 
 def test_passages_are_told_in_the_order_of_time_where_that_is_wanted() -> None:

@@ -65,6 +65,22 @@ def test_the_floor_names_what_it_judges(options: SearchOptions) -> None:
         assert told == f"lost at threshold: its {judged} is below search.min_score, 0"
 
 
+def test_the_end_names_the_limit_or_the_budget_only_if_that_was_the_cause(
+    options: SearchOptions,
+) -> None:
+    first, second = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
+    course = Course()
+    course("mmr", [first, second])
+    course("budget", [first])
+    trail = follow(course, SECOND)
+    for given, cause in (
+        (options, "the better passages are enough; --more"),
+        (options._replace(limit=1), "--limit is 1; -n 2"),
+        (options._replace(budget=9), "--budget is 9; --more"),
+    ):
+        assert conclusion(trail, given) == f"lost at budget: it ranked 2, and {cause} shows it"
+
+
 def test_a_search_that_was_not_made_has_no_trail(options: SearchOptions) -> None:
     trail = follow(Course(), SECOND)
     assert trail == Trail((), None)

@@ -229,6 +229,10 @@ def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
     assert _citations(passage) == ["1.md:1-2"]
     answer = NOTHING._replace(passages=(passage,), match="strong", is_measured=True)
     assert [each.citation for each in cut_to_worthwhile(answer, apart=True).passages] == ["1.md:2"]
+    both = _talk(("Odette", "The pool is dry.", 0.3), ("Kate", "The pool ran dry by a leak.", 0.9))
+    answer = answer._replace(passages=(both, _talk(("Kate", "No.", 0.0), best=0.1)))
+    apart = cut_to_worthwhile(answer, apart=True).passages
+    assert [each.citation for each in apart] == ["1.md:2", "1.md:1"]  # the best turn comes first
 
 
 def test_what_a_machine_says_is_less_likely_to_answer_who_asks_of_himself() -> None:

@@ -154,7 +154,8 @@ def _sections(changes: Sequence[MemoryChange], most: int) -> list[Section]:
         lines = [line for change in own[:most] for line in _lines(change)]
         if len(own) > most:
             lines.append(f"… and {len(own) - most} more")
-        shown_headings = [each for each in headings if each not in name[1]]
+        title = name[1].rpartition("/")[2].rpartition(".")[0]
+        shown_headings = [each for each in headings if each != title]
         sections.append(Section(where, " > ".join(shown_headings), tuple(lines)))
     return sections
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil
 
 from memcli.checking import TYPE_CHECKING, Any
@@ -13,8 +12,19 @@ from memcli.cli.filters import check_as_of, sync_of
 from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.context.assemble import Sharing, check_shares, tokens
 from memcli.context.packing import shortest
-from memcli.context.parts import ALWAYS, PASSAGES, PREFERENCES, RECENT, SOFT, ContextPart, markdown
+from memcli.context.parts import (
+    ALWAYS,
+    PASSAGES,
+    PREFERENCES,
+    RECENT,
+    SOFT,
+    ContextPart,
+    cost,
+    markdown,
+    notice_of,
+)
 from memcli.errors import BudgetError, ExitCode
+from memcli.render.reasons import absent, match_line, sentence
 
 if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
@@ -67,7 +77,9 @@ def run(options: Options) -> int:
         record = side_files.trace_of_context(assembly, command, budget=sharing.budget)
         side_files.write_trace(options.trace, record, command)
     if assembly.assembled.left_out and not assembly.assembled.parts:
-        raise _nothing_fits(assembly.assembled.left_out, text, sharing.budget)
+        if form != "json":  # an error in JSON is all of stderr
+            _say(assembly, sharing, command, explain=options.explain)
+        raise _nothing_fits(assembly, text, sharing.budget)
     write(assembly, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
         parts = assembly.assembled.parts
@@ -133,6 +145,7 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
     for warning in assembly.warnings:
         terminal.warn(warning)
     if not search_output.say_freshness(assembly.freshness, terminal):
+        terminal.say(sentence(search_output.NO_DOCUMENTS))
         return
     if assembly.answer is not None:
         search_output.say_semantic(assembly.answer.semantic, command, assembly.freshness)
@@ -141,27 +154,34 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
         search_output.say_reranked(assembly.answer.reranked, terminal)
         search_output.say_uncalibrated(assembly.answer, command, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
-    if soft:
+    if soft and assembled.parts:
         where = soft[0].excerpt.about.citation
         terminal.warn(f"rules are cut from {where} on because of the budget")
-    if not assembled.parts:
+    if assembly.answer is not None and (assembled.parts or not assembled.left_out):
+        # The notice in the block says that no match is sure.
+        line = absent if assembled.notice else match_line
+        if text := line(assembly.answer):
+            terminal.say(terminal.safe_line(text))
+    if not (assembled.parts or assembled.left_out):
         terminal.say("No passages found.")
-    elif assembly.answer is not None:
-        search_output.say_match(assembly.answer, terminal)
     if explain:
         _explain(assembly, sharing, command)
 
 
-def _nothing_fits(left_out: Sequence[ContextPart], text: str, budget: int) -> BudgetError:
-    """Return the error for a budget that is too small for the best line."""
+def _nothing_fits(assembly: Assembly, text: str, budget: int) -> BudgetError:
+    """Return the error for a budget that is too small for the best line, with the notice above."""
     from shlex import quote  # people paste hints
 
-    best = max(map(shortest, left_out), key=lambda part: (part.score or 0.0, -tokens([part])))
-    needed = tokens([best])
-    question = f"{quote(text)} " if text else ""
+    shortened, answer = map(shortest, assembly.assembled.left_out), assembly.answer
+    best = max(shortened, key=lambda part: (part.score or 0.0, -tokens([part])))
+    not_by = answer.named_speakers if answer and answer.is_of_others else ()
+    notice = notice_of(unsure=answer is not None and answer.is_doubtful, not_by=not_by)
+    needed = ceil(cost([best], notice=notice))
+    room, question = f"--budget {needed}", quote(text)
+    rest = f"{room} -- {question}" if text.startswith("-") else f"{question} {room}"
     return BudgetError(
         f"{best.excerpt.about.citation} needs {needed} tokens, and the budget is {budget}",
-        hint=f"memcli context {question}--budget {needed}",
+        hint=f"memcli context {rest if text else room}",
         needed=needed,
     )
 
