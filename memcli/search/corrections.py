@@ -422,8 +422,7 @@ class Corrections:
             if 2 * len(shared) < most:
                 continue
             newer = self._correcting(about, unit.text, least) if is_dated else ()
-            # A question with a number is not about another `pipeline 6`.
-            numbers = {word for word in shared if not word.isalpha()}
+            numbers = _numbers(shared)
             about_it = (each for each in newer if numbers <= stems_of(each.text))
             direct.append((about.start_line + unit.first, [*self._naming(about, unit), *about_it]))
         for line, corrections in (*direct, *self._rows(passage), self._revoking(passage)):
@@ -563,6 +562,11 @@ class Corrections:
             else:
                 matches[older.about.start_line + unit.first] = is_below or is_about(unit.text)
         return matches
+
+
+def _numbers(words: frozenset[str]) -> frozenset[str]:
+    """Return the words with a digit: a question with one is not about another `pipeline 6`."""
+    return frozenset(word for word in words if not word.isalpha())
 
 
 def _newest(line: Correction) -> tuple[str, int]:
