@@ -369,8 +369,6 @@ def _chances(
         if len(units) > 1:
             z += 2.0 * unit.cosine + 2.5 * unit.share
         if unit.turn is not None:
-            from memcli.markdown.turns import is_machine  # only conversations need its patterns
-
             z -= 2.2 * (
                 bool(passage.named_speakers) and unit.turn.speaker not in passage.named_speakers
             )
