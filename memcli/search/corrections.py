@@ -44,7 +44,6 @@ from itertools import chain, zip_longest
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
-from memcli.markdown.turns import is_machine, marked, speaker_at
 from memcli.record import Record
 from memcli.search.mmr import KEPT_TEXTS, token_set
 from memcli.search.ranked import Correction, Quotation, RankedPassage
@@ -699,6 +698,8 @@ def _attributed(text: str, line: int, turns: Sequence[SpokenLines]) -> str:
     turn = next((each for each in turns if each[0] <= line <= each[1]), None)
     if turn is None or text.startswith("#"):
         return text
+    from memcli.markdown.turns import is_machine, marked
+
     first, _, speaker = turn
     if is_machine(speaker):
         return ""
@@ -809,7 +810,12 @@ def _best_line(passage: RankedPassage, turns: Turns) -> tuple[str, str]:
     line = passage.candidate.segments[passage.best]
     text = passage.candidate.text[line.start : line.end].strip()
     marked = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ""
-    return speaker_at(turns.get(passage.about.chunk_id, ()), line.start_line) or marked, text
+    turns_here = turns.get(passage.about.chunk_id)
+    if not turns_here:
+        return marked, text
+    from memcli.markdown.turns import speaker_at
+
+    return speaker_at(turns_here, line.start_line) or marked, text
 
 
 def _day(passage: RankedPassage) -> str:

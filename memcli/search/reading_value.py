@@ -37,7 +37,6 @@ from math import exp, log
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
-from memcli.markdown.turns import is_machine
 from memcli.record import Record
 from memcli.search.confidence import GOOD
 from memcli.search.lines import by_line, introduces
@@ -378,6 +377,8 @@ def _chances(
             z -= 2.2 * (
                 bool(passage.named_speakers) and unit.turn.speaker not in passage.named_speakers
             )
+            from memcli.markdown.turns import is_machine
+
             by_machine = is_machine(unit.turn.speaker)
             z -= 1.4 * (of_writer and by_machine)
             z -= 0.7 * (len(units) > 1 and unit.is_question and not unit.share)
