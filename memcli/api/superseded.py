@@ -13,7 +13,7 @@ from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.language.compared_line import read_line
 from memcli.markdown.lineage import cited_lines
 from memcli.record import Record
-from memcli.search.corrections import corrections, near, units
+from memcli.search.corrections import corrections, item_at, near
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
 from memcli.store.records import Key, Scope
@@ -113,6 +113,6 @@ def _lines_of(passage: RankedPassage) -> dict[tuple[str, int], int]:
 
 def _claim(chunk: Quotation, line: int) -> str:
     """Return the whole sentence or item that begins at a line of a document."""
-    first = line - chunk.about.start_line
-    last = next((unit.last for unit in units(chunk.text, ()) if unit.first == first), first)
-    return read_line(" ".join(chunk.text.split("\n")[first : last + 1])).text
+    at = line - chunk.about.start_line
+    item = item_at(chunk.text, at) or range(at, at + 1)
+    return read_line(" ".join(chunk.text.split("\n")[item.start : item.stop])).text

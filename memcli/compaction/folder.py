@@ -53,7 +53,7 @@ def read(
     logs: list[DatedLog] = []
     files: dict[str, tuple[str, ...]] = {}
     summaries: list[tuple[str, str, Lineage]] = []
-    # What was left out on purpose is not missed, but a summary is.
+    # A file that is left out on purpose is not missed, except a summary.
     missed = (s for s in listing.skips if s.reason != "ignored" or f"{s.path}/" in FOLDERS)
     skips = [skip for skip in (*listing.unlisted, *missed) if skip.source == MEMORY_SOURCE]
     skips += _vanished(settings, planned.diff.removed)

@@ -33,22 +33,13 @@ class Reversal(Record):
     terms: frozenset[str]
 
 
-def reversals(entries: Sequence[EntrySummary], new: Collection[int]) -> list[Reversal]:
-    """Find the sentences that, below their headings, may reverse a decision or promise.
-
-    `new` are the places of the entries to read.
-    """
-    pairs, at = [], -1
-    for place, entry in enumerate(entries):
-        for sentence in entry.sentences:
-            at += 1
-            if place not in new or sentence.reason in ("", FACT):
-                continue
-            texts = tuple(filter(speaks_of_change, (sentence.text, *entry.headings)))
-            if texts:
-                terms = frozenset[str]().union(*map(content, texts))
-                pairs.append(Reversal(at, sentence.citation, texts, terms))
-    return pairs
+def reversal(at: int, sentence: Sentence, headings: Sequence[str]) -> Reversal | None:
+    """Return a sentence that, below its headings, may reverse a decision or promise."""
+    if sentence.reason in ("", FACT):
+        return None
+    texts = tuple(filter(speaks_of_change, (sentence.text, *headings)))
+    terms = frozenset[str]().union(*map(content, texts))
+    return Reversal(at, sentence.citation, texts, terms) if texts else None
 
 
 def superseding(decision: Sentence, later: Iterable[Reversal]) -> Reversal | None:
@@ -74,22 +65,24 @@ def marked(
     its own cluster is marked together with its reasons. A sentence can reverse one decision.
     `replaced` are the paths and first lines of decisions that summaries already cite as replaced.
     """
-    flat = [sentence for entry in entries for sentence in entry.sentences]
-    entry_of = [place for place, entry in enumerate(entries) for _ in entry.sentences]
-    later = reversals(entries, clusters)
+    flat = [(n, sentence) for n, entry in enumerate(entries) for sentence in entry.sentences]
+    new = [
+        (at, sentence, entries[n].headings)
+        for at, (n, sentence) in enumerate(flat)
+        if n in clusters
+    ]
+    later = [newer for each in new if (newer := reversal(*each))]
     corrected: set[int] = set()
     replaces: dict[int, str] = {}
-    for at, sentence in enumerate(flat):
+    for at, (n, sentence) in enumerate(flat):
         newer = None
         if (sentence.path, sentence.first) not in replaced:
             newer = superseding(sentence, (r for r in later if r.at > at and r.at not in replaces))
         if newer:
-            if clusters.get(entry_of[at]) == clusters.get(entry_of[newer.at]):
+            if clusters.get(n) == clusters[flat[newer.at][0]]:
                 corrected.add(at)
             replaces[newer.at] = sentence.citation
-        elif (
-            at - 1 in corrected and sentence.reason == BECAUSE and entry_of[at - 1] == entry_of[at]
-        ):
+        elif at - 1 in corrected and sentence.reason == BECAUSE and flat[at - 1][0] == n:
             corrected.add(at)
     numbers = count()
 

@@ -55,7 +55,7 @@ KEEP_SHARE = 0.45
 # On the same conversations .3 leaves recall in 2000 tokens as it is, .35 loses .002 of it.
 FLOOR_SHARE = 0.3
 FREE = 3
-# What an answer that ends too early costs, in tokens: more than in a search (900), because a prompt
+# The cost of an answer that ends too early, in tokens: more than in a search, because a prompt
 # is not asked again. On LoCoMo 26 and 30 a context prints .71 as much as without an end, and has no
 # less of the evidence in its first 800 tokens; of all evidence it loses .008. See `reading_value`.
 MISS = 1500
@@ -341,7 +341,7 @@ def newer_lines_first(
             if not any(_has(other.excerpt.about, line) for other in (*parts, *ranked)):
                 place = ranked if line.citation in citations else behind
                 place += _lines_of(snapshot, line, part)
-        if not all(map(newer.is_past, quoted)):
+        if not all(map(newer.correct_all, quoted)):
             ranked.append(marked)
         ranked += behind
     return ranked

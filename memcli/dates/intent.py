@@ -62,7 +62,7 @@ def wishes(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
     if is_spaced and _BREAKS.isdisjoint(text.rstrip(" .!?。！？")):
         return tuple(span for span in dates if not _is_birthday(text, span))
     sentences = _pieces(text, _SENTENCE_END, dates)
-    asking = [piece for piece in sentences if _ends_in_question(text, piece)]
+    asking = [piece for piece in sentences if text[: piece[1]].endswith(("?", "？", "?!"))]
     asking = asking or [piece for piece in sentences if re.search(_ASKS, text[slice(*piece)])]
     return tuple(span for span in dates if _is_wish(text, span, dates, sentences, asking))
 
@@ -149,10 +149,6 @@ def _names_month(span: DateSpan) -> bool:
     return not MONTHS.keys().isdisjoint(names) or bool(
         re.search("[\\d一二三四五六七八九十]月", span.text)
     )
-
-
-def _ends_in_question(text: str, piece: tuple[int, int]) -> bool:
-    return text[piece[1] - 1] in "?？" or text[piece[1] - 2 : piece[1]] in ("?!", "！？")
 
 
 def _pieces(

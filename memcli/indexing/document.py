@@ -27,7 +27,7 @@ from memcli.markdown.preferences import begun_within, preferences_of
 from memcli.markdown.segments import description_of
 from memcli.markdown.transcript import first_day
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
-from memcli.types import Document, FileText, Limits, Lineage, Skip, Source, Stretch, Turn
+from memcli.types import Document, FileText, Limits, Skip, Source, Stretch, Turn
 from memcli.workspace.dating import document_days, heading_days, path_days
 from memcli.workspace.globs import matcher
 
@@ -118,7 +118,8 @@ def build_document(
             for chunk in chunks
         )
     authority, scope = _share(claims.get("authority")), claims.get("scope")
-    lineage = _lineage(source, path, claims)
+    is_summary = source.name == types.MEMORY_SOURCE and is_place(path)  # only it covers lines
+    lineage = read_lineage(claims) if is_summary else None
     always = trusted and (claims.get("always") is True or _marked(source.always, path))
     soft = trusted and (claims.get("soft") is True or _marked(source.soft, path))
     is_log = days is not None and not stamped and _is_log(parsed, path, claims, turns, source)
@@ -212,12 +213,6 @@ def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> 
         chunks=(),
         first_day=first_day,
     )
-
-
-def _lineage(source: Source, path: str, metadata: Mapping[str, Any]) -> Lineage | None:
-    """Read the sources of a summary; only a summary of the workspace can cover lines."""
-    is_own = source.name == types.MEMORY_SOURCE and is_place(path)
-    return read_lineage(metadata) if is_own else None
 
 
 def _title(parsed: ParsedMarkdown, path: str) -> str:

@@ -205,19 +205,15 @@ def _stock(store: Store, settings: Settings) -> IndexComparison:
 
 
 def _freshness(comparison: IndexComparison) -> Freshness:
-    reason, missing = None, ""
+    reason: Reason | None = None
+    missing = ""
     if comparison.pending:
         from memcli.indexing.notices import missing_files
 
-        changes = comparison.changes
-        reason, missing = (
-            NOT_SYNCED,
-            missing_files(
-                new=changes.added,
-                changed=changes.changed,
-                moved=[each.to for each in changes.moved],
-                removed=changes.removed,
-            ),
+        reason, changes = NOT_SYNCED, comparison.changes
+        moved = [each.to for each in changes.moved]
+        missing = missing_files(
+            new=changes.added, changed=changes.changed, moved=moved, removed=changes.removed
         )
     if comparison.changes.reindexed:
         from memcli.indexing.notices import settings_changed

@@ -114,7 +114,7 @@ def newer_first(
 
     def shown(line: Correction) -> RankedPassage:
         own = [passage for passage in top if passage.about.chunk_id == line.chunk_id]
-        return next((h for h in own if h.start_line <= line.start_line <= h.end_line), own[0])
+        return next((each for each in own if line.start_line in each.lines), own[0])
 
     def place(passage: RankedPassage, above: frozenset[int], before: RankedPassage | None) -> None:
         chunk, behind = passage.about.chunk_id, set[tuple[int, int]]()
@@ -364,10 +364,10 @@ class Corrections:
             for unit in self._lines(chunk, chunk.about.heading_path)
         ]
         self._claims = Claims([unit for _, unit in self._units])
-        naming = [each for each in self._chunks.values() if "(corrects " in each.text]
         self._explicit = [
             (cited, chunk, unit)
-            for chunk in naming
+            for chunk in self._chunks.values()
+            if "(corrects " in chunk.text
             for unit in self._lines(chunk)
             if (cited := _cited(chunk, unit))
         ]
@@ -415,21 +415,15 @@ class Corrections:
             return
         lines = [unit for unit in self._lines(passage) if not unit.is_heading]
         most = max((len(unit.stems & words) for unit in lines), default=0)
-        direct = [
-            (
-                about.start_line + unit.first,
-                [
-                    *self._naming(about, unit),
-                    *(
-                        each
-                        for each in (self._correcting(about, unit.text, least) if is_dated else ())
-                        if _numbers(unit.stems & words) <= stems_of(each.text)
-                    ),
-                ],
-            )
-            for unit in lines
-            if 2 * len(unit.stems & words) >= most
-        ]
+        direct = list[tuple[int, list[Correction]]]()
+        for unit in lines:
+            shared = unit.stems & words
+            if 2 * len(shared) < most:
+                continue
+            newer = self._correcting(about, unit.text, least) if is_dated else ()
+            numbers = _numbers(shared)
+            about_it = (each for each in newer if numbers <= stems_of(each.text))
+            direct.append((about.start_line + unit.first, [*self._naming(about, unit), *about_it]))
         for line, corrections in (*direct, *self._rows(passage), self._revoking(passage)):
             if corrections:
                 later = self._chain(max(corrections, key=_newest), about.chunk_id)
@@ -456,7 +450,7 @@ class Corrections:
             if chunk.about.chunk_id == line.chunk_id
         )
 
-    def is_past(self, passage: Quotation) -> bool:
+    def correct_all(self, passage: Quotation) -> bool:
         """Return whether newer lines correct every line of a passage."""
         stated = [unit.text for unit in self._lines(passage) if not unit.is_heading]
         return bool(stated) and all(self._correcting(passage.about, each) for each in stated)
@@ -501,8 +495,9 @@ class Corrections:
         if not self._explicit:
             return []
         first, last = older.start_line + unit.first, older.start_line + unit.last
-        name = shown(older.source, older.path)
-        of_same = self._corrected_by(older, first)
+        name, here = shown(older.source, older.path), (older.document, first)
+        own = (lines for lines, chunk, newer in self._explicit if _place(chunk, newer) == here)
+        of_same = next(own, None)  # what the line itself corrects
         return [
             _correction(chunk, newer)
             for lines, chunk, newer in self._explicit
@@ -510,21 +505,8 @@ class Corrections:
             if (start <= last and first <= end and (name == path or name.endswith(f":{path}")))
             or (lines == of_same and _order(chunk, newer) > (older.date or "", older.path, first))
             if (chunk.about.date or "") >= (older.date or older.document_date or "")
-            if (chunk.about.document, chunk.about.start_line + newer.first)
-            != (older.document, first)
+            if _place(chunk, newer) != here
         ]
-
-    def _corrected_by(self, about: About, line: int) -> tuple[str, int, int] | None:
-        """Return the lines that a line cites as the ones it corrects."""
-        return next(
-            (
-                lines
-                for lines, chunk, unit in self._explicit
-                if (chunk.about.document, chunk.about.start_line + unit.first)
-                == (about.document, line)
-            ),
-            None,
-        )
 
     def _revoking(self, passage: Quotation) -> tuple[int, list[Correction]]:
         """Return the line that a link takes back, 0 for all, and the line with the link, if any."""
@@ -603,6 +585,11 @@ def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
     return corrected_lines(unit.text) if may_say else None
 
 
+def _place(chunk: Quotation, unit: Claim) -> tuple[Key, int]:
+    """Return the document and the first line of a claim."""
+    return chunk.about.document, chunk.about.start_line + unit.first
+
+
 @lru_cache(maxsize=KEPT_TEXTS)
 def _keys(text: str) -> tuple[str, ...]:
     """Return what a line is found by: its beginning, and its stems.
@@ -674,6 +661,12 @@ def units(
     if headings and not text.startswith("#"):
         result.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
     return tuple(result[:MOST_UNITS])
+
+
+def item_at(text: str, line: int) -> range | None:
+    """Return the lines of the item or paragraph with a line of a text; all from 0."""
+    items = (range(unit.first, unit.last + 1) for unit in units(text, ()) if not unit.is_heading)
+    return next((item for item in items if line in item), None)
 
 
 def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:

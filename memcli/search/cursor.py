@@ -56,8 +56,10 @@ def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
     first, last = _best_part(passage, len(lines))
 
     def worth(at: int) -> tuple[int, float, bool, bool, int]:
-        line, kinds = seen[at], _kinds(seen[at], words)
-        own = kinds + _is_of_named(passage, at) + LESS_THAN_A_WORD * _nearness(passage, at)
+        line = seen[at]
+        kinds = len({line[a:b].casefold() for a, b in marked(line, words).marks})  # of words
+        is_of_named = speaker_at(passage.turns, passage.start_line + at) in passage.named_speakers
+        own = kinds + is_of_named + LESS_THAN_A_WORD * _nearness(passage, at)
         own += LENGTH * min(1.0, len(line) / LONG) - QUESTION * line.rstrip().endswith(("?", "？"))
         return _says(line, kinds), own, first <= at <= last, at >= first, -at
 
@@ -74,17 +76,11 @@ def corrections_at(passage: RankedPassage, line: int) -> tuple[Correction, ...]:
     """Return the corrections of the item or paragraph that a line belongs to."""
     if not passage.corrected_by:
         return ()
-    from memcli.search.corrections import units
+    from memcli.search.corrections import item_at
 
-    at = line - passage.start_line
-    around = (unit.first for unit in units(passage.text, ()) if unit.first <= at <= unit.last)
-    firsts = {0, line, *(passage.start_line + first for first in around)}
+    item = item_at(passage.text, line - passage.start_line)
+    firsts = {0, line, passage.start_line + item.start if item else 0}
     return tuple(each._replace(line=0) for each in passage.corrected_by if each.line in firsts)
-
-
-def _is_of_named(passage: RankedPassage, at: int) -> bool:
-    """Return whether the query names the speaker of a line (from 0)."""
-    return speaker_at(passage.turns, passage.start_line + at) in passage.named_speakers
 
 
 def _nearness(passage: RankedPassage, at: int) -> float:
@@ -92,11 +88,6 @@ def _nearness(passage: RankedPassage, at: int) -> float:
     line = passage.start_line + at
     inside = passage.candidate.segments[passage.first : passage.last + 1]
     return max((p.cosine or 0.0 for p in inside if p.start_line <= line <= p.end_line), default=0.0)
-
-
-def _kinds(line: str, words: Sequence[str]) -> int:
-    """Count the different words of the query in a line."""
-    return len({line[start:end].casefold() for start, end in marked(line, words).marks})
 
 
 def _says(line: str, kinds: int) -> int:

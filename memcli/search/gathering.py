@@ -138,7 +138,7 @@ def gather(
 
 
 class Retrieved(Record):
-    """What both retrievers gave, and how they ran."""
+    """The results of both retrievers, and how they ran."""
 
     recalled: RecallResult
     vector: Vector | None  # None if vectors took no part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 
 from memcli.checking import TYPE_CHECKING
@@ -54,6 +55,7 @@ _PERFECT = frozenset(("has", "have", "hat", "habe", "haben"))
 _DONE = frozenset(
     ("been", "gone", "done", "seen", "met", "read", "taken", "written", "won", "made")
 )
+_PARTICIPLE = r"(?=ge|be|ver|er|ent).*(?:t|en)|.*iert"  # in German
 # Forms of the past that are participles too.
 _PAST_OR_DONE = frozenset(("built", "sent", "taught", "caught", "brought", "sold", "hid", "slept"))
 _STATES = frozenset(("is", "are", "be", "get", "gets"))  # `where is it stored` is about the present
@@ -196,10 +198,7 @@ def asks_about_now(text: str) -> bool:
         if (len(word) >= _ED and word.endswith("ed")) or word in _PAST_OR_DONE
     ]  # fmt: skip
     if not _PERFECT.isdisjoint(words):
-        last = words[-1]  # a German participle
-        is_done = last.endswith("iert") or (
-            last.endswith(("t", "en")) and last.startswith(("ge", "be", "ver", "er", "ent"))
-        )
+        is_done = re.fullmatch(_PARTICIPLE, words[-1]) is not None
         if ends or is_done or not _DONE.isdisjoint(words):
             return False
     if ends and _STATES.isdisjoint(words[: ends[0]]):

@@ -142,6 +142,11 @@ class RankedPassage(Record):
         return self.about.end_line if self.is_whole else segments[self.last].end_line
 
     @property
+    def lines(self) -> range:
+        """Return the numbers of its lines."""
+        return range(self.start_line, self.end_line + 1)
+
+    @property
     def text(self) -> str:
         """Return the text of the passage as it is in the file."""
         if self.is_whole:
@@ -213,7 +218,7 @@ class RankedPassage(Record):
     @property
     def is_claimed(self) -> bool:
         """Return whether one of its lines is among its claims."""
-        return any(self.start_line <= line <= self.end_line for line in self.claims)
+        return any(line in self.lines for line in self.claims)
 
     def claim_at(self, line: int) -> str:
         """Return the mark of a line in which another speaker claims what is asked; or ""."""

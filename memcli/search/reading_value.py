@@ -62,7 +62,7 @@ UNKNOWN = 0.3  # confidence of a passage if the model is not calibrated
 # What a lower rank takes from the chance. Of questions for several things, .5 prints all evidence
 # of .32 in REALTALK (1.1: .12) and .43 in LoCoMo, for 350 and 190 tokens more.
 RANK, RANK_OF_SEVERAL = 1.1, 0.5
-# What a unit loses that is not the best one of a later passage. In a memory of nine chats, such
+# The loss of a unit that is not the best one of a later passage. In a memory of nine chats, such
 # units are evidence a quarter as often as the other weights say.
 BESIDE = 0.8
 _SEVERAL = (
@@ -174,11 +174,7 @@ def _with_replies(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     A named speaker must reply, or ask in the first passage: then the reply tells who really did
     what the query says of them.
     """
-    shown = {
-        (passage.about.chunk_id, line)
-        for passage in passages
-        for line in range(passage.start_line, passage.end_line + 1)
-    }
+    shown = {(each.about.chunk_id, line) for each in passages for line in each.lines}
     return [
         _until(passage, line)
         if (line := _reply(passage, to_named=not at))
@@ -263,12 +259,12 @@ def best_lines(
     ]
     lines = [line for passage in near for line in _lines(passage, words)]
     first = 0 if by_keyword else FIRST_LINES
-    return (*lines[:first], *filter(_says_some, lines[first:]))
-
-
-def _says_some(line: RankedPassage) -> bool:
-    shares = [share for at, share in line.shares if line.start_line <= at <= line.end_line]
-    return not (line.turns and shares) or max(shares) >= MIN_SHARE
+    shares = [[share for at, share in each.shares if at in each.lines] for each in lines]
+    return tuple(
+        line
+        for at, (line, own) in enumerate(zip(lines, shares, strict=True))
+        if at < first or not (line.turns and own) or max(own) >= MIN_SHARE
+    )
 
 
 def _may_answer(passage: RankedPassage) -> bool:
@@ -278,8 +274,7 @@ def _may_answer(passage: RankedPassage) -> bool:
 def _lines(passage: RankedPassage, words: Sequence[str]) -> list[RankedPassage]:
     from memcli.search.cursor import corrections_at, cursor_of
 
-    shown = range(passage.start_line, passage.end_line + 1)
-    whole = {at for at, share in passage.shares if share > ALL and at in shown}
+    whole = {at for at, share in passage.shares if share > ALL and at in passage.lines}
     candidate = by_line(passage.candidate)
     # A passage with all segments prints the whole chunk with its headings; so an empty
     # segment comes first.

@@ -310,7 +310,9 @@ def _with_coverage(
         if not is_rare:
             continue
         looked_up += idf * (term.kind != JOINED)
-        if not frequency and _is_a_word(term) and not _has_other_form(snapshot, term.text):
+        # A sign is not a word, and a pair may join the ends of two words.
+        is_word = term.kind != "pair" and (len(term.text) > 1 or term.text.isascii())
+        if not frequency and is_word and not _has_other_form(snapshot, term.text):
             unmatched.append(term.text)
         for chunk_id in chunks_of[index_term].chunk_ids:
             idf_sums[chunk_id] = idf_sums.get(chunk_id, 0.0) + idf
@@ -325,11 +327,6 @@ def _with_coverage(
         unmatched=tuple(unmatched),
         rarity=fsum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0,
     )
-
-
-def _is_a_word(term: QueryTerm) -> bool:
-    """Return whether a term is more than a sign, or a pair that may join the ends of two words."""
-    return term.kind != "pair" and (len(term.text) > 1 or term.text.isascii())
 
 
 def _has_other_form(snapshot: Snapshot, word: str) -> bool:

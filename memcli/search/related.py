@@ -19,6 +19,7 @@ import json
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import fsum, sqrt
 from operator import mul
 
@@ -31,7 +32,7 @@ from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
 from memcli.search import retrievers
-from memcli.search.corrections import corrections_of, units, with_corrections
+from memcli.search.corrections import corrections_of, item_at, units, with_corrections
 from memcli.search.mmr import diversify
 from memcli.search.pipeline import MMR_POOL, NOTHING, Answer
 from memcli.search.query import ParsedQuery, parse
@@ -92,14 +93,12 @@ def _item_at(chunk: Excerpt, line: int) -> tuple[int, int, str] | None:
     None if the chunk contains nothing else.
     """
     first = chunk.about.start_line
-    stated = [unit for unit in units(chunk.text, ()) if not unit.is_heading]
-    spans = dict.fromkeys((unit.first, unit.last) for unit in stated)
-    for start, end in spans:
-        if len(spans) > 1 and start <= line - first <= end:
-            lines = chunk.text.split("\n")[start : end + 1]
-            text = "\n".join([*chunk.about.heading_path[-1:], *lines])
-            return first + start, first + end, visible(text)
-    return None
+    item = item_at(chunk.text, line - first)
+    if item is None or all(unit.is_heading or unit.first in item for unit in units(chunk.text, ())):
+        return None
+    lines = chunk.text.split("\n")[item.start : item.stop]
+    text = "\n".join([*chunk.about.heading_path[-1:], *lines])
+    return first + item.start, first + item[-1], visible(text)
 
 
 def related(
@@ -214,10 +213,7 @@ def _meaning(
     snapshot: Snapshot, place: ComparedPlace, options: SearchOptions, counts: Counts
 ) -> tuple[RetrieverUse, Vector | None]:
     """Return the vector of the place, or the reason why vectors take no part."""
-
-    def off(reason: Reason) -> tuple[RetrieverUse, None]:
-        return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
-
+    off = partial(retrievers.unused, counts)
     fingerprint = snapshot.facts.fingerprint
     if options.mode == "keyword":
         return off(retrievers.MODE_IS_KEYWORD)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from functools import partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import OTHER_MODEL, IndexModel, Vector
@@ -107,6 +108,11 @@ def missing_vectors(use: RetrieverUse, hint: str = "memcli index") -> Reason | N
     return Reason("not-embedded", text, hint)
 
 
+def unused(counts: Counts, reason: Reason | None) -> tuple[RetrieverUse, None]:
+    """Report that vectors take no part."""
+    return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
+
+
 def semantic_retriever(
     snapshot: Snapshot,
     query: ParsedQuery,
@@ -115,10 +121,7 @@ def semantic_retriever(
     counts: Counts,
 ) -> tuple[RetrieverUse, Vector | None]:
     """Decide whether semantic search runs; the user sees the reason if not."""
-
-    def off(reason: Reason | None) -> tuple[RetrieverUse, None]:
-        return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
-
+    off = partial(unused, counts)
     if options.mode == "keyword":
         return off(MODE_IS_KEYWORD)
     if options.encoder == "none":

@@ -200,7 +200,7 @@ def with_shares(
     for passage in passages:
         text = passage.candidate.text
         segments = by_line(passage.candidate).segments if every_line or passage.turns else ()
-        lines = [p for p in segments if passage.start_line <= p.start_line <= passage.end_line]
+        lines = [each for each in segments if each.start_line in passage.lines]
         shares = shares_of([text[line.start : line.end] for line in lines])
         numbered = zip((line.start_line for line in lines), shares, strict=True)
         made.append(passage._replace(shares=tuple(numbered)))
