@@ -138,9 +138,10 @@ def newer_first(
         ]
         confidence = passage.confidence
         for older in moved or after:
-            if any(shown(line) is passage for line in newer.of(_passage(older), words)):
-                # It answers as surely as what it corrects.
-                confidence = max(filter(None, (confidence, older.confidence)), default=None)
+            if (older.confidence or 0.0) > (confidence or 0.0) and any(
+                shown(line) is passage for line in newer.of(_passage(older), words)
+            ):
+                confidence = older.confidence  # it answers as surely as what it corrects
         passage = passage._replace(confidence=confidence)
         if before and moved:
             passage = passage.moved(passage.score, "newer", before=before.citation)

@@ -134,7 +134,11 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
     is_short = options.worthwhile or options.one_line
     if is_short and all(each.is_off_topic for each in answers):
         return answer._replace(
-            passages=(), match="none", match_reason=OFF_TOPIC, left=tuple(packed)
+            passages=(),
+            match="none",
+            match_reason=OFF_TOPIC,
+            left=tuple(packed),
+            weaker=len(packed),
         )
     if not options.worthwhile:
         return answer

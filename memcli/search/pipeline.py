@@ -101,6 +101,7 @@ class Answer(Record):
     is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
     of_some: bool = False  # some files were not searched
     of_several: bool = False  # the query asks for several things
+    is_read: bool = True  # most notes are in a language that the bundled model reads
     of_writer: bool = False  # the query is about its writer, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `RecallResult`
     constants: Calibration | None = None  # to judge the model's cosines
@@ -131,6 +132,7 @@ class Answer(Record):
             and not (self.repaired or self.dates)
             and all(term.text in absent for term in self.terms)
             and self.is_far
+            and self.is_read
             and not self._has_a_part()
         )
 
@@ -187,6 +189,7 @@ def search(
         dates=dates,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=asks_for_several(gathered.question),
+        is_read=not (snapshot.facts.language or "").startswith("other"),
     )
     if answer.match == "strong" and (other := differing(newer, answer.passages[0], query.text)):
         text = f"{other.citation} ({other.date}) differs from the first passage"
@@ -196,11 +199,8 @@ def search(
     )
     if (options.worthwhile or options.one_line) and answer.passages:
         is_removed = query.excluded and not any(each.coverage for each in answer.passages)
-        # The model reads the notes only in English.
-        is_read = not (snapshot.facts.language or "").startswith("other")
-        is_off_topic = is_read and answer.is_off_topic
-        if is_off_topic or (is_removed and answer.is_far):
-            reason, left = OFF_TOPIC if is_off_topic else None, answer.passages
+        if answer.is_off_topic or (is_removed and answer.is_far):
+            reason, left = OFF_TOPIC if answer.is_off_topic else None, answer.passages
             answer = answer._replace(
                 passages=(), match="none", match_reason=reason, left=left, weaker=len(left)
             )

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_several import cited, record_of
-from tests.commands import printed
+from tests.commands import printed, say
 from tests.context.makers import put
 
 MEANT = "swimming pool ran dry"  # no word of it stands in BASIN
@@ -69,6 +69,8 @@ def test_a_context_holds_what_each_model_finds(base: Path) -> None:
     record = record_of("memcli.context", "context", MEANT, "--everywhere", "--budget", "90")
     assert record["tokens"] <= 90
     assert record["retrievers"]["semantic"]["ran"]
+    few = say("context", "pool", "--budget", "1", "--tail", "0", "-w", "home", "-w", "notes")
+    assert few.err.endswith(" -w home -w notes\n")
 
 
 def test_a_context_follows_links_and_shows_no_line_twice(base: Path) -> None:

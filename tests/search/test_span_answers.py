@@ -168,7 +168,8 @@ def test_a_part_of_a_word_another_spelling_and_another_language_are_near(
         assert "No sure match; these are the nearest." in say("search", question).err
     write(tmp_path, "german/memory/arzt.md", "Der Arzt hat mir eine Salbe verschrieben.\n")
     monkeypatch.chdir(tmp_path / "german")
-    assert "arzt.md" in say("search", "what did the doctor prescribe").out
+    for command in ("search", "context"):
+        assert "arzt.md" in say(command, "what did the doctor prescribe").out
 
 
 def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(

@@ -79,7 +79,7 @@ def run(options: Options) -> int:
     if assembly.assembled.left_out and not assembly.assembled.parts:
         if form != "json":  # an error in JSON is all of stderr
             _say(assembly, sharing, command, explain=options.explain)
-        raise _nothing_fits(assembly, text, sharing.budget)
+        raise _nothing_fits(assembly, text, sharing.budget, command.memory.named_by)
     write(assembly, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
         parts = assembly.assembled.parts
@@ -168,7 +168,7 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
         _explain(assembly, sharing, command)
 
 
-def _nothing_fits(assembly: Assembly, text: str, budget: int) -> BudgetError:
+def _nothing_fits(assembly: Assembly, text: str, budget: int, workspaces: str) -> BudgetError:
     """Return the error for a budget that is too small for the best line, with the notice above."""
     from shlex import quote  # people paste hints
 
@@ -177,7 +177,7 @@ def _nothing_fits(assembly: Assembly, text: str, budget: int) -> BudgetError:
     not_by = answer.named_speakers if answer and answer.is_of_others else ()
     notice = notice_of(unsure=answer is not None and answer.is_doubtful, not_by=not_by)
     needed = ceil(cost([best], notice=notice))
-    room, question = f"--budget {needed}", quote(text)
+    room, question = f"--budget {needed} {workspaces}".rstrip(), quote(text)
     rest = f"{room} -- {question}" if text.startswith("-") else f"{question} {room}"
     return BudgetError(
         f"{best.excerpt.about.citation} needs {needed} tokens, and the budget is {budget}",
