@@ -37,7 +37,7 @@ MOST_CHARACTERS = 600  # of a line that is compared
 LEAST_IN_TALK = 0.3  # evidence that a conversation needs more
 LEAST_CONTENT = 2  # content words of a line that states something
 _ASSISTANTS = table("assistant ai chatgpt claude")
-_CODE = ("{", "\\", "==", "):", "('", '("', "``")
+_CODE = ("{", "\\", "==", "):", "('", '("')
 _COURTESIES = table(
     "hey hi hello hope thanks thank congrats congratulations wow yeah yup yep bye hallo danke"
 )
@@ -96,8 +96,8 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
     if new.sequence[0] in _ASSISTANTS or old.sequence[0] in _ASSISTANTS:
         return True  # the answer of a program is not a statement of a person
     for text in (new.text, old.text):
-        if text.endswith((":", "：")) or any(map(text.__contains__, _CODE)):
-            return True  # it only introduces what follows, or is code
+        if text.endswith((":", "：")) or _is_code(text):
+            return True  # it only introduces what follows
     if _is_task(new.text) or _is_task(old.text) or asks(old) or _is_courtesy(old):
         return True
     mine, theirs = _tickets(new.text), _tickets(old.text)
@@ -175,6 +175,12 @@ def _is_courtesy(line: ComparedLine) -> bool:
     is_own = not OWN.isdisjoint(line.sequence) or not DIGITS.isdisjoint(line.text)
     is_farewell = line.spaced.startswith(_FAREWELLS) and not line.value_types
     return (is_farewell or line.sequence[0] in _COURTESIES) and not is_own
+
+
+def _is_code(text: str) -> bool:
+    """Return whether a line is or contains code; a name or a value between backticks is none."""
+    is_long = text.count("`") % 2 or any(" " in span for span in text.split("`")[1::2])
+    return bool(is_long) or any(map(text.__contains__, _CODE))
 
 
 def _is_task(text: str) -> bool:
