@@ -54,7 +54,8 @@ def content(text: str) -> set[str]:
 
 def has_form(word: str, others: Collection[str]) -> bool:
     """Return whether some words contain another form of a word, by its beginning."""
-    return any(_is_form(word, other) for other in others) and not has_han(word)
+    near = [other for other in others if other.startswith(word[:INFLECTED])]
+    return any(_is_form(word, other) for other in near) and not has_han(word)
 
 
 def _is_form(word: str, other: str) -> bool:
