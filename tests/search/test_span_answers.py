@@ -166,6 +166,7 @@ def test_a_part_of_a_word_another_spelling_and_another_language_are_near(
     write(tmp_path, "memory/tools.md", "The price of a Hochbeet in the shop is 1.234,50 EUR.\n")
     for question in ("Beet", "1234.50"):
         assert "No sure match; these are the nearest." in say("search", question).err
+    assert "No passages found." in say("search", "chbee").err
     write(tmp_path, "german/memory/arzt.md", "Der Arzt hat mir eine Salbe verschrieben.\n")
     monkeypatch.chdir(tmp_path / "german")
     for command in ("search", "context"):
