@@ -238,7 +238,7 @@ def assemble(fixed: FixedParts, retrieved: RetrievedPassages, sharing: Sharing) 
     left = (*fixed.soft_left, *made.left, *made.idle)
     order = ANSWER_FIRST if sharing.has_question else SECTIONS
     parts = sorted((*fixed.parts, *made.parts), key=lambda part: order.index(part.section))
-    return AssembledContext(tuple(parts), left, fixed.warning, int(saved), notice if parts else "")
+    return AssembledContext(tuple(parts), left, fixed.warning, int(saved), notice)
 
 
 def _with_preferences(

@@ -82,6 +82,7 @@ STEM = 5  # letters by which two forms of a word are compared
 HAN_BEGINNING = 2  # characters
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
+_ENDS = (".", "!", "?", "。", "！", "？")  # of a line with whole sentences
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
 _OLD_VALUE = r"\b(?:from|von|vom)\s+\S+"
 MARK = len("- **")  # a speaker mark begins within these characters
@@ -675,7 +676,8 @@ def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
-        if lines and (not line.strip() or is_fence or _is_item(line) or _is_heading(lines[-1])):
+        is_next = is_fence or _is_item(line) or not line.strip()
+        if lines and (is_next or _is_heading(lines[-1]) or lines[-1].rstrip().endswith(_ENDS)):
             whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
             for sentence in _sentences(text) if len(text) > LONG else filter(None, (text,)):

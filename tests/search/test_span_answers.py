@@ -265,3 +265,17 @@ def test_a_correction_of_what_nobody_asked_about_comes_after_the_answer(
         places = [shown.find(each) for each in (bus, rate.format(500))]
         assert shown.find(first) == min(place for place in places if place >= 0)
         assert "corrected by memory/2026-11-20.md:1" in shown
+
+
+def test_a_line_that_ends_a_sentence_is_corrected_without_its_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(
+        tmp_path,
+        "memory/2025-10-21.md",
+        "From November one week each: Tomas, Runa.\nPaging threshold for p95 stays at 500 ms.\n",
+    )
+    write(tmp_path, "memory/2026-02-05.md", "The threshold for p95 goes from 500 ms to 800 ms.\n")
+    assert "    2 corrected by memory/2026-02-05.md:1 (" in say("search", "one week each").out
+    assert "From November one week each" in say("context", "one week each").out
