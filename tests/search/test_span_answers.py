@@ -221,6 +221,22 @@ def test_a_dated_line_with_another_value_is_named_after_an_undated_one(
         assert (first, is_told) == ("MEMORY.md", differs)
 
 
+def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "MEMORY.md", "# Memory\n\n- The billing service listens on port 8080.\n")
+    for change, reason in (
+        ("8080 again, no longer 8090", None),
+        ("8090, no longer on port 8080", "differs"),
+    ):
+        line = f"- The billing service now listens on port {change}.\n"
+        write(tmp_path, "memory/2026-10-01.md", line)
+        said = say("search", "Which port does the billing service listen on?", "--json")
+        answer = json.loads(said.out)
+        assert (answer.get("match_reason") or {}).get("code") == reason
+
+
 @pytest.mark.parametrize(
     ("question", "undated", "dated"),
     [
