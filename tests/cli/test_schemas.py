@@ -197,7 +197,7 @@ def test_what_search_cites_get_gives_with_the_same_hash(twice: Path, source: str
         assert got["text"] == result["text"]
 
 
-CONTEXTS = ((), ("--budget", "60", "--tail", "0", "--explain"), ("--profile", "two-pass"),
+CONTEXTS = ((), ("--budget", "320", "--tail", "0", "--explain"), ("--profile", "two-pass"),
             ("--no-sync",))  # fmt: skip
 
 
