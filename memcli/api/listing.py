@@ -31,7 +31,7 @@ MOST_NAMED = 6  # speakers named per folder
 
 
 class ListedDocuments(Record):
-    """The documents that pass the filters, and what only a long list needs."""
+    """The documents that pass the filters, and the speakers of a long list."""
 
     freshness: Freshness
     documents: tuple[DocumentEntry, ...] = ()

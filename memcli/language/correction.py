@@ -178,7 +178,7 @@ def _is_courtesy(line: ComparedLine) -> bool:
 
 
 def _is_code(text: str) -> bool:
-    """Return whether a line is or contains code; a name or a value between backticks is none."""
+    """Return whether a line is or contains code; a name or a value between backticks is not."""
     is_long = text.count("`") % 2 or any(" " in span for span in text.split("`")[1::2])
     return bool(is_long) or any(map(text.__contains__, _CODE))
 

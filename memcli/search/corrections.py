@@ -83,8 +83,12 @@ STEM = 5  # letters by which two forms of a word are compared
 HAN_BEGINNING = 2  # characters
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
+_ENDS = (".", "!", "?", "。", "！", "？")  # of a line with whole sentences
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
-_OLD_VALUE = r"\b(?:from|von|vom)\s+\S+"
+_OLD_VALUE = (
+    r"\b(?:from|von|vom|(?:no longer|instead of|nicht mehr|statt)(?: [a-zäöü]+){0,2})\s+\S+"
+)
+_NUMBER = r"\d(?:[\d.:,]*\d)?"
 MARK = len("- **")  # a speaker mark begins within these characters
 LONG = 240  # characters; a longer paragraph is compared by its sentences
 
@@ -250,7 +254,7 @@ def differing(newer: Corrections, passage: RankedPassage, question: str) -> Corr
 def _has_other_value(newer: str, older: str) -> bool:
     """Return whether an older line lacks the last number of a newer one, or else its other words.
 
-    The old value may be in the newer line too: `from 15 to 17`.
+    The old value may be in the newer line too: `from 15 to 17` or `17, no longer 15`.
     """
     new, old = (re.findall(r"[\w:.,]*\d", re.sub(_OLD_VALUE, "", each)) for each in (newer, older))
     if new and old:
@@ -687,7 +691,8 @@ def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
-        if lines and (not line.strip() or is_fence or _is_item(line) or _is_heading(lines[-1])):
+        is_next = is_fence or _is_item(line) or not line.strip()
+        if lines and (is_next or _is_heading(lines[-1]) or lines[-1].rstrip().endswith(_ENDS)):
             whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
             for sentence in _sentences(text) if len(text) > LONG else filter(None, (text,)):
@@ -811,8 +816,10 @@ def _is_of_another(newer: str, older: str, question: str) -> bool:
     new, old = read_line(newer), read_line(older)
     if all(new.has(thing) for thing in read_line(question).things if old.has(thing)):
         return False
-    values = stems_of(older) - stems_of(question)
-    return stems_of(newer).isdisjoint(_numbers(values) or values)
+    numbers = set(re.findall(_NUMBER, older)) - set(re.findall(_NUMBER, question))
+    if numbers:
+        return numbers.isdisjoint(re.findall(_NUMBER, newer))
+    return stems_of(newer).isdisjoint(stems_of(older) - stems_of(question))
 
 
 def _share_of(one: frozenset[str], other: frozenset[str]) -> float:

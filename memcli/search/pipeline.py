@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from memcli.search.rerank import Lifts, RerankResult
     from memcli.store.port import Snapshot
 
-LEAST_PART = 3  # letters of a word that may be a part of another
+LEAST_PART = 4  # letters of a word that may begin or end another
 MMR_POOL = 100  # passages that are compared for novelty; --limit lives within
 # A folder or a suffix of two letters, alone or with a region.
 _MAY_BE_TRANSLATED = re.compile(r"(?:^|/)[a-z]{2}(?:[-_]\w+)?/|\.[a-z]{2}\.\w+$")
@@ -124,7 +124,7 @@ class Answer(Record):
     def is_off_topic(self) -> bool:
         """Return whether no note has a word of the query, and no passage is near in meaning.
 
-        A word may be a part of one in a passage: `Beet` of `Hochbeet`, or 1234.50 of 1.234,50.
+        A word may begin or end one in a passage: `Beet` in `Hochbeet`, or 1234.50 in 1.234,50.
         """
         absent = {*self.unmatched}
         return (
@@ -138,8 +138,8 @@ class Answer(Record):
 
     def _has_a_part(self) -> bool:
         words = [word for term in self.terms if len(word := _unmarked(term.text)) >= LEAST_PART]
-        texts = [_unmarked(passage.text) for passage in self.fused]
-        return any(word in text for text in texts for word in words)
+        part = re.compile("|".join(rf"\b{word}|{word}\b" for word in map(re.escape, words)))
+        return bool(words) and any(part.search(_unmarked(each.text)) for each in self.fused)
 
     @property
     def is_far(self) -> bool:

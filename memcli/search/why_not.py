@@ -115,7 +115,7 @@ def _cause(trail: Trail, options: SearchOptions, rank: int) -> str:
     if rank > options.limit:
         return f"--limit is {options.limit}"
     if options.budget is not None:
-        return f"--budget is {options.budget}"
+        return f"--budget is {options.budget}, or the better passages are enough"
     if not trail.waypoints[-1].passages:
         return "no passage is near the question"
     return "the better passages are enough"

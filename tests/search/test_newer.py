@@ -245,6 +245,12 @@ def test_a_question_about_now_wants_the_newer_of_two_lines_about_one_thing(
             [1, 2],
         ),
         (
+            "What is the rent of the garage?",
+            "The rent of the garage is 70.00 euros.",
+            "The rent of the cellar was raised to 95.00 euros.",
+            [1, 2],
+        ),
+        (
             "What is the radio channel?",
             "The working channel of the radio is 37.",
             "The committee has us on 72 instead of 37 on the radio.",

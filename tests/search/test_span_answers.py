@@ -166,6 +166,7 @@ def test_a_part_of_a_word_another_spelling_and_another_language_are_near(
     write(tmp_path, "memory/tools.md", "The price of a Hochbeet in the shop is 1.234,50 EUR.\n")
     for question in ("Beet", "1234.50"):
         assert "No sure match; these are the nearest." in say("search", question).err
+    assert "No passages found." in say("search", "chbee").err
     write(tmp_path, "german/memory/arzt.md", "Der Arzt hat mir eine Salbe verschrieben.\n")
     monkeypatch.chdir(tmp_path / "german")
     for command in ("search", "context"):
@@ -220,6 +221,22 @@ def test_a_dated_line_with_another_value_is_named_after_an_undated_one(
         assert (first, is_told) == ("MEMORY.md", differs)
 
 
+def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "MEMORY.md", "# Memory\n\n- The billing service listens on port 8080.\n")
+    for change, reason in (
+        ("8080 again, no longer 8090", None),
+        ("8090, no longer on port 8080", "differs"),
+    ):
+        line = f"- The billing service now listens on port {change}.\n"
+        write(tmp_path, "memory/2026-10-01.md", line)
+        said = say("search", "Which port does the billing service listen on?", "--json")
+        answer = json.loads(said.out)
+        assert (answer.get("match_reason") or {}).get("code") == reason
+
+
 @pytest.mark.parametrize(
     ("question", "undated", "dated"),
     [
@@ -264,3 +281,17 @@ def test_a_correction_of_what_nobody_asked_about_comes_after_the_answer(
         places = [shown.find(each) for each in (bus, rate.format(500))]
         assert shown.find(first) == min(place for place in places if place >= 0)
         assert "corrected by memory/2026-11-20.md:1" in shown
+
+
+def test_a_line_that_ends_a_sentence_is_corrected_without_its_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(
+        tmp_path,
+        "memory/2025-10-21.md",
+        "From November one week each: Tomas, Runa.\nPaging threshold for p95 stays at 500 ms.\n",
+    )
+    write(tmp_path, "memory/2026-02-05.md", "The threshold for p95 goes from 500 ms to 800 ms.\n")
+    assert "    2 corrected by memory/2026-02-05.md:1 (" in say("search", "one week each").out
+    assert "From November one week each" in say("context", "one week each").out

@@ -76,7 +76,7 @@ def test_the_end_names_the_limit_or_the_budget_only_if_that_was_the_cause(
     for given, cause in (
         (options, "the better passages are enough; --more"),
         (options._replace(limit=1), "--limit is 1; -n 2"),
-        (options._replace(budget=9), "--budget is 9; --more"),
+        (options._replace(budget=9), "--budget is 9, or the better passages are enough; --more"),
     ):
         assert conclusion(trail, given) == f"lost at budget: it ranked 2, and {cause} shows it"
 
