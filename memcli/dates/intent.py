@@ -13,7 +13,14 @@ from itertools import pairwise
 
 from memcli.dates.find import DateSpan
 from memcli.dates.words import MONTHS, WEEKDAYS
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import (
+    DONE,
+    ENGLISH,
+    GERMAN,
+    PARTICIPLE,
+    PAST_OR_DONE,
+    PAST_VERBS,
+)
 
 # A text without any of these is one clause, and costs no pattern.
 _BREAKS = frozenset(".!?\n。！？，,;；、")
@@ -41,15 +48,29 @@ _PART_OF_WEEKDAY = (
     r"\s+(?:morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht)s?\b"
 )
 _HAPPENED = (
-    r"\b(?:did|was|were|had|happened|said|went|came|told|met|saw|decided|passiert|war|waren|hat"
-    r"|haben|hatte|hatten|geschah)\b|\w{3}ed\b|[了过過]"
+    r"\b(?:did|was|were|had|happened|said|went|came|told|met|saw|decided|passiert|war|waren"
+    r"|hatte|hatten|geschah)\b|\w{3}ed\b|[了过過]"
+)
+_HAVE = r"\b(?:hat|haben)\b"
+_PREFIX = "(?:ab|an|auf|aus|ein|fest|mit|vor|weg|zu)?"  # `abgesagt`
+# `Wer hat am Montag angerufen`, but not `Wer hat am Montag Dienst`: nouns have a capital letter.
+_PERFECT = (
+    rf"\b[Hh](?:as|ave)\b(?! to\b).* (?:{'|'.join(sorted(DONE))})\b"
+    rf"|\b[Hh](?:at|abe|aben)\b(?!.* zu \w+\W*$).* {_PREFIX}{PARTICIPLE}(?: am \w+)?\W*$"
+    r"|\b(?:[Ii]st|[Ss]ind|[Bb]in)\b.* (?:passiert|geschehen|gewesen|gestorben|geblieben"
+    r"|\w*ge(?:kommen|gangen|fahren|flogen|fallen|laufen))(?: am \w+)?\W*$"
 )
 # A question about a rule; "who is on call" has the answer of that day.
 _RULE = (
     r"\b(?:may|can|must|should|allowed|rules?|darf|dürfen|kann|können|muss|müssen|soll|sollen"
-    r"|erlaubt|verboten|regeln?|gilt|gelten)\b"
+    r"|erlaubt|verboten|regeln?|gilt|gelten|ok|okay|fine (?:to|if))\b"
 )
-_NOW = r"\b(?:is|are|may|can|must|should|ist|sind|darf|dürfen|kann|können)\b"
+# `What should I bring` asks for a plan of that day.
+_PLAN = (
+    r"\b(?:what|who|which|was|wer|wen|welche\w?)(?: \w+){0,2}? "
+    r"(?:can|must|should|kann|können|muss|müssen|soll|sollen) (?:i|we|ich|wir)\b"
+)
+_NOW = r"\b(?:is|are|be|will|may|can|must|should|ist|sind|wird|werden|darf|dürfen|kann|können)\b"
 _CHINESE_WEEKDAY = "(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]"
 _YEAR = r"\d{4}|\d[/.]\d|年"
 
@@ -72,7 +93,7 @@ def loosened(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
 
     Example: a rule for Mondays answers "may we deploy on Monday", whatever its date.
     """
-    if asks_about_past(text) or not re.search(_RULE, text.lower()):
+    if asks_about_past(text) or not re.search(_RULE, re.sub(_PLAN, "", text.lower())):
         return tuple(dates)
     return tuple(span._replace(is_loose=_is_weekday(span)) for span in dates)
 
@@ -93,7 +114,10 @@ def asks_about_past(text: str) -> bool:
     low = text.lower()
     if low.startswith("was ") and not (GERMAN - ENGLISH).isdisjoint(low.split()):
         low = low[4:]  # `Was planen wir` asks `what`
-    return re.search(_HAPPENED, low) is not None and not re.search(_NOW, low)
+    if re.search(_PERFECT, text):
+        return True
+    verbs = (PAST_VERBS | PAST_OR_DONE).intersection(re.findall(r"[\w']+", low))
+    return bool(verbs or re.search(_HAPPENED, low)) and not re.search(_NOW, low)
 
 
 def asks(text: str) -> bool:
@@ -128,7 +152,7 @@ def _is_habit(text: str, span: DateSpan) -> bool:
     return (
         _is_weekday(span)
         and re.match(_PART_OF_WEEKDAY, text[span.stops_at :]) is not None
-        and not re.search(_HAPPENED, text)
+        and not re.search(f"{_HAPPENED}|{_HAVE}", text)
     )
 
 

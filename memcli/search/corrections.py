@@ -46,6 +46,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
 from memcli.record import Record
 from memcli.search.mmr import KEPT_TEXTS, token_set
+from memcli.search.proximity import Spans, is_of
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.summaries import first_day, is_later
 from memcli.types import About, Term, TermQuery, Where, shown
@@ -103,15 +104,24 @@ class Claim(Record):
 
 
 def newer_first(
-    passages: Sequence[RankedPassage], *, turns: Turns, question: str = "", is_now: bool = False
+    passages: Sequence[RankedPassage],
+    *,
+    turns: Turns,
+    question: str = "",
+    is_now: bool = False,
+    spans: Spans = (),
 ) -> list[RankedPassage]:
     """Reorder the first passages; each rank keeps its score, and the trace says what moved.
+
+    A passage that is of none of some spans does not come before one that is.
 
     A line comes first only if what it corrects contains at least half as many words of the
     question as another line of that passage: else it corrects what nobody asked about.
     """
     words = stems_of(question)
-    top = [*_recent_first(passages[:FIRST], turns, question, is_now=is_now), *passages[FIRST:POOL]]
+    inside = frozenset(each.about.chunk_id for each in passages[:POOL] if is_of(each, spans))
+    recent = _recent_first(passages[:FIRST], turns, question, is_now=is_now, inside=inside)
+    top = [*recent, *passages[FIRST:POOL]]
     newer, least = Corrections(map(_chunk, top), turns), _needed_by(top)
     rank = {(e.about.chunk_id, e.first): at for at, e in enumerate(passages[:FIRST])}
     order: list[RankedPassage] = []
@@ -127,6 +137,8 @@ def newer_first(
         is_high = bool(above) or len(order) < FIRST
         for correction in newer.above(_passage(passage), least, words) if is_high else ():
             line = shown(correction)
+            if chunk in inside and correction.chunk_id not in inside:
+                continue
             # A passage may contain its own correction.
             if line is not passage and correction.chunk_id not in above:
                 place(line, above | {chunk}, passage)
@@ -746,17 +758,25 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def _recent_first(
-    passages: Sequence[RankedPassage], turns: Turns, question: str, *, is_now: bool
+    passages: Sequence[RankedPassage],
+    turns: Turns,
+    question: str,
+    *,
+    is_now: bool,
+    inside: frozenset[int],
 ) -> list[RankedPassage]:
     """Put the newest of alike passages with nearly equal scores before the first of them.
 
     If the question is about what holds now, a line that may replace the first one comes first too.
+    None comes before one of the chunks inside the time of the question, unless it is one of them.
     """
     left, order = list(passages), list[RankedPassage]()
     while left:
         first, newest = left[0], 0
         for at, other in enumerate(left):
             is_later = _day(other) > _day(left[newest]) != ""
+            if first.about.chunk_id in inside and other.about.chunk_id not in inside:
+                continue
             is_near = other.score >= first.score * (1 - NOISE)
             if is_later and (
                 (is_near and _share_of(token_set(first.text), token_set(other.text)) >= ALIKE)

@@ -467,9 +467,11 @@ def _in_order(
     is_sorted = options.sort != "score"
     steps: list[StageStep] = [("mmr", partial(_folded, options)), ("spread", spread)]
     if not (gathered.dates_alone or is_sorted):
-        is_now = not gathered.spans and asks_about_now(gathered.question)
         question, turns = gathered.question, gathered.turns
-        newer = partial(newer_first, turns=turns, question=question, is_now=is_now)
+        is_now = asks_about_now(question)
+        spans = () if is_now else gathered.spans  # a rule for Mondays may be of any date
+        is_now = is_now and not gathered.spans
+        newer = partial(newer_first, turns=turns, question=question, is_now=is_now, spans=spans)
         steps = [
             ("newer", newer),
             ("language", partial(_translated, gathered.question)),

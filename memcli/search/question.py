@@ -7,7 +7,14 @@ from datetime import date, datetime
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import (
+    DONE,
+    ENGLISH,
+    GERMAN,
+    PARTICIPLE,
+    PAST_OR_DONE,
+    PAST_VERBS,
+)
 from memcli.record import Record
 from memcli.search.query import ParsedQuery, parse
 from memcli.workspace.dating import age_at, day_of
@@ -30,16 +37,11 @@ DATE_STEMS = (
 )  # fmt: skip
 
 # A question with one of these words asks about the past.
-_PAST = frozenset(
-    """did didn't was wasn't were weren't had hadn't went said told bought gave took came saw met
-    ate won lost began felt thought left found ran spent led held paid chose made used before
-    previously previous formerly former originally initially earlier ago first last ever once
-    yesterday history changed happened until
-    war waren hatte hatten wurde wurden früher vorher damals zuvor ursprünglich zuerst anfangs
-    gestern ehemals ehemalige vorige letzte letzten letzter letztes bisher gewesen
-    wrote broke drove drew fell flew grew knew rode sang spoke stole swam threw woke wore
-    fought schrieb baute wohnte kaufte machte arbeitete fuhr ging kam gab nahm sah traf fand blieb
-    sprach verlor gewann lief rief hielt trug brachte""".split()  # noqa: SIM905 (a table to be read)
+_PAST = PAST_VERBS.union(
+    """before previously previous formerly former originally initially earlier ago first last ever
+    once yesterday history until
+    früher vorher damals zuvor ursprünglich zuerst anfangs gestern ehemals ehemalige vorige letzte
+    letzten letzter letztes bisher""".split()  # noqa: SIM905 (a table to be read)
 )
 _HAN_PAST = tuple(
     """以前 之前 曾 原来 当时 那时 过去 最初 当初 一开始 去年 昨天 上次 上周 上个月 了 去过 来过
@@ -52,12 +54,6 @@ _ASKS = frozenset(
 )
 _HAN_ASKS = tuple("什么 谁 哪 吗 几 怎 何 多 是不是 有没有".split())  # noqa: SIM905
 _PERFECT = frozenset(("has", "have", "hat", "habe", "haben"))
-_DONE = frozenset(
-    ("been", "gone", "done", "seen", "met", "read", "taken", "written", "won", "made")
-)
-_PARTICIPLE = r"(?=ge|be|ver|er|ent).*(?:t|en)|.*iert"  # in German
-# Forms of the past that are participles too.
-_PAST_OR_DONE = frozenset(("built", "sent", "taught", "caught", "brought", "sold", "hid", "slept"))
 _STATES = frozenset(("is", "are", "be", "get", "gets"))  # `where is it stored` is about the present
 _ED = 5  # letters of `moved`
 
@@ -195,11 +191,11 @@ def asks_about_now(text: str) -> bool:
         return False
     ends = [
         at for at, word in enumerate(words)
-        if (len(word) >= _ED and word.endswith("ed")) or word in _PAST_OR_DONE
+        if (len(word) >= _ED and word.endswith("ed")) or word in PAST_OR_DONE
     ]  # fmt: skip
     if not _PERFECT.isdisjoint(words):
-        is_done = re.fullmatch(_PARTICIPLE, words[-1]) is not None
-        if ends or is_done or not _DONE.isdisjoint(words):
+        is_done = re.fullmatch(PARTICIPLE, words[-1]) is not None
+        if ends or is_done or not DONE.isdisjoint(words):
             return False
     if ends and _STATES.isdisjoint(words[: ends[0]]):
         return False

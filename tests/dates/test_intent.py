@@ -127,6 +127,42 @@ def test_the_words_of_a_date_are_not_looked_for_but_those_a_note_may_say(
     assert Question.read(text, TODAY).words == sought
 
 
+@pytest.mark.parametrize(
+    ("question", "is_past"),
+    [
+        ("Wann haben wir am Mittwoch das Review?", False),
+        ("Wer hat am Mittwoch Bereitschaft?", False),
+        ("Was haben wir am Mittwoch zu besprechen?", False),
+        ("Wen habe ich am Mittwoch getroffen?", True),
+        ("Wer hat am Mittwoch abgesagt?", True),
+        ("Was ist am Mittwoch passiert?", True),
+        ("Ist der Laden am Mittwoch geöffnet?", False),
+        ("what broke on Wednesday", True),
+        ("what have I done on Wednesday", True),
+        ("who will be paid on Wednesday", False),
+    ],
+)
+def test_the_weekday_of_today_is_of_last_week_for_what_has_happened(
+    question: str, *, is_past: bool
+) -> None:
+    (span,) = Question.read(question, TODAY).dates
+    assert span.start == ("2026-02-04" if is_past else "2026-02-11")
+
+
+@pytest.mark.parametrize(
+    ("question", "is_rule"),
+    [
+        ("what should I bring on Tuesday?", False),
+        ("Was soll ich am Dienstag mitnehmen?", False),
+        ("is it ok to deploy on Friday?", True),
+        ("can we deploy on Friday?", True),
+    ],
+)
+def test_what_one_should_do_on_a_weekday_is_no_rule(question: str, *, is_rule: bool) -> None:
+    (span,) = Question.read(question, TODAY).dates
+    assert span.is_loose is is_rule
+
+
 def test_an_order_is_no_wish_beside_a_time_that_is_named() -> None:
     assert wished("their latest project in July 2023") == ["July 2023"]
     assert wished("their latest project since July 2023") == ["latest", "since July 2023"]

@@ -69,6 +69,14 @@ def test_a_newer_line_is_as_sure_as_the_line_that_it_corrects(*, is_now: bool) -
     assert (first.confidence, second.confidence) == (0.8, 0.8)
 
 
+def test_a_newer_line_outside_the_time_of_the_question_stays_behind() -> None:
+    for spans, expected in (
+        ((("2025-03-01", "2025-03-31"),), [1, 2]),
+        ((("2025-03-01", "2025-08-31"),), [2, 1]),
+    ):
+        assert ids(newer_first([OLD, NEW], turns={}, spans=spans)) == expected
+
+
 def test_variety_does_not_put_an_older_line_before_its_correction() -> None:
     other = passage(3, 0.9, "Orders moved from MySQL to PostgreSQL in spring.", None)
     ranked = newer_first([other, OLD, NEW], turns={})

@@ -131,7 +131,7 @@ def test_a_month_to_come_is_meant_too_unless_it_is_asked_what_happened(
     write(tmp_path, "memory/2026-11-24.md", "- May I ask who washes the shirts?\n")
     for question, read in (
         ("next game in December", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
-        ("who won the game in December", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
+        ("who won the game in December", "2025-12-01 to 2025-12-31"),
         ("what game did we have in December", "2025-12-01 to 2025-12-31"),
         ("Was spielen wir im Dezember", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
         ("next game in February", "2026-02-01 to 2026-02-28"),
