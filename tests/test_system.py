@@ -95,7 +95,7 @@ def _files(place: Path) -> dict[str, bytes]:
 def test_every_command_does_the_same_without_what_only_posix_has(
     tmp_path: Path, workspaces: Path
 ) -> None:
-    played, real = tmp_path / "played", tmp_path / "real"
+    played, real = tmp_path / "play", tmp_path / "real"  # paths of one length
     for place in (played, real):
         shutil.copytree(workspaces / "engineer", place / "notes", ignore=_most_logs)
         (place / "home" / ".claude").mkdir(parents=True)

@@ -32,7 +32,6 @@ print("- in short: a store was chosen" + lines[0][lines[0].rindex(" ("):])
 
 WORDY = """
 import sys
-from tests.commands import say
 for line in sys.stdin.read().split("\\n"):
     if line.startswith("- "):
         said, where = line.rsplit(" (", 1)

@@ -35,7 +35,7 @@ def test_the_older_line_stands_below_the_passage(corrected: Path) -> None:
 
 
 def test_the_older_line_is_printed_to_its_end(tmp_path: Path) -> None:
-    older = "We talked about the tracker for an hour.\nThe connection pool of tracker has 20 slots."
+    older = "The connection pool of tracker\nhas 20 slots."
     newer = "We raised the connection pool of tracker to 40 slots instead of 20."
     for day, text in (("2025-12-01", f"{older}\n\nKim was there."), ("2026-01-04", f"- {newer}")):
         write(tmp_path / "notes", f"memory/{day}.md", f"# Log\n\n{text}\n")
