@@ -237,6 +237,23 @@ def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
         assert (answer.get("match_reason") or {}).get("code") == reason
 
 
+def test_a_newer_line_comes_first_for_a_weekday_and_not_for_a_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "memory/2026-03-23.md", "- Standup is at 9:30.\n- 平台团队由王伟负责。\n")
+    change = "- Standup moved from 9:30 to 10:00.\n- 平台团队现在由李娜负责，不再由王伟负责。\n"
+    write(tmp_path, "memory/2026-03-24.md", change)
+    for question, first in (
+        ("when is standup on Monday", 24),
+        ("when was standup on Monday", 23),
+        ("3月23日谁负责平台团队", 23),
+        ("谁负责平台团队", 24),
+    ):
+        shown = printed("search", question, "-f", "{path}", "--now", "2026-03-25")[0]
+        assert shown.split()[0] == f"memory/2026-03-{first}.md", question
+
+
 @pytest.mark.parametrize(
     ("question", "undated", "dated"),
     [
