@@ -228,6 +228,9 @@ def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
     write(tmp_path, "MEMORY.md", "# Memory\n\n- The billing service listens on port 8080.\n")
     for change, reason in (
         ("8080 again, no longer 8090", None),
+        ("8080, was 8090", None),
+        ("8080 (not 8090)", None),
+        ("8090, was 8080", "differs"),
         ("8090, no longer on port 8080", "differs"),
     ):
         line = f"- The billing service now listens on port {change}.\n"
