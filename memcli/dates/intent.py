@@ -36,7 +36,7 @@ _SMALL_TALK = (
     r"|天[气氣気]|心情|[真太][^正实實的]|好[累忙热熱冷困开開高]|疲れ|暑い|寒い"
 )
 _BIRTH = ("born", "birth", "gebor", "geburt", "生日", "出生", "诞生", "誕生")
-# Wednesday evening comes every week, unless the question is about what has happened.
+# Wednesday evening recurs every week, unless the question is about what has happened.
 _PART_OF_WEEKDAY = (
     r"\s+(?:morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht)s?\b"
 )
@@ -77,7 +77,7 @@ def loosened(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
 
 
 def before_today(text: str, dates: Sequence[DateSpan], today: date) -> tuple[DateSpan, ...]:
-    """Read the weekday of today as that of last week if the question is about what has happened."""
+    """Read the weekday of today as a week ago if the question is about what has happened."""
     last = (today - timedelta(7)).isoformat()
     return tuple(
         span._replace(start=last, end=last)
@@ -115,7 +115,7 @@ def _is_wish(
 
 
 def _is_habit(text: str, span: DateSpan) -> bool:
-    """Return whether it is a recurring part of a weekday, not asked about one event."""
+    """Return whether it is a part of a weekday that recurs, and the text tells of no event."""
     return (
         span.is_weekday
         and re.match(_PART_OF_WEEKDAY, text[span.stops_at :]) is not None

@@ -187,9 +187,9 @@ def _retrieve(
 def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope, question: str) -> Sequence[DateSpan]:
     """Read a date without a year in the years of the notes if the last such day is after them.
 
-    It may then be of any of these years, but a date with an open end is of the last. A date that
-    counts from today, as `last week`, is none if the notes ended long before it. A month or a day
-    that comes soon is meant too, unless the question is about what has happened.
+    It may then be of any of these years, but a date with an open end is of the last. If the notes
+    ended long before a date that counts from today, such as `last week`, it is ignored. A month or
+    a day that comes soon is meant too, unless the question is about what has happened.
     """
     from memcli.dates.find import names_no_year, names_year, read_again
     from memcli.language.tense import asks_about_past
