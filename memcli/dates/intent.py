@@ -13,14 +13,7 @@ from itertools import pairwise
 
 from memcli.dates.find import DateSpan
 from memcli.dates.words import MONTHS, WEEKDAYS
-from memcli.language.stopwords import (
-    DONE,
-    ENGLISH,
-    GERMAN,
-    PARTICIPLE,
-    PAST_OR_DONE,
-    PAST_VERBS,
-)
+from memcli.language.tense import asks_about_past, tells_of_past
 
 # A text without any of these is one clause, and costs no pattern.
 _BREAKS = frozenset(".!?\n。！？，,;；、")
@@ -47,19 +40,6 @@ _BIRTH = ("born", "birth", "gebor", "geburt", "生日", "出生", "诞生", "誕
 _PART_OF_WEEKDAY = (
     r"\s+(?:morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht)s?\b"
 )
-_HAPPENED = (
-    r"\b(?:did|was|were|had|happened|said|went|came|told|met|saw|decided|passiert|war|waren"
-    r"|hatte|hatten|geschah)\b|\w{3}ed\b|[了过過]"
-)
-_HAVE = r"\b(?:hat|haben)\b"
-_PREFIX = "(?:ab|an|auf|aus|ein|fest|mit|vor|weg|zu)?"  # `abgesagt`
-# `Wer hat am Montag angerufen`, but not `Wer hat am Montag Dienst`: nouns have a capital letter.
-_PERFECT = (
-    rf"\b[Hh](?:as|ave)\b(?! to\b).* (?:{'|'.join(sorted(DONE))})\b"
-    rf"|\b[Hh](?:at|abe|aben)\b(?!.* zu \w+\W*$).* {_PREFIX}{PARTICIPLE}(?: am \w+)?\W*$"
-    r"|\b(?:[Ii]st|[Ss]ind|[Bb]in)\b.* (?:passiert|geschehen|gewesen|gestorben|geblieben"
-    r"|\w*ge(?:kommen|gangen|fahren|flogen|fallen|laufen))(?: am \w+)?\W*$"
-)
 # A question about a rule; "who is on call" has the answer of that day.
 _RULE = (
     r"\b(?:may|can|must|should|allowed|rules?|darf|dürfen|kann|können|muss|müssen|soll|sollen"
@@ -70,7 +50,6 @@ _PLAN = (
     r"\b(?:what|who|which|was|wer|wen|welche\w?)(?: \w+){0,2}? "
     r"(?:can|must|should|kann|können|muss|müssen|soll|sollen) (?:i|we|ich|wir)\b"
 )
-_NOW = r"\b(?:is|are|be|will|may|can|must|should|ist|sind|wird|werden|darf|dürfen|kann|können)\b"
 _CHINESE_WEEKDAY = "(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]"
 _YEAR = r"\d{4}|\d[/.]\d|年"
 
@@ -109,17 +88,6 @@ def before_today(text: str, dates: Sequence[DateSpan], today: date) -> tuple[Dat
     )
 
 
-def asks_about_past(text: str) -> bool:
-    """Return whether a question is about what has happened."""
-    low = text.lower()
-    if low.startswith("was ") and not (GERMAN - ENGLISH).isdisjoint(low.split()):
-        low = low[4:]  # `Was planen wir` asks `what`
-    if re.search(_PERFECT, text):
-        return True
-    verbs = (PAST_VERBS | PAST_OR_DONE).intersection(re.findall(r"[\w']+", low))
-    return bool(verbs or re.search(_HAPPENED, low)) and not re.search(_NOW, low)
-
-
 def asks(text: str) -> bool:
     """Return whether a text is a question, by its mark or by a word such as "who"."""
     return text.rstrip().endswith(("?", "？")) or bool(re.search(_ASKS, text.lower()))
@@ -152,7 +120,7 @@ def _is_habit(text: str, span: DateSpan) -> bool:
     return (
         _is_weekday(span)
         and re.match(_PART_OF_WEEKDAY, text[span.stops_at :]) is not None
-        and not re.search(f"{_HAPPENED}|{_HAVE}", text)
+        and not tells_of_past(text)
     )
 
 

@@ -158,18 +158,3 @@ ANYTHING = frozenset(_ANYTHING.split())
 # A line of only these words has no content.
 _FILLERS = "todo tbd tba wip fixme ok okay thx thank thanks"
 FILLERS = frozenset(_FILLERS.split())
-
-# Verbs by which a question asks about the past; in German, without `hat` and `ist`.
-PAST_VERBS = frozenset(
-    """did didn't was wasn't were weren't had hadn't went said told bought gave took came saw met
-    ate won lost began felt thought left found ran spent led held paid chose made used changed
-    happened wrote broke drove drew fell flew grew knew rode sang spoke stole swam threw woke wore
-    fought
-    war waren hatte hatten wurde wurden gewesen schrieb baute wohnte kaufte machte arbeitete fuhr
-    ging kam gab nahm sah traf fand blieb sprach verlor gewann lief rief hielt trug brachte
-    """.split()  # noqa: SIM905 (a table to be read)
-)
-DONE = frozenset(("been", "gone", "done", "seen", "met", "read", "taken", "written", "won", "made"))
-# Forms of the past that are participles too.
-PAST_OR_DONE = frozenset(("built", "sent", "taught", "caught", "brought", "sold", "hid", "slept"))
-PARTICIPLE = r"(?:(?=ge|be|ver|er|ent)\S*(?:t|en)|\S*iert)"  # in German

@@ -190,7 +190,7 @@ def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope, question: str) ->
     that comes soon is meant too, unless the question is about what has happened.
     """
     from memcli.dates.find import names_no_year, names_year, read_again
-    from memcli.dates.intent import asks_about_past
+    from memcli.language.tense import asks_about_past
 
     begins = span.start or span.end
     if begins is None or names_year(span):

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, datetime
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
-from memcli.language.stopwords import (
-    DONE,
-    ENGLISH,
-    GERMAN,
-    PARTICIPLE,
-    PAST_OR_DONE,
-    PAST_VERBS,
-)
 from memcli.record import Record
 from memcli.search.query import ParsedQuery, parse
 from memcli.workspace.dating import age_at, day_of
@@ -36,16 +27,15 @@ DATE_STEMS = (
     "latest", "newest", "recent", "last", "first", "erst", "letzt", "earliest", "oldest", "neuest",
 )  # fmt: skip
 
-# A question with one of these words asks about the past.
-_PAST = PAST_VERBS.union(
+# A question with one of these asks about the past, whatever its verb.
+_PAST = frozenset(
     """before previously previous formerly former originally initially earlier ago first last ever
     once yesterday history until
     früher vorher damals zuvor ursprünglich zuerst anfangs gestern ehemals ehemalige vorige letzte
     letzten letzter letztes bisher""".split()  # noqa: SIM905 (a table to be read)
 )
 _HAN_PAST = tuple(
-    """以前 之前 曾 原来 当时 那时 过去 最初 当初 一开始 去年 昨天 上次 上周 上个月 了 去过 来过
-    用过 做过 看过 过什么 过哪 过吗""".split()  # noqa: SIM905 (a table to be read)
+    "以前 之前 曾 原来 当时 那时 最初 当初 一开始 去年 昨天 上次 上周 上个月".split()  # noqa: SIM905
 )
 _ASKS = frozenset(
     """who who's whose what what's which where where's when when's how is are am do does can may
@@ -53,9 +43,6 @@ _ASKS = frozenset(
     ist sind hat haben darf dürfen muss müssen kann können gibt""".split()  # noqa: SIM905 (a table to be read)
 )
 _HAN_ASKS = tuple("什么 谁 哪 吗 几 怎 何 多 是不是 有没有".split())  # noqa: SIM905
-_PERFECT = frozenset(("has", "have", "hat", "habe", "haben"))
-_STATES = frozenset(("is", "are", "be", "get", "gets"))  # `where is it stored` is about the present
-_ED = 5  # letters of `moved`
 
 SECRET_CHARS = 18  # of a word that contains a key, at least
 SECRET_MARKS = ("://", "uthorization: ")  # before shorter ones
@@ -176,30 +163,18 @@ def _wished(text: str, today: date, *, day_first: bool) -> tuple[DateSpan, ...]:
 
 
 def asks_about_now(text: str) -> bool:
-    """Return whether a text is a question about what holds now, by its words; it may have a date.
+    """Return whether a text asks, by its words, what holds now. It may name a date.
 
-    A question about the past, a list or a count is not.
+    A question about the past, or for a list or a number of things, does not.
     """
     words = [word.strip(",.?!:;") for word in text.casefold().replace("’", "'").split()]
-    # `Was isst sie` asks `what`.
-    is_german = words[:1] == ["was"] and not (GERMAN - ENGLISH).isdisjoint(words[1:])
-    past = _PAST.intersection(words[is_german:])
-    if past or any(map(text.__contains__, _HAN_PAST)):
+    if not _PAST.isdisjoint(words) or any(map(text.__contains__, _HAN_PAST)):
         return False
     is_question = not _ASKS.isdisjoint(words[:3]) or any(map(text.__contains__, _HAN_ASKS))
     if not (is_question or text.endswith(("?", "？"))):
         return False
-    ends = [
-        at for at, word in enumerate(words)
-        if (len(word) >= _ED and word.endswith("ed")) or word in PAST_OR_DONE
-    ]  # fmt: skip
-    if not _PERFECT.isdisjoint(words):
-        is_done = re.fullmatch(PARTICIPLE, words[-1]) is not None
-        if ends or is_done or not DONE.isdisjoint(words):
-            return False
-    if ends and _STATES.isdisjoint(words[: ends[0]]):
-        return False
+    from memcli.language.tense import tells_of_past
     from memcli.search.reading_value import asks_for_several
 
     # `Welche Bank` is one bank; a table of plurals has the word.
-    return not asks_for_several(text.replace("elche ", ""))
+    return not (tells_of_past(text) or asks_for_several(text.replace("elche ", "")))
