@@ -198,9 +198,10 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines name the same thing and differ only in its value."""
     if _is_reordered(new, old):
         return True
-    starts = [next((term for term in line.sequence if term not in ARTICLES), "")
-              for line in (new, old)]  # fmt: skip
-    if not is_among(starts[0], starts[1:]):
+    (first, *second), (start, *others) = old.sequence[:2], new.sequence[:2]
+    first = second[0] if second and first in ARTICLES else first
+    start = others[0] if others and start in ARTICLES else start
+    if not is_among(start, [first]):
         return False
     label, theirs = label_of(new.text), label_of(old.text)
     has_label = _is_same_label(label, theirs) and label not in _LABELS_OF_ALL
@@ -218,6 +219,8 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
 
 def _is_reordered(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines have the same words, in another order, but one number."""
+    if len(new.sequence) != len(old.sequence) or DIGITS.isdisjoint(new.text):
+        return False
     numbers, others = (Counter(filter(_is_amount, line.sequence)) for line in (new, old))
     words = Counter(new.sequence) - numbers
     is_one = numbers.total() == others.total() == 1 and numbers != others
@@ -286,9 +289,9 @@ def _tokens(text: str) -> Sequence[str]:
             tokens.append(token)
     if tokens and tokens[0] in ARTICLES:
         del tokens[0]
-    for at, (verb, place) in enumerate(pairwise(tokens)):
-        if verb in _POSITIONS and place in PLACES:
-            tokens[at] = "is"
+    if not _POSITIONS.isdisjoint(tokens):
+        is_at = [a in _POSITIONS and b in PLACES for a, b in pairwise([*tokens, ""])]
+        tokens = ["is" if each else token for token, each in zip(tokens, is_at, strict=True)]
     while tokens and (tokens[-1] == "," or tokens[-1] in _HAN_PARTICLES):
         tokens.pop()
     return tokens
