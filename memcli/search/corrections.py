@@ -86,7 +86,10 @@ _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
 _ENDS = (".", "!", "?", "。", "！", "？")  # of a line with whole sentences
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
 _OLD_VALUE = (
-    r"\b(?:from|von|vom|(?:no longer|instead of|nicht mehr|statt)(?: [a-zäöü]+){0,2})\s+\S+"
+    r"\([^)]*\)|\b(?:from|von|vom)\s+\S+"
+    r"|(?:\b(?:no longer|instead of|nicht mehr|statt)"
+    r"|,\s(?:was|not|before|formerly|previously|war|nicht|vorher|bisher|früher))"
+    r"(?: [a-zäöü]+){0,2}\s+\S+"
 )
 _NUMBER = r"\d(?:[\d.:,]*\d)?"
 MARK = len("- **")  # a speaker mark begins within these characters

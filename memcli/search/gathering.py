@@ -61,6 +61,7 @@ class GatherResult(Record):
     recalled: RecallResult
     repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
+    is_weekday: bool  # it names a weekday, and no other date
     out: Spans  # dates that it excludes
     order: str  # newest | oldest, if the query asks for it
     asks_nothing: bool  # the query is stop words only, or a time that no record is of
@@ -123,6 +124,7 @@ def gather(
         recalled=_without_days(recalled, dates),
         repaired=repaired,
         spans=spans,
+        is_weekday=bool(dates) and all(span.is_weekday for span in dates),
         out=excluded_spans(dates),
         order=order,
         asks_nothing=(asks_dates_alone and not dates_alone)

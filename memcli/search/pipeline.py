@@ -469,7 +469,8 @@ def _in_order(
     if not (gathered.dates_alone or is_sorted):
         question, turns = gathered.question, gathered.turns
         is_now = asks_about_now(question)
-        spans = () if is_now else gathered.spans  # a rule for Mondays may be of any date
+        # What holds on Mondays may be in a note of any date.
+        spans = () if is_now and gathered.is_weekday else gathered.spans
         is_now = is_now and not gathered.spans
         newer = partial(newer_first, turns=turns, question=question, is_now=is_now, spans=spans)
         steps = [

@@ -228,6 +228,9 @@ def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
     write(tmp_path, "MEMORY.md", "# Memory\n\n- The billing service listens on port 8080.\n")
     for change, reason in (
         ("8080 again, no longer 8090", None),
+        ("8080, was 8090", None),
+        ("8080 (not 8090)", None),
+        ("8090, was 8080", "differs"),
         ("8090, no longer on port 8080", "differs"),
     ):
         line = f"- The billing service now listens on port {change}.\n"
@@ -235,6 +238,23 @@ def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
         said = say("search", "Which port does the billing service listen on?", "--json")
         answer = json.loads(said.out)
         assert (answer.get("match_reason") or {}).get("code") == reason
+
+
+def test_a_newer_line_comes_first_for_a_weekday_and_not_for_a_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "memory/2026-03-23.md", "- Standup is at 9:30.\n- 平台团队由王伟负责。\n")
+    change = "- Standup moved from 9:30 to 10:00.\n- 平台团队现在由李娜负责，不再由王伟负责。\n"
+    write(tmp_path, "memory/2026-03-24.md", change)
+    for question, first in (
+        ("when is standup on Monday", 24),
+        ("when was standup on Monday", 23),
+        ("3月23日谁负责平台团队", 23),
+        ("谁负责平台团队", 24),
+    ):
+        shown = printed("search", question, "-f", "{path}", "--now", "2026-03-25")[0]
+        assert shown.split()[0] == f"memory/2026-03-{first}.md", question
 
 
 @pytest.mark.parametrize(
