@@ -298,9 +298,15 @@ def gone_objects(line: ComparedLine) -> tuple[str, ...]:
 
 
 def is_instead_of_another(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether a line replaces something, and the older line does not contain it."""
-    instead = () if has_han(new.text) else _instead(new)
-    return bool(instead) and not any(map(old.has, instead))
+    """Return whether a line replaces or ends something, and the older line does not contain it.
+
+    `We no longer pin pandas` does not end `We pin numpy`.
+    """
+    if has_han(new.text):
+        return False
+    verb, *objects = new.spaced.partition(" no longer ")[2].split()[:2] or [""]
+    ended = [t for t in objects if is_thing(t) and not t.endswith("ly") and old.has(verb)]
+    return any(things and not any(map(old.has, things)) for things in (_instead(new), ended))
 
 
 def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
