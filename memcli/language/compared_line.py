@@ -97,7 +97,9 @@ _EVENT = table(
 )
 _PAST = table("got met paid made bought lost won sent told said kept")
 _HAN_EVENT = ("了", "过了", "去过", "来过", "看过", "吃过", "今天", "昨天")
-_NO_PAST = table("need feed speed embed seed breed shed bed red")
+_NO_PAST = table(
+    "need feed speed embed seed breed shed bed red included excluded required needed limited based"
+)
 # After one of these words a verb of the past is a participle, which describes a state.
 _BEFORE_PARTICIPLES = table(
     "is are be been am get gets not the a an our my your his her its their when if as until"

@@ -32,6 +32,7 @@ from memcli.language.compared_line import (
 )
 from memcli.language.evidence import is_instead_of_another, weight
 from memcli.language.stopwords import WEEKDAYS
+from memcli.language.terms import has_han, terms
 
 SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
@@ -170,7 +171,11 @@ def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether the newer line is an exception for a day or a week."""
     if any(each in new.spaced for each in _LASTING):
         return False
-    return any(e in new.spaced for e in _ONCE) and not any(e in old.spaced for e in _ONCE)
+    # In a sentence about something else, `this week` limits nothing.
+    sentences = (f" {' '.join(terms(each))} " for each in new.text.split(". "))
+    about = [each for each in sentences if has_han(each) or any(e in each for e in old.content)]
+    is_once = any(once in each for each in about for once in _ONCE)
+    return is_once and not any(once in old.spaced for once in _ONCE)
 
 
 def _is_courtesy(line: ComparedLine) -> bool:

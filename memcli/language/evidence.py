@@ -337,6 +337,8 @@ def _instead(line: ComparedLine) -> list[str]:
     """List the things or the action that a line replaces: `instead of MySQL`."""
     for phrase in _INSTEAD:
         behind = line.spaced.partition(phrase)[2].replace("/", " ").split()[:NEAR]
+        if any(map(is_number, behind[:1])):
+            return []  # a value; what follows is another clause
         if things := [term for term in behind if is_thing(term) or term.endswith("ing")]:
             return things
     return []

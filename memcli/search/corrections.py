@@ -91,6 +91,10 @@ _OLD_VALUE = (
     r"|,\s(?:was|not|before|formerly|previously|war|nicht|vorher|bisher|früher))"
     r"(?: [a-zäöü]+){0,2}\s+\S+"
 )
+_ENDED_VALUE = (
+    r"\b(?:(?:no longer|instead of|nicht mehr|statt)(?: [a-zäöü]+){0,2}"
+    r"|(?:from|von)(?= \S+ (?:to|auf|nach)\b))\s+(\S+)"
+)
 _NUMBER = r"\d(?:[\d.:,]*\d)?"
 MARK = len("- **")  # a speaker mark begins within these characters
 LONG = 240  # characters; a longer paragraph is compared by its sentences
@@ -352,9 +356,11 @@ class Claims:
         alike = self._by_key.get(_start(text), ())
 
         def is_half(place: int) -> bool:
-            if not (text.isascii() or self._claims[place].text.isascii()) and place in alike:
-                return True  # of Chinese, a new value changes most pairs
-            return 2 * len(stems & self._claims[place].stems) + 1 >= len(stems)
+            claim = self._claims[place]
+            is_short = max(len(stems), len(claim.stems)) <= SHORT
+            if place in alike and (is_short or not (text.isascii() or claim.text.isascii())):
+                return True  # a value may be most of a short line, and of Chinese pairs
+            return 2 * len(stems & claim.stems) + 1 >= len(stems)
 
         changed = {place for place in near if has_change(self._claims[place].text)}
         others = near.difference(changed).union(alike if len(alike) <= MOST_LINES else ())
@@ -405,7 +411,7 @@ class Corrections:
 
         If a correction is corrected, return the end of the chain. A heading is left out if a line
         of the same file corrects the passage too. An undated passage is corrected only by lines
-        that cite it.
+        that cite it or say that its value has ended.
         """
         corrected = dict[Correction, int]()
         for line, _, later in self.by_line(passage, words=words):
@@ -430,8 +436,7 @@ class Corrections:
         the others need SURE.
         """
         about = passage.about
-        is_dated = bool(about.date or about.document_date)
-        if not self._units or not (is_dated or self._explicit):
+        if not self._units:
             return
         lines = [unit for unit in self._lines(passage) if not unit.is_heading]
         most = max((len(unit.stems & words) for unit in lines), default=0)
@@ -440,7 +445,7 @@ class Corrections:
             shared = unit.stems & words
             if 2 * len(shared) < most:
                 continue
-            newer = self._correcting(about, unit.text, least) if is_dated else ()
+            newer = self._correcting(about, unit.text, least)
             numbers = _numbers(shared)
             about_it = (each for each in newer if numbers <= stems_of(each.text))
             direct.append((about.start_line + unit.first, [*self._naming(about, unit), *about_it]))
@@ -497,9 +502,17 @@ class Corrections:
         self, older: About, text: str, least: Mapping[int, float] = {}
     ) -> list[Correction]:
         """List the lines that correct a line."""
+
+        def may(place: int) -> bool:
+            chunk, unit = self._units[place]
+            if older.date or older.document_date:
+                return is_newer(chunk, older)
+            is_trusted = chunk.about.trust == "trusted" or older.trust != "trusted"
+            return is_trusted and _ends(unit.text, text)
+
         claims = self._claims.correcting(
             text,
-            lambda place: is_newer(self._units[place][0], older),
+            may,
             lambda place: least.get(self._units[place][0].about.chunk_id, SURE),
         )
         return [_correction(*self._units[claim]) for claim in claims]
@@ -581,6 +594,17 @@ class Corrections:
             else:
                 matches[older.about.start_line + unit.first] = is_below or is_about(unit.text)
         return matches
+
+
+def _ends(newer: str, undated: str) -> bool:
+    """Return whether a line says that a value of an undated line has ended: `68 instead of 62`."""
+    ended, past = (set(map(_bare, re.findall(_ENDED_VALUE, each))) for each in (newer, undated))
+    values = ended.intersection(map(_bare, undated.split())) - past
+    return not all(map(str.islower, values))
+
+
+def _bare(word: str) -> str:
+    return word.strip(".,;:!?()")
 
 
 def _numbers(words: frozenset[str]) -> frozenset[str]:

@@ -119,6 +119,10 @@ def test_what_states_nothing_and_what_only_greets_is_not_corrected() -> None:
         ("猫粮放在阳台。", "猫粮在厨房。"),
         ("The offsite budget is 12 euros.", "Finance trimmed the offsite budget to 9 euros."),
         ("Thermostat im Bad steht auf 23 Grad.", "Thermostat im Bad auf 21 Grad heruntergedreht."),
+        (
+            "- Hourly rate: 62 francs, travel included.",
+            "From August the hourly rate is 68 francs instead of 62. Letters go out this week.",
+        ),
         ("The spare key hangs by the door.", "Spare key lies in the kitchen drawer."),
         ("Der Anhänger steht im Hof.", "Anhänger parkt in der Garage."),
         ("Each member pays 30 euros.", "45 euros each member pays."),

@@ -77,6 +77,12 @@ def test_a_newer_line_outside_the_time_of_the_question_stays_behind() -> None:
         assert ids(newer_first([OLD, NEW], turns={}, spans=spans)) == expected
 
 
+def test_a_value_may_be_most_of_a_short_line() -> None:
+    old = passage(1, 0.9, "Stopcock is under the kitchen sink.", "2026-01-05")
+    new = passage(2, 0.8, "Stopcock is behind the washing machine.", "2026-03-05")
+    assert ids(newer_first([old, new], turns={})) == [2, 1]
+
+
 def test_variety_does_not_put_an_older_line_before_its_correction() -> None:
     other = passage(3, 0.9, "Orders moved from MySQL to PostgreSQL in spring.", None)
     ranked = newer_first([other, OLD, NEW], turns={})

@@ -233,13 +233,16 @@ def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
         ("8080, was 8090", None),
         ("8080 (not 8090)", None),
         ("8090, was 8080", "differs"),
-        ("8090, no longer on port 8080", "differs"),
+        ("8090, no longer on port 8080", None),
     ):
         line = f"- The billing service now listens on port {change}.\n"
         write(tmp_path, "memory/2026-10-01.md", line)
         said = say("search", "Which port does the billing service listen on?", "--json")
         answer = json.loads(said.out)
         assert (answer.get("match_reason") or {}).get("code") == reason
+        marks = {each["path"]: bool(each.get("corrected_by")) for each in answer["results"]}
+        assert marks == {"MEMORY.md": "longer on" in change, "memory/2026-10-01.md": False}
+        assert answer["results"][0]["path"].startswith("mem") == ("longer on" in change)
 
 
 @pytest.mark.parametrize(
