@@ -83,7 +83,7 @@ STEM = 5  # letters by which two forms of a word are compared
 HAN_BEGINNING = 2  # characters
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
-_ENDS = (".", "!", "?", "。", "！", "？")  # the next line begins a new claim
+_ENDS = (".", "!", "?", "。", "！", "？")  # of a sentence
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
 _OLD_VALUE = (
     r"\([^)]*\)|\b(?:from|von|vom)\s+\S+"
@@ -695,7 +695,7 @@ def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
         is_next = is_fence or _is_item(line) or not line.strip()
-        if lines and (is_next or _is_heading(lines[-1]) or lines[-1].rstrip().endswith(_ENDS)):
+        if lines and (is_next or _is_heading(lines[-1]) or _is_new(line, lines[-1])):
             whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
             for sentence in _sentences(text) if len(text) > LONG else filter(None, (text,)):
@@ -730,6 +730,22 @@ def _sentences(paragraph: str) -> list[str]:
         if mark := SPEAKER_MARK.match(paragraph[paragraph.index("**") :]):
             rest = [f"{mark[0]}{each}" for each in rest]
     return [first, *rest]
+
+
+def _is_new(line: str, before: str) -> bool:
+    """Return whether a line of a paragraph begins a sentence that needs no earlier one.
+
+    An indented line belongs to its item. A small letter, or a number that is no time, continues the
+    sentence: `the deploy takes approx.` and `20 minutes`.
+    """
+    first = line[:1]
+    if not before.rstrip().endswith(_ENDS) or first.isspace() or first.islower() or first in "([":
+        return False
+    if first.isdigit() and ":" not in line[: len("14:02")]:
+        return False
+    from memcli.language.discourse import leans_on
+
+    return not leans_on(line)
 
 
 def _is_heading(line: str) -> bool:
