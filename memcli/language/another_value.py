@@ -63,10 +63,13 @@ _MANY = table(
 _HAN_MANY = ("客户", "同事", "朋友", "邻居", "同学", "成员")
 _A = table("a an ein eine einem einen einer")
 _DETERMINERS = (ARTICLES - _A) | OWN
+_WHOSE = ARTICLES | table("my our mein meine unser unsere")
+_ABOUT = table("about roughly around approximately circa ca etwa ungefähr rund")
 _NEGATIONS = table("no not kein keine keinen")
 PLACES = table("in at on by behind under above near im in am auf hinter unter über neben bei")
 # Before a place they all say the same: `hangs by the door`, `lies in the drawer`.
 _POSITIONS = table("stands sits lies hangs parks ist steht liegt hängt parkt sitzt")
+_HAN_POSITIONS = ("放在", "停在", "挂在", "摆在", "位于")
 # A line with one of these labels does not name a thing.
 _LABELS_OF_ALL = table(
     """decision decisions note notes todo status state result reason why update idea plan question
@@ -196,12 +199,11 @@ def _things(text: str, articles: frozenset[str] = frozenset()) -> Iterator[tuple
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines name the same thing and differ only in its value."""
-    if _is_reordered(new, old):
+    if _is_reordered(new, old) or _is_of_another_holder(new, old):
         return True
-    (first, *second), (start, *others) = old.sequence[:2], new.sequence[:2]
-    first = second[0] if second and first in ARTICLES else first
-    start = others[0] if others and start in ARTICLES else start
-    if not is_among(start, [first]):
+    starts = [next((term for term in line.sequence[:2] if term not in _WHOSE), "")
+              for line in (new, old)]  # fmt: skip
+    if not is_among(starts[0], starts[1:]):
         return False
     label, theirs = label_of(new.text), label_of(old.text)
     has_label = _is_same_label(label, theirs) and label not in _LABELS_OF_ALL
@@ -209,7 +211,8 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     if has_label:  # `Class teachers` is `Class teacher`
         b = [*_tokens(theirs), *b[len(own) :]]
     elif label and " ".join(a).startswith(f"{' '.join(own)} ") and len(a) > (at := len(own)):
-        a = [*a[:at], *a[at + (a[at] in _COPULAS) :]]  # `The fee is 12` and `The fee: 15`
+        a = [*a[:at], *a[at + (a[at] in STATES) :]]  # `The fee is 12` and `The fee: 15`
+        has_label = label not in _LABELS_OF_ALL
     there = _difference(a, b)
     if not _is_value(there, has_label=has_label):
         return False
@@ -225,6 +228,15 @@ def _is_reordered(new: ComparedLine, old: ComparedLine) -> bool:
     words = Counter(new.sequence) - numbers
     is_one = numbers.total() == others.total() == 1 and numbers != others
     return is_one and len(old.content) > BEFORE_A_NUMBER and words == Counter(old.sequence) - others
+
+
+def _is_of_another_holder(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether two lines turn a role around: `Tom is our keeper`, `Our keeper is Ann`."""
+    if has_han(new.text) or _COPULAS.isdisjoint(new.terms & old.terms):
+        return False
+    role, same = next(_things(new.text), ()), next(_things(old.text), ())
+    is_inverted = bool(role) and role[:1] in (new.name[:1], old.name[:1]) and new.name != old.name
+    return is_inverted and role == same
 
 
 def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
@@ -281,13 +293,17 @@ def _tokens(text: str) -> Sequence[str]:
         text = text.replace(f"{title}. ", f"{title} ")
     for end in (". ", "! ", "? "):
         text = text.replace(end, ", ")  # the end of a clause
+    for place in _HAN_POSITIONS:
+        text = text.replace(place, "在")
     for token in tokens_of(text):
+        if token in _ABOUT:
+            continue
         is_number = token in DIGITS and bool(tokens) and tokens[-1][-1] in DIGITS
         if is_number and has_han(token):
             tokens[-1] += token
         else:
             tokens.append(token)
-    if tokens and tokens[0] in ARTICLES:
+    if tokens and tokens[0] in _WHOSE:
         del tokens[0]
     if not _POSITIONS.isdisjoint(tokens):
         is_at = [a in _POSITIONS and b in PLACES for a, b in pairwise([*tokens, ""])]

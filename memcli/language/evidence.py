@@ -71,6 +71,8 @@ WEIGHTS = {
     "foreign": -2.41,  # neither line contains the first thing of the other
     "event": -1.97,  # the older line reports an event, which is rarely undone
 }
+# A line that begins with one of these names a reason or a time first.
+_LEADS = table("since after because due given following wegen laut nach seit aufgrund weil")
 _TO = table("to auf nach zu zum zur an")
 _TO_BEFORE = table("auf nach")  # `auf Donnerstag verlegt`
 _HAN_OBJECT = "把将"  # before what is replaced
@@ -179,7 +181,7 @@ def weight(new: ComparedLine, old: ComparedLine) -> float:
 
 
 def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
-    things, own = old.things, new.things
+    things, own = old.things, new.things[new.sequence[0] in _LEADS :]
     both = [term for term in things if new.has(term)]
     names = [term for term in old.name if term in things]
     values = [term for term in old.content if is_thing(term) or not is_name(term)]
