@@ -13,7 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from memcli.dates import absolute, english_german, holidays
-from memcli.dates.words import LAST_WORDS, MONTHS, NEXT_WORDS, SEASONS, THIS_WORDS, Reading, as_year
+from memcli.dates.words import (
+    LAST_WORDS,
+    MONTHS,
+    NEXT_WORDS,
+    SEASONS,
+    THIS_WORDS,
+    WEEKDAYS,
+    Reading,
+    as_year,
+)
 from memcli.errors import UsageError
 from memcli.language.stopwords import MONTH_NAMES
 from memcli.record import Record
@@ -24,6 +33,7 @@ _NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*SEASONS, *holidays.NAMES
 _MONTH = re.compile(rf"^(?:[^\W\d]+ )?({'|'.join(sorted(MONTH_NAMES))})(?:,? (?:of )?\d{{4}})?$")
 # A day or a month, and not of which year: 7/12, 7.12., Q3, 8月.
 _IN_NUMBERS = r"(?<![\d/.])\d\d?[/.]\d\d?(?![\d/]|\.\d)|\bq[1-4]\b|[\d一二三四五六七八九十] ?月"
+_CHINESE_WEEKDAY = "(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]"
 MAX_CHARS = 10_000  # dates occur in questions, not in pasted documents
 
 
@@ -43,6 +53,12 @@ class DateSpan(Record):
     def stops_at(self) -> int:
         """Return the index after the last character."""
         return self.at + len(self.text)
+
+    @property
+    def is_weekday(self) -> bool:
+        """Return whether it is only the name of a weekday."""
+        names = self.text.lower() in WEEKDAYS or re.fullmatch(_CHINESE_WEEKDAY, self.text)
+        return bool(names)
 
     @property
     def literal_length(self) -> int:

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 
 from memcli.dates.find import DateSpan
-from memcli.dates.words import MONTHS, WEEKDAYS
+from memcli.dates.words import MONTHS
 from memcli.language.tense import asks_about_past, tells_of_past
 
 # A text without any of these is one clause, and costs no pattern.
@@ -36,7 +36,7 @@ _SMALL_TALK = (
     r"|天[气氣気]|心情|[真太][^正实實的]|好[累忙热熱冷困开開高]|疲れ|暑い|寒い"
 )
 _BIRTH = ("born", "birth", "gebor", "geburt", "生日", "出生", "诞生", "誕生")
-# Wednesday evening comes every week, unless the question is about what has happened.
+# Wednesday evening recurs every week, unless the question is about what has happened.
 _PART_OF_WEEKDAY = (
     r"\s+(?:morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht)s?\b"
 )
@@ -50,7 +50,6 @@ _PLAN = (
     r"\b(?:what|who|which|was|wer|wen|welche\w?)(?: \w+){0,2}? "
     r"(?:can|must|should|kann|können|muss|müssen|soll|sollen) (?:i|we|ich|wir)\b"
 )
-_CHINESE_WEEKDAY = "(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]"
 _YEAR = r"\d{4}|\d[/.]\d|年"
 
 
@@ -74,15 +73,15 @@ def loosened(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
     """
     if asks_about_past(text) or not re.search(_RULE, re.sub(_PLAN, "", text.lower())):
         return tuple(dates)
-    return tuple(span._replace(is_loose=_is_weekday(span)) for span in dates)
+    return tuple(span._replace(is_loose=span.is_weekday) for span in dates)
 
 
 def before_today(text: str, dates: Sequence[DateSpan], today: date) -> tuple[DateSpan, ...]:
-    """Read the weekday of today as that of last week if the question is about what has happened."""
+    """Read the weekday of today as a week ago if the question is about what has happened."""
     last = (today - timedelta(7)).isoformat()
     return tuple(
         span._replace(start=last, end=last)
-        if span.start == today.isoformat() and _is_weekday(span) and asks_about_past(text)
+        if span.start == today.isoformat() and span.is_weekday and asks_about_past(text)
         else span
         for span in dates
     )
@@ -116,17 +115,12 @@ def _is_wish(
 
 
 def _is_habit(text: str, span: DateSpan) -> bool:
-    """Return whether it is a recurring part of a weekday, not asked about one event."""
+    """Return whether it is a part of a weekday that recurs, and the text tells of no event."""
     return (
-        _is_weekday(span)
+        span.is_weekday
         and re.match(_PART_OF_WEEKDAY, text[span.stops_at :]) is not None
         and not tells_of_past(text)
     )
-
-
-def _is_weekday(span: DateSpan) -> bool:
-    """Return whether it is only the name of a weekday."""
-    return span.text.lower() in WEEKDAYS or re.fullmatch(_CHINESE_WEEKDAY, span.text) is not None
 
 
 def _is_birthday(clause: str, span: DateSpan) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from memcli.language.change import NEW
 from memcli.language.compared_line import (
@@ -61,8 +63,13 @@ _MANY = table(
 _HAN_MANY = ("客户", "同事", "朋友", "邻居", "同学", "成员")
 _A = table("a an ein eine einem einen einer")
 _DETERMINERS = (ARTICLES - _A) | OWN
+_WHOSE = ARTICLES | table("my our mein meine unser unsere")
+_ABOUT = table("about roughly around approximately circa ca etwa ungefähr rund")
 _NEGATIONS = table("no not kein keine keinen")
-PLACES = table("in at on behind under above near im in am auf hinter unter über neben bei")
+PLACES = table("in at on by behind under above near im in am auf hinter unter über neben bei")
+# Before a place they all say the same: `hangs by the door`, `lies in the drawer`.
+_POSITIONS = table("stands sits lies hangs parks ist steht liegt hängt parkt sitzt")
+_HAN_POSITIONS = ("放在", "停在", "挂在", "摆在", "位于")
 # A line with one of these labels does not name a thing.
 _LABELS_OF_ALL = table(
     """decision decisions note notes todo status state result reason why update idea plan question
@@ -88,6 +95,12 @@ class _Difference(Record):
     def are_numbers(self) -> bool:
         """Return whether both values are numbers."""
         return _is_amount(self.old[0]) and _is_amount(self.new[0])
+
+    @property
+    def is_of_one_unit(self) -> bool:
+        """Return whether the values differ in their numbers only: not `5 mg A` and `20 mg B`."""
+        one, other = ([e for e in side if not _is_amount(e)] for side in (self.old, self.new))
+        return one == other
 
     @property
     def verbs(self) -> list[str]:
@@ -186,20 +199,44 @@ def _things(text: str, articles: frozenset[str] = frozenset()) -> Iterator[tuple
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines name the same thing and differ only in its value."""
-    if not is_among(new.sequence[0], [old.sequence[0]]):
+    if _is_reordered(new, old) or _is_of_another_holder(new, old):
+        return True
+    starts = [next((term for term in line.sequence[:2] if term not in _WHOSE), "")
+              for line in (new, old)]  # fmt: skip
+    if not is_among(starts[0], starts[1:]):
         return False
     label, theirs = label_of(new.text), label_of(old.text)
     has_label = _is_same_label(label, theirs) and label not in _LABELS_OF_ALL
-    a, b = _tokens(old.text), _tokens(new.text)
+    a, b, own = _tokens(old.text), _tokens(new.text), _tokens(label)
     if has_label:  # `Class teachers` is `Class teacher`
-        b = [*_tokens(theirs), *b[len(_tokens(label)) :]]
-    elif label and " ".join(a).startswith(f"{label} ") and len(a) > (at := len(label.split())):
-        a = [*a[:at], *a[at + (a[at] in _COPULAS) :]]  # `The fee is 12` and `The fee: 15`
+        b = [*_tokens(theirs), *b[len(own) :]]
+    elif label and " ".join(a).startswith(f"{' '.join(own)} ") and len(a) > (at := len(own)):
+        a = [*a[:at], *a[at + (a[at] in STATES) :]]  # `The fee is 12` and `The fee: 15`
+        has_label = label not in _LABELS_OF_ALL
     there = _difference(a, b)
     if not _is_value(there, has_label=has_label):
         return False
     names = _names_chinese if there.is_han else _names
     return names(there, has_label=has_label)
+
+
+def _is_reordered(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether two lines have the same words, in another order, but one number."""
+    if len(new.sequence) != len(old.sequence) or DIGITS.isdisjoint(new.text):
+        return False
+    numbers, others = (Counter(filter(_is_amount, line.sequence)) for line in (new, old))
+    words = Counter(new.sequence) - numbers
+    is_one = numbers.total() == others.total() == 1 and numbers != others
+    return is_one and len(old.content) > BEFORE_A_NUMBER and words == Counter(old.sequence) - others
+
+
+def _is_of_another_holder(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether two lines turn a role around: `Tom is our keeper`, `Our keeper is Ann`."""
+    if has_han(new.text) or _COPULAS.isdisjoint(new.terms & old.terms):
+        return False
+    role, same = next(_things(new.text), ()), next(_things(old.text), ())
+    is_inverted = bool(role) and role[:1] in (new.name[:1], old.name[:1]) and new.name != old.name
+    return is_inverted and role == same
 
 
 def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
@@ -221,6 +258,8 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
         len(each) > LONGEST_PHRASE and each[0].endswith("s") for each in (old, new)
     ):
         return False  # a description: `renders and prints shipping labels`
+    if (old[0] in _A) != (new[0] in _A):
+        return False  # `a flat` and `Gdansk` are not of one kind
     past = [is_past(each[0], "") for each in (old, new)]
     if all(past) or (any(past) and not there.verbs):
         return False  # two events, or two participles
@@ -231,7 +270,7 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
 def _names(there: _Difference, *, has_label: bool) -> bool:
     """Return whether the words around a value name the thing that has it."""
     if verbs := there.verbs:
-        return there.are_numbers or verbs[-1] not in _SEVERAL
+        return verbs[-1] not in _SEVERAL or (there.are_numbers and there.is_of_one_unit)
     is_short = there.are_numbers and max(len(there.old), len(there.new)) <= 2
     return has_label or (is_short and sum(map(is_content, there.before)) >= BEFORE_A_NUMBER)
 
@@ -254,12 +293,21 @@ def _tokens(text: str) -> Sequence[str]:
         text = text.replace(f"{title}. ", f"{title} ")
     for end in (". ", "! ", "? "):
         text = text.replace(end, ", ")  # the end of a clause
+    for place in _HAN_POSITIONS:
+        text = text.replace(place, "在")
     for token in tokens_of(text):
+        if token in _ABOUT:
+            continue
         is_number = token in DIGITS and bool(tokens) and tokens[-1][-1] in DIGITS
         if is_number and has_han(token):
             tokens[-1] += token
         else:
             tokens.append(token)
+    if tokens and tokens[0] in _WHOSE:
+        del tokens[0]
+    if not _POSITIONS.isdisjoint(tokens):
+        is_at = [a in _POSITIONS and b in PLACES for a, b in pairwise([*tokens, ""])]
+        tokens = ["is" if each else token for token, each in zip(tokens, is_at, strict=True)]
     while tokens and (tokens[-1] == "," or tokens[-1] in _HAN_PARTICLES):
         tokens.pop()
     return tokens

@@ -21,42 +21,43 @@ GONE, NOT, NOW, AMOUNT = "gone", "not", "now", "amount"
 # Phrases of at most three words. An asterisk marks the beginning of words.
 _PHRASES = {
     GONE: """
-    no longer, not any more, not anymore, anymore, any more, any longer, no more, instead of, rather
-    than, in place of, replac*, supersed*, obsolete, deprecat*, reverted, cancel*, dropped, we drop,
-    will drop, dropping, given up, gave up, gives up, gave away, is gone, are gone, discontinu*,
-    phased out, retired, stopped, left, closed, closes down, shut down, scrap*, scratch, ditch*, got
-    rid of, quit, quitting, sold, cut out, pulled, is out, are out, is off, are off, out of
-    business, was removed, were removed, removed the, uninstalled, archived, moved off, moved away,
-    moved from, goes from, went from, changed from, switched from, migrated off, handed, hands over,
-    is history, formerly, used to, terminated, dissolved, ceased, suspended, swapped out, traded in,
-    ended, rolled back, overturned, revoked, withdrawn, forget, abandon*, expired, ran out,
-    resigned, stepped down, stepping down, emigrated, passed away, died, sold up, bankrupt, out of
-    service, out of order, out of use, out of stock, overbooked, blocked, broke up, split up, broke
-    down, is broken, is dead, are dead, dried up, banned, prohibited, lifted, abolished, repealed,
-    waived, decommissioned, switched off, turned off, disabled, demolished, shut, fired, dismissed,
-    laid off, gave notice, given notice, dropped out, called off, fell through, lapsed, used up, off
-    limits, wore out, worn out, stays off, stay off, got tired, tired of, sick of, done with,
-    goodbye to, swapped, traded, on leave, on sabbatical, out sick, parental leave, maternity leave,
-    too expensive, clashed, does not apply, stop using, stop doing, stopped using, cancels, retires,
-    retiring, is leaving, has left, quits, outgrew, outgrown, unsubscribed, threw out, thrown out,
-    gave back, parted ways, moved out, axed, shelved, vetoed, in favor of, in favour of, bye bye,
-    farewell, for good, unavailable, not available, ends, phasing out, sunset, end of life, shuts,
-    shutting, went bust, burned down, burnt down, was stolen, got stolen, let go, has gone,
-    overruled, outdated, no use, kicked out, swaps, swapping, switches from, moves from, statt,
-    anstatt, anstelle von, nicht mehr, ersetzt, gekündigt, abgeschafft,
-    fällt aus, fallen aus, verkauft, aufgehört, aufgegeben,
-    rausgeworfen, weg von, abgeschaltet, zugemacht, geschlossen, in rente, im ruhestand, abgesagt,
-    entfällt, gestrichen, beendet, abgelöst, eingestellt, umgestiegen, zieht weg, zieht aus,
-    ausgezogen, weggezogen, zurückgetreten, ausgelaufen, läuft aus, außer betrieb, aufgelöst,
-    gewechselt, umgestellt, abgemeldet, gibt es nicht, gesperrt, verboten, untersagt, defekt,
-    kaputt, schrott, insolvent, pleite, verstorben, gestorben, elternzeit, pausiert, ausgeschieden,
-    abgegeben, abgerissen, aufgebraucht, ist trocken, ist leer, ist raus, bin raus, entlassen,
-    gefeuert, hört auf, hören auf, macht dicht, macht zu, nie schluss mit, vorbei, storniert,
-    widerrufen, nicht länger, kündigt, statt bisher, liefert nicht, hat abgesagt, ausrangiert,
-    entsorgt, weggeworfen, zurückgegeben, fällt weg, fallen weg, weggefallen, verschenkt, getrennt
-    von, ausgetreten, ausgemustert, abbestellt, auslaufend, nicht verfügbar, hinfällig, überholt,
-    passé, ist geschichte, ist weg, ist alle, fliegt raus, abgelaufen, ausgetauscht,
-    anders als bisher, gibt s nicht""",
+    no longer, not any more, not anymore, anymore, any more, any longer, no more, instead of,
+    rather than, in place of, replac*, supersed*, obsolete, deprecat*, reverted, cancel*,
+    dropped, we drop, will drop, dropping, given up, gave up, gives up, gave away, is gone, are
+    gone, discontinu*, s gone to, phased out, retired, stopped, left, closed, closes down, shut
+    down, scrap*, scratch, ditch*, got rid of, quit, quitting, sold, cut out, pulled, is out, are
+    out, is off, are off, out of business, was removed, were removed, removed the, uninstalled,
+    archived, moved off, moved away, moved from, goes from, went from, changed from, switched
+    from, migrated off, handed, hands over, is history, formerly, used to, terminated, dissolved,
+    ceased, suspended, swapped out, traded in, ended, rolled back, overturned, revoked,
+    withdrawn, forget, abandon*, expired, ran out, resigned, stepped down, stepping down,
+    emigrated, passed away, died, sold up, bankrupt, out of service, out of order, out of use,
+    out of stock, overbooked, blocked, broke up, split up, broke down, is broken, is dead, are
+    dead, dried up, banned, prohibited, lifted, abolished, repealed, waived, decommissioned,
+    switched off, turned off, disabled, demolished, shut, fired, dismissed, laid off, gave
+    notice, given notice, dropped out, called off, fell through, lapsed, used up, off limits,
+    wore out, worn out, stays off, stay off, got tired, tired of, sick of, done with, goodbye to,
+    swapped, traded, on leave, on sabbatical, out sick, parental leave, maternity leave, too
+    expensive, clashed, does not apply, stop using, stop doing, stopped using, cancels, retires,
+    retiring, is leaving, has left, quits, outgrew, outgrown, unsubscribed, threw out, thrown
+    out, gave back, parted ways, moved out, axed, shelved, vetoed, in favor of, in favour of, bye
+    bye, farewell, for good, unavailable, not available, ends, phasing out, sunset, end of life,
+    shuts, shutting, went bust, burned down, burnt down, was stolen, got stolen, let go, has
+    gone, overruled, outdated, no use, put an end, kicked out, swaps, swapping, switches from,
+    moves from, statt, anstatt, anstelle von, nicht mehr, ersetzt, gekündigt, abgeschafft, fällt
+    aus, fallen aus, verkauft, aufgehört, aufgegeben, rausgeworfen, weg von, abgeschaltet,
+    zugemacht, geschlossen, in rente, im ruhestand, abgesagt, entfällt, gestrichen, beendet,
+    abgelöst, eingestellt, umgestiegen, zieht weg, zieht aus, ausgezogen, weggezogen,
+    zurückgetreten, ausgelaufen, läuft aus, außer betrieb, aufgelöst, gewechselt, umgestellt,
+    abgemeldet, gibt es nicht, gesperrt, verboten, untersagt, defekt, kaputt, schrott, insolvent,
+    pleite, verstorben, gestorben, elternzeit, pausiert, ausgeschieden, abgegeben, abgerissen,
+    aufgebraucht, ist trocken, ist leer, ist raus, bin raus, entlassen, gefeuert, hört auf, hören
+    auf, macht dicht, macht zu, nie schluss mit, vorbei, storniert, widerrufen, nicht länger,
+    kündigt, statt bisher, liefert nicht, hat abgesagt, ausrangiert, entsorgt, weggeworfen,
+    zurückgegeben, fällt weg, fallen weg, weggefallen, verschenkt, getrennt von, ausgetreten,
+    ausgemustert, abbestellt, auslaufend, nicht verfügbar, hinfällig, überholt, passé, ist
+    geschichte, ist weg, ist alle, fliegt raus, abgelaufen, ausgetauscht, anders als bisher, gibt
+    s nicht""",
     NOT: """
     not, isn t, aren t, doesn t, don t, won t, never, nobody, from, nicht, kein, keine, keinen,
     statt, anstelle von, von, vom, durch""",
@@ -65,7 +66,7 @@ _PHRASES = {
     nowadays, currently, as of, from now on, from today, starting, going forward, instead, took
     over, takes over, took on, handed, reassigned, has changed, have changed, changed it is,
     changes to, changed to, changed, changed my mind, changed our mind, changed our minds,
-    switched to, switch to, switching to, moved, move to, moving to, migrated, migrating,
+    switched, switch to, switching to, flipped, moved, move to, moving to, migrated, migrating,
     renamed, upgraded, downgraded, went back, back to, will be, enough, from january, from
     february, from march, from april, from may, from june, from july, from august, from
     september, from october, from november, from december, jetzt, nun, künftig, zukünftig,
@@ -87,18 +88,18 @@ _PHRASES = {
     standing in, fills in, filling in, covers for, covering for, immediate effect, zieht nach,
     zieht in, wechseln zu, vertritt, springt ein, vertretung, dafür jetzt, vorgezogen, tauscht""",
     AMOUNT: """
-    bumped, raised, lowered, increased, decreased, reduced, extended, shortened, cut to, up to, down
-    to, up from, down from, went up, went down, goes up, goes down, rose to, fell to, doubled,
-    halved, postponed, rescheduled, pushed back, pushed to, push back, brought forward, delayed,
-    shifted, moved, rose, hiked, cut, stretched, relaxed, tightened, widened, shrank, grew, put
-    back, put off, moved back, moved up, back to, forward to, goes from, go from, went from,
-    adjusted, revised, tripled, more joined, halve, halving, raise, raises, slipped to, slips to,
-    slipping to, pushed out, rises to, falls to, drops to, dropped to, jumped to, erhöht,
-    gesenkt, verlängert, verkürzt, gestiegen,
-    gesunken, teurer, billiger, verschoben, vorverlegt, verlegt, angehoben, steigt, sinkt,
-    heraufgesetzt, herabgesetzt, hochgesetzt, angepasst, verschiebt, aufgestockt, gekürzt,
-    reduziert, verdoppelt, halbiert, rauf auf, runter auf, hoch auf, erhöhen, senken, klettert auf,
-    vorgezogen, aufgeschoben, ausgeweitet, ausgedehnt, rutscht auf""",
+    bumped, raised, lowered, increased, decreased, reduced, extended, shortened, cut to, up to,
+    down to, up from, down from, went up, went down, goes up, goes down, rose to, fell to,
+    doubled, halved, postponed, rescheduled, pushed back, pushed to, push back, brought forward,
+    delayed, shifted, moved, rose, hiked, cut, stretched, relaxed, tightened, widened, shrank,
+    grew, put back, put off, moved back, moved up, back to, forward to, goes from, go from, went
+    from, adjusted, revised, trimmed, slashed, upped, topped up, tripled, more joined, halve,
+    halving, raise, raises, slipped to, slips to, slipping to, pushed out, rises to, falls to,
+    drops to, dropped to, jumped to, erhöht, gesenkt, verlängert, verkürzt, gestiegen, gesunken,
+    teurer, billiger, verschoben, vorverlegt, verlegt, angehoben, steigt, sinkt, heraufgesetzt,
+    herabgesetzt, hochgesetzt, angepasst, verschiebt, aufgestockt, gekürzt, reduziert,
+    verdoppelt, halbiert, rauf auf, runter auf, hoch auf, erhöhen, senken, klettert auf,
+    vorgezogen, aufgeschoben, ausgeweitet, ausgedehnt, rutscht auf, heruntergedreht, hochgedreht""",
 }
 _CHINESE = {
     GONE: """

@@ -99,7 +99,9 @@ _PAST = table("got met paid made bought lost won sent told said kept")
 _HAN_EVENT = ("了", "过了", "去过", "来过", "看过", "吃过", "今天", "昨天")
 _NO_PAST = table("need feed speed embed seed breed shed bed red")
 # After one of these words a verb of the past is a participle, which describes a state.
-_BEFORE_PARTICIPLES = table("is are be been am get gets not the a an our my your his her its their")
+_BEFORE_PARTICIPLES = table(
+    "is are be been am get gets not the a an our my your his her its their when if as until"
+)
 # Verbs of states that last until they change, and that have one value at a time.
 STATES = table(
     """is are am be works work lives live runs run listens opens closes costs cost takes take needs
@@ -276,10 +278,14 @@ def _is_event(text: str) -> bool:
     is_over = "wird" not in words and "werden" not in words and PLURAL_DAYS.isdisjoint(words)
     return not _EVENT.isdisjoint(words) or any(
         (before in ("am", "m") and word.endswith("ing"))
-        or (is_over and len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
+        or (before and is_over and _is_german_participle(word))
         or is_past(word, before)
         for word, before in zip(words, ["", *words], strict=False)
     )
+
+
+def _is_german_participle(word: str) -> bool:
+    return len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en"))
 
 
 def is_past(word: str, before: str) -> bool:

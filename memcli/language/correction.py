@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import exp
 
+from memcli.language.another_value import is_another_value
 from memcli.language.change import AMOUNT, GONE, NOW
 from memcli.language.compared_line import (
     DIGITS,
@@ -34,7 +35,7 @@ from memcli.language.stopwords import WEEKDAYS
 
 SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
-LEAST_IN_TALK = 0.3  # evidence that a conversation needs more
+LEAST_IN_TALK = 0.3  # evidence that a conversation needs more, except for another value
 LEAST_CONTENT = 2  # content words of a line that states something
 _ASSISTANTS = table("assistant ai chatgpt claude")
 _CODE = ("{", "\\", "==", "):", "('", '("')
@@ -71,7 +72,9 @@ def likelihood(newer: str, older: str) -> float:
     is_near = len(old.content) >= LEAST_CONTENT and any(map(new.has, old.content))
     if not is_near or asks(new) or _is_of_other_kind(new, old) or is_instead_of_another(new, old):
         return 0.0
-    evidence = weight(new, old) - (LEAST_IN_TALK if new.speaker else 0.0)
+    evidence = weight(new, old)
+    if new.speaker and not is_another_value(new, old):
+        evidence -= LEAST_IN_TALK
     return 1.0 / (1.0 + exp(-evidence))
 
 

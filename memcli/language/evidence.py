@@ -71,6 +71,8 @@ WEIGHTS = {
     "foreign": -2.41,  # neither line contains the first thing of the other
     "event": -1.97,  # the older line reports an event, which is rarely undone
 }
+# A line that begins with one of these names a reason or a time first.
+_LEADS = table("since after because due given following wegen laut nach seit aufgrund weil")
 _TO = table("to auf nach zu zum zur an")
 _TO_BEFORE = table("auf nach")  # `auf Donnerstag verlegt`
 _HAN_OBJECT = "把将"  # before what is replaced
@@ -179,7 +181,7 @@ def weight(new: ComparedLine, old: ComparedLine) -> float:
 
 
 def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
-    things, own = old.things, new.things
+    things, own = old.things, new.things[new.sequence[0] in _LEADS :]
     both = [term for term in things if new.has(term)]
     names = [term for term in old.name if term in things]
     values = [term for term in old.content if is_thing(term) or not is_name(term)]
@@ -298,9 +300,15 @@ def gone_objects(line: ComparedLine) -> tuple[str, ...]:
 
 
 def is_instead_of_another(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether a line replaces something, and the older line does not contain it."""
-    instead = () if has_han(new.text) else _instead(new)
-    return bool(instead) and not any(map(old.has, instead))
+    """Return whether a line replaces or ends something, and the older line does not contain it.
+
+    `We no longer pin pandas` does not end `We pin numpy`.
+    """
+    if has_han(new.text):
+        return False
+    verb, *objects = new.spaced.partition(" no longer ")[2].split()[:2] or [""]
+    ended = [t for t in objects if is_thing(t) and not t.endswith("ly") and old.has(verb)]
+    return any(things and not any(map(old.has, things)) for things in (_instead(new), ended))
 
 
 def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:

@@ -65,7 +65,7 @@ SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, fro
 SURE, LIKELY = 0.5, 0.35
 WITH_ALL_WORDS = 0.5  # of LIKELY, for a passage with all words of the question
 NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
-# The same, if the question is about what holds now: in notes, and in conversations.
+# Instead of NOISE for a question about now, in notes and in conversations. See above.
 NOISE_NOW, NOISE_IN_TALK = 0.5, 0.1
 # Jaccard: of the words of passages, of the words of best lines, and of those with a speaker.
 ALIKE, ALIKE_NOW, ALIKE_IN_TALK = 0.5, 0.1, 0.2
@@ -83,10 +83,13 @@ STEM = 5  # letters by which two forms of a word are compared
 HAN_BEGINNING = 2  # characters
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
-_ENDS = (".", "!", "?", "。", "！", "？")  # of a line with whole sentences
+_ENDS = (".", "!", "?", "。", "！", "？")  # of a sentence
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
 _OLD_VALUE = (
-    r"\b(?:from|von|vom|(?:no longer|instead of|nicht mehr|statt)(?: [a-zäöü]+){0,2})\s+\S+"
+    r"\([^)]*\)|\b(?:from|von|vom)\s+\S+"
+    r"|(?:\b(?:no longer|instead of|nicht mehr|statt)"
+    r"|,\s(?:was|not|before|formerly|previously|war|nicht|vorher|bisher|früher))"
+    r"(?: [a-zäöü]+){0,2}\s+\S+"
 )
 _NUMBER = r"\d(?:[\d.:,]*\d)?"
 MARK = len("- **")  # a speaker mark begins within these characters
@@ -113,10 +116,10 @@ def newer_first(
 ) -> list[RankedPassage]:
     """Reorder the first passages; each rank keeps its score, and the trace says what moved.
 
-    A passage that is of none of some spans does not come before one that is.
-
-    A line comes first only if what it corrects contains at least half as many words of the
-    question as another line of that passage: else it corrects what nobody asked about.
+    `spans` are the dates that the question names: a passage of another date does not come before
+    one of these dates. A newer line comes first only if the line that it corrects contains at
+    least half as many words of the question as each other line of that passage. Otherwise it
+    corrects something else than the question asks for.
     """
     words = stems_of(question)
     inside = frozenset(each.about.chunk_id for each in passages[:POOL] if is_of(each, spans))
@@ -146,7 +149,7 @@ def newer_first(
         at = top.index(passage)
         moved = [before] if before and top.index(before) < at else []
         own = rank.get((chunk, passage.first), at)
-        # `_recent_first` has moved it before these.
+        # The passages that `_recent_first` moved behind it.
         after = [
             each
             for each in (top[at + 1 : FIRST] if at < own else ())
@@ -182,8 +185,8 @@ def _needed_by(passages: Sequence[RankedPassage]) -> dict[int, float]:
 def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> list[Quotation]:
     """Look up what may correct dated passages, whatever the question was.
 
-    The result is the chunks that contain the rarest long words of each passage, and the documents
-    whose front matter names what they replace.
+    Return the chunks that contain the rarest long words of the passages, and the beginnings of the
+    documents whose front matter names what they replace.
     """
     dated = [each.text for each in passages if each.about.date or each.about.document_date]
     if not dated:
@@ -232,8 +235,8 @@ def with_corrections(passages: Sequence[RankedPassage], newer: Corrections) -> l
 def differing(newer: Corrections, passage: RankedPassage, question: str) -> Correction | None:
     """Return the line that would correct an undated passage if that were older.
 
-    Nobody knows when an undated line was written, so it is not marked as corrected. A line that has
-    the new value already was written later.
+    memcli does not mark an undated line as corrected, because its age is unknown. If the line
+    already has the new value, it was written later.
     """
     about = passage.about
     if about.date or about.document_date or passage.corrected_by:
@@ -254,7 +257,7 @@ def differing(newer: Corrections, passage: RankedPassage, question: str) -> Corr
 def _has_other_value(newer: str, older: str) -> bool:
     """Return whether an older line lacks the last number of a newer one, or else its other words.
 
-    The old value may be in the newer line too: `from 15 to 17` or `17, no longer 15`.
+    An old value in the newer line does not count: `from 15 to 17` or `17, no longer 15`.
     """
     new, old = (re.findall(r"[\w:.,]*\d", re.sub(_OLD_VALUE, "", each)) for each in (newer, older))
     if new and old:
@@ -692,7 +695,7 @@ def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
         is_next = is_fence or _is_item(line) or not line.strip()
-        if lines and (is_next or _is_heading(lines[-1]) or lines[-1].rstrip().endswith(_ENDS)):
+        if lines and (is_next or _is_heading(lines[-1]) or _is_new(line, lines[-1])):
             whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
             for sentence in _sentences(text) if len(text) > LONG else filter(None, (text,)):
@@ -727,6 +730,22 @@ def _sentences(paragraph: str) -> list[str]:
         if mark := SPEAKER_MARK.match(paragraph[paragraph.index("**") :]):
             rest = [f"{mark[0]}{each}" for each in rest]
     return [first, *rest]
+
+
+def _is_new(line: str, before: str) -> bool:
+    """Return whether a line of a paragraph begins a sentence that needs no earlier one.
+
+    An indented line belongs to its item. A small letter, or a number that is no time, continues the
+    sentence: `the deploy takes approx.` and `20 minutes`.
+    """
+    first = line[:1]
+    if not before.rstrip().endswith(_ENDS) or first.isspace() or first.islower() or first in "([":
+        return False
+    if first.isdigit() and ":" not in line[: len("14:02")]:
+        return False
+    from memcli.language.discourse import leans_on
+
+    return not leans_on(line)
 
 
 def _is_heading(line: str) -> bool:
@@ -767,8 +786,8 @@ def _recent_first(
 ) -> list[RankedPassage]:
     """Put the newest of alike passages with nearly equal scores before the first of them.
 
-    If the question is about what holds now, a line that may replace the first one comes first too.
-    None comes before one of the chunks inside the time of the question, unless it is one of them.
+    For a question about now (`is_now`), a newer passage that may replace the first one also comes
+    before it. A chunk that is not in `inside` never comes before a chunk that is.
     """
     left, order = list(passages), list[RankedPassage]()
     while left:
@@ -791,7 +810,7 @@ def _recent_first(
 def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns, question: str) -> bool:
     """Return whether the best line of a passage has a word of change and may be about the older.
 
-    Both answer the question, are short, of one speaker, and share a few words.
+    Both lines must answer the question, be short, have the same speaker and share a few words.
     """
     if newer.score < older.score * (1 - NOISE_NOW) or not is_newer(_chunk(newer), older.about):
         return False
@@ -807,18 +826,20 @@ def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns, quest
 
 
 def _is_of_another(newer: str, older: str, question: str) -> bool:
-    """Return whether only the older line names a thing that the question names.
+    """Return whether only the older line names a thing or a number that the question names.
 
-    The newer one may tell the old value instead: `we are on 72 instead of 37`.
+    A newer line that names the old value is about the same thing: `we are on 72 instead of 37`.
     """
     from memcli.language.compared_line import read_line
 
     new, old = read_line(newer), read_line(older)
+    in_new, in_old, asked_for = (set(re.findall(_NUMBER, e)) for e in (newer, older, question))
+    if in_old & asked_for - in_new:  # `Pipeline 6` and `pipeline 7`
+        return True
     if all(new.has(thing) for thing in read_line(question).things if old.has(thing)):
         return False
-    numbers = set(re.findall(_NUMBER, older)) - set(re.findall(_NUMBER, question))
-    if numbers:
-        return numbers.isdisjoint(re.findall(_NUMBER, newer))
+    if values := in_old - asked_for:
+        return values.isdisjoint(in_new)
     return stems_of(newer).isdisjoint(stems_of(older) - stems_of(question))
 
 

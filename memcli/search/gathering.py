@@ -61,6 +61,7 @@ class GatherResult(Record):
     recalled: RecallResult
     repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
+    is_weekday: bool  # it names a weekday, and no other date
     out: Spans  # dates that it excludes
     order: str  # newest | oldest, if the query asks for it
     asks_nothing: bool  # the query is stop words only, or a time that no record is of
@@ -123,6 +124,7 @@ def gather(
         recalled=_without_days(recalled, dates),
         repaired=repaired,
         spans=spans,
+        is_weekday=bool(dates) and all(span.is_weekday for span in dates),
         out=excluded_spans(dates),
         order=order,
         asks_nothing=(asks_dates_alone and not dates_alone)
@@ -185,9 +187,9 @@ def _retrieve(
 def in_years(snapshot: Snapshot, span: DateSpan, scope: Scope, question: str) -> Sequence[DateSpan]:
     """Read a date without a year in the years of the notes if the last such day is after them.
 
-    It may then be of any of these years, but a date with an open end is of the last. A date that
-    counts from today, as `last week`, is none if the notes ended long before it. A month or a day
-    that comes soon is meant too, unless the question is about what has happened.
+    It may then be of any of these years, but a date with an open end is of the last. If the notes
+    ended long before a date that counts from today, such as `last week`, it is ignored. A month or
+    a day that comes soon is meant too, unless the question is about what has happened.
     """
     from memcli.dates.find import names_no_year, names_year, read_again
     from memcli.language.tense import asks_about_past

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
 
 LEAST_PART = 4  # letters of a word that may begin or end another
-MMR_POOL = 100  # passages that are compared for novelty; --limit lives within
+MMR_POOL = 100  # passages that are compared for novelty; --limit is at most this
 # A folder or a suffix of two letters, alone or with a region.
 _MAY_BE_TRANSLATED = re.compile(r"(?:^|/)[a-z]{2}(?:[-_]\w+)?/|\.[a-z]{2}\.\w+$")
 
@@ -271,7 +271,7 @@ def _rank(
     age_days: Callable[[str], float],
     observe: Observer,
 ) -> Answer:
-    """Turn what the index gave into an answer; pure."""
+    """Make an answer from what the index returned; pure."""
     passages, reranked, unread = _passages(gathered, options, observe)
     scoring = _scoring(gathered, options, age_days)
     scored = run_stages(scoring, passages, options, observe)
@@ -354,7 +354,7 @@ class SpeakerLead(Record):
     speakers: tuple[str, ...] = ()
     lead: float | None = None  # see `speakers.lead_of`
     is_doubtful: bool = False  # others match better
-    others_lead: bool = False  # and so they do in the first passage
+    others_lead: bool = False  # others also match better in the first passage
 
 
 def _speaker_lead(gathered: GatherResult, shown: Sequence[RankedPassage]) -> SpeakerLead:
@@ -469,7 +469,8 @@ def _in_order(
     if not (gathered.dates_alone or is_sorted):
         question, turns = gathered.question, gathered.turns
         is_now = asks_about_now(question)
-        spans = () if is_now else gathered.spans  # a rule for Mondays may be of any date
+        # What holds on Mondays may be in a note of any date.
+        spans = () if is_now and gathered.is_weekday else gathered.spans
         is_now = is_now and not gathered.spans
         newer = partial(newer_first, turns=turns, question=question, is_now=is_now, spans=spans)
         steps = [

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from memcli.types import About
 
 # A month has many notes, so its name says little about each, and people report its events weeks
-# later. On 136 questions with a date (LoCoMo, REALTALK), a bonus of .5 and 3 days for every span
-# gives nDCG@10 .814, these .836; if the evidence is outside of the stretch, .707 and .846.
+# later. On 136 questions with a date (LoCoMo, REALTALK), nDCG@10 is .836 with these constants, and
+# .814 with a bonus of .5 and 3 days for every span. If the evidence is outside of the stretch, it
+# is .846 and .707.
 DATE_BONUS, STRETCH_BONUS = 0.5, 0.3
 PROXIMITY_HALF_LIFE_DAYS = 3.0  # plus a quarter of the length of a stretch
 # People still report a stretch of more than a day and at most this length on the day after it.
@@ -132,7 +133,7 @@ def single_days(spans: Spans) -> list[tuple[str, str]]:
 def nearest_first(
     passages: Sequence[RankedPassage], spans: Spans, limit: int
 ) -> list[RankedPassage]:
-    """Choose the passages for focus: half of the places go to passages of a named date."""
+    """Choose `limit` passages; up to half of them are the best passages of a named date."""
     named = [passage for passage in passages if is_of(passage, spans)]
     first = {passage.about.chunk_id for passage in named[: limit // 2]}
     others = [passage for passage in passages if passage.about.chunk_id not in first]
@@ -149,7 +150,10 @@ def choose(
     limit: int,
     sort: str = "score",
 ) -> list[RankedPassage]:
-    """Choose and order at most `limit` passages; with `alone`, only those of the query's dates."""
+    """Choose at most `limit` passages.
+
+    If the query is only a date (`alone`), choose the passages of that date, in order of time.
+    """
     if not alone and sort != "score":
         return in_time(matching(passages), newest=sort == "newest")[:limit]
     if not alone:
@@ -162,7 +166,10 @@ def choose(
 def apply_proximity(
     passages: Sequence[RankedPassage], *, spans: Spans, out: Spans = (), order: str = ""
 ) -> list[RankedPassage]:
-    """Raise passages near a named date, except inside one in `out`; then the newest or oldest."""
+    """Raise passages near a date in `spans`, but not passages inside `out`.
+
+    With `order`, then put the newest or the oldest of the good passages first.
+    """
     moved = list(passages)
     if spans:
         bonuses = (0.0 if _is_inside(each, out) else bonus(each.about, spans) for each in moved)
@@ -201,9 +208,9 @@ def matching(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
 
 
 def _of_the_day_first(passages: list[RankedPassage], days: Spans) -> list[RankedPassage]:
-    """Put the passages of a day first that contain most words; ranks keep their scores.
+    """Put passages of one of the days that contain most words first; ranks keep their scores.
 
-    Notes of the week or the month of that day only get their bonus.
+    Notes of the week or the month of that day get only their bonus.
     """
 
     def is_named(passage: RankedPassage) -> bool:

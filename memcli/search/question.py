@@ -49,7 +49,7 @@ SECRET_MARKS = ("://", "uthorization: ")  # before shorter ones
 
 
 class Question(Record):
-    """A question and its day: yesterday is another day tomorrow."""
+    """A question and its day, which decides what `yesterday` means."""
 
     text: str
     today: date
@@ -133,7 +133,7 @@ def redacted_question(text: str, config: Config) -> str:
 
     The replacement is the same as in notes, so lines with the secret are found.
     """
-    # A word is long enough for a secret: loading the rules costs more than this check.
+    # This check costs less than loading the rules.
     may_hold_one = any(len(word) >= SECRET_CHARS for word in text.split())
     may_hold_one = may_hold_one or any(mark in text for mark in SECRET_MARKS)
     if not may_hold_one or config("secrets") != "redact":

@@ -111,7 +111,7 @@ def why(trail: Trail, options: SearchOptions) -> str:
 
 
 def _cause(trail: Trail, options: SearchOptions, rank: int) -> str:
-    """Say why lines of a rank are not shown at the end."""
+    """Say why lines that have a rank are not shown."""
     if rank > options.limit:
         return f"--limit is {options.limit}"
     if options.budget is not None:

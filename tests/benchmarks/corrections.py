@@ -2,8 +2,8 @@
 
 FILE is a part of `fixtures/eval/corrections`. The weights of `language.evidence` are fitted to
 `pairs`, `tuned`, `fresh`, `more` and `voices`; `unseen`, `blind` and `heldout` (the default) are
-only counted. `heldout` has other voices than `voices`: a clinic, a club, a support team, a
-workshop, a shared flat, parents, developers, friends.
+only counted. Missed lines of `heldout` led to rules. It has other voices than `voices`: a clinic,
+a club, a support team, a workshop, a shared flat, parents, developers, friends.
 
 All notes of a file are lines of the daily logs of one workspace, and each row asks one question.
 
