@@ -83,7 +83,7 @@ STEM = 5  # letters by which two forms of a word are compared
 HAN_BEGINNING = 2  # characters
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
-_ENDS = (".", "!", "?", "。", "！", "？")  # the next line begins a new claim
+_ENDS = (".", "!", "?", "。", "！", "？")  # of a sentence
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
 _OLD_VALUE = (
     r"\([^)]*\)|\b(?:from|von|vom)\s+\S+"
@@ -719,7 +719,7 @@ def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
         is_next = is_fence or _is_item(line) or not line.strip()
-        if lines and (is_next or _is_heading(lines[-1]) or lines[-1].rstrip().endswith(_ENDS)):
+        if lines and (is_next or _is_heading(lines[-1]) or _is_new(line, lines[-1])):
             whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
             for sentence in _sentences(text) if len(text) > LONG else filter(None, (text,)):
@@ -754,6 +754,22 @@ def _sentences(paragraph: str) -> list[str]:
         if mark := SPEAKER_MARK.match(paragraph[paragraph.index("**") :]):
             rest = [f"{mark[0]}{each}" for each in rest]
     return [first, *rest]
+
+
+def _is_new(line: str, before: str) -> bool:
+    """Return whether a line of a paragraph begins a sentence that needs no earlier one.
+
+    An indented line belongs to its item. A small letter, or a number that is no time, continues the
+    sentence: `the deploy takes approx.` and `20 minutes`.
+    """
+    first = line[:1]
+    if not before.rstrip().endswith(_ENDS) or first.isspace() or first.islower() or first in "([":
+        return False
+    if first.isdigit() and ":" not in line[: len("14:02")]:
+        return False
+    from memcli.language.discourse import leans_on
+
+    return not leans_on(line)
 
 
 def _is_heading(line: str) -> bool:
@@ -834,18 +850,20 @@ def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns, quest
 
 
 def _is_of_another(newer: str, older: str, question: str) -> bool:
-    """Return whether only the older line names a thing that the question names.
+    """Return whether only the older line names a thing or a number that the question names.
 
     A newer line that names the old value is about the same thing: `we are on 72 instead of 37`.
     """
     from memcli.language.compared_line import read_line
 
     new, old = read_line(newer), read_line(older)
+    in_new, in_old, asked_for = (set(re.findall(_NUMBER, e)) for e in (newer, older, question))
+    if in_old & asked_for - in_new:  # `Pipeline 6` and `pipeline 7`
+        return True
     if all(new.has(thing) for thing in read_line(question).things if old.has(thing)):
         return False
-    numbers = set(re.findall(_NUMBER, older)) - set(re.findall(_NUMBER, question))
-    if numbers:
-        return numbers.isdisjoint(re.findall(_NUMBER, newer))
+    if values := in_old - asked_for:
+        return values.isdisjoint(in_new)
     return stems_of(newer).isdisjoint(stems_of(older) - stems_of(question))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memcli.language.change import speaks_of_change
-from memcli.search.corrections import NOISE, Corrections, newer_first, with_corrections
+from memcli.search.corrections import NOISE, Corrections, newer_first, units, with_corrections
 from memcli.search.mmr import diversify, folded
 from memcli.search.question import asks_about_now
 from memcli.search.ranked import Quotation, RankedPassage, mark_of, ordered
@@ -116,6 +116,33 @@ def test_a_line_below_its_heading_is_a_line_of_its_own() -> None:
     new = NEW._replace(candidate=candidate(2, lines=(f"## Orders\n{NEW.text}",), date="2026-08-11"))
     (line,) = marked(old, new).corrected_by
     assert line.text == NEW.text
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_new"),
+    [
+        ("It rained.", "The pool has 20 slots.", True),
+        ("很慢。", "换了。", True),
+        ("The gateway broke.", "14:02 it is up.", True),
+        ("- We moved the orders to SQLite.", "  No longer PostgreSQL.", False),
+        ("The backups run at 2 a.m.", "on atlas.", False),
+        ("The deploy takes approx.", "20 minutes.", False),
+        ("Standup is at 10.", "(was 9:30)", False),
+        ("I met Ada.", "She has the key now.", False),
+    ],
+)
+def test_a_line_after_a_sentence_is_compared_by_itself_if_it_needs_no_other(
+    first: str, second: str, *, is_new: bool
+) -> None:
+    claims = [first, second] if is_new else [f"{first} {second.strip()}"]
+    assert [unit.text for unit in units(f"{first}\n{second}", ())] == claims
+
+
+def test_an_item_of_two_lines_corrects_what_both_lines_say() -> None:
+    old = passage(1, 0.7, "- Orders are kept in PostgreSQL.", "2025-03-03")
+    text = "- We moved the orders to SQLite.\n  No longer PostgreSQL."
+    (line,) = marked(old, passage(2, 0.6, text, "2025-08-18")).corrected_by
+    assert (line.start_line, line.end_line) == (1, 2)
 
 
 def test_words_of_the_question_count_for_the_order_and_not_for_a_mark() -> None:
@@ -254,6 +281,12 @@ def test_a_question_about_now_wants_the_newer_of_two_lines_about_one_thing(
             "What is the rent of the garage?",
             "The rent of the garage is 70.00 euros.",
             "The rent of the cellar was raised to 95.00 euros.",
+            [1, 2],
+        ),
+        (
+            "Which host does pipeline 6 run on?",
+            "Pipeline 6 runs on host atlas.",
+            "Pipeline 7 moved to host hydra.",
             [1, 2],
         ),
         (
