@@ -57,6 +57,11 @@ _LASTING = (
     *phrases("from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"),
     "从", "起", "不再", "以后",
 )  # fmt: skip
+# Before the reason for a statement, or before another one.
+_REASONS = (
+    "; ", " because ", ", as ", ", since ", ", then ", ", so ", " so that ",
+    " weil ", ", da ", ", damit ", "；", "，因为",
+)  # fmt: skip
 _TO, _FROM = table("to nach"), table("from von aus")
 _ALL_DAYS = table("weekdays weekends werktags wochentags wochenende")
 _DAYS = _ALL_DAYS | EVERY | WEEKDAYS
@@ -73,10 +78,25 @@ def likelihood(newer: str, older: str) -> float:
     is_near = len(old.content) >= LEAST_CONTENT and any(map(new.has, old.content))
     if not is_near or asks(new) or _is_of_other_kind(new, old) or is_instead_of_another(new, old):
         return 0.0
-    evidence = weight(new, old)
-    if new.speaker and not is_another_value(new, old):
-        evidence -= LEAST_IN_TALK
+    evidence = _evidence(new, old)
+    if evidence <= 0:
+        core = read_line(_core(newer))
+        cores = [read_line(_core(each)) for each in older.split("; ")]
+        evidence = max([evidence, *(_evidence(core, e) for e in cores if e.sequence)])
     return 1.0 / (1.0 + exp(-evidence))
+
+
+def _evidence(new: ComparedLine, old: ComparedLine) -> float:
+    is_lower = new.speaker and not is_another_value(new, old)
+    return weight(new, old) - (LEAST_IN_TALK if is_lower else 0.0)
+
+
+@lru_cache(maxsize=1024)
+def _core(text: str) -> str:
+    """Return a line without its reasons and what follows: `Rent is 980, because of the lift`."""
+    ends = (text.find(each) for each in _REASONS)
+    core = text[: min((at for at in ends if at > 0), default=len(text))]
+    return core if len(read_line(core).content) >= LEAST_CONTENT else text
 
 
 def corrects(newer: str, older: str) -> float:

@@ -123,6 +123,14 @@ def test_what_states_nothing_and_what_only_greets_is_not_corrected() -> None:
             "- Hourly rate: 62 francs, travel included.",
             "From August the hourly rate is 68 francs instead of 62. Letters go out this week.",
         ),
+        (
+            "Events are kept for 30 days, then deleted by the nightly job at 02:00.",
+            "Events are kept for 90 days now instead of 30; support needs older events.",
+        ),
+        (
+            "Ingrid delivered the first mock-ups; the accent colour is teal.",
+            "The accent colour is now indigo instead of teal.",
+        ),
         ("The spare key hangs by the door.", "Spare key lies in the kitchen drawer."),
         ("Der Anhänger steht im Hof.", "Anhänger parkt in der Garage."),
         ("Each member pays 30 euros.", "45 euros each member pays."),
