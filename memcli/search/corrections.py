@@ -826,18 +826,20 @@ def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns, quest
 
 
 def _is_of_another(newer: str, older: str, question: str) -> bool:
-    """Return whether only the older line names a thing that the question names.
+    """Return whether only the older line names a thing or a number that the question names.
 
     A newer line that names the old value is about the same thing: `we are on 72 instead of 37`.
     """
     from memcli.language.compared_line import read_line
 
     new, old = read_line(newer), read_line(older)
+    in_new, in_old, asked_for = (set(re.findall(_NUMBER, e)) for e in (newer, older, question))
+    if in_old & asked_for - in_new:  # `Pipeline 6` and `pipeline 7`
+        return True
     if all(new.has(thing) for thing in read_line(question).things if old.has(thing)):
         return False
-    numbers = set(re.findall(_NUMBER, older)) - set(re.findall(_NUMBER, question))
-    if numbers:
-        return numbers.isdisjoint(re.findall(_NUMBER, newer))
+    if values := in_old - asked_for:
+        return values.isdisjoint(in_new)
     return stems_of(newer).isdisjoint(stems_of(older) - stems_of(question))
 
 
