@@ -79,10 +79,11 @@ def likelihood(newer: str, older: str) -> float:
     if not is_near or asks(new) or _is_of_other_kind(new, old) or is_instead_of_another(new, old):
         return 0.0
     evidence = _evidence(new, old)
-    if evidence <= 0:
+    if evidence <= 0 and new.kinds and (_core(newer), _core(older)) != (newer, older):
         core = read_line(_core(newer))
-        cores = [read_line(_core(each)) for each in older.split("; ")]
-        evidence = max([evidence, *(_evidence(core, e) for e in cores if e.sequence)])
+        first, *others = (read_line(_core(each)) for each in older.split("; "))
+        cores = [first, *(each for each in others if not each.kinds)]
+        evidence = max([evidence, *(_evidence(core, each) for each in cores if each.sequence)])
     return 1.0 / (1.0 + exp(-evidence))
 
 

@@ -41,7 +41,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
-from itertools import chain, zip_longest
+from itertools import chain, pairwise, zip_longest
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
@@ -91,10 +91,6 @@ _OLD_VALUE = (
     r"|(?:\b(?:no longer|instead of|nicht mehr|statt)"
     r"|,\s(?:was|not|before|formerly|previously|war|nicht|vorher|bisher|früher))"
     r"(?: [a-zäöü]+){0,2}\s+\S+"
-)
-_ENDED_VALUE = (
-    r"\b(?:(?:no longer|instead of|nicht mehr|statt)(?: [a-zäöü]+){0,2}"
-    r"|(?:from|von)(?= \S+ (?:to|auf|nach)\b))\s+(\S+)"
 )
 _NUMBER = r"\d(?:[\d.:,]*\d)?"
 MARK = len("- **")  # a speaker mark begins within these characters
@@ -341,10 +337,10 @@ class Claims:
         `may` returns whether the line at a place may correct it, because it is newer, and `least`
         the likelihood that it needs.
         """
-        from memcli.language.correction import likelihood  # most searches compare no lines
+        for place in filter(may, self._near(text)):
+            from memcli.language.correction import likelihood  # most searches compare no lines
 
-        for place in self._near(text):
-            if may(place) and likelihood(self._claims[place].text, text) > least(place):
+            if likelihood(self._claims[place].text, text) > least(place):
                 yield place
 
     def _near(self, text: str) -> list[int]:
@@ -599,13 +595,27 @@ class Corrections:
 
 def _ends(newer: str, undated: str) -> bool:
     """Return whether a line says that a value of an undated line has ended: `68 instead of 62`."""
-    ended, past = (set(map(_bare, re.findall(_ENDED_VALUE, each))) for each in (newer, undated))
-    values = ended.intersection(map(_bare, undated.split())) - past
+    if not (ended := set(_ended(newer))):  # most lines
+        return False
+    values = ended.intersection(map(_bare, undated.split())).difference(_ended(undated))
     return not all(map(str.islower, values))
 
 
+def _ended(text: str) -> Iterator[str]:
+    """Yield the words that may be a value which a line says has ended."""
+    words = [*map(_bare, text.split()), "", "", "", ""]
+    for at, (one, other) in enumerate(pairwise(words[:-4])):
+        pair = f"{one} {other}".casefold()
+        if pair in ("instead of", "no longer", "nicht mehr"):
+            yield from words[at + 2 : at + 5]
+        elif one.casefold() == "statt":
+            yield from words[at + 1 : at + 4]
+        elif one.casefold() in ("from", "von") and words[at + 2] in ("to", "auf", "nach"):
+            yield other
+
+
 def _bare(word: str) -> str:
-    return word.strip(".,;:!?()")
+    return word.strip(".,;:!?()`*")
 
 
 def _numbers(words: frozenset[str]) -> frozenset[str]:
