@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 
 from memcli.dates import absolute, english_german, holidays
 from memcli.dates.words import (
@@ -34,6 +35,7 @@ _MONTH = re.compile(rf"^(?:[^\W\d]+ )?({'|'.join(sorted(MONTH_NAMES))})(?:,? (?:
 # A day or a month, and not of which year: 7/12, 7.12., Q3, 8月.
 _IN_NUMBERS = r"(?<![\d/.])\d\d?[/.]\d\d?(?![\d/]|\.\d)|\bq[1-4]\b|[\d一二三四五六七八九十] ?月"
 _CHINESE_WEEKDAY = "(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]"
+_HALF_A_YEAR = 6  # months
 MAX_CHARS = 10_000  # dates occur in questions, not in pasted documents
 
 
@@ -53,6 +55,11 @@ class DateSpan(Record):
     def stops_at(self) -> int:
         """Return the index after the last character."""
         return self.at + len(self.text)
+
+    @property
+    def is_day(self) -> bool:
+        """Return whether it is a single day with a number, such as 3 May."""
+        return self.start == self.end is not None and any(map(str.isdigit, self.text))
 
     @property
     def is_weekday(self) -> bool:
@@ -94,6 +101,55 @@ def names_no_year(span: DateSpan) -> bool:
         return False
     is_named = any(word in MONTHS or word in holidays.NAMES for word in words)
     return is_named or re.search(_IN_NUMBERS, low) is not None
+
+
+def mentions(text: str, first: str, last: str, written: str | None) -> bool:
+    """Return whether a text names the month, or the single day, from `first` to `last`.
+
+    `written` is the day of the text. A day is read in the year that is nearest to it, and a month
+    is not long after it. A name that another year follows is another time.
+    """
+    months = _months_between(first, written or first)
+    if first[:7] != last[:7] or months < -_HALF_A_YEAR or (first == last and months > _HALF_A_YEAR):
+        return False
+    signs, pattern = _mention(first, is_day=first == last)
+    return any(sign in text for sign in signs) and pattern.search(text) is not None
+
+
+def _months_between(one: str, two: str) -> int:
+    return 12 * (int(two[:4]) - int(one[:4])) + int(two[5:7]) - int(one[5:7])
+
+
+@lru_cache(maxsize=16)  # for each passage of one question
+def _mention(first: str, *, is_day: bool) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    """Return the pattern of the names of a day or its month, and texts of which it needs one.
+
+    Neither a person called Jan nor `May I` names a month.
+    """
+    year, month, day = map(int, first.split("-"))
+    names = [name.title() for name, number in MONTHS.items() if number == month]
+    signs = (*names, f"{month}.", f"{month}月", f"{month} 月", first)
+    if is_day:
+        named, number = rf"(?:{'|'.join(names)})\b", rf"0?{day}(?:st|nd|rd|th)?"
+        forms = [
+            rf"(?<![\d.,:/-]){number}\.? (?:of )?{named}",
+            rf"\b{named}\.? {number}\b(?![.:,/-]?\d)",
+            rf"(?<![\d.])0?{day}\.0?{month}\.(?:{year})?(?!\d)",
+            rf"(?<!\d){month} ?月 ?{day} ?日",
+            rf"{first}(?!\d)",
+        ]
+    elif month == MONTHS["may"]:
+        forms = [
+            r"(?:\b(?:in|im|of|by|since|seit)|\d\.?) Ma[iy]\b",
+            r"\| *Ma[iy](?= *\|)",
+            r"(?<![\d年])5 ?月",
+        ]
+    else:
+        forms = [
+            rf"\b(?:{'|'.join(name for name in names if len(name) > 3)})\b",
+            rf"(?<![\d年]){month} ?月",
+        ]
+    return signs, re.compile(rf"(?:{'|'.join(forms)})(?!,? (?!{year}\b)\d{{4}}\b)")
 
 
 def read_again(span: DateSpan, today: date) -> DateSpan | None:

@@ -40,6 +40,15 @@ _BIRTH = ("born", "birth", "gebor", "geburt", "生日", "出生", "诞生", "誕
 _PART_OF_WEEKDAY = (
     r"\s+(?:morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht)s?\b"
 )
+# Before a weekday that recurs: is it still collected on, who comes on; was Brunner day.
+_RECURS = (
+    r"(?:\b(?:still|always|usually|normally|immer|noch|meistens|normalerweise)"
+    r"|^who (?!is|was|does|has|happens)\w+s)\b.* ?\b(?:on|am) $"
+)
+_DAY_OF_A_THING = (
+    r"^(?:is|was|ist|war) (?:\S+ )*?(?!(?:all|whole|full|half|the|a|one|that|this|other|same|last"
+    r"|first|next|ganzen?|der|ein|letzter?|erster?)\b)\w+[ -](?:day|tag) (?:(?:on|am|ein) )?$"
+)
 # A question about a rule; "who is on call" has the answer of that day.
 _RULE = (
     r"\b(?:may|can|must|should|allowed|rules?|darf|dürfen|kann|können|muss|müssen|soll|sollen"
@@ -115,12 +124,14 @@ def _is_wish(
 
 
 def _is_habit(text: str, span: DateSpan) -> bool:
-    """Return whether it is a part of a weekday that recurs, and the text tells of no event."""
-    return (
-        span.is_weekday
-        and re.match(_PART_OF_WEEKDAY, text[span.stops_at :]) is not None
-        and not tells_of_past(text)
-    )
+    """Return whether it is a weekday that recurs, and the text tells of no event."""
+    if not span.is_weekday:
+        return False
+    before, after = text[: span.at].lower(), text[span.stops_at :]
+    if re.search(_DAY_OF_A_THING, before):
+        return True
+    recurs = re.match(_PART_OF_WEEKDAY, after) or re.search(_RECURS, before)
+    return recurs is not None and not tells_of_past(text)
 
 
 def _is_birthday(clause: str, span: DateSpan) -> bool:

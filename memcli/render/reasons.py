@@ -92,12 +92,12 @@ def doubt(answer: Answer) -> str:
 def _is_of_other_days(answer: Answer) -> bool:
     """Return whether a question names days, and no passage is of them or names their year.
 
-    If the question names no year, a passage that is not older than the days may name their month.
+    If the question names no year, a passage may name their month or day.
     """
     spans = [each for each in answer.dates if not (each.excluded or each.order)]
     if not spans:
         return False
-    from memcli.dates.find import names_no_year
+    from memcli.dates.find import mentions, names_no_year
 
     bounds = [(each.start or "", each.end or "9999") for each in spans]
     months = [bound for each, bound in zip(spans, bounds, strict=True) if names_no_year(each)]
@@ -106,27 +106,9 @@ def _is_of_other_days(answer: Answer) -> bool:
         any(first <= (about.date or "") and (about.first_day or about.date or "") <= last
             for first, last in bounds)
         or any(year in text for year in years)
-        or any(first <= (about.date or first) and _names_month(text, first, last)
-               for first, last in months)
+        or any(mentions(text, first, last, about.date) for first, last in months)
         for about, text in ((each.about, each.text) for each in answer.passages)
     )  # fmt: skip
-
-
-def _names_month(text: str, first: str, last: str) -> bool:
-    """Return whether a text names the month that two ISO dates are of, without another year.
-
-    Neither a person called Jan nor `May I` names one.
-    """
-    if first[:7] != last[:7]:
-        return False
-    from memcli.dates.words import MONTHS
-
-    month = int(first[5:7])
-    names = [name.title() for name, number in MONTHS.items() if number == month and len(name) > 3]
-    name = rf"\b(?:{'|'.join(names)})"
-    if month == MONTHS["may"]:
-        name = r"(?:\b(?:in|im|of|by|since|seit)|\d\.?) Ma[iy]"
-    return re.search(rf"{name}\b(?!,? \d{{4}})|(?<![\d年]){month} ?月", text) is not None
 
 
 def match_line(answer: Answer) -> str:

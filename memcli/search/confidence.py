@@ -45,6 +45,7 @@ SEVERAL_WORDS = 3
 # in 10 longer ones.
 MANY_WORDS = 8
 GOOD = 0.4
+MAY_ANSWER = 0.05  # minimum of a line in a list, and next to a good passage
 WEAK = 0.2
 LARGEST = 700.0  # the greatest exponent of a float
 # Ranks that define the lead. The eighth or fifteenth, the fiftieth or hundredth do about as well.
@@ -96,10 +97,13 @@ def judge(
 
 
 def sure_of_its_day(passage: RankedPassage) -> RankedPassage:
-    """Raise the confidence of a passage on the requested day to its share of the query's words."""
+    """Raise the confidence of a passage on the requested day to its share of the query's words.
+
+    Without any of them it may still answer.
+    """
     if passage.confidence is None:
         return passage
-    return passage._replace(confidence=max(passage.confidence, passage.term_share))
+    return passage._replace(confidence=max(passage.confidence, passage.term_share, MAY_ANSWER))
 
 
 def apply_threshold(

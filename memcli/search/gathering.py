@@ -8,11 +8,12 @@ from functools import partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import Vector
+from memcli.language.words import index_term
 from memcli.record import Record
 from memcli.search import retrievers
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
 from memcli.search.options import run_stages
-from memcli.search.proximity import FIRST_DAY, LAST_DAY, choose, excluded_spans, is_of, spans_of
+from memcli.search.proximity import FIRST_DAY, LAST_DAY, choose, excluded_spans, of_time, spans_of
 from memcli.search.recall import (
     MOST_OUTSIDE,
     RecallBounds,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from memcli.search.speakers import ConversationSpeakers, Voices
     from memcli.store.port import Snapshot
     from memcli.store.records import Scope
-    from memcli.types import Candidate, Turn
+    from memcli.types import Candidate, Term, Turn
 
 FOCUS_POOL = 100  # chunks that are examined segment by segment; --limit is at most this
 LONG_AFTER = 182  # days
@@ -90,7 +91,8 @@ def gather(
         spans = spans or [(FIRST_DAY, LAST_DAY)]
         order = "newest" if options.sort == "newest" else order
     query, repaired = _as_meant(snapshot, query, options)
-    retrieved = _retrieve(snapshot, query, spans, options, embed_query)
+    days = tuple(filter(None, (index_term(span.text) for span in dates if span.is_day)))
+    retrieved = _retrieve(snapshot, query, (spans, days), options, embed_query)
     recalled = retrieved.recalled
     turns, speakers, documents = _read_speakers(snapshot, query.text, options, recalled.candidates)
     prior = retrievers.length_prior(options, retrieved.vector, documents)
@@ -103,7 +105,7 @@ def gather(
         fused = speakers.leaned(fused)
     observe("recall", fused)  # no candidate is a passage before; fusing orders them, and loses none
     observe("fuse", fused)
-    dates_alone = asks_dates_alone and any(is_of(passage, spans) for passage in fused)
+    dates_alone = asks_dates_alone and bool(of_time(fused, spans))
     closer = partial(
         choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL, sort=options.sort
     )
@@ -152,7 +154,7 @@ class Retrieved(Record):
 def _retrieve(
     snapshot: Snapshot,
     query: ParsedQuery,
-    spans: Spans,
+    dates: tuple[Spans, tuple[Term, ...]],
     options: SearchOptions,
     embed_query: Callable[[str], Vector],
 ) -> Retrieved:
@@ -163,7 +165,7 @@ def _retrieve(
     bounds = RecallBounds(
         options.universe if options.sort == "score" else MOST_OUTSIDE,
         scope_within(snapshot, options.filters),
-        spans,
+        *dates,
         options.inner.outside,
         options.inner.demands_phrases,
         options.profile.by_limit,

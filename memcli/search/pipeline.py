@@ -48,6 +48,7 @@ from memcli.search.proximity import (
     in_time,
     is_of,
     matching,
+    names_day,
     of_dates_alone,
     single_days,
 )
@@ -183,6 +184,7 @@ def search(
     answer = _rank(gathered, options, age_days, observe)
     newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
     typed = [term.text for term in query.counted_terms]
+    typed += [span.text for span in dates if span.is_day]
     answer = answer._replace(
         passages=tuple(with_corrections(answer.passages, newer)),
         words=tuple(dict.fromkeys([*typed, *(each.searched for each in answer.repaired)])),
@@ -506,7 +508,8 @@ def _above_threshold(
         judged = [passage._replace(confidence=1.0) for passage in judged]
     elif days := single_days(gathered.spans):
         judged = [
-            sure_of_its_day(passage) if is_of(passage, days) else passage for passage in judged
+            sure_of_its_day(each) if is_of(each, days) or names_day(each, days) else each
+            for each in judged
         ]
     above = apply_threshold(
         judged, min_score=options.min_score, on_score=options.profile.threshold_on_score

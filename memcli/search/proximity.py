@@ -4,10 +4,11 @@
     bonus  = DATE_BONUS * 2^(-days / half-life), or with STRETCH_BONUS for more than one named day
 
 `days` is the distance from the date of the record to the nearest named span. It is 0 inside a span,
-and for a record of a week or month that shares a day with it. Nothing is near to the open end of a
-span or to an excluded day, and undated records get no bonus. If the query names a single day, its
-passages come first if they contain most of the words. For `latest` and `first`, the dated passages
-that answer about as well as the best are put in the order of time.
+for a record of a week or month that shares a day with it, and for a text that names the single day.
+Nothing is near to the open end of a span or to an excluded day, and other undated records get no
+bonus. If the query names a single day, its passages come first if they contain most of the words.
+For `latest` and `first`, the dated passages that answer about as well as the best are put in the
+order of time.
 """
 
 from __future__ import annotations
@@ -82,6 +83,10 @@ def bonus(about: About, spans: Spans) -> float:
     return max((_bonus(distance(days, span), span) for span in spans if days), default=0.0)
 
 
+def _bonus_of(passage: RankedPassage, spans: Spans) -> float:
+    return DATE_BONUS if names_day(passage, spans) else bonus(passage.about, spans)
+
+
 def _bonus(days: int, span: tuple[str, str]) -> float:
     if days > FAR_DAYS:
         return 0.0
@@ -114,6 +119,23 @@ def is_of(passage: RankedPassage, spans: Spans) -> bool:
     return days is not None and any(start <= days[1] and days[0] <= end for start, end in spans)
 
 
+def of_time(passages: Sequence[RankedPassage], spans: Spans) -> list[RankedPassage]:
+    """Return the passages with a day inside one of the spans, or else those that name its day."""
+    return [each for each in passages if is_of(each, spans)] or [
+        each for each in passages if names_day(each, spans)
+    ]
+
+
+def names_day(passage: RankedPassage, spans: Spans) -> bool:
+    """Return whether the text of a passage names one of the spans of a single day."""
+    days = single_days(spans)
+    if not days:
+        return False
+    from memcli.dates.find import mentions
+
+    return any(mentions(passage.text, *day, passage.about.date) for day in days)
+
+
 def _is_inside(passage: RankedPassage, spans: Spans) -> bool:
     """Return whether all days of a passage are inside one of the spans."""
     days = _days(passage.about)
@@ -134,7 +156,7 @@ def nearest_first(
     passages: Sequence[RankedPassage], spans: Spans, limit: int
 ) -> list[RankedPassage]:
     """Choose `limit` passages; up to half of them are the best passages of a named date."""
-    named = [passage for passage in passages if is_of(passage, spans)]
+    named = [each for each in passages if is_of(each, spans) or names_day(each, spans)]
     first = {passage.about.chunk_id for passage in named[: limit // 2]}
     others = [passage for passage in passages if passage.about.chunk_id not in first]
     chunks = first | {passage.about.chunk_id for passage in others[: limit - len(first)]}
@@ -158,9 +180,7 @@ def choose(
         return in_time(matching(passages), newest=sort == "newest")[:limit]
     if not alone:
         return nearest_first(passages, spans, limit)
-    return in_time(
-        [passage for passage in passages if is_of(passage, spans)], newest=order == "newest"
-    )[:limit]
+    return in_time(of_time(passages, spans), newest=order == "newest")[:limit]
 
 
 def apply_proximity(
@@ -172,7 +192,7 @@ def apply_proximity(
     """
     moved = list(passages)
     if spans:
-        bonuses = (0.0 if _is_inside(each, out) else bonus(each.about, spans) for each in moved)
+        bonuses = (0.0 if _is_inside(each, out) else _bonus_of(each, spans) for each in moved)
         moved = ordered([_raised(*pair) for pair in zip(moved, bonuses, strict=True)])
         moved = _of_the_day_first(moved, single_days(spans))
     return _by_order(moved, order) if order else moved
@@ -182,7 +202,7 @@ def of_dates_alone(
     passages: Sequence[RankedPassage], *, spans: Spans, order: str = ""
 ) -> list[RankedPassage]:
     """Answer a question that is only a date: the passages of that time, in the order of time."""
-    raised = [_raised(passage, 1.0) for passage in passages if is_of(passage, spans)]
+    raised = [_raised(passage, 1.0) for passage in of_time(passages, spans)]
     return in_time(raised, newest=order == "newest")
 
 

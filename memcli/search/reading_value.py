@@ -38,7 +38,7 @@ from math import exp, log
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
 from memcli.record import Record
-from memcli.search.confidence import GOOD
+from memcli.search.confidence import GOOD, MAY_ANSWER
 from memcli.search.lines import by_line, introduces
 from memcli.types import Turn
 
@@ -52,7 +52,6 @@ HEADING_TOKENS = 15  # of the line above a passage
 SHORT_ANSWER = 20  # tokens; a shorter turn needs the question before it
 MOST_WITHOUT_MATCH = 3  # passages of an answer without a match
 ALSO_ANSWERS = 0.3  # minimum confidence of a passage without the identifier of the question
-MAY_ANSWER = 0.05  # minimum confidence of a line in a list
 # Beyond the first lines of a list, this share of the question must be in a line of a conversation.
 # In chats it halves the lists and costs a twelfth of their evidence, none in the first 800 tokens.
 FIRST_LINES, MIN_SHARE = 5, 0.1

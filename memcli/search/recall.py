@@ -38,6 +38,7 @@ class RecallBounds(Record):
     universe: int  # the limit of each retriever
     scope: Scope
     dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are also candidates
+    days: tuple[Term, ...] = ()  # names of days; chunks that contain one are also candidates
     outside: frozenset[int] = frozenset()  # chunks that are none
     demands_phrases: bool = False  # a phrase of the query that any chunk contains is required
     by_chunk: bool = False  # each retriever gives chunks; else the semantic one texts
@@ -223,6 +224,8 @@ def _union(
     owners = dict.fromkeys(chunk for text in nearest for chunk in text.chunk_ids)
     ranks = {match.chunk_id: rank for rank, match in enumerate(keyword, start=1)}
     semantic_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
+    if bounds.days:
+        exact = (*exact, *snapshot.by_keyword(TermQuery(bounds.days), limit, scope))
     dated = snapshot.dated(bounds.dates, limit, scope)
     ids = sorted({*ranks, *semantic_ranks, *(match.chunk_id for match in exact), *dated})
     if query.unwanted and ids:

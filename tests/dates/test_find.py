@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.dates.find import MAX_CHARS, bounds_of, find_dates, parse_date, span_of
+from memcli.dates.find import MAX_CHARS, bounds_of, find_dates, mentions, parse_date, span_of
 from memcli.errors import UsageError
 
 TODAY = date(2026, 2, 11)
@@ -803,3 +803,26 @@ def test_before_the_first_day_there_is_nothing() -> None:
 def test_a_year_is_one_up_to_the_next() -> None:
     assert [span.start for span in find_dates("the year 2027", TODAY)] == ["2027-01-01"]
     assert find_dates("the year 2028", TODAY) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "days", "names"),
+    [
+        ("Nyssen now says 3 October.", ("2026-10-03", "2026-10-03"), True),
+        ("on October 3rd, 2026, at noon", ("2026-10-03", "2026-10-03"), True),
+        ("am 3. Oktober", ("2026-10-03", "2026-10-03"), True),
+        ("am 03.10. und am 3.10.2026", ("2026-10-03", "2026-10-03"), True),
+        ("see 2026-10-03.md", ("2026-10-03", "2026-10-03"), True),
+        ("10月3日", ("2026-10-03", "2026-10-03"), True),
+        ("on 3 October 2025", ("2026-10-03", "2026-10-03"), False),
+        ("on 13 October or October 31", ("2026-10-03", "2026-10-03"), False),
+        ("3 in October, version 1.3.10.2", ("2026-10-03", "2026-10-03"), False),
+        ("| May | 148 | 9,176 |", ("2026-05-01", "2026-05-31"), True),
+        ("May I ask?", ("2026-05-01", "2026-05-31"), False),
+        ("the game in October", ("2026-10-01", "2026-10-31"), True),
+        ("the game in October 2024", ("2026-10-01", "2026-10-31"), False),
+    ],
+)
+def test_a_text_names_a_day_or_a_month(text: str, days: tuple[str, str], *, names: bool) -> None:
+    assert mentions(text, *days, "2026-09-18") == mentions(text, *days, None) == names
+    assert not mentions(text, *days, "2025-01-18")  # of that year

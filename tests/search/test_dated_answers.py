@@ -135,3 +135,49 @@ def test_a_date_without_a_year_is_read_in_the_years_of_the_notes(
     write(tmp_path, "memory/2026-09-01.md", "# 2026-09-01\n\nThe pool was cleaned.\n")
     assert said("on Aug 15th") == 'Read "Aug 15th" as 2026-08-15.'
     assert said("last August") == 'Read "last August" as 2026-08-01 to 2026-08-31.'
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+def test_a_line_that_names_the_day_is_of_that_day(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    mode: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for day, text in (
+        ("09-11", "The bulbs are late, new delivery date 19 September."),
+        ("09-18", "Still not here. Nyssen now says 3 October."),
+        ("10-03", "The bulbs arrived."),
+        ("10-26", "Roses did not come. Delivery 2 November."),
+        ("11-20", "Fees are due.\nRoof: the last visit is on 18 December."),
+    ):
+        write(tmp_path, f"memory/2026-{day}.md", f"# Day\n\n{text}\n")
+
+    def shown(words: str) -> list[str]:
+        line = ["search", words, "--mode", mode, "-1"]
+        assert run([*line, "--now", "2026-11-26"]) == 0
+        said = capsys.readouterr()
+        assert "None of these" not in said.err
+        return [place.split(": ")[0] for place in said.out.splitlines()]
+
+    expected = ["memory/2026-09-18.md:3", "memory/2026-10-03.md:3"]
+    assert set(expected) < set(shown("delivery 3 October"))
+    # Notes of the day itself are preferred if nothing else is asked for.
+    assert shown("what happened on 3 October") == expected[1:]
+    assert shown("what is on 18 December") == ["memory/2026-11-20.md:4"]
+
+
+def test_a_row_of_the_month_and_a_habit_are_of_no_other_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = "| Month | Income |\n|---|---|\n| April | 8,122 |\n| May | 9,176 |\n"
+    write(tmp_path, "memory/2026-06-30.md", f"# Figures\n\n{table}")
+    write(
+        tmp_path, "memory/2026-09-22.md", "# Log\n\nThe green waste is collected on Wednesdays.\n"
+    )
+    for words in ("income in May", "is the green waste still collected on Wednesday"):
+        assert run(["search", words, "-w", str(tmp_path), "--now", "2026-11-26", "-1"]) == 0
+        said = capsys.readouterr()
+        assert "None of these" not in said.err
+        assert ("Read" in said.err) == (words == "income in May")
