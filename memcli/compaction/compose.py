@@ -145,7 +145,8 @@ def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]
         if (
             run
             and run[-1].path == sentence.path
-            and not (sentence.mark or run[-1].mark)
+            and not sentence.mark
+            and (not run[0].mark or _is_same_line(run[0], sentence))
             and not is_placeholder(sentence.text)
             and not is_placeholder(run[-1].text)
             and (0 <= sentence.first - run[-1].last <= GAP or sentence.before == run[-1].last > 0)
@@ -155,6 +156,11 @@ def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]
         else:
             runs.append([sentence])
     return runs
+
+
+def _is_same_line(marked: Sentence, sentence: Sentence) -> bool:
+    """Return whether a sentence may share the mark of one that corrects another line."""
+    return marked.times == 1 and marked.last == sentence.first
 
 
 def _line(run: Sequence[Sentence], path: str) -> str:

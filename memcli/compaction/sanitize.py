@@ -31,8 +31,8 @@ def placeholder(block: Block, lines: Sequence[str]) -> str | None:
         cells = [cell.strip() for cell in body[0].strip("|").split("|") if cell.strip()]
         rows = max(0, len(body) - 2)
         names = [row.strip("|").split("|")[0].strip() for row in body[2:]]
-        about = _listed([*cells, *names])
-        return f"[table, {'1 row' if rows == 1 else f'{rows} rows'}: {about}]"
+        parts = [*([_listed(names)] if names else []), f"columns {_listed(cells)}"]
+        return f"[table, {'1 row' if rows == 1 else f'{rows} rows'}: {'; '.join(parts)}]"
     if block.kind != "fence":
         return None
     opener = _FENCE.match(body[0]) if body else None

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction.entries import LogEntry
 from memcli.compaction.sanitize import placeholder
+from memcli.language.change import names_new_value, speaks_of_change
 from memcli.language.preferences import is_preference
 from memcli.language.salience import (
     BECAUSE,
     DECISION,
     FACT,
+    HARD,
     PROMISE,
     RULE,
     gives_reason,
@@ -33,7 +36,8 @@ LEAD_CHARS = 60
 SHORT_CHARS = 16
 
 _STOP = re.compile(
-    r"(?<![.\s][A-Za-z])(?<!\bMr)(?<!\bDr)(?<!\bvs)(?<!\bNo)(?<!\bMrs)(?<!\betc)(?<!\be\.g)(?<!\bi\.e)"
+    r"(?<![\s(][A-HJ-Z]\.)(?<!^[A-HJ-Z]\.)(?<!\.[A-Za-z]\.)"
+    r"(?<!\b(?:Mr|Dr|vs)\.)(?<!\b(?:Mrs|etc)\.)(?<!\bNo\.(?=\s\d))"
     r"(?<=[.!?…])[\"')\]*_]{0,3}\s+(?=[^a-z\s])|(?<=[。！？])(?![」』”’）])"
 )
 
@@ -94,7 +98,7 @@ def sentences(entry: LogEntry) -> list[Sentence]:
         )  # fmt: skip
         if block.kind != "item":
             reason = ""
-        cut = _with_reasons(cut, reason or heading, follows=follows)
+        cut = _with_new_values(_with_reasons(cut, reason or heading, follows=follows))
         follows = bool(cut) and cut[-1].reason in (DECISION, BECAUSE)
         announces = bool(cut) and cut[-1].text.endswith((":", "："))
         if announces and (follows or of_heading(cut[-1].text) == BECAUSE):
@@ -127,6 +131,25 @@ def _with_reasons(cut: list[Sentence], reason: str, *, follows: bool) -> list[Se
             each = each._replace(reason=own or each.reason)
         follows = each.reason in (DECISION, BECAUSE)
         result.append(each)
+    return result
+
+
+def _with_new_values(cut: list[Sentence]) -> list[Sentence]:
+    """Keep two sentences of a line if one says what ends and the other what comes instead.
+
+    Example: "The party is moved, as it rains. New date 23 June." Conversations are left out.
+    """
+    result = list(cut)
+    for at, (before, after) in enumerate(pairwise(cut)):
+        if before.speaker or before.last != after.first:
+            continue
+        ends = before.reason in HARD or speaks_of_change(before.text)
+        other = after if ends else before if after.reason == DECISION else None
+        if other and names_new_value(other.text):
+            for place in (at, at + 1):
+                each = result[place]
+                if each.reason not in HARD:
+                    result[place] = each._replace(reason=DECISION)
     return result
 
 

@@ -191,11 +191,20 @@ def chinese_cues(text: str) -> list[Cue]:
 
 def speaks_of_change(text: str) -> bool:
     """Return whether a text states that something has changed."""
+    return not _kinds(text) <= {NOT}
+
+
+def names_new_value(text: str) -> bool:
+    """Return whether a text states that something begins, or calls something new."""
+    return NOW in _kinds(text) or not NEW.isdisjoint(spaced(text).split())
+
+
+def _kinds(text: str) -> set[str]:
     words = spaced(text)
     marks = cues(words)
     if not words.isascii():
         marks += chinese_cues(words)
-    return any(each.kind != NOT for each in marks)
+    return {each.kind for each in marks}
 
 
 def spaced(text: str) -> str:

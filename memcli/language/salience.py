@@ -19,9 +19,11 @@ HARD = (RULE, DECISION, PROMISE, BECAUSE)  # these must survive
 _WORDS = {
     RULE: r"\b(?:must|mustn|shall|never|always|forbidden|mandatory|required|not allowed|only if"
     r"|do not|don't ever|müssen|muss|darf|dürfen|niemals|immer|verboten)\b"
+    r"|^\W*(?:rules?\b|regeln?\b|规则|規則|ルール)"
     r"|必须|必須|务必|禁止|严禁|不得|不要|不能|不可|切勿|永远|絶対|してはいけない|必ず",
     DECISION: r"\b(?:decid\w+|decision\w*|agreed|approv\w+|reject\w+|cancel\w+|supersed\w+"
-    r"|replac\w+|revert\w+|no longer|instead of|not any ?more|any ?more|switch\w* to|moved to"
+    r"|replac\w+|revert\w+|no longer|instead of|not any ?more|any ?more|switch\w* to"
+    r"|mov(?:es?|ed) (?:to|from)"
     r"|we (?:will )?(?:use|keep|drop|stay|go with|chose)|chosen|settled on|postpon\w+|overrul\w+"
     r"|off the table|ruled out|out of the question|changed (?:my|our|her|his|their) minds?"
     r"|beschlossen|entschieden|vereinbart|abgesagt"

@@ -404,8 +404,8 @@ def _is_described(text: str, here: CitedContent) -> bool:
             continue
         placeholder = _PLACEHOLDER.fullmatch(body)
         if placeholder and int(placeholder[1]) <= len(here.lines):
-            names = (name for name in placeholder[2].split(", ") if name != NOTHING)
-            return all(_stands(name, here) for name in names)
+            names = re.split("(?:^|; )columns |, ", placeholder[2])
+            return all(_stands(name, here) for name in names if name != NOTHING)
     return False
 
 

@@ -60,7 +60,29 @@ CASES = {
     ),
     "table": (
         ["| carrier | p95 ms |\n|---|---:|\n| Nordpak | 210 |\n| Velopost | 143 |"],
-        ["[table, 2 rows: carrier, p95 ms, Nordpak, Velopost] (:7-10)"],
+        ["[table, 2 rows: Nordpak, Velopost; columns carrier, p95 ms] (:7-10)"],
+    ),
+    "heat": (
+        ["Warm: 34 degrees, stopped at 14:00. Rule for heat days: start at 6, stop at 13."],
+        ["Rule for heat days: start at 6, stop at 13."],
+    ),
+    "Regel": (["Regel im Sommer: Beginn um sechs."], ["Regel im Sommer: Beginn um sechs."]),
+    "规则": (["规则：夏天早上六点开始。"], ["规则：夏天早上六点开始。"]),
+    "another day": (
+        ["Levente moves from Thursday to Friday, as the keys arrive then."],
+        ["Levente moves from Thursday to Friday, as the keys arrive then."],
+    ),
+    "new value behind": (
+        ["The planting was moved, as the trees came with insects. New date 23 June."],
+        ["The planting was moved, as the trees came with insects. New date 23 June."],
+    ),
+    "instead": (
+        ["Decision: I do not repair the van. I look for a cargo bike instead."],
+        ["Decision: I do not repair the van. I look for a cargo bike instead."],
+    ),
+    "new value before": (
+        ["Jun has a new number, the one of her mother. The landline is cancelled."],
+        ["Jun has a new number, the one of her mother. The landline is cancelled."],
     ),
     "base64": (
         [f"The key is {'QUJD' * 40} and must never be printed."],

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from memcli.compaction.entries import ENTRY_TOKENS, DatedLog, cut
-from memcli.compaction.sentences import Sentence, sentences
+from memcli.compaction.sentences import Sentence, sentences, split
 from memcli.compaction.superseded import Reversal, superseding
 from memcli.language.terms import content
 from memcli.language.tokens import measure
@@ -15,6 +15,19 @@ from memcli.language.tokens import measure
 FILLER = "The heron stood in the reeds and waited. "
 # A paragraph that leaves room for one line more in its entry.
 FIRST = FILLER * int(ENTRY_TOKENS / measure(FILLER))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "M. Perret signed the quote.",
+        "They met Anna K. Miller there.",
+        "Mr. Perret came, e.g. Monday.",
+        "It is No. 5 on the list.",
+    ],
+)
+def test_no_sentence_ends_after_an_initial_or_an_abbreviation(text: str) -> None:
+    assert list(split(f"{text} It rained.")) == [text, "It rained."]
 
 
 def _log(*lines: str) -> DatedLog:

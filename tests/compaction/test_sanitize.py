@@ -21,12 +21,12 @@ def told(*columns: str) -> str | None:
 
 
 def test_a_name_that_fills_the_room_is_told_and_a_longer_one_is_not() -> None:
-    assert told("x" * ROOM, "b") == f"[table, 0 rows: {'x' * ROOM}]"
-    assert told("x" * (ROOM + 1)) == "[table, 0 rows: …]"
+    assert told("x" * ROOM, "b") == f"[table, 0 rows: columns {'x' * ROOM}]"
+    assert told("x" * (ROOM + 1)) == "[table, 0 rows: columns …]"
 
 
 def test_behind_the_first_name_without_room_none_is_told() -> None:
-    assert told("a", "x" * ROOM, "b") == "[table, 0 rows: a]"
+    assert told("a", "x" * ROOM, "b") == "[table, 0 rows: columns a]"
 
 
 def test_two_short_lines_of_code_are_quoted_and_more_are_counted() -> None:

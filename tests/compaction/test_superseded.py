@@ -40,6 +40,7 @@ PAIRS = {
     "no change": (OLD, "We decided to use MySQL for the order store again.", False),
     "a deadline": ("Cutover deadline for the order store: 15 October 2025.",
                    "New cutover deadline: 5 November 2025.", True),
+    "a fact": ("The planting is on 16 June.", "The planting was moved to 23 June.", True),
     "a rule": ("We must never deploy the order store on Friday.",
                "We decided to no longer deploy the order store by hand on Friday.", False),
 }  # fmt: skip
@@ -58,6 +59,18 @@ def test_a_corrected_decision_gives_way_to_a_citation(name: str) -> None:
     new = new.rpartition("\n")[2]
     assert (f"{old} (01:1)\n" in draft.body) == (not is_taken_back)
     assert f"{new}{mark} (02:{line})" in draft.body
+    assert [summary.state for summary in read_back(logs, [draft])] == ["valid"]
+
+
+def test_the_new_value_shares_the_line_and_the_mark_of_the_correction() -> None:
+    new = "The planting was moved, as the trees came with insects. New date 23 June."
+    logs = [
+        make_log("2025-03-01", f"The planting is on 16 June.\n\n{FILLER}"),
+        make_log("2025-03-02", f"{new}\n\n{FILLER}"),
+    ]
+    (draft,) = plan_of(logs, settings(cluster=2)).drafts
+    assert f"- {new} [replaces 2025-03-01:1] (02:1)\n" in draft.body
+    assert "16 June" not in draft.body
     assert [summary.state for summary in read_back(logs, [draft])] == ["valid"]
 
 
