@@ -289,6 +289,24 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        (["数据库端口是多少", "负责人是谁", "用户喜欢什么主题"], 3),
+        (["谁负责", "部署冻结时间"], 2),
+        (["担当者は誰", "ポートは何番ですか"], 2),
+        (["stand-up?", "deploys?", "on-call?"], 3),
+        (["数据库", "端口"], 1),
+        (["データベース", "ポート番号"], 1),
+        (["who", "owns", "billing?"], 1),
+    ],
+)
+def test_a_question_needs_no_space(notes: Path, arguments: list[str], count: int) -> None:
+    out, err = printed("search", *arguments, "--mode", "keyword", "--json")
+    assert len(out.splitlines()) == count
+    assert "The arguments are one question." not in err
+
+
 def test_dates_of_several_questions_stand_beside_their_question(notes: Path) -> None:
     both = ("search", "the pool in June 2026", "why it ran dry", "--mode", "keyword")
     now = ("--now", "2026-07-01T12:00:00")
