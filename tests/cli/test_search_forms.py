@@ -273,6 +273,15 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert estimate(printed(*both, "--budget", "60")[0]) <= 60
     assert "(The budget is too small for a passage.)" in printed(*both, "--budget", "20")[0]
     assert printed(*both, "--exit-code", code=1)[0] == out
+    # If equal shares are too small, one of the questions gets its best passage.
+    two = ("search", "who owns billing", "whose billing is it", "--mode", "keyword", "--json")
+    err = printed(*two, "--budget", "5")[1]
+    needed = re.findall(r"--budget (\d+) shows the best one for each", err)
+    for budget, count in ((int(needed[0]), 2), (int(needed[0]) - 20, 1)):
+        small, err = printed(*two, "--budget", str(budget))
+        assert sum(bool(json.loads(line)["results"]) for line in small.splitlines()) == count
+        assert estimate(small) <= budget
+        assert (f"--budget {needed[0]} shows" in err) == (count < 2)
     needed = re.findall(r"--budget (\d+) shows the best one", printed(*one, "--budget", "5")[1])
     assert printed(*one, "--budget", *needed)[0] == alone
     twice, _ = printed("search", "who owns billing", "whose billing is it", "--mode", "keyword")
