@@ -183,12 +183,48 @@ def _nothing(answer: Answer) -> str:
     return "The budget is too small for a passage." if is_small else "No passages found."
 
 
-def _needed(result: SearchResult, command: CommandContext, shape: Shape) -> int:
-    """Return the tokens of the output with the best of the passages that did not fit."""
-    over = result.answer.omitted_over_budget - 1
-    answer = result.answer._replace(passages=result.answer.left[:1], omitted_over_budget=over)
+def _cost(
+    result: SearchResult,
+    passages: Sequence[RankedPassage],
+    command: CommandContext,
+    shape: Shape,
+) -> int:
+    """Return the tokens of the output with only these passages."""
+    over = result.answer.omitted_over_budget + len(result.answer.passages) - len(passages)
+    answer = result.answer._replace(passages=tuple(passages), omitted_over_budget=over)
     best = result._replace(answer=answer)
     return estimate(command.terminal.captured(lambda: WRITERS[shape.form](best, command, shape)))
+
+
+def shares_of(
+    budget: int, results: Sequence[SearchResult], command: CommandContext, shape: Shape
+) -> tuple[list[int], int]:
+    """Share a budget among questions, and return a budget that is enough if this one is not.
+
+    The shares are equal if each question then gets a passage. Otherwise, as many as possible get
+    their best one, the cheapest first.
+    """
+    shapes = [shape._replace(place=place) for place in range(1, len(results) + 1)]
+    equal = max(1, budget // len(results))
+    pairs = [*zip(results, shapes, strict=True)]
+    answers = [result.answer for result in results]
+    firsts = [(each.passages or each.left[: each.omitted_over_budget])[:1] for each in answers]
+    if shape.one_line or all(
+        not first or _within(equal, result, command, own)[0].answer.passages
+        for first, (result, own) in zip(firsts, pairs, strict=True)
+    ):
+        return [equal] * len(results), 0
+    shares = [_cost(result, (), command, own) for result, own in pairs]
+    best = [
+        _cost(result, first, command, own)
+        for first, (result, own) in zip(firsts, pairs, strict=True)
+    ]
+    left = budget - sum(shares)
+    for at in sorted(range(len(best)), key=lambda at: best[at] - shares[at]):
+        if (more := best[at] - shares[at]) <= left:
+            shares[at], left = best[at], left - more
+    needed = sum(best)
+    return [share + max(0, left) // len(shares) for share in shares], needed * (needed > budget)
 
 
 def _links(command: CommandContext) -> Callable[[str, str, int], str]:
@@ -304,7 +340,8 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         if not is_headed:
             terminal.say("The answer left nothing out." if shape.rest else _nothing(answer))
         if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
-            terminal.say(f"--budget {_needed(result, command, shape)} shows the best one.")
+            needed = _cost(result, answer.left[:1], command, shape)
+            terminal.say(f"--budget {needed} shows the best one.")
         if result.empty_reason is not None:
             terminal.advise(result.empty_reason)
     _say_budget(answer, terminal, has_rest=shape.worthwhile and not (shape.rest or shape.place))

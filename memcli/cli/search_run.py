@@ -70,7 +70,7 @@ def deliver(
     question: Question, request: SearchRequest, *, trace: str | None, require_semantic: bool
 ) -> SearchResult:
     """Write the trace, then the answer; RetrieverError if required vectors are missing."""
-    result = request.answer(question)
+    result = _answered(question, request, require_semantic=require_semantic)
     if trace is not None:
         from memcli.cli import side_files
 
@@ -78,39 +78,55 @@ def deliver(
             result, request.command, request.options, expand=request.expand
         )
         side_files.write_trace(trace, record, request.command)
+    _write(result, request)
+    return result
+
+
+def _answered(
+    question: Question, request: SearchRequest, *, require_semantic: bool
+) -> SearchResult:
+    result = request.answer(question)
     if require_semantic and not result.answer.semantic.ran and result.freshness.state != EMPTY:
         raise _without_semantic(result.answer.semantic)
+    return result
+
+
+def _write(result: SearchResult, request: SearchRequest) -> None:
     request.write(result)
     if request.command.config("secrets") == "warn":
         shown = ((request.command.cite(each), each.text) for each in result.answer.passages)
         warn_of_secrets(request.command, shown)
-    return result
 
 
 def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semantic: bool) -> bool:
     """Answer several independent questions, and return whether each has a good match.
 
-    The index is updated once, and the questions share the budget equally. A line that was printed
-    for an earlier question is only cited.
+    The index is updated once, and the questions share the budget. A line that was printed for an
+    earlier question is only cited.
     """
+    from memcli.cli.search_output import shares_of
     from memcli.dates.intent import asks
     from memcli.search.question import Question
     from memcli.search.reading_value import MISS_OF_QUESTION, MISS_OF_STATEMENT
 
-    command, shape, are_sure = request.command, request.shape, True
-    if shape.budget is not None:
-        shape = shape._replace(budget=max(1, shape.budget // len(texts)))
+    command, shape, results = request.command, request.shape, []
     if shape.form == "text" and not (shape.brief or command.terminal.out_is_terminal):
         shape = shape._replace(printed=set())
     questions = [Question.by(command.config, text, command.question_time) for text in texts]
-    for place, question in enumerate(questions, start=1):
+    for question in questions:
         miss = MISS_OF_QUESTION if asks(question.text) else MISS_OF_STATEMENT
-        options = request.options._replace(miss_tokens=miss)
-        request = request._replace(shape=shape._replace(place=place), options=options)
-        result = deliver(question, request, trace=None, require_semantic=require_semantic)
-        are_sure = are_sure and result.is_sure
+        request = request._replace(options=request.options._replace(miss_tokens=miss))
+        results.append(_answered(question, request, require_semantic=require_semantic))
         request = request._replace(sync=False)
-    return are_sure
+    budgets: list[int] | list[None] = [None] * len(results)
+    needed = 0
+    if shape.budget is not None:
+        budgets, needed = shares_of(shape.budget, results, command, shape)
+    for place, (result, budget) in enumerate(zip(results, budgets, strict=True), start=1):
+        _write(result, request._replace(shape=shape._replace(place=place, budget=budget)))
+    if needed:
+        command.terminal.say(f"--budget {needed} shows the best one for each question.")
+    return all(result.is_sure for result in results)
 
 
 def each_line(request: SearchRequest) -> int:

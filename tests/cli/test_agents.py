@@ -76,6 +76,8 @@ for hit in found:
     assert memory_get(hit["path"], hit["startLine"], lines).startswith(hit["snippet"][:20])
 assert found[0]["score"] >= found[1]["score"]
 assert memory_search("--version -x", maxResults=1) is not None
+several = memcli("search", "-n", "1", "why did the pool run dry", "who is on call")
+assert [each["schema"] for each in several] == ["memcli.search/1"] * 2
 sure = memory_search("ERR_POOL_EXHAUSTED", minScore=1.0)
 assert sure and all("ERR_POOL_EXHAUSTED" in hit["snippet"] for hit in sure)
 try:

@@ -229,6 +229,7 @@ def test_jsonl_is_the_results_alone(notes: Path) -> None:
         ("search", "x", "--json", "--no-sync", "-w", "."),
         ("search", "x", "--json", "--mode", "fuzzy", "-w", "."),
         ("get", "nothing.md", "--json", "-w", "."),
+        ("get", "MEMORY.md", "nothing.md", "--json", "-w", "."),
         ("context", "--json", "--budget", "none", "-w", "."),
         ("context", "--json", "-w", "nowhere"),
         ("nothing", "--json"),
@@ -239,6 +240,7 @@ def test_an_error_is_one_object_on_stderr_and_nothing_on_stdout(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "MEMORY.md").write_text("The pool has 20 handles.\n")
     code, out, err = say(*arguments)
     assert code in (2, 3, 4)
     assert out == ""

@@ -283,6 +283,15 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert estimate(printed(*both, "--budget", "60")[0]) <= 60
     assert "(The budget is too small for a passage.)" in printed(*both, "--budget", "20")[0]
     assert printed(*both, "--exit-code", code=1)[0] == out
+    # If equal shares are too small, one of the questions gets its best passage.
+    two = ("search", "who owns billing", "whose billing is it", "--mode", "keyword", "--json")
+    err = printed(*two, "--budget", "5")[1]
+    needed = re.findall(r"--budget (\d+) shows the best one for each", err)
+    for budget, count in ((int(needed[0]), 2), (int(needed[0]) - 20, 1)):
+        small, err = printed(*two, "--budget", str(budget))
+        assert sum(bool(json.loads(line)["results"]) for line in small.splitlines()) == count
+        assert estimate(small) <= budget
+        assert (f"--budget {needed[0]} shows" in err) == (count < 2)
     needed = re.findall(r"--budget (\d+) shows the best one", printed(*one, "--budget", "5")[1])
     assert printed(*one, "--budget", *needed)[0] == alone
     twice, _ = printed("search", "who owns billing", "whose billing is it", "--mode", "keyword")
@@ -297,6 +306,24 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert "arguments" not in printed("search", "billing", "owns")[1]
     assert "takes one question, not 2" in printed(*both, "--trace", "x.json", code=2)[1]
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        (["数据库端口是多少", "负责人是谁", "用户喜欢什么主题"], 3),
+        (["谁负责", "部署冻结时间"], 2),
+        (["担当者は誰", "ポートは何番ですか"], 2),
+        (["stand-up?", "deploys?", "on-call?"], 3),
+        (["数据库", "端口"], 1),
+        (["データベース", "ポート番号"], 1),
+        (["who", "owns", "billing?"], 1),
+    ],
+)
+def test_a_question_needs_no_space(notes: Path, arguments: list[str], count: int) -> None:
+    out, err = printed("search", *arguments, "--mode", "keyword", "--json")
+    assert len(out.splitlines()) == count
+    assert "The arguments are one question." not in err
 
 
 def test_dates_of_several_questions_stand_beside_their_question(notes: Path) -> None:

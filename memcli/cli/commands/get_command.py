@@ -190,7 +190,18 @@ def _memory_of(target: str, command: CommandContext) -> Workspaces:
 
 
 def _print_several(options: Options, command: CommandContext) -> int:
-    """Print each target below its citation; report missing ones and change the exit code."""
+    """Print each target below its citation; report missing ones and change the exit code.
+
+    With --json a missing one is an error, and nothing is printed.
+    """
+
+    def write() -> None:
+        for target in options.targets:
+            _print(target, options, command)
+
+    if options.json:
+        command.terminal.write(command.terminal.captured(write))
+        return ExitCode.OK
     code: int = ExitCode.OK
     for target in options.targets:
         try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.cli.search_run import SearchRequest
     from memcli.search.question import Question
 
-
+HAN_PHRASE = 4  # characters, which are about two words
 ARGUMENTS = (
     CommandArgument(
         "query",
@@ -260,10 +260,25 @@ def _check_shape(options: Options, shape: Shape) -> None:
 
 
 def _questions(options: Options) -> list[str]:
-    """Return the questions of a line: if most arguments contain a space, each is one."""
+    """Return the questions of a line: if most arguments are more than a word, each is one."""
     words = options.query or []
-    are_questions = 2 * sum(map(_has_space, words)) > len(words)
-    return words if are_questions or len(words) < 2 else [" ".join(words)]
+    if len(words) < 2 or 2 * sum(map(_is_question, words)) > len(words):
+        return words
+    return [" ".join(words)]
+
+
+def _is_question(argument: str) -> bool:
+    return argument.rstrip().endswith(("?", "？")) or _is_phrase(argument)
+
+
+def _is_phrase(argument: str) -> bool:
+    """Return whether an argument is more than a word; Chinese and Japanese have no spaces."""
+    if argument.isascii() or _has_space(argument):
+        return _has_space(argument)
+    from memcli.dates.intent import asks
+    from memcli.language.terms import has_han
+
+    return sum(map(has_han, argument)) >= HAN_PHRASE or (has_han(argument) and asks(argument))
 
 
 def _has_space(argument: str) -> bool:
@@ -271,9 +286,9 @@ def _has_space(argument: str) -> bool:
 
 
 def _say_joined(options: Options, questions: Sequence[str], command: CommandContext) -> None:
-    """Say that arguments were read as one question, if one of them looks like a question."""
+    """Say that arguments were read as one question, if one of them is more than a word."""
     words = options.query or []
-    if len(words) > len(questions) == 1 and any(map(_has_space, words)):
+    if len(words) > len(questions) == 1 and any(map(_is_phrase, words)):
         command.terminal.say(
             "The arguments are one question. To ask several, write each on a line of --stdin."
         )
