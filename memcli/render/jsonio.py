@@ -81,7 +81,7 @@ def joined(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         if end and title[:1] == "#" and title.lstrip("# ") == name:
             record |= {"snippet": text, "start_line": record["start_line"] + 2}
             _cite(record, record["end_line"])
-        last = made[-1] if made else {"end_line": -1}
+        last: dict[str, Any] = made[-1] if made else {"end_line": -1}
         same = {**record, **{key: last.get(key) for key in _OF_LINES}}
         if last["end_line"] + 1 == record["start_line"] and last == same and "cut" not in last:
             last["snippet"] += f"\n{record['snippet']}"
@@ -93,7 +93,7 @@ def joined(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def few_of_answer(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the record of an answer without rare keys, usual values and what results show."""
-    usual = {"dates": [], "omitted_over_budget": 0}
+    usual: dict[str, Any] = {"dates": [], "omitted_over_budget": 0}
     if record["results"]:
         usual |= {"match_reason": reason(LOW), "weaker": record.get("weaker")}
     left = {
