@@ -9,8 +9,9 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.language.tokens import estimate
 from memcli.markdown.segments import digest
 from memcli.render.sanitize import escaped
+from memcli.search.confidence import LOW
 from memcli.search.passages import Passage
-from memcli.types import FAILED, MEMORY_SOURCE, UP_TO_DATE, About, split_source
+from memcli.types import FAILED, MEMORY_SOURCE, UP_TO_DATE, About, lines_of, split_source
 
 if TYPE_CHECKING:
     from memcli.config.settings import Config
@@ -30,6 +31,7 @@ _RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens",
 # Keys of a passage that are left out if there is nothing to say.
 _OPTIONAL = ("workspace", "date_from", "duplicates", "corrected_by", "cut", "speakers",
              "speaker_match")  # fmt: skip
+_OF_LINES = ("start_line", "end_line", "citation", "snippet")  # what neighbours differ in
 _OF_NEWER = ("line", "citation", "date", "text")  # of a line that corrects another
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
 _OF_DATE = ("order", "read", "excluded")  # keys of a date, if there is something to say
@@ -61,9 +63,39 @@ def few(record: Mapping[str, Any], *, is_in: bool = False) -> dict[str, Any]:
     return left
 
 
+def _cite(record: dict[str, Any], end: int) -> None:
+    """Let the lines of a record end here, and cite them."""
+    place, lines = record["citation"].rpartition(":")[0], lines_of(record["start_line"], end)
+    record |= {"end_line": end, "citation": f"{place}:{lines}"}
+
+
+def joined(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Make one record of those that continue each other and differ in nothing else.
+
+    A heading that repeats the name of its file is left out.
+    """
+    made: list[dict[str, Any]] = []
+    for record in records:
+        title, end, text = record["snippet"].partition("\n\n")
+        name = record["path"].rpartition("/")[2].rpartition(".")[0]
+        if end and title[:1] == "#" and title.lstrip("# ") == name:
+            record |= {"snippet": text, "start_line": record["start_line"] + 2}
+            _cite(record, record["end_line"])
+        last: dict[str, Any] = made[-1] if made else {"end_line": -1}
+        same = {**record, **{key: last.get(key) for key in _OF_LINES}}
+        if last["end_line"] + 1 == record["start_line"] and last == same and "cut" not in last:
+            last["snippet"] += f"\n{record['snippet']}"
+            _cite(last, record["end_line"])
+        else:
+            made.append(record)
+    return made
+
+
 def few_of_answer(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the record of an answer without rare keys and usual values."""
-    usual = {"dates": [], "omitted_over_budget": 0}
+    """Return the record of an answer without rare keys, usual values and what results show."""
+    usual: dict[str, Any] = {"dates": [], "omitted_over_budget": 0}
+    if record["results"]:
+        usual |= {"match_reason": reason(LOW), "weaker": record.get("weaker")}
     left = {
         key: value
         for key, value in record.items()

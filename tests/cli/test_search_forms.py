@@ -14,7 +14,7 @@ from memcli.cli.options import SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
 from memcli.language.tokens import estimate
-from memcli.render.jsonio import RESULT_KEYS
+from memcli.render.jsonio import RESULT_KEYS, joined
 from tests.cli.processes import on_terminal
 from tests.commands import NewWorkspace, checked, printed, record, valid
 from tests.context.makers import put
@@ -174,7 +174,8 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
         rest, _ = printed(*query, "-f", form, "--rest")
         assert ("memory/2026-04-01.md" in rest, "2026-03" in rest) == (False, True)
     answer = record(*query)
-    assert (len(answer["results"]), answer["weaker"]) == (1, 9)
+    assert (len(answer["results"]), "weaker" in answer) == (1, False)
+    assert record(*query, "-v")["weaker"] == 9
     assert len(record(*query, "--rest")["results"]) == 9
     # A budget is a bound: it adds nothing, and what it leaves out is in the rest.
     assert printed(*query, "--budget", "9000") == printed(*query)
@@ -382,3 +383,21 @@ def test_bounds_at_the_ends_of_the_calendar_list_everything(notes: Path) -> None
     assert "memory/2026-02-05.md" in every
     assert printed("search", "--since", "0001-01-01") == (every, "")
     assert printed("search", "--since", "2000-01-01", "--until", "9999-12-31") == (every, "")
+
+
+def test_json_has_one_result_for_lines_that_continue_each_other_without_their_title(
+    notes: Path,
+) -> None:
+    text = "# 2026-04-02\n\n- Rufus lent us a smoker.\n- He wants the smoker in May.\n"
+    put(notes, {"memory/2026-04-02.md": text})
+    found = record("search", "who lent us a smoker", "--mode", "keyword")["results"][0]
+    assert found["citation"] == "memory/2026-04-02.md:3-4"
+    assert (found["start_line"], found["snippet"]) == (3, text.partition("\n\n")[2].rstrip())
+    parts = [
+        {"path": "a.md", "start_line": at, "end_line": at, "citation": f"a.md:{at}",
+         "snippet": str(at), "confidence": 0.5}
+        for at in (3, 4, 6, 5)
+    ]  # fmt: skip
+    made = joined(parts)
+    assert [each["citation"] for each in made] == ["a.md:3-4", "a.md:6", "a.md:5"]
+    assert made[0]["snippet"] == "3\n4"

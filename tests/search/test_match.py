@@ -122,7 +122,7 @@ def ask(diary: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
 
     def told(*arguments: str) -> tuple[dict[str, Any], str]:
         line = ("search", *arguments, "-w", str(diary / "notes"), "--now", "2026-03-01")
-        found = record(*line)
+        found = record(*line, "-v")
         is_low = found.get("match_reason", {}).get("code") == "low"
         said = say(*line, "--exit-code", "--explain")
         assert said.code == (is_low or found["match"] == "none")
