@@ -99,10 +99,8 @@ def focus(
     lengths = [in_words(segment) for segments in tokens.values() for segment in segments]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
     query, headings, named = _Query(terms), adjusted.headings, adjusted.named
-    by_chunk = {
-        chunk: [*map(query.tokens.intersection, segments)] for chunk, segments in tokens.items()
-    }
-    above = {chunk: query.tokens.intersection(headings.get(chunk, ())) for chunk in tokens}
+    by_chunk = {chunk: [*map(query.contained, segments)] for chunk, segments in tokens.items()}
+    above = {chunk: query.contained(headings.get(chunk, ())) for chunk in tokens}
     texts = {
         chunk: [
             _bm25(segment, query.met(own | above[chunk]), average, headings.get(chunk, ()))
@@ -188,18 +186,23 @@ class _Query:
     def __init__(self, terms: Sequence[WeightedTerm]) -> None:
         self.terms = terms
         self.tokens = frozenset(token for term in terms for token in term.tokens)
+        self._prefixes = [term for term in terms if term.starts]
         self._total_idf = fsum(term.idf for term in terms)
         self._met: dict[frozenset[str], Sequence[WeightedTerm]] = {}
         self._shares: dict[frozenset[str], float] = {}
+
+    def contained(self, segment: Tokens) -> frozenset[str]:
+        """Return the tokens of the query in a segment, with those of a prefix that it continues."""
+        own = self.tokens.intersection(segment)
+        continued = [term.tokens for term in self._prefixes if occurrences(segment, term)]
+        return own.union(*continued) if continued else own
 
     def met(self, content: frozenset[str]) -> Sequence[WeightedTerm]:
         """Return the terms that a segment may contain, by its tokens of the query."""
         terms = self._met.get(content)
         if terms is None:
             terms = self._met[content] = [
-                term
-                for term in self.terms
-                if term.tokens and content.issuperset(term.tokens[: -1 if term.starts else None])
+                term for term in self.terms if term.tokens and content.issuperset(term.tokens)
             ]
         return terms
 

@@ -257,6 +257,16 @@ def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked
     assert len(cut.splitlines()[1]) < 270
 
 
+def test_a_list_of_a_prefix_has_only_lines_with_a_word_that_continues_it(
+    workspace: NewWorkspace,
+) -> None:
+    others = "".join(f"- Plot {n} has new bulbs in the meadow.\n" for n in range(12))
+    log = f"# Day\n\n- Amsler wants the hedge cut.\n{others}- The gate of Amslers.\n"
+    workspace({"memory/1.md": log}, encoder="bundled")
+    shown = printed("search", "Amsl*", "--list")[0].splitlines()[1:]
+    assert shown == ["3: - Amsler wants the hedge cut.", "16: - The gate of Amslers.", "2 lines"]
+
+
 def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Path) -> None:
     put(notes, {"memory/2026-03-01.md": "# Billing\n\nOdette owns billing.\n"})
     both = ("search", "who owns billing", "when is the zebra fed", "--mode", "keyword")
