@@ -61,8 +61,8 @@ _DESCRIPTION = (
     r"|(?:in)?(?:valid|secure)|strict|strong|short|wrong|right|correct|simple|complex|blank|empty"
     r"|ready|clear|plain(?:text)?|secret|random|reset|known|stolen|shown|given|written|hidden"
     r"|broken|forgotten|fresh|below|above|there|upstairs|elsewhere|again|enough|overdue"
-    r"|important|relevant|yours|theirs|three|seven|eight|twelve|sixteen|mixed-case|up-to-date|changeme"
-    r"|prompt|password"
+    r"|important|relevant|yours|theirs|three|seven|eight|twelve|sixteen|mixed-case|up-to-date"
+    r"|changeme|prompt|password"
     r"|string|varchar|integer|[bs]crypt|bitwarden|keepass\w*|lastpass|dashlane|vault|sicher|falsch"
     r"|schwach|stark|gleich|geheim|korrekt|bekannt|pflicht|überall|immer|anders|siehe|passwort"
 )
