@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import re
 
-_PASSWORD = (
+_ENGLISH_OR_GERMAN = (
     r"pass(?:word|phrase|code)|passwd|pwd|pw|\w*(?:passwor[dt]|kennwort)|wi-?fi[- ](?:code|key)"
-    r"|w-?lan[- ]?(?:code|key|schlüssel)|contrase[ñn]a|clave|mot de passe|mdp|senha|palavra-passe"
+    r"|w-?lan[- ]?(?:code|key|schlüssel)"
+)
+_PASSWORD = (
+    rf"{_ENGLISH_OR_GERMAN}|contrase[ñn]a|clave|mot de passe|mdp|senha|palavra-passe"
     r"|parola d['’]ordine|wachtwoord|hasł[aoe]\w{0,2}|lösenord|adgangskode|şifre|пароль|heslo"
     r"|jelszó"
 )
@@ -43,13 +46,40 @@ _IS = (
 )
 _VALUE = r"[\"'`“„«]?(?P<value>[^\s\"'`“”„«»,;]{3,128})"
 # Also the end of a variable's name: MAILGUN_KEY, HF_TOKEN.
-_NAME = rf"\b(?P<code>{_CODE})|(?:\b|(?<=_))(?:{_WORD})|(?-i:(?<=[A-Z\d]_)KEY)"
+_NAME = (
+    rf"\b(?P<code>{_CODE})|(?:\b|(?<=_))(?:(?P<plain>{_ENGLISH_OR_GERMAN})|{_WORD})"
+    r"|(?-i:(?<=[A-Z\d]_)KEY)"
+)
 _STATED = rf"(?i)(?:{_NAME}){_OF}{_IS}{_VALUE}"
 _BARE = r"(?i)\b(?:password|passwort|passwd|pwd|pw) [\"'`]?(?P<value>[^\s\"'`,;]{6,128})"
+_BARE_CODE = rf"(?i)(?:\b(?!access)(?:{_CODE})(?<!s) |密码 ?)#?\d{{4,8}}[#*]?"
+# One word at the end of a clause is a password, unless it describes one: `is strict`, `expired`.
+_PLAIN = r"[A-Za-zÄÖÜäöüß-]{5,64}"
+_DESCRIPTION = (
+    r"(?i)[\w-]+(?:ed|ing|al|ic|ive|[ai]ble|[ao]ry|less|ful|ous|ent|ly|ig|lich|isch|bar|los|ell"
+    r"|iert|selbe)|un(?!ic)\w+|ge\w+(?:t|en)|(?:ver|hinter)\w+t|(?:ab|an|auf|aus|um|ver)\w+en"
+    r"|(?:in)?(?:valid|secure)|strict|strong|short|wrong|right|correct|simple|complex|blank|empty"
+    r"|ready|clear|plain(?:text)?|secret|random|reset|known|stolen|shown|given|written|hidden"
+    r"|broken|forgotten|fresh|below|above|there|upstairs|elsewhere|again|enough|overdue"
+    r"|important|relevant|yours|theirs|three|seven|eight|twelve|sixteen|mixed-case|up-to-date"
+    r"|changeme|prompt|password"
+    r"|string|varchar|integer|[bs]crypt|bitwarden|keepass\w*|lastpass|dashlane|vault|sicher|falsch"
+    r"|schwach|stark|gleich|geheim|korrekt|bekannt|pflicht|überall|immer|anders|siehe|passwort"
+)
+# Before the name, if the subject is not the password but its length or the person who knows it.
+_OTHER_SUBJECT = (
+    r"(?i)\b(?:(?:of|for|to|für) (?:the|our|your|his|her|their|this|a|das|unser)"
+    r"|who(?:ever)? \w+(?: the)?) (?:[\w-]+ ){0,2}$"
+)
 _IN_SCRIPTS = "密码|密碼|口令|暗証番号|パスワード|비밀번호|암호"
-_HAN = (
-    rf"(?:{_IN_SCRIPTS})[^。！？\n]{{0,20}}?"
-    r"(?:是|为|為|：|:|は|は、|는|은)\s*[「『“\"']?(?P<value>[!-~]{4,128})"
+_HAN_NAME = rf"(?:{_IN_SCRIPTS})(?!管理|策略|政策|规则|规定|长度|的负责)[^。！？\n]{{0,20}}?"
+_HAN_IS = "是|为|為|改成|改为|换成|换为|设为|：|:"
+_HAN = rf"{_HAN_NAME}(?:{_HAN_IS}|は、?|는|은)\s*[「『“\"']?(?P<value>[!-~]{{4,128}})"
+_HAN_PLAIN = (
+    rf"(?:密码|密碼|口令)(?:现在|目前|已)?(?:{_HAN_IS})\s*[「『“\"]?"
+    r"(?![^。，,；;！!\n]{0,8}(?:[的谁必需请已未不在见由无空可每强弱长短问都]"
+    r"|什[么麼]|多少|加密|明文|随机|统一))"
+    r"[一-鿿]{2,8}[」』”\"]?\s*(?:[。，,；;！!\n]|$)"
 )
 # A value in quotation marks may be any word: use the password 'swordfish'. Names of fields are not.
 _QUOTED = (
@@ -74,14 +104,15 @@ _GRAMMAR = (
     r"|mit|nicht|le|la|les|du|des|dans|est|et|el|los|en|con|y|words?)\b"
 )
 _ACCOUNT = (
-    r"(?i:\b(?:log-?ins?|sign-?in|credentials?|creds|zugangsdaten|anmeldedaten|identifiants"
+    r"(?i:\b(?:log[- ]?ins?|sign[- ]?in|credentials?|creds|zugangsdaten|anmeldedaten|identifiants"
     r"|credenciales|credenziali|credenciais|dane (?:do )?logowania|inloggegevens)\b)|账号|帐号|帳號"
-    r"|ログイン|로그인|логин"
+    r"|登录|ログイン|로그인|логин"
 )
-# Of an account: a name and a value.
+# Of an account: a name and a value. After `with`, only a sign separates them: SSO and 2FA.
 _PAIR = (
-    r"(?:[:：=]|\b(?:is|are|ist|sind|lauten|sont|son|sono|são)\b) ?[\"'`“]?"
-    r"(?P<user>[\w.@+-]{2,64})(?: ?[/:|] ?| (?:and|with|und|et|y|e|mit) )[\"'`“]?"
+    r"(?:(?:[:：=]|\b(?:is|are|ist|sind|lauten|sont|son|sono|são)\b)|(?P<by>\b(?:with|as|mit|als)\b"
+    r"|[用为])) ?[\"'`“]?(?P<user>[\w.@+-]{2,64})"
+    r"(?: ?[/:|] ?|(?(by)(?!)| (?:and|with|und|et|y|e|mit) ))[\"'`“]?"
     r"(?P<value>[^\s\"'`“”,;]{6,128})"
 )
 _NAMES_KEY = (
@@ -100,10 +131,12 @@ _ACCOUNT_NUMBER = (
     r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"
 )
 SHORTEST = 5  # characters
+_CLAUSE = "(?:and|but|since|until|und|aber|seit|bis)"  # the first word of the next clause
 _PUNCTUATION = ".!?:)]*。"
 # Placeholders that documentation has instead of a value.
 _NO_VALUE = re.compile(
-    r"[<${\[(*/]|.*(?:\*\*\*|xxx|\.\.\.|…|[(\[]|::|://|[a-z]\.[a-zA-Z])|(?i:your|todo|none|null)\b"
+    r"[<${\[(*/]|.*(?:\*\*\*|xxx|\.\.\.|…|[(\[]|::|://|[a-z]\.[a-zA-Z])"
+    r"|(?i:your|todo|none|null|1password|oauth2)\b"
 )
 
 
@@ -134,9 +167,15 @@ def _stated(text: str) -> str:
                 r"#?\d[\d -]{2,15}[#*]?|(?=\S*\d)[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8})+", value
             ):
                 return "code"
-        elif _is_value(match["value"], is_last=_ends(text, match.end())):
+            continue
+        is_last = _ends(text, match.end())
+        if _is_value(match["value"], is_last=is_last):
             return "password"
-    return ""
+        is_plain = match["plain"] and is_last and _is_plain(match["value"])
+        if is_plain and not re.search(_OTHER_SUBJECT, text[: match.start()]):
+            return "password"
+    codes = re.finditer(_BARE_CODE, text)
+    return "code" if any(_ends(text, each.end()) for each in codes) else ""
 
 
 def _has_password(text: str) -> bool:
@@ -145,9 +184,11 @@ def _has_password(text: str) -> bool:
             if re.search(r"\d", match["value"]) and _is_mixed(match["value"]):
                 return True
     for match in re.finditer(_HAN, text):
-        value = match["value"].rstrip(_PUNCTUATION)
-        if _is_mixed(value) or (value.isdecimal() and len(value) > 3) or _ends(text, match.end()):
+        value, is_last = match["value"].rstrip(_PUNCTUATION), _ends(text, match.end())
+        if _is_value(value, is_last=True) or (is_last and not _NO_VALUE.match(value)):
             return True
+    if re.search(_HAN_PLAIN, text):
+        return True
     if any(not re.fullmatch(_NO_QUOTED, each["value"]) for each in re.finditer(_QUOTED, text)):
         return True
     if any(not re.search(_GRAMMAR, each["value"]) for each in re.finditer(_PHRASE, text)):
@@ -160,9 +201,10 @@ def _has_password(text: str) -> bool:
 
 
 def _ends(text: str, at: int) -> bool:
-    """Return whether a sentence ends at a place."""
+    """Return whether a clause ends at a place."""
     return (
-        re.match(r"[\"'`”“]?\s*(?:$|[.!?,;。()])", text[at:]) is not None or text[at - 1] in ".!?"
+        re.match(rf"[\"'`”“]?\s*(?:$|[.!?,;。()]|[–—-]\s|{_CLAUSE}\b)", text[at:]) is not None
+        or text[at - 1] in ".!?"
     )
 
 
@@ -172,6 +214,13 @@ def _is_value(value: str, *, is_last: bool) -> bool:
     if _NO_VALUE.match(value):
         return False
     return _is_mixed(value) or (is_last and value.isdecimal() and len(value) > 3)
+
+
+def _is_plain(value: str) -> bool:
+    """Return whether a word can be a password rather than a description: `is tulip`."""
+    value = value.rstrip(_PUNCTUATION)
+    is_word = re.fullmatch(_PLAIN, value) is not None and not _NO_VALUE.match(value)
+    return is_word and re.fullmatch(_DESCRIPTION, value) is None
 
 
 def _is_mixed(value: str) -> bool:

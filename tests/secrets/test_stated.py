@@ -34,6 +34,21 @@ Het wachtwoord van de printer is Fiets!2291
 プリンタのパスワードは「Yuki#2291」です。
 프린터 비밀번호는 Nabi!2291 입니다.
 Пароль от принтера: Kot!2291x
+The root password of heron is correcthorse
+heron root pw: correcthorse
+the wifi password at the office is bluebird
+Nadia's password for GlitchTip is tulip
+The password of osprey was changed to meadow-lark.
+The wifi password is bluebird and changes in May.
+Login to grafana with admin / s3cret
+Log in to the wiki as ines / topaz77
+Das Passwort von heron ist sonnenblume
+Das WLAN-Passwort lautet jetzt Butterkeks.
+Anmeldedaten: für das Wiki mit ines / topaz77
+heron 的 root 密码是 correcthorse
+heron 的密码是向日葵。
+后门密码改成 5678。
+用 admin / s3cret 登录 grafana
 """
 CODES = """
 My PIN is 4711
@@ -43,6 +58,9 @@ The safe combination is 12-44-07
 The gate code of the yard is 4471#
 Le code d'accès est 8812.
 Recovery code: 8F3K-22LQ
+door code 8842
+门禁密码 8842
+Der Türcode 8842 (seit Mai)
 """
 # The keys are joined here, so that scanners do not report this file as a leak.
 KEYS = f"""
@@ -74,6 +92,36 @@ The error code is 1234.
 The pin is connected to GPIO17.
 The secret of the recipe is 3 eggs.
 密码需要每90天更换
+the password policy is strict
+passwords rotate monthly
+the password is in 1Password
+The password is expired.
+The wifi password is unknown, ask Nadia.
+The password must be unique.
+The length of the root password is sixteen.
+Responsible for the wifi password is Nadia.
+Whoever knows the wifi password is Nadia.
+The password manager is Bitwarden.
+Password: Bitwarden
+password: string
+Log in with Google / 1Password
+Alarm code 2001 means that the disk failed.
+The access code 4031 is in the log of the API.
+The password is short and weak.
+The door code for room 2041 changes in May.
+Das Passwort ist abgelaufen.
+Das Passwort ist geheim.
+Das Kennwort ist im Tresor hinterlegt.
+Das Passwort ist erforderlich.
+Verantwortlich für das Passwort ist Nadia.
+密码是必填的。
+密码是加密保存的
+密码：见保险箱
+密码管理器是 Bitwarden
+密码是 1Password 生成的
+网银密码换成新的了。
+密码是大家都知道
+用 GitHub 登录 grafana
 The passphrase must have at least four words.
 Le mot de passe est dans le coffre.
 La contraseña caduca en 90 días.
