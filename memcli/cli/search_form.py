@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.render.template import Template
 
+LIST_BUDGET = 500  # tokens of a list, unless a number of tokens or lines is wanted
 TEMPLATE = "template"  # a text with keys in braces
 
 
@@ -29,6 +30,7 @@ class Shape(Record):
     template: Template | None = None  # the text of a template
     brief: bool = False  # one line per passage
     one_line: bool = False  # one line per passage, with a count
+    options: str = ""  # of a list: the options that print it again
     around: int = 0  # lines before and after each passage
     superseded: bool = False  # also the lines that a passage corrects
     budget: int | None = None  # maximum tokens on stdout

@@ -42,7 +42,7 @@ def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         say_index(result, command)
     if not shape.place:
         say_match(result.answer, command.terminal)
-    if shape.budget is None:
+    if shape.budget is None or (shape.rest and shape.one_line):
         WRITERS[shape.form](result, command, shape)
     else:
         result, text = _within(shape.budget, result, command, shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.search_form import LIST_BUDGET
 from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.render import text as plain
@@ -73,13 +74,24 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
     blocks, whole = fitted(passages, shows, Fitting(rows, order, is_brief))
     terminal.write("".join(blocks))
     if shape.one_line and passages:
-        terminal.write(plain.count(len(blocks), len(passages) + result.answer.omitted_over_budget))
+        every, again = len(passages) + result.answer.omitted_over_budget, _rest_of(result, shape)
+        terminal.write(plain.count(len(blocks), every, terminal.safe_line(again)))
     for each in result.expanded:
         terminal.write(shows.behind(each))
     whole -= passages != result.answer.passages
     if cut := len(passages) - (len(blocks) if is_brief else whole):
         terminal.flush()
         terminal.say(_more(cut, len(passages) - len(blocks)))
+
+
+def _rest_of(result: SearchResult, shape: Shape) -> str:
+    """Write the command that prints the lines that a list leaves out."""
+    from shlex import quote
+
+    question = result.question.typed or result.question.text
+    budget = "" if shape.budget in (None, LIST_BUDGET) else f" --budget {shape.budget}"
+    words = f" -- {quote(question)}" if shape.has_question else ""
+    return f"memcli search {shape.options}{budget}{words}"
 
 
 def _by_importance(passages: Sequence[RankedPassage], shape: Shape) -> list[int]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from memcli.api.ask import SearchResult
 from memcli.api.listing import MOST_LISTED, counted
@@ -251,18 +253,15 @@ def quoted(title: str, text: str) -> str:
 
 
 def of_documents(listed: ListedDocuments, budget: int) -> str:
-    """List documents, newest first, as far as the budget goes."""
+    """List documents, newest first, as far as the budget goes; then name one for all of them."""
     lines = headline(None, listed.freshness)
     lines += [_sentence(listed.empty_reason)] if listed.empty_reason else []
-    left = budget - sum(map(estimate, lines))
-    rows = _rows(listed)
-    for at, row in enumerate(rows):
-        line = " | ".join(visible_line(cell) for cell in row if cell)
-        left -= estimate(line) + 1
-        if left < 0:
-            lines.append(f"{len(rows) - at} more did not fit")
-            break
-        lines.append(line)
+    rows = [" | ".join(visible_line(cell) for cell in row if cell) for row in _rows(listed)]
+    costs = [*accumulate(estimate(each) + 1 for each in (*lines, *rows))][len(lines) :]
+    fitting = bisect_right(costs, budget)
+    lines += rows[:fitting]
+    if more := len(rows) - fitting:
+        lines.append(f"{more} more did not fit; for all: budget {costs[-1]}")
     return "\n".join([*lines, ""])
 
 

@@ -100,10 +100,10 @@ def counted(number: int, noun: str, several: str = "") -> str:
     return f"1 {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
 
 
-def count(shown: int, every: int) -> str:
-    """Write the number of lines of a list, and how many are shown."""
+def count(shown: int, every: int, again: str) -> str:
+    """Write the number of lines of a list, and the command that prints those left out."""
     lines = counted(every, "line")
-    return f"{shown} of {lines}; for more: --rest\n" if shown < every else f"{lines}\n"
+    return f"{shown} of {lines}; {every - shown} more: {again}\n" if shown < every else f"{lines}\n"
 
 
 def neighbours(

@@ -302,12 +302,18 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
     assert listed("-n", "101").count("\n") == 101
     assert listed("--since", "2025-06").count("\n") == 56
     with memcli.Memory.open(str(tmp_path)) as memory:
-        told = of_documents(list_documents(memory.workspaces, Filters(), order="newest"), 1000)
+        listing = list_documents(memory.workspaces, Filters(), order="newest")
+        told = of_documents(listing, 1000)
         record = plain(memory.documents())
     assert "name" not in json.loads(json.dumps(record))["freshness"]
     assert list(record) == ["freshness", "documents", "empty_reason"]
     assert "memory/ | 2025-06 | 28 documents\n" in told
     assert told.count("\n") == 6
+    few = of_documents(listing, 40)
+    more = re.search(r"(\d) more did not fit; for all: budget (\d+)\n$", few)
+    assert more
+    assert few.count("\n") + int(more[1]) == 7
+    assert of_documents(listing, int(more[2])) == told
 
     # With many months, a folder is one line, with the speakers of its conversations.
     for month in range(1, 13):

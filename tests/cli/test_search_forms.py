@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from shlex import split
 
 import pytest
 from jsonschema import ValidationError
@@ -206,12 +207,19 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     put(notes, {f"memory/days/2026-01-{n}.md": f"# Day\n\nLine {n}.\n" for n in range(10, 20)})
     dated = ("search", "january 2026", "--list", "--path", "memory/days/*", "-n", "60")
     assert printed(*dated)[0].endswith("\n10 lines\n")
-    *few, count = printed(*query, "--budget", "50")[0].splitlines()
+    *few, count = printed(*query, "--budget", "100")[0].splitlines()
     assert few == lines[: len(few)] != []
-    assert estimate("\n".join([*few, count])) <= 50
-    assert count == f"{len(few) // 2} of 6 lines; for more: --rest"
-    rest = printed(*query, "--budget", "400", "--rest")[0]
-    assert not rest or set(rest.splitlines()[:-1]).isdisjoint(few)
+    assert estimate("\n".join([*few, count])) <= 100
+    least = len(few) // 2
+    options = "--rest --list --path 'memory/filter/*' --mode keyword --budget 100"
+    again = f"memcli search {options} -- 'pool filter'"
+    assert count == f"{least} of 6 lines; {6 - least} more: {again}"
+    *rest, count = printed(*split(again)[1:])[0].splitlines()
+    assert (rest, count) == (lines[len(few) :], f"{6 - least} lines")
+    several = printed(*query[:2], "pool, filter", *query[2:], "--budget", "200")[0]
+    assert f"more: {again}\n" in several
+    by_day = printed("search", "--since", "2026-01", "--list", "--budget", "99")[0]
+    assert "more: memcli search --rest --list --since 2026-01 --budget 99\n" in by_day
     answer = record(*query)
     assert [each["citation"] for each in answer["results"]] == [
         f"{path.partition(' ')[0]}:3" for path in lines[::2]

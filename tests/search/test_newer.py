@@ -278,6 +278,12 @@ def test_a_question_about_now_wants_the_newer_of_two_lines_about_one_thing(
             [1, 2],
         ),
         (
+            "Which host does pipeline 6 run on?",
+            "Pipeline 6 runs on host atlas.",
+            "Pipeline 7 moved to host hydra.",
+            [1, 2],
+        ),
+        (
             "What is the radio channel?",
             "The working channel of the radio is 37.",
             "The committee has us on 72 instead of 37 on the radio.",

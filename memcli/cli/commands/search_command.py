@@ -75,7 +75,6 @@ OPTIONS = (
     *rows.SEVERAL,
 )  # fmt: skip
 
-LIST_BUDGET = 500  # tokens of a list, unless a number of tokens or lines is wanted
 USUAL_OPTIONS = (
     "--limit", "--format", "--open", "--brief", "--context", "--explain", "--budget", "--since",
     "--until", "--path", "--tag", "--mode",
@@ -190,14 +189,25 @@ def _filled(shape: Shape, options: Options) -> Shape:
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         one_line=options.list,
+        options=_again(options) if options.list else "",
         around=options.context,
         folder=folders[0] if len(folders) == 1 else "",
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
     )
 
 
+def _again(options: Options) -> str:
+    """Write the options of a list for a command that prints the rest of it."""
+    from shlex import join  # people paste hints
+
+    rows_of_list = [row for row in OPTIONS if row.name not in ("budget", "rest")]
+    return join(["--rest", *words_of(options, rows_of_list)])
+
+
 def _list_budget(options: Options) -> int | None:
     """Return the most tokens of all lists; a number of lines and --more need no other bound."""
+    from memcli.cli.search_form import LIST_BUDGET
+
     budget: int | None = options.budget
     if options.limit or options.more:
         return budget
