@@ -215,7 +215,7 @@ def test_init_drafts_are_not_counted_until_confirmed_and_never_written_over(benc
     assert out.splitlines()[2].split()[:2] == ["all", "1"]
     _, err = bench("init", code=2)
     assert "not overwritten\nTry: memcli bench init --out more-questions.jsonl -w " in err
-    _, err = bench("init", "--out", str(drafted / "questions.jsonl"), code=2)
+    _, err = bench("init", "--out", str(drafted / "in" / "questions.jsonl"), code=2)
     assert re.search(r"cannot be written: .*\nTry: memcli bench init --out \S+ -w ", err)
     assert drafted.read_text() == edited
 
