@@ -49,10 +49,11 @@ _HAN_PAST = r"(?<![为為除])了(?!解)|(?<![通经經超不])[过過](?![敏�
 
 
 def asks_about_past(text: str) -> bool:
-    """Return whether a question is about what has happened, and has no verb in the present."""
+    """Return whether a question is about what has happened: its last finite verb is in the past."""
     words = _words(text)
-    is_mixed = not _PRESENT.isdisjoint(words)
-    return _is_perfect(words, text) or (not is_mixed and _has_past(words, text))
+    verbs = [word for word in words if word in _PAST or word in _PRESENT]
+    is_present = bool(verbs) and verbs[-1] in _PRESENT
+    return _is_perfect(words, text) or (not is_present and _has_past(words, text))
 
 
 def tells_of_past(text: str) -> bool:

@@ -16,6 +16,7 @@ from memcli.search.question import asks_about_now
         "What has Kim said on Monday?",
         "Has anyone broken the oven?",
         "Was it Kim? Did we deploy on Monday?",
+        "What are the things that I did on Monday?",
         "Wer hat am Montag angerufen?",
         "Wer hat angerufen am Montag?",
         "Was ist am Montag passiert?",
@@ -53,3 +54,8 @@ def test_a_verb_of_the_past_makes_a_question_about_the_past(question: str) -> No
 def test_a_participle_of_a_state_and_a_noun_do_not(question: str) -> None:
     assert not asks_about_past(question)
     assert asks_about_now(question)
+
+
+def test_the_last_verb_decides() -> None:
+    assert not asks_about_past("We had a long Friday. Can we deploy on Monday?")
+    assert not asks_about_past("Who said that we may deploy on Monday?")
