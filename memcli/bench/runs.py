@@ -208,7 +208,8 @@ def newly_missed(baseline: Sequence[Row], rows: Sequence[Row]) -> list[Move]:
 
 def row_text(row: Row, before: str = "") -> str:
     """Name a question and its result in one line."""
-    lost = f", lost at {row.stage}: {row.why}" if row.stage else ""
+    verb = "lost" if row.rank is None else "moved down"
+    lost = f", {verb} at {row.stage}: {row.why}" if row.stage else ""
     return f'{row.id} "{row.query}" ({before}{_rank_text(row)}{lost})'
 
 

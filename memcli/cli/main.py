@@ -110,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError:
         report = None  # the error keeps the data that filled the memory, so drop it first
     except KeyboardInterrupt:
-        text = "interrupted; finished work is kept"
+        text = "interrupted"
         report = Reason("interrupted", text), ExitCode.INTERRUPTED
     except MemcliError as error:
         text, hint = _without_keys(error.message), _without_keys(error.hint)

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
     from memcli.search.rerank import RerankResult
 
-NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
+NO_DOCUMENTS = Reason(
+    "empty", "There are no Markdown files here", 'memcli remember "A first note."'
+)
 
 
 def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:

@@ -73,11 +73,17 @@ def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = 
     except OSError as error:
         if is_new and isinstance(error, FileExistsError):
             raise UsageError(
-                f"{path} already exists and is not overwritten", hint="name another file with --out"
+                f"{path} already exists and is not overwritten",
+                hint="memcli bench init --out more-questions.jsonl",
             ) from None
-        raise UsageError(
-            f"{path} cannot be written: {error.strerror}", hint="name a file in another folder"
-        ) from None
+        hint = "name a file in another folder"
+        if is_new:
+            from shlex import quote
+            from tempfile import gettempdir
+
+            name = os.path.join(gettempdir(), "questions.jsonl")
+            hint = f"memcli bench init --out {quote(name)}"
+        raise UsageError(f"{path} cannot be written: {error.strerror}", hint=hint) from None
 
 
 def refuse_memory(path: str, command: CommandContext) -> None:

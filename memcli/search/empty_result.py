@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from shlex import quote
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import Reason
 from memcli.store.documents import with_chunks
 from memcli.store.records import Scope
@@ -67,20 +68,34 @@ def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
     """Name the first tag or condition that no document meets, and the values that exist."""
     for tag in filters.tags:
         if not _pass(snapshot, Filters(tags=(tag,))):
-            return Reason("filter", f"no document has the tag {tag}", "memcli ls --count tag")
+            from memcli.markdown.properties import tags
+
+            text = f"no document has the tag {tag}"
+            return Reason("filter", text, _list_of(snapshot, "tag", tags))
     for where in filters.where:
         if _pass(snapshot, Filters(where=(where,))):
             continue
         values = _values(snapshot, where.key)
         if not values:
             text = f"no document has a value for {where.key} in its front matter"
-            return Reason("filter", text, "memcli ls --count key")
+            from memcli.markdown.properties import properties
+
+            return Reason("filter", text, _list_of(snapshot, "key", properties))
         if where.negated or where.value is None:
             return Reason("filter", f"no document meets the condition {where}")
         more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
         there = f"{', '.join(values[:MOST_VALUES])}{more}"
         return Reason("filter", f"no document has {where}; its values are {there}")
     return None
+
+
+def _list_of(
+    snapshot: Snapshot, what: str, of: Callable[[dict[str, Any]], Iterable[object]]
+) -> str:
+    """Return the command that lists the tags or keys, or the documents if they have none."""
+    matter = {document.front_matter for document in snapshot.documents(Scope())}
+    has_any = any([*of(json.loads(each))] for each in matter)
+    return f"memcli ls --count {what}" if has_any else "memcli ls"
 
 
 def _values(snapshot: Snapshot, key: str) -> list[str]:

@@ -20,6 +20,7 @@ from memcli.record import plain
 from memcli.types import Filters, shown
 from memcli.workspace.discover import discover
 from tests.cli.processes import on_terminal
+from tests.commands import NewWorkspace, printed
 from tests.commands import run_here as run
 from tests.support import write
 
@@ -211,7 +212,7 @@ def test_a_workspace_without_documents_says_so(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     done = run("ls", "-w", str(tmp_path), MEMCLI_EMBEDDING_ENCODER="none")
     assert (done.returncode, done.stdout) == (0, "")
-    hint = f"memcli status -w {tmp_path}"
+    hint = f'memcli remember "A first note." -w {tmp_path}'
     assert done.stderr == f"There are no Markdown files here. Try: {hint}\n"
 
 
@@ -330,3 +331,12 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
     write(tmp_path, "chats/memory/old/2023-01-03.md", "The pool.\n")  # so that it has two folders
     rows = [row.split()[-1] for row in listed().splitlines() if "chats" in row]
     assert rows == ["chats/", "Bo", "chats/memory/old/"]
+
+
+def test_a_hint_lists_tags_and_keys_only_if_there_are_any(workspace: NewWorkspace) -> None:
+    root = workspace({"memory/1.md": "# Day\n\nA hedge.\n"})
+    for option in ("--tag", "--where"):
+        assert printed("ls", option, "nosuch")[1].endswith("Try: memcli ls\n")
+    write(root, "memory/2.md", "---\ntags: [garden]\n---\n# Day\n\nA rose.\n")
+    for option, what in (("--tag", "tag"), ("--where", "key")):
+        assert printed("ls", option, "nosuch")[1].endswith(f"Try: memcli ls --count {what}\n")

@@ -227,8 +227,8 @@ def _tell(
         terminal.write_line(f"declined  {where}: {declined.reason}")
     if plan.drafts:
         terminal.say(
-            f"memcli drafted {questions} questions from these logs. The summaries alone answer"
-            f" {answered}; --expand shows the source lines of all."
+            f"memcli drafted {questions} questions from these logs. The summaries answer {answered}"
+            " of them. For the others, search --expand prints the source lines."
         )
     text = _outcome(
         plan,

@@ -107,8 +107,8 @@ def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, expla
         terminal.warn(f"saved anyway: {_why(noted.refusal)}")
     for each in noted.older:
         label = "An older note differs" if each.differs else "A related note"
-        text = " ".join(each.text.split())
-        terminal.say(f"{label}: {each.citation}" + (f": {text}" if text else ""))
+        if text := " ".join(each.text.split()):  # the note itself names the line that it corrects
+            terminal.say(f"{label}: {each.citation}: {text}")
 
 
 def _why(check: Check) -> str:

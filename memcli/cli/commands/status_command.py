@@ -138,7 +138,7 @@ def _size(store: dict[str, Any]) -> str:
     if not store["bytes"]:
         return ""
     shared = store["shared_bytes"]
-    more = f"; {shared / 1e6:.1f} MB of vectors for all your folders" if shared else ""
+    more = f", and {shared / 1e6:.1f} MB of vectors that all workspaces share" if shared else ""
     return f" ({store['bytes'] / 1e6:.1f} MB{more})"
 
 
