@@ -3,10 +3,9 @@
 For such a word memcli tries in turn: its plural or singular, a spelling one mistake away, two words
 for a compound, and the word as the beginning of another. Numbers are tried with and without
 separators of thousands. A word in the vocabulary of the bundled model is an English word that the
-notes do not use: memcli tries only its plural, and if it is the only word, a name that has one
-letter more (Tomas, Tomasz). The vocabulary has few words of other languages, so there a missing
-form is replaced by one that the notes contain. A minimum of six letters there protected no Spanish
-question of XQuAD, and lost .014 of the .085 nDCG@10 that repair gains.
+notes do not use: memcli tries only its plural. The vocabulary has few words of other languages, so
+there a missing form is replaced by one that the notes contain. A minimum of six letters there
+protected no Spanish question of XQuAD, and lost .014 of the .085 nDCG@10 that repair gains.
 """
 
 from __future__ import annotations
@@ -79,7 +78,6 @@ def repair(
     lone = (t.text for t in lacking if t not in whole and not _is_code(t.text, query.text))
     words = {typed: fold(typed) for typed in islice(lone, MOST_LACKING)}
     known = whole_words(words.values())
-    may_be_names = known if len(query.counted_terms) == 1 else ()
     unknown = [typed for typed, word in words.items() if word not in known]
     last = query.terms[-1].text
     foreign = is_foreign(term.text for term in query.terms)
@@ -91,7 +89,6 @@ def repair(
             meaning := _meant(
                 snapshot, word, is_known=word in known, is_last=typed == last, is_foreign=foreign
             )
-            or (_name_meant(snapshot, word) if word in may_be_names else None)
         )
     )
     made = (*alone, *together)
@@ -180,15 +177,6 @@ def _meant(
     )
 
 
-def _name_meant(snapshot: Snapshot, word: str) -> tuple[str, str] | None:
-    """Return the name of the notes from which an English word lacks one letter."""
-    name = _respelt(snapshot, word)
-    low = fold(name or "")
-    is_longer = len(low) > len(word) and low in spelling.spellings(word)
-    is_name = name and name[0].isupper() and not whole_words([low])
-    return _correction(name if is_longer and is_name else None, "spelling")
-
-
 def _correction(searched: str | None, how: str) -> tuple[str, str] | None:
     return (searched, how) if searched else None
 
@@ -252,11 +240,11 @@ def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str 
     best = max(candidates, key=rank, default=None)
     if best is None:
         return None
+    if terms[best] in english:
+        return terms[best]
+    # Endings may hide another word: of `restic` the misspelling of `resetic`, which stems as reset.
     written = _as_written(snapshot, best, terms[best])
     low = fold(written)
-    if terms[best] in english:
-        return terms[best] if low == terms[best] else written
-    # Endings may hide another word: of `restic` the misspelling of `resetic`, which stems as reset.
     cut, _ = spelling.endings(terms[best], low)
     is_near = (
         low in likely

@@ -198,32 +198,6 @@ def test_a_name_does_not_become_a_word_that_only_shares_its_stem(tmp_path: Path)
     assert "repairs" not in found
 
 
-def test_a_word_gives_way_only_to_one_that_the_notes_contain(tmp_path: Path) -> None:
-    write(tmp_path, "memory/2025-06-21.md", "# Log\n\nOnly light trimming by hand in spring.\n")
-    search = ("search", "which trimmer do I use", "--mode", "keyword", "-w", str(tmp_path))
-    assert repaired(record(*search)) == {"trimmer": "trimming"}
-    assert "trimmed" not in "".join(printed(*search))
-
-
-@pytest.mark.parametrize(
-    ("query", "meant"),
-    [
-        ("tomas", {"tomas": "Tomasz"}),
-        ("who is Tomas", {"Tomas": "Tomasz"}),
-        ("the address of tomas", {}),  # not the only word
-        ("garden", {}),  # the Garten lacks no letter of it
-        ("ceda", {"ceda": "cedar"}),  # no English word
-    ],
-)
-def test_an_english_word_may_be_a_name_that_lacks_a_letter(
-    tmp_path: Path, query: str, meant: dict[str, str]
-) -> None:
-    log = "# Log\n\nLunch with Tomasz in the cedar, at the Garten.\n"
-    write(tmp_path, "memory/2025-06-21.md", log)
-    found = record("search", query, "--mode", "keyword", "-w", str(tmp_path))
-    assert repaired(found) == meant
-
-
 def test_what_is_searched_for_besides_is_told_to_who_asks(notes: Path) -> None:
     line = ("search", "road trip", "-w", str(notes), "-n", "1")
     assert "roadtrip" not in printed(*line)[1]
