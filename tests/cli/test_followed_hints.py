@@ -235,6 +235,9 @@ INSTEAD = {
 ELSEWHERE = {
     "memcli index --wait 600": "below, beside a process that writes",
     "memcli index --watch": "it stays",
+    'memcli remember "A first note."': "below, in an empty folder",
+    "memcli bench init --out more-questions.jsonl": "below, beside questions that exist",
+    "memcli bench init --out …": "where no file can be made; it writes to the system's folder for temporary files",
     "memcli index --full, in the folder that writes it": "a damaged row of a server",
     "memcli index --clean": "folders that are gone; tests/cli/test_clean.py",
     "memcli changes --by agent": "said only from Python; tests/mcp/test_remember.py",
@@ -243,8 +246,6 @@ ELSEWHERE = {
     "memcli remember -": "it reads stdin; in test_remember",
     "memcli remember TEXT --to memory/more.md": "beside a file of 8 MB",
     "memcli ls": "what a filter leaves out, below",
-    "memcli ls --count tag": "what a filter leaves out, below",
-    "memcli ls --count key": "what a filter leaves out, below",
     "memcli bench speed --documents 1000": "half a minute",
     "memcli bench speed --runs …": "half a minute",
     "memcli bench quality A.jsonl B.jsonl --json > before.json": "tests/cli/test_bench_sets.py",
@@ -417,6 +418,26 @@ def test_who_sets_the_drafts_right_can_measure(place: Place) -> None:
     assert (code, hints(err)) == (2, ["delete it, then run memcli bench init"])
     path.unlink()
     assert follow("memcli bench init")[0] == 0
+
+
+def test_an_empty_folder_gets_a_first_note(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "none/memory").mkdir(parents=True)
+    place.set("MEMCLI_WORKSPACE", str(tmp_path / "none"))
+    _, out, err = typed("search note")
+    (hint,) = hints(out, err)
+    assert follow(hint)[0] == 0
+    code, out, err = typed("search note")
+    assert (code, "A first note." in out, hints(out, err)) == (0, True, [])
+
+
+def test_other_questions_are_drafted_elsewhere(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "a.jsonl", "")
+    code, out, err = typed("bench init --out a.jsonl")
+    (hint,) = hints(out, err)
+    assert (code, follow(hint)[0]) == (2, 0)
 
 
 @pytest.mark.parametrize("command", INSTEAD)

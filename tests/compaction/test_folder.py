@@ -74,7 +74,8 @@ def test_nothing_is_written_without_apply(notes: Path) -> None:
     code, out, _ = compact(notes, *SMALL, "--show")
     assert code == 0
     assert out.count("would write") == 5
-    assert "- We switch the order store to PostgreSQL 16. [replaces 2025-03-03:9]" in out
+    assert "- We switch the order store to PostgreSQL 16. This replaces the decision of" in out
+    assert "[[2025-03-03]]. [replaces 2025-03-03:9]" in out
     assert "- We will use MySQL 8.0 for the new order store. Reasons: The operations team" in out
     assert compact(notes, "--verify")[0] == 0
     assert tree(notes) == before

@@ -197,8 +197,8 @@ def test_roles_are_let_in_and_kept_out(
     refused = memcli("index", notes)
     assert (refused.code, "lets this user read ops, not write it" in refused.err) == (4, True)
     missed = memcli("search fox --workspace-name ops --tag nosuch", tmp_path)
-    assert missed.err.endswith("Try: memcli ls --count tag --workspace-name ops\n")
-    assert memcli("ls --count tag --workspace-name ops", tmp_path).code == 0
+    assert missed.err.endswith("Try: memcli ls --workspace-name ops\n")
+    assert memcli("ls --workspace-name ops", tmp_path).code == 0
     monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url)))
     assert memcli(f"{line} --revoke --apply", notes).code == 0
     monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "guest"))
