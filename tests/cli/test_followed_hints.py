@@ -237,7 +237,7 @@ ELSEWHERE = {
     "memcli index --watch": "it stays",
     'memcli remember "A first note."': "below, in an empty folder",
     "memcli bench init --out more-questions.jsonl": "below, beside questions that exist",
-    "memcli bench init --out …": "where no file can be made; it writes to the system's folder for temporary files",
+    "memcli bench init --out …": "it writes to the system's temporary folder",
     "memcli index --full, in the folder that writes it": "a damaged row of a server",
     "memcli index --clean": "folders that are gone; tests/cli/test_clean.py",
     "memcli changes --by agent": "said only from Python; tests/mcp/test_remember.py",
