@@ -163,7 +163,7 @@ def _wished(text: str, today: date, *, day_first: bool) -> tuple[DateSpan, ...]:
 
 
 def asks_about_now(text: str) -> bool:
-    """Return whether a text asks, by its words, what holds now. It may name a date.
+    """Return whether a text asks, by its words, about the present. It may name a date.
 
     A question about the past, or for a list or a number of things, does not.
     """
