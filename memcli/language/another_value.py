@@ -67,7 +67,7 @@ _WHOSE = ARTICLES | table("my our mein meine unser unsere")
 _ABOUT = table("about roughly around approximately circa ca etwa ungefähr rund")
 _NEGATIONS = table("no not kein keine keinen")
 PLACES = table("in at on by behind under above near im in am auf hinter unter über neben bei")
-# Before a place they all say the same: `hangs by the door`, `lies in the drawer`.
+# Verbs that only say where a thing is: `hangs by the door`, `lies in the drawer`.
 _POSITIONS = table("stands sits lies hangs parks ist steht liegt hängt parkt sitzt")
 _HAN_POSITIONS = ("放在", "停在", "挂在", "摆在", "位于")
 # A line with one of these labels does not name a thing.

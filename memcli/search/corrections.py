@@ -777,8 +777,8 @@ def _sentences(paragraph: str) -> list[str]:
 def _is_new(line: str, before: str) -> bool:
     """Return whether a line of a paragraph begins a sentence that needs no earlier one.
 
-    An indented line belongs to its item. A small letter, or a number that is no time, continues the
-    sentence: `the deploy takes approx.` and `20 minutes`.
+    An indented line belongs to its item. If a line begins with a small letter, or with a
+    number that is not a time, it continues the sentence: `the deploy takes approx.`, `20 minutes`.
     """
     first = line[:1]
     if not before.rstrip().endswith(_ENDS) or first.isspace() or first.islower() or first in "([":

@@ -471,7 +471,7 @@ def _in_order(
     if not (gathered.dates_alone or is_sorted):
         question, turns = gathered.question, gathered.turns
         is_now = asks_about_now(question)
-        # What holds on Mondays may be in a note of any date.
+        # A rule for Mondays may be in a note of any date.
         spans = () if is_now and gathered.is_weekday else gathered.spans
         is_now = is_now and not gathered.spans
         newer = partial(newer_first, turns=turns, question=question, is_now=is_now, spans=spans)

@@ -174,7 +174,7 @@ def choose(
 ) -> list[RankedPassage]:
     """Choose at most `limit` passages.
 
-    If the query is only a date (`alone`), choose the passages of that date, in order of time.
+    If the query is only a date, `alone` is true: choose the passages of that date, ordered by time.
     """
     if not alone and sort != "score":
         return in_time(matching(passages), newest=sort == "newest")[:limit]

@@ -192,7 +192,7 @@ def _memory_of(target: str, command: CommandContext) -> Workspaces:
 def _print_several(options: Options, command: CommandContext) -> int:
     """Print each target below its citation; report missing ones and change the exit code.
 
-    With --json a missing one is an error, and nothing is printed.
+    With --json, a missing target is an error, and memcli prints none of the others.
     """
 
     def write() -> None:
