@@ -314,12 +314,18 @@ def test_a_table_that_is_too_wide_is_cut_into_several() -> None:
 
 
 def test_a_list_hangs_below_its_second_column() -> None:
-    text = "  one   first things come first\n  two   short\n\nA line of prose\nthat goes on\n"
+    text = "  one   first things come first\n  two   short\n\nA line of prose that goes on\n"
     assert folded(text, 20) == (
         "  one   first things\n        come first\n  two   short\n\nA line of prose that\ngoes on\n"
     )
     assert folded("  --an-option  what it is\n", 16) == "  --an-option\n      what it is\n"
     assert folded("   a b   c\nfits\n", 80) == "   a b   c\nfits\n"
+
+
+def test_examples_are_folded_one_by_one() -> None:
+    assert folded("  memcli ls\n  memcli search pool\n", 18) == (
+        "  memcli ls\n  memcli search\n  pool\n"
+    )
 
 
 @pytest.mark.parametrize(

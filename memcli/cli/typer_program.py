@@ -46,9 +46,6 @@ def run_line(line: Sequence[str]) -> int:
     return int(result or 0)
 
 
-_TYPES: dict[Any, Any] = {list: list[str]}
-
-
 class _Command(typer.core.TyperCommand):
     """Takes an option without its number, and an item of a list for an argument, unlike Typer."""
 
@@ -88,41 +85,38 @@ class _Command(typer.core.TyperCommand):
 
 
 def typer_command(name: str, command: Any) -> Any:  # noqa: ANN401
-    """Build the command of Typer that runs a command module."""
-    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-    context = {"help_option_names": [*HELP_NAMES]}
-    alone.command(name, cls=_Command, context_settings=context)(_function(command))
-    return typer.main.get_command(alone)
+    """Build the command of Typer that runs a command module.
 
-
-def _function(command: Any) -> Any:  # noqa: ANN401
-    """Make a function with a parameter for each argument and option, which Typer inspects."""
-    rows = (*arguments_of(command), *command.OPTIONS)
-    parameters = [Parameter(row.name, Parameter.KEYWORD_ONLY, default=_default(row),
-                            annotation=_annotation(row)) for row in rows]  # fmt: skip
+    Typer inspects a function with a parameter for each argument and option.
+    """
 
     def run(**values: Any) -> int:  # noqa: ANN401
         return Call(command, Options.of(command, values)).run()
 
     made: Any = run
-    made.__signature__ = Signature(parameters)
-    made.__annotations__ = {each.name: each.annotation for each in parameters}
-    return made
+    made.__signature__ = Signature(map(_parameter, (*arguments_of(command), *command.OPTIONS)))
+    made.__annotations__ = {
+        each.name: each.annotation for each in made.__signature__.parameters.values()
+    }
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+    context = {"help_option_names": [*HELP_NAMES]}
+    alone.command(name, cls=_Command, context_settings=context)(made)
+    return typer.main.get_command(alone)
 
 
-def _default(row: CommandArgument | Option) -> Any:  # noqa: ANN401
-    if isinstance(row, Option):
-        return False if row.is_switch else row.default
-    return Parameter.empty if row.is_required else None
-
-
-def _annotation(row: CommandArgument | Option) -> Any:  # noqa: ANN401
-    kind: Any = _TYPES.get(row.kind, row.kind)
+def _parameter(row: CommandArgument | Option) -> Parameter:
+    kind: Any = list[str] if row.kind is list else row.kind
+    info: Any
     if isinstance(row, CommandArgument):
-        info: Any = typer.Argument(metavar=row.metavar, help=row.help)
-        return Annotated[kind if row.is_required else kind | None, info]
-    names = row.names.split(" ")
-    if row.is_switch:
-        return Annotated[bool, typer.Option(*names, help=row.help)]
-    info = typer.Option(*names, metavar=row.metavar, help=row.help, min=row.least)
-    return Annotated[kind if row.default is not None else kind | None, info]
+        default = Parameter.empty if row.is_required else None
+        info = typer.Argument(metavar=row.metavar, help=row.help)
+    elif row.is_switch:
+        default, kind = False, bool
+        info = typer.Option(*row.names.split(" "), help=row.help)
+    else:
+        default, names = row.default, row.names.split(" ")
+        info = typer.Option(*names, metavar=row.metavar, help=row.help, min=row.least)
+    kind = kind | None if default is None else kind
+    return Parameter(
+        row.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
+    )
