@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import date
+from functools import partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
@@ -18,7 +19,7 @@ from memcli.lint.links import Links
 from memcli.lint.rules import Contradictions, Tasks, document_findings
 from memcli.markdown.lineage import is_place
 from memcli.record import Record
-from memcli.types import MEMORY_SOURCE, FileStat, Skip, shown
+from memcli.types import MEMORY_SOURCE, FileText, Skip, shown
 from memcli.workspace.globs import matcher
 
 if TYPE_CHECKING:
@@ -31,71 +32,58 @@ class LintReport(Record):
     documents: int  # documents that were read
     findings: tuple[Finding, ...]
     skipped: tuple[Reason, ...]  # files that could not be checked
+    replaced: tuple[Reason, ...]  # files that were checked, but not as they are
+
+    @property
+    def json_omits(self) -> tuple[str, ...]:
+        """Name the fields that JSON leaves out."""
+        return ("replaced",)
 
 
 def lint(workspace: Workspace, today: date) -> LintReport:
-    """Check the files on disk, without the index; `today` decides which tasks are old."""
+    """Check the files on disk, without the index; `today` decides which tasks are old.
+
+    The findings of each document come first, then those about several documents.
+    """
     workspace.need_files()
-    look = Inspection(workspace, today)
-    findings = tuple(look.findings())
-    return LintReport(look.documents, findings, tuple(look.passed))
-
-
-class Inspection:
-    """One check of the files on disk, without the index."""
-
-    def __init__(self, workspace: Workspace, today: date) -> None:
-        """Take the workspaces, and the day that decides which tasks are old."""
-        self._workspace, self._today = workspace, today.isoformat()
-        self.documents = 0
-        self.passed: list[Reason] = []  # files that could not be checked
-        self.replaced: list[Reason] = []  # files that were checked, but not as they are
-
-    def findings(self) -> Iterator[Finding]:
-        """Yield the findings of each document as it is read, then those about several documents."""
-        workspace = self._workspace
-        # Rules see the secrets; each document redacts its own.
-        settings = workspace.index_settings()._replace(redacts=False)
-        listing = plan(settings, {}).listing
-        self.passed += map(unlisted, listing.unlisted)
-        self.passed += [skipped(each) for each in listing.skips if each.reason in BY_BYTES]
-        names = [(file.source, file.path) for file in listing.files]
-        roots = {source.name: source.root for source in settings.sources}
-        links = Links(roots, names, lambda s, path: os.path.lexists(os.path.join(roots[s], path)))
-        across = (Duplicates(), Contradictions(), Tasks(self._today), links)
-        for file in listing.files:
-            document = self._inspected(file, settings)
-            if document is None:
-                continue
-            self.documents += 1
-            yield from document_findings(document)
-            for rule in across:
-                rule.take(document)
-        yield from sorted((each for rule in across for each in rule.findings()), key=order)
-        yield from _summaries(workspace.index_settings(), names)
-        for reason in unmatched(settings.sources, lambda: names):
-            yield Finding(UNMATCHED_GLOB, None, reason.text)
-
-    def _inspected(self, file: FileStat, settings: Settings) -> LintDocument | None:
+    # Rules see the secrets; each document redacts its own.
+    settings = workspace.index_settings()._replace(redacts=False)
+    listing = plan(settings, {}).listing
+    passed = [unlisted(each) for each in listing.unlisted]
+    passed += [skipped(each) for each in listing.skips if each.reason in BY_BYTES]
+    names = [(file.source, file.path) for file in listing.files]
+    roots = {source.name: source.root for source in settings.sources}
+    links = Links(roots, names, lambda s, path: os.path.lexists(os.path.join(roots[s], path)))
+    across = (Duplicates(), Contradictions(), Tasks(today.isoformat()), links)
+    replaced: list[Reason] = []
+    findings: list[Finding] = []
+    documents = 0
+    for file in listing.files:
         content = read(settings, file.source, file.path)
-        if isinstance(content, Skip):
-            self.passed.append(not_read(content))
-            return None
-        if content.damaged:
-            self.replaced.append(replaced_bytes(shown(file.source, file.path)))
-        source, text = settings.source(file.source), content.text
-        is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.path)
-        made = parse_or_skip(
-            file.source,
-            file.path,
-            lambda: inspect(
-                file.source, file.path, text, date_keys=source.date_keys, is_evergreen=is_evergreen
-            ),
-        )
-        if isinstance(made, Skip):
-            self.passed.append(not_read(made))
-            return None
-        return made
+        if not isinstance(content, Skip) and content.damaged:
+            replaced.append(replaced_bytes(shown(file.source, file.path)))
+        document = content if isinstance(content, Skip) else _inspected(content, settings)
+        if isinstance(document, Skip):
+            passed.append(not_read(document))
+            continue
+        documents += 1
+        findings += document_findings(document)
+        for rule in across:
+            rule.take(document)
+    findings += sorted((each for rule in across for each in rule.findings()), key=order)
+    findings += _summaries(workspace.index_settings(), names)
+    for reason in unmatched(settings.sources, lambda: names):
+        findings.append(Finding(UNMATCHED_GLOB, None, reason.text))
+    return LintReport(documents, tuple(findings), tuple(passed), tuple(replaced))
+
+
+def _inspected(file: FileText, settings: Settings) -> LintDocument | Skip:
+    place, source = (file.stat.source, file.stat.path), settings.source(file.stat.source)
+    is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.stat.path)
+    make = partial(
+        inspect, *place, file.text, date_keys=source.date_keys, is_evergreen=is_evergreen
+    )
+    return parse_or_skip(*place, make)
 
 
 def _summaries(settings: Settings, names: list[tuple[str, str]]) -> Iterator[Finding]:

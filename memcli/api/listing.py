@@ -31,13 +31,18 @@ MOST_NAMED = 6  # speakers named per folder
 
 
 class ListedDocuments(Record):
-    """The documents that pass the filters, and the speakers of a long list."""
+    """The documents that pass the filters: `memcli.ls/1`; and the speakers of a long list."""
 
     freshness: Freshness
     documents: tuple[DocumentEntry, ...] = ()
     total: int = 0  # without the limit
     speakers: Mapping[str, Collection[Place]] = {}  # of a long list: their documents
     empty_reason: Reason | None = None  # the filter or the link that excludes everything
+
+    @property
+    def json_omits(self) -> tuple[str, ...]:
+        """Name the fields that JSON leaves out."""
+        return "total", "speakers"
 
 
 @has_fallback

@@ -17,23 +17,27 @@ from memcli.api.workspace import SYSTEM_CLOCK, Clock
 from memcli.checking import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Self, Unpack
+    from collections.abc import Callable, Mapping
+    from typing import Self, TypeVar, Unpack
 
     from memcli.api.changes import ChangeList
     from memcli.api.compact import Compaction
     from memcli.api.filters import FilterArguments
     from memcli.api.lint import LintReport
+    from memcli.api.listing import ListedDocuments
     from memcli.api.read import Lines
-    from memcli.api.records import ContextBlock, DocumentList, RelatedPassages, SearchResults
+    from memcli.api.records import ContextBlock, RelatedPassages, SearchResults
     from memcli.api.remember import RememberResult, ScoredParagraph, UndoResult
-    from memcli.api.several_workspaces import SeveralRuns, SeveralStatus
+    from memcli.api.several_workspaces import SeveralResults
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun
+    from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
     from memcli.config.settings import Config
     from memcli.remember.admission import WasShown
     from memcli.search.options import SearchOptions
+
+    Made = TypeVar("Made")
 
 
 class Memory:
@@ -173,18 +177,16 @@ class Memory:
 
     def documents(
         self, *, order: str = "path", sync: bool | None = None, **filters: Unpack[FilterArguments]
-    ) -> DocumentList:
+    ) -> ListedDocuments:
         """List documents with date, kind, tags and front matter, as `memcli ls` does.
 
         `order` is path, date or newest; `sync` is as for `search`.
         """
         from memcli.api.filters import filters_of
         from memcli.api.listing import list_documents
-        from memcli.api.records import DocumentList
 
         selected, _ = filters_of(self.config, filters, self.workspaces.moment().date())
-        listed = list_documents(self.workspaces, selected, order=order, sync=sync)
-        return DocumentList(listed.freshness, listed.documents, listed.empty_reason)
+        return list_documents(self.workspaces, selected, order=order, sync=sync)
 
     def context(
         self,
@@ -333,7 +335,7 @@ class Memory:
         do = apply_compaction if apply else plan_compaction
         return do(workspace, now=moment, summarizer=summarizer)
 
-    def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> IndexRun | SeveralRuns:
+    def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> IndexRun | SeveralResults:
         """Update the index and embed what is new, as `memcli index` does.
 
         It indexes several workspaces one after the other; if one fails, its `error` says why.
@@ -342,22 +344,22 @@ class Memory:
         from memcli.api.sync import Job, Vectors, run_record, sync
 
         job = Job(full=full, wait_seconds=wait_seconds)
-        if self.workspaces.members:
-            from memcli.api.several_workspaces import index_each
+        return self._of_each(
+            "index_", lambda each: run_record(sync(each, job, Vectors(each)), each)
+        )
 
-            return index_each(self.workspaces, job)
-        workspace = self.workspaces.lead
-        return run_record(sync(workspace, job, Vectors(workspace)), workspace)
-
-    def status(self, *, deep: bool = False) -> WorkspaceStatus | SeveralStatus:
+    def status(self, *, deep: bool = False) -> WorkspaceStatus | SeveralResults:
         """Report what is indexed, what is out of date and why, as `memcli status` does.
 
         With `deep`, it also runs the model and checks the index file.
         """
-        if self.workspaces.members:
-            from memcli.api.several_workspaces import status_of_each
-
-            return status_of_each(self.workspaces, deep=deep)
         from memcli.api.status import status
 
-        return status(self.workspaces.lead, deep=deep)
+        return self._of_each("status", lambda each: status(each, deep=deep))
+
+    def _of_each(self, what: str, work: Callable[[Workspace], Made]) -> Made | SeveralResults:
+        if not self.workspaces.members:
+            return work(self.workspaces.lead)
+        from memcli.api.several_workspaces import of_each
+
+        return of_each(self.workspaces, what, work)

@@ -113,14 +113,6 @@ class DocumentEntry(Record):
     date_from: str | None = None  # the first day, if `date` ends a week or a month
 
 
-class DocumentList(Record):
-    """The documents that pass the filters: `memcli.ls/1`."""
-
-    freshness: Freshness
-    documents: tuple[DocumentEntry, ...]
-    empty_reason: Reason | None = None  # the filter or the link that excludes everything
-
-
 def results_of(result: SearchResult, *, now: str) -> SearchResults:
     """Make the record of a search."""
     from memcli.search.passages import passages_of

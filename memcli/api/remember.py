@@ -14,7 +14,7 @@ from memcli.config.settings import check_sum
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError
 from memcli.markdown.links import CORRECTS, corrected_lines
 from memcli.markdown.parse import parse
-from memcli.record import Record
+from memcli.record import Record, plain
 from memcli.remember import admission, append
 from memcli.remember.admission import (
     AdmissionSettings,
@@ -86,12 +86,8 @@ def record_of(noted: RememberResult) -> dict[str, Any]:
     """Describe the result of a note as `memcli.remember/1` does."""
     return {
         "schema": "memcli.remember/1",
-        **noted._asdict(),
+        **plain(noted),
         "citation": noted.citation,
-        "refusal": noted.refusal._asdict() if noted.refusal else None,
-        "checks": [check._asdict() for check in noted.checks],
-        "older": [line._asdict() for line in noted.older],
-        "notices": [reason._asdict() for reason in noted.notices],
     }
 
 

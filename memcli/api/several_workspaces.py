@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from shlex import quote
 
 from memcli.api.workspace import LOCAL_FALLBACK, Workspace, current_folder
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, for_folder, join_workspaces
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
 from memcli.embedding.encoders import OpenedEncoder
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.api.status import WorkspaceStatus
-    from memcli.api.sync import IndexRun, Job
+    from memcli.api.sync import IndexRun
 
     Made = TypeVar("Made")
 
@@ -286,21 +286,27 @@ def _line(state: Freshness) -> str:
     return f"{state.name}: {state.reason.text if state.reason else state.state}"
 
 
-class MemberStatus(Record):
-    """The status of one of several workspaces, or its error."""
+class MemberResult(Record):
+    """The status or the run of one of several workspaces, or its error."""
 
     name: str
     path: str
     primary: bool
-    status: WorkspaceStatus | None
+    status: WorkspaceStatus | None = None
+    index_: IndexRun | None = None
     error: Reason | None = None
 
+    @property
+    def json_omits(self) -> list[str]:
+        """Name the fields that JSON leaves out."""
+        return [name for name in ("status", "index_", "error") if getattr(self, name) is None]
 
-class SeveralStatus(Record):
-    """The status of several workspaces: `memcli.status-several/1`."""
+
+class SeveralResults(Record):
+    """The results of several workspaces: `memcli.status-several/1`, `memcli.index-several/1`."""
 
     schema: str
-    workspaces: tuple[MemberStatus, ...]
+    workspaces: tuple[MemberResult, ...]
 
     @property
     def is_behind(self) -> bool:
@@ -308,48 +314,16 @@ class SeveralStatus(Record):
         return any(each.status is None or each.status.is_behind for each in self.workspaces)
 
 
-class MemberRun(Record):
-    """The run of one of several workspaces, or its error."""
-
-    name: str
-    path: str
-    primary: bool
-    index_: IndexRun | None
-    error: Reason | None = None
-
-
-class SeveralRuns(Record):
-    """The runs of several workspaces: `memcli.index-several/1`."""
-
-    schema: str
-    workspaces: tuple[MemberRun, ...]
-
-
-def status_of_each(workspaces: Workspaces, *, deep: bool) -> SeveralStatus:
-    """Describe each workspace; if one fails, the others continue."""
-    from memcli.api.status import status
-
-    each = _of_each(workspaces, lambda workspace: status(workspace, deep=deep))
-    return SeveralStatus("memcli.status-several/1", tuple(MemberStatus(*row) for row in each))
-
-
-def index_each(workspaces: Workspaces, job: Job) -> SeveralRuns:
-    """Index each workspace; if one fails, the others continue."""
-    from memcli.api.sync import Vectors, run_record, sync
-
-    def index(workspace: Workspace) -> IndexRun:
-        return run_record(sync(workspace, job, Vectors(workspace)), workspace)
-
-    each = _of_each(workspaces, index)
-    return SeveralRuns("memcli.index-several/1", tuple(MemberRun(*row) for row in each))
-
-
-def _of_each(
-    workspaces: Workspaces, work: Callable[[Workspace], Made]
-) -> Iterator[tuple[str, str, bool, Made | None, Reason | None]]:
+def of_each(
+    workspaces: Workspaces, what: str, work: Callable[[Workspace], object]
+) -> SeveralResults:
+    """Work on each workspace; if one fails, the others continue. `what` is a field of a result."""
+    results = []
     for number, member in enumerate(workspaces.members):
         made, error = attempt(member, work)
-        yield member.name, member.folder, number == 0, made, error.reason if error else None
+        fields: dict[str, Any] = {what: made, "error": error and error.reason}
+        results.append(MemberResult(member.name, member.folder, number == 0, **fields))
+    return SeveralResults(f"memcli.{what.rstrip('_')}-several/1", tuple(results))
 
 
 def attempt(

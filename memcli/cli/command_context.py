@@ -147,7 +147,7 @@ def command_context(
     selected = Selection(
         folders,
         bool(options.everywhere),
-        with_shared=options.asks_index,
+        with_shared="tenant" in vars(options),  # the index is enough for the command
         as_of=options.as_of,
         shared=options.workspace_name,
         tenant=options.tenant,

@@ -114,11 +114,6 @@ class Options:
     def __init__(self, **values: Any) -> None:  # noqa: ANN401
         self.__dict__.update(values)
 
-    @property
-    def asks_index(self) -> bool:
-        """Return whether the index is enough, so that --everywhere adds a shared index."""
-        return "tenant" in self.__dict__
-
     def named(self, hint: str) -> str:
         """Add the workspace of the line to a hint, if the line names one."""
         folders = self.workspace or ()

@@ -48,14 +48,6 @@ class Shows(Record):
     day: Callable[[RankedPassage], str] | None = None  # written above the passages of a day
 
 
-class Fitting(Record):
-    """How passages share the rows of a screen."""
-
-    rows: int | None  # None: no limit
-    order: Sequence[int]  # ranks, the most important first
-    is_brief: bool = False  # one line per passage
-
-
 def write_text(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> None:
     """Write the passages, in an order by date below their days, then the lines behind summaries."""
     terminal, passages = command.terminal, result.answer.passages
@@ -71,7 +63,7 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
     if shape.is_fitted and terminal.rows:
         rows = max(1, terminal.rows - ROWS_BELOW - _messages(result))
         passages = _cut_to(passages, order[:1], rows, terminal.width)
-    blocks, whole = fitted(passages, shows, Fitting(rows, order, is_brief))
+    blocks, whole = fitted(passages, shows, order, rows, is_brief=is_brief)
     terminal.write("".join(blocks))
     if shape.one_line and passages:
         every, again = len(passages) + result.answer.omitted_over_budget, _rest_of(result, shape)
@@ -137,20 +129,25 @@ def _cut_to(
 
 
 def fitted(
-    passages: Sequence[RankedPassage], shows: Shows, fitting: Fitting
+    passages: Sequence[RankedPassage],
+    shows: Shows,
+    order: Sequence[int],
+    rows: int | None,
+    *,
+    is_brief: bool = False,
 ) -> tuple[list[str], int]:
     """Draw as many whole passages as fit if each other one has a row; also count the whole ones.
 
-    The most important passage is drawn at any length, and without `rows` all are.
+    `order` has the ranks, the most important first, which is drawn at any length. Without `rows`
+    all passages are whole.
     """
-    order, rows = fitting.order, fitting.rows
     drawn: dict[tuple[int, bool, tuple[int, ...]], str] = {}
 
     def page(whole: int, listed: int) -> list[str]:
         return _page(passages, shows, frozenset(order[:whole]), sorted(order[:listed]), drawn)
 
     every = len(passages)
-    most = 0 if fitting.is_brief else every
+    most = 0 if is_brief else every
     if rows is None:
         return page(most, every), most
     whole = min(1, most)

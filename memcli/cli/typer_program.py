@@ -93,8 +93,9 @@ def typer_command(name: str, command: Any) -> Any:  # noqa: ANN401
     def run(**values: Any) -> int:  # noqa: ANN401
         return Call(command, Options.of(command, values)).run()
 
+    rows = (*arguments_of(command), *command.OPTIONS)
     made: Any = run
-    made.__signature__ = Signature(map(_parameter, (*arguments_of(command), *command.OPTIONS)))
+    made.__signature__ = Signature([*map(_parameter, rows)])
     made.__annotations__ = {
         each.name: each.annotation for each in made.__signature__.parameters.values()
     }
@@ -107,6 +108,7 @@ def typer_command(name: str, command: Any) -> Any:  # noqa: ANN401
 def _parameter(row: CommandArgument | Option) -> Parameter:
     kind: Any = list[str] if row.kind is list else row.kind
     info: Any
+    default: Any
     if isinstance(row, CommandArgument):
         default = Parameter.empty if row.is_required else None
         info = typer.Argument(metavar=row.metavar, help=row.help)

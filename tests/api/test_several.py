@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memcli.api.memory import Memory
-from memcli.api.several_workspaces import SeveralRuns, SeveralStatus
+from memcli.api.several_workspaces import SeveralResults
 from memcli.embedding.encoders import IndexModel
 from memcli.errors import ConfigError, NotFoundError, UsageError
 from memcli.record import plain
@@ -93,8 +93,8 @@ def test_several_are_indexed_and_describe_themselves(folders: list[str]) -> None
     put(Path(folders[0]), {"memcli.toml": "nonsense"})
     with Memory.open(*folders) as memory:
         runs, status = memory.index(), memory.status()
-    assert isinstance(runs, SeveralRuns)
-    assert isinstance(status, SeveralStatus)
+    assert isinstance(runs, SeveralResults)
+    assert isinstance(status, SeveralResults)
     failed, done = runs.workspaces
     assert (failed.name, failed.primary, failed.index_) == ("notes", True, None)
     assert failed.error is not None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.cli.search_text import Fitting, Shows, fitted
+from memcli.cli.search_text import Shows, fitted
 from memcli.search.ranked import RankedPassage
 from tests.commands import run_here as run
 from tests.render.test_text import PASSAGE
@@ -30,8 +30,8 @@ def test_passages_are_whole_then_brief_then_left_out(
     sizes: list[int], rows: int | None, is_brief: bool
 ) -> None:
     passages = [PASSAGE for _ in sizes]
-    fitting = Fitting(rows, range(1, len(passages) + 1), is_brief)
-    blocks, count = fitted(passages, _shows(sizes), fitting)
+    order = range(1, len(passages) + 1)
+    blocks, count = fitted(passages, _shows(sizes), order, rows, is_brief=is_brief)
     kinds = [block.split()[0] for block in blocks]
     assert [block.split()[1] for block in blocks] == [str(n + 1) for n in range(len(blocks))]
     assert kinds == ["whole"] * count + ["brief"] * (len(blocks) - count)
@@ -65,7 +65,7 @@ def test_passages_of_a_document_stand_below_its_best_one(
         heading=lambda passages: f"heading {passages[0].about.path}\n",
         day=(lambda passage: f"day {passage.about.path}\n") if in_days else None,
     )
-    blocks, whole = fitted(passages, shows, Fitting(rows, wanted))
+    blocks, whole = fitted(passages, shows, wanted, rows)
     rows_of = [line.split() for block in blocks for line in block.splitlines() if line]
     shown = [(kind, int(name)) for kind, name, *_ in rows_of if kind in ("whole", "brief")]
     ranks = list(dict.fromkeys(rank for _, rank in shown))

@@ -35,7 +35,6 @@ from memcli.types import OPEN_SCOPES, Filters, memory_path
 BOUNDS = {"sync.seconds": 0.3, "sync.segments": 16, "sync.first": 50}
 MOST_TRANSCRIPT = 64 << 20  # characters
 SHOWN_NAME = 40  # shown characters of an unknown event
-HOOKS = "hooks"  # the folder of sessions, in the cache
 _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"
 _KEEPS = 'memcli remember "TEXT" keeps it for later sessions.'
 _BEFORE_COMPACTING = f"Should later sessions know anything from this conversation? {_KEEPS}"
@@ -112,8 +111,9 @@ class HookLine(Record):
         """Return the file of a conversation; None if it has no name."""
         if not event.session:
             return None
-        folder = os.path.join(cache_folder(os.environ), HOOKS)
-        path = session_path(folder, self.options.agent, command.config.workspace, event.session)
+        path = session_path(
+            sessions_folder(), self.options.agent, command.config.workspace, event.session
+        )
         return SessionFile(path, os.urandom(8).hex())
 
     def say(self, text: str) -> None:
@@ -126,6 +126,11 @@ class HookLine(Record):
         if self.options.verbose:
             self.say(f"nothing to add: {why}")
         return ""
+
+
+def sessions_folder() -> str:
+    """Return the folder with a file for each session."""
+    return os.path.join(cache_folder(os.environ), "hooks")
 
 
 def _bounded(config: Config) -> Config:
@@ -164,7 +169,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     from memcli.hook.notes import keys_of
 
     command = line.open(event)
-    prune(os.path.join(cache_folder(os.environ), HOOKS), command.memory.clock.now_ns())
+    prune(sessions_folder(), command.memory.clock.now_ns())
     session = line.session(event, command)
     if session and not session.starts(event.source, command.memory.clock.now_ns()):
         return line.nothing("another hook has answered this start")
@@ -176,7 +181,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     if line.options.budget is not None:
         config = config.having({"context.budget": line.options.budget})
     before = session_before(
-        os.path.join(cache_folder(os.environ), HOOKS),
+        sessions_folder(),
         command.config.workspace,
         event.session,
         command.memory.clock.now_ns(),

@@ -36,7 +36,7 @@ def run(options: Options) -> int:
 
     Examples: memcli lint      memcli lint --fail-on secret,broken-link --json
     """
-    from memcli.api.lint import Inspection
+    from memcli.api.lint import lint
     from memcli.lint.findings import CODES, NEXT
 
     gate = [
@@ -44,25 +44,25 @@ def run(options: Options) -> int:
     ]
     check("--fail-on", gate, (*CODES, ALL))
     command = command_context(options)
-    look = Inspection(command.workspace, command.today)
-    findings = list(look.findings())
+    report = lint(command.workspace, command.today)
+    findings = report.findings
     counts = dict.fromkeys(CODES, 0) | Counter(finding.code for finding in findings)
     if not options.json:
         _write_all(findings, command)
-    for reason in (*look.passed, *look.replaced):
+    for reason in (*report.skipped, *report.replaced):
         command.terminal.advise(reason)
     if options.json:
         record = {
             "schema": "memcli.lint/1",
-            "documents": look.documents,
+            "documents": report.documents,
             "counts": counts,
             "next": {code: NEXT[code] for code, count in counts.items() if count},
             "findings": [_record(finding) for finding in findings],
-            "skipped": [reason.text for reason in look.passed],
+            "skipped": [reason.text for reason in report.skipped],
         }
         command.terminal.write_json(record)
     else:
-        for line in _summary(look.documents, counts):
+        for line in _summary(report.documents, counts):
             command.terminal.say(line)
     codes = tuple(CODES) if ALL in gate else gate
     return ExitCode.NEGATIVE if any(counts[code] for code in codes) else ExitCode.OK

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.api import shared
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from memcli.api.shared import SharedStatus
-
 
 ABOUT = "Share an index between machines on PostgreSQL."
 USUAL = "status"
@@ -38,55 +34,36 @@ def run_status(options: Options) -> int:
 
     Examples: memcli store status      memcli store status --json
     """
-    from memcli.api import shared
-
     command = command_context(options, anywhere=True)
-    record = _record(*shared.look(command.workspace))
+    look, attached = shared.look(command.workspace)
     if options.json:
-        command.terminal.write_json(record)
+        workspaces = [{**each._asdict(), "name": str(each.name)} for each in look.workspaces]
+        record = {"schema": "memcli.store-status/1", **look._asdict(), "attached": attached}
+        command.terminal.write_json({**record, "workspaces": workspaces})
     else:
-        lines = (command.terminal.safe_line(line) for line in _lines(record, command))
+        lines = (command.terminal.safe_line(line) for line in _lines(look, attached, command))
         command.terminal.write("".join(f"{line}\n" for line in lines))
     return ExitCode.OK
 
 
-def _record(look: SharedStatus, attached: str | None) -> dict[str, Any]:
-    """Describe the store as `memcli.store-status/1` does."""
-    return {
-        "schema": "memcli.store-status/1",
-        "store": look.store,
-        "server": look.server,
-        "version": look.version,
-        "pgvector": look.vector,
-        "role": look.role,
-        "standby": look.is_standby,
-        "lag_seconds": look.lag_seconds,
-        "tables": look.tables,
-        "bytes": look.bytes,
-        "attached": attached,
-        "workspaces": [{**each._asdict(), "name": str(each.name)} for each in look.workspaces],
-    }
-
-
-def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
-    kind = "standby" if record["standby"] else "primary"
-    here = f"attached as {record['attached']}" if record["attached"] else "not attached"
-    lag = record["lag_seconds"]
-    behind = "" if lag is None else f", replication {lag:.1f} s behind"
-    size = "" if record["bytes"] is None else f", {record['bytes'] / 1e6:.1f} MB"
+def _lines(look: shared.SharedStatus, attached: str | None, command: CommandContext) -> list[str]:
+    kind = "standby" if look.standby else "primary"
+    here = f"attached as {attached}" if attached else "not attached"
+    behind = "" if look.lag_seconds is None else f", replication {look.lag_seconds:.1f} s behind"
+    size = "" if look.bytes is None else f", {look.bytes / 1e6:.1f} MB"
     pairs = [
-        ("store", f"{record['store']} (tables {record['tables']}{size})"),
-        ("server", f"{record['server']}, version {record['version']} with pgvector"
-         f" {record['pgvector']}, {kind}{behind}"),
-        ("role", record["role"]),
+        ("store", f"{look.store} (tables {look.tables}{size})"),
+        ("server", f"{look.server}, version {look.version} with pgvector {look.pgvector},"
+         f" {kind}{behind}"),
+        ("role", look.role),
         ("here", f"{command.config.workspace} is {here}"),
     ]  # fmt: skip
-    for each in record["workspaces"]:
-        changed = f", changed {each['changed_at']}" if each["changed_at"] else ", empty"
-        origin = f", written by {each['origin']}" if each["origin"] else ", written by nobody"
-        writer = f", writing now: {each['writer']}" if each["writer"] else ""
-        counted = f"{each['documents']} documents, {each['chunks']} chunks"
-        pairs.append(("workspace", f"{each['name']}: {counted}{changed}{origin}{writer}"))
+    for each in look.workspaces:
+        changed = f", changed {each.changed_at}" if each.changed_at else ", empty"
+        origin = f", written by {each.origin or 'nobody'}"
+        writer = f", writing now: {each.writer}" if each.writer else ""
+        counted = f"{each.documents} documents, {each.chunks} chunks"
+        pairs.append(("workspace", f"{each.name}: {counted}{changed}{origin}{writer}"))
     return [f"{word:<{INDENT}} {text}" for word, text in pairs]
 
 
@@ -98,8 +75,6 @@ def run_init(options: Options) -> int:
 
     Examples: memcli store init      memcli store init --print-sql --partitions 64
     """
-    from memcli.api import shared
-
     command = command_context(options, anywhere=True)
     if options.print_sql:
         command.terminal.write(shared.script(options.partitions))
@@ -119,8 +94,6 @@ def run_grants(options: Options) -> int:
     Examples: memcli store grants --role agent --write --apply
     memcli store grants --role reader --tenant team
     """
-    from memcli.api import shared
-
     command = command_context(options, anywhere=True)
     if not options.role:
         raise UsageError("--role is missing", hint="memcli store grants --role agent --write")
@@ -143,8 +116,6 @@ def run_members(options: Options) -> int:
 
     Examples: memcli store members      memcli store members --json
     """
-    from memcli.api import shared
-
     command = command_context(options, anywhere=True)
     store, roles = shared.members(command.config)
     if options.json:
@@ -172,8 +143,6 @@ def run_attach(options: Options) -> int:
 
     Examples: memcli store attach team/ops      memcli store attach ops -w notes
     """
-    from memcli.api import shared
-
     command = command_context(options)
     marked(command)
     store = shared.attach(command.workspace, options.name, take_over=options.take_over)
@@ -188,8 +157,6 @@ def run_detach(options: Options) -> int:
 
     Examples: memcli store detach      memcli store detach -w notes
     """
-    from memcli.api import shared
-
     command = command_context(options)
     done = shared.detach(command.workspace)
     also = "" if done.was_ours else "; another folder writes it"
@@ -207,8 +174,6 @@ def run_rename(options: Options) -> int:
 
     Examples: memcli store rename team/ops team/operations      memcli store rename ops team/ops
     """
-    from memcli.api import shared
-
     command = command_context(options, anywhere=True)
     store = shared.rename(command.workspace, options.name, options.new)
     text = f"Renamed {options.name} in {store} to {options.new}."
@@ -223,8 +188,6 @@ def run_delete(options: Options) -> int:
 
     Examples: memcli store delete team/old      memcli store delete team/old --apply
     """
-    from memcli.api import shared
-
     command = command_context(options, anywhere=True)
     store, contents = shared.contents(command.config, options.name)
     by = f", written by {contents.origin}" if contents.origin else ""
@@ -247,8 +210,6 @@ def run_upgrade(options: Options) -> int:
 
     Examples: memcli store upgrade      memcli store upgrade -q
     """
-    from memcli.api import shared
-
     command = command_context(options, anywhere=True)
     store, old, new = shared.upgrade(command.config)
     text = f"{store} needs no upgrade (tables {old}); nothing was changed."

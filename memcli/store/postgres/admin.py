@@ -240,9 +240,9 @@ class SharedStatus(Record):
     store: str
     server: str  # host and port of the server that answered
     version: str
-    vector: str  # the version of pgvector
+    pgvector: str  # its version
     role: str
-    is_standby: bool
+    standby: bool
     lag_seconds: float | None  # behind the primary, or of the slowest standby; None if unknown
     tables: int  # their version
     bytes: int | None  # of the whole database; None if the role sees only a part of it
