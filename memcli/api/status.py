@@ -1,17 +1,16 @@
 """The status of a workspace: what is indexed, what is out of date and why, computed from disk.
 
-Three steps: `gather` reads, `judge` finds the warnings, `record` describes both as
-`memcli.status/1`. Nothing here depends on a command line.
+`_gathered` reads, `_warnings` finds what is wrong, and `status` describes both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 
 from memcli import types
-from memcli.api.workspaces import Workspaces
+from memcli.api.workspaces import Workspaces, for_folder
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.embedding.encoders import OTHER_MODEL, IndexModel
 from memcli.embedding.registry import announcement, fingerprint_of, open_encoder, resolve_auto
@@ -30,6 +29,7 @@ from memcli.indexing.progress import indexing
 from memcli.markdown.lineage import is_place
 from memcli.record import Record
 from memcli.render.reasons import sentence
+from memcli.render.text import counted
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import living_watcher, owner
 from memcli.store.open import new_orphans
@@ -39,19 +39,10 @@ from memcli.types import Listing, Skip
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
-    from memcli.config.settings import Config
     from memcli.indexing.planning import Settings
 
 # A watcher writes its record every 30 seconds, even during a run.
 SILENT_SECONDS = 120.0
-
-
-class Usability(Record):
-    """Whether a configured encoder can be used."""
-
-    is_usable: bool
-    fingerprint: str | None
-    reason: Reason | None  # why it cannot be used
 
 
 class IndexContents(Record):
@@ -79,17 +70,16 @@ AS_STORED = IndexComparison(
 class Findings(Record):
     """Everything that a status is computed from."""
 
-    config: Config
+    workspace: Workspace
     store: StoreDescription
     comparison: IndexComparison
-    usability: Usability
+    usable: str | None  # the fingerprint of the configured encoder; None if it cannot be used
+    unusable: Reason | None  # why it cannot be used
     language: Reason | None  # how the language of the notes changes the choice of the model
-    holdings: IndexContents
+    contents: IndexContents
     summaries: Mapping[str, int]  # by their state; those that could not be read are skipped files
     writer: Owner | None
     watcher: WatchRecord | None
-    now: float  # seconds since 1970
-    fallback_reason: Reason | None  # why the index of this machine answers instead of the server
     broken: Sequence[str] = ()  # documents whose front matter is not YAML
     replaced: Sequence[str] = ()  # documents with bytes that are not text
     orphans: Sequence[Orphan] = ()  # indexes of deleted folders, each reported once
@@ -102,8 +92,8 @@ class Findings(Record):
     @property
     def is_other_model(self) -> bool:
         """Return whether the vectors belong to another model than the configured one."""
-        made_by, usable = self.holdings.fingerprint, self.usability
-        return made_by is not None and usable.is_usable and made_by != usable.fingerprint
+        made_by = self.contents.fingerprint
+        return None not in (made_by, self.usable) and made_by != self.usable
 
 
 class StoreStatus(Record):
@@ -171,14 +161,18 @@ class WorkspaceStatus(Record):
         )
 
 
-def gather(workspace: Workspace, *, deep: bool) -> Findings:
+def status(workspace: Workspace, *, deep: bool, is_named: bool = False) -> WorkspaceStatus:
     """Read files, index and encoder; with `deep` also run the model and check the store.
 
     If the server of the index is away, read the index of this machine. Without files, only describe
-    the contents of the index.
+    the contents of the index. If it `is_named`, hints name the workspace.
     """
     memory = Workspaces(workspace)
-    return memory.with_fallback(lambda each: _gathered(each.lead, deep=deep), mends=False)
+    findings = memory.with_fallback(lambda each: _gathered(each.lead, deep=deep), mends=False)
+    warnings: Iterable[Reason] = _warnings(findings)
+    if is_named:
+        warnings = (for_folder(each, workspace.config.workspace) for each in warnings)
+    return _record(findings, tuple(map(sentence, warnings)))
 
 
 def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
@@ -188,28 +182,27 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         comparison = compare_index(snapshot, settings) if workspace.has_files else AS_STORED
         facts = snapshot.facts if snapshot else Facts()
         index = IndexModel(facts.model, facts.fingerprint, facts.language or "")
-        usability = _usability(workspace, index, deep=deep)
-        holdings = IndexContents()
+        usable, unusable = _usability(workspace, index, deep=deep)
+        contents = IndexContents()
         if snapshot:
             documents = snapshot.documents(Scope())
-            holdings = IndexContents(
+            contents = IndexContents(
                 snapshot.counts(), counts_by_source(documents), skipped_files(documents),
                 facts.fingerprint, snapshot.vector_search(),
                 snapshot.integrity() if deep else None,
             )  # fmt: skip
     known = {types.shown(*key) for key in comparison.known}
     return Findings(
-        config=workspace.config,
+        workspace=workspace,
         store=store.describe(),
         comparison=comparison,
-        usability=usability,
+        usable=usable,
+        unusable=unusable,
         language=announcement(workspace.encoders(), index, again=True),
-        holdings=holdings,
+        contents=contents,
         summaries=_summaries(comparison, settings),
         writer=owner(store.state_path),
         watcher=living_watcher(store.state_path),
-        now=settings.now_ns() / 1e9,
-        fallback_reason=workspace.fallback_reason,
         broken=names_in(facts.broken),
         replaced=[name for name in names_in(facts.replaced) if name in known],
         orphans=new_orphans(workspace.environ) if workspace.has_files else (),
@@ -227,57 +220,71 @@ def _summaries(comparison: IndexComparison, settings: Settings) -> dict[str, int
     return {state: states.count(state) for state in types.STATES}
 
 
-def _usability(workspace: Workspace, index: IndexModel, *, deep: bool) -> Usability:
-    """Look for the model's file; with `deep`, open and run it."""
+def _usability(
+    workspace: Workspace, index: IndexModel, *, deep: bool
+) -> tuple[str | None, Reason | None]:
+    """Look for the model's file; with `deep`, open and run it.
+
+    Return its fingerprint, or why it cannot be used.
+    """
     choice = resolve_auto(workspace.encoders(), index, fingerprint=index.fingerprint)
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
-        return Usability(True, fingerprint, None)
+        return fingerprint, None
     opened = open_encoder(choice, sleep=workspace.clock.sleep)
     if opened.encoder is None:
-        return Usability(False, None, opened.reason)
+        return None, opened.reason
     try:
         opened.encoder.encode(["the model runs"])
     except RetrieverError as error:
-        return Usability(False, None, error.reason)
-    return Usability(True, opened.encoder.fingerprint, None)
+        return None, error.reason
+    return opened.encoder.fingerprint, None
 
 
-def judge(findings: Findings) -> tuple[Reason, ...]:
+def _warnings(findings: Findings) -> Iterator[Reason]:
     """Find the warnings: files first, then vectors, the store and the watcher."""
-    listed = findings.comparison.listing.files
-    return (
-        *findings.config.passed,
-        *filter(None, [findings.fallback_reason]),
-        *_of_files(findings),
-        *unmatched(findings.config.sources, lambda: [(f.source, f.path) for f in listed]),
-        *_of_summaries(findings.summaries),
-        *_of_vectors(findings),
-        *_of_the_store(findings),
-        *_of_orphans(findings.orphans),
-        *_of_a_watcher(findings.watcher, findings.now),
-    )
+    workspace, store = findings.workspace, findings.store
+    listed, vectors = findings.comparison.listing.files, findings.contents.vectors
+    yield from workspace.config.passed
+    if workspace.fallback_reason:
+        yield workspace.fallback_reason
+    yield from _of_files(findings)
+    yield from unmatched(workspace.config.sources, lambda: [(f.source, f.path) for f in listed])
+    if spoilt := sum(findings.summaries.values()) - findings.summaries["valid"]:
+        text = "1 summary is not valid; search uses its source lines"
+        if spoilt > 1:
+            text = f"{spoilt} summaries are not valid; search uses their source lines"
+        yield Reason("summaries", text, "memcli compact --verify")
+    yield from _of_vectors(findings)
+    if store.set_aside:
+        text = f"a damaged index is kept as {store.set_aside}; delete it when you like"
+        yield Reason("damaged", text)
+    if vectors and vectors.problem:
+        yield Reason("no-vec", f"{vectors.problem}: vectors are compared one by one")
+    if orphans := findings.orphans:
+        indexes = counted(len(orphans), "index is", "indexes are")
+        size = sum(orphan.bytes for orphan in orphans) / 1e6
+        text = f"{indexes} of folders that are gone, {size:.1f} MB"
+        yield Reason("orphans", text, "memcli index --clean")
+    if findings.watcher:
+        yield from _of_a_watcher(findings.watcher, workspace.clock.now_ns() / 1e9)
 
 
 def _of_files(findings: Findings) -> Iterator[Reason]:
     comparison = findings.comparison
     yield from comparison.out_of_scope
     yield from map(unlisted, comparison.listing.unlisted)
-    work = indexing(findings.writer)
-    if work is not None:
+    if work := indexing(findings.writer):
         yield work
         return
     if comparison.state == types.NOT_INDEXED:
         yield Reason("no-index", "there is no index yet", "memcli index")
         return
-    reason = settings_changed(comparison)
-    if reason is not None:
+    if reason := settings_changed(comparison):
         yield reason
     if comparison.pending:
-        files = (
-            "1 file differs" if comparison.pending == 1 else f"{comparison.pending} files differ"
-        )
+        files = counted(comparison.pending, "file differs", "files differ")
         yield Reason("not-synced", f"{files} from the index", "memcli index")
     if findings.broken:
         yield broken_front_matter(findings.broken)
@@ -286,56 +293,26 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
         yield Reason("bytes", f"{text} (UTF-8 without NUL); memcli shows � in their place")
 
 
-def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
-    spoilt = sum(counts.values()) - counts["valid"]
-    if spoilt:
-        text = "1 summary is not valid; search uses its source lines"
-        if spoilt > 1:
-            text = f"{spoilt} summaries are not valid; search uses their source lines"
-        yield Reason("summaries", text, "memcli compact --verify")
-
-
 def _of_vectors(findings: Findings) -> Iterator[Reason]:
-    usability, holdings = findings.usability, findings.holdings
+    contents, has_files = findings.contents, findings.has_files
     if findings.is_other_model:
-        yield OTHER_MODEL if findings.has_files else OTHER_MODEL._replace(hint="")
-    if findings.language is not None and findings.has_files:
+        yield OTHER_MODEL if has_files else OTHER_MODEL._replace(hint="")
+    if findings.language is not None and has_files:
         yield findings.language
-    if usability.reason is not None:
-        yield vectors_off(usability.reason)
-    if holdings.pending and usability.is_usable and indexing(findings.writer) is None:
-        what = "1 segment has" if holdings.pending == 1 else f"{holdings.pending} segments have"
-        hint = "memcli index" if findings.has_files else ""
-        yield Reason("not-embedded", f"{what} no vector yet", hint)
-    if holdings.counts.left_out and findings.language is None:
-        left, of = holdings.counts.left_out, holdings.counts.segments
+    if findings.unusable is not None:
+        yield vectors_off(findings.unusable)
+    if contents.pending and findings.usable and indexing(findings.writer) is None:
+        what = counted(contents.pending, "segment has", "segments have")
+        yield Reason("not-embedded", f"{what} no vector yet", "memcli index" * has_files)
+    if (left := contents.counts.left_out) and findings.language is None:
         verb = "is" if left == 1 else "are"
-        text = f"{left} of {of} segments {verb} found by keywords only: the model cannot read them"
+        text = f"{left} of {contents.counts.segments} segments {verb} found by keywords only:"
+        text += " the model cannot read them"
         yield Reason("script", text, "memcli help settings")
 
 
-def _of_the_store(findings: Findings) -> Iterator[Reason]:
-    if findings.store.set_aside:
-        text = f"a damaged index is kept as {findings.store.set_aside}; delete it when you like"
-        yield Reason("damaged", text)
-    vectors = findings.holdings.vectors
-    if vectors and vectors.problem:
-        text = f"{vectors.problem}: vectors are compared one by one"
-        yield Reason("no-vec", text)
-
-
-def _of_orphans(orphans: Sequence[Orphan]) -> Iterator[Reason]:
-    if orphans:
-        indexes = "1 index is" if len(orphans) == 1 else f"{len(orphans)} indexes are"
-        size = sum(orphan.bytes for orphan in orphans) / 1e6
-        text = f"{indexes} of folders that are gone, {size:.1f} MB"
-        yield Reason("orphans", text, "memcli index --clean")
-
-
-def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
-    """Report a watcher that runs but does not do its work."""
-    if watcher is None:
-        return
+def _of_a_watcher(watcher: WatchRecord, now: float) -> Iterator[Reason]:
+    """Report a watcher that runs but does not do its work; `now` in seconds since 1970."""
     silent = now - datetime.fromisoformat(watcher.beat).timestamp() if watcher.beat else 0.0
     if silent > SILENT_SECONDS:
         text = f"the watcher (pid {watcher.pid}) has not reported since {watcher.beat}"
@@ -344,34 +321,24 @@ def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
         yield Reason("watcher-failed", f"the watcher's last run failed: {watcher.failure}")
 
 
-def status(workspace: Workspace, *, deep: bool) -> WorkspaceStatus:
-    """Return what is indexed, what is out of date and why."""
-    findings = gather(workspace, deep=deep)
-    return record(findings, judge(findings))
-
-
-def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
-    """Describe a workspace as `memcli.status/1` does."""
-    comparison, holdings = findings.comparison, findings.holdings
-    listing = comparison.listing
-    reason = OTHER_MODEL if findings.is_other_model else findings.usability.reason
+def _record(findings: Findings, warnings: tuple[str, ...]) -> WorkspaceStatus:
+    comparison, contents = findings.comparison, findings.contents
+    listing, store, config = comparison.listing, findings.store, findings.workspace.config
+    reason = OTHER_MODEL if findings.is_other_model else findings.unusable
     semantic = {
-        "available": findings.usability.is_usable and not findings.is_other_model,
+        "available": bool(findings.usable) and not findings.is_other_model,
         "reason": reason.text if reason else "",
         "hint": reason.hint if reason else "",
     }
     named = {(skip.source, skip.path) for skip in listing.skips}
-    no_text = [skip for skip in holdings.skipped if (skip.source, skip.path) not in named]
+    no_text = [skip for skip in contents.skipped if (skip.source, skip.path) not in named]
+    writer_pid = findings.writer.pid if findings.writer else None
     return WorkspaceStatus(
         schema="memcli.status/1",
-        workspace=findings.config.workspace,
-        workspace_origin=findings.config.by,
+        workspace=config.workspace,
+        workspace_origin=config.by,
         store=StoreStatus(
-            findings.store.address,
-            findings.store.bytes,
-            findings.store.shared_bytes,
-            holdings.integrity,
-            findings.writer.pid if findings.writer else None,
+            store.address, store.bytes, store.shared_bytes, contents.integrity, writer_pid
         ),
         watcher=findings.watcher,
         state=comparison.state if findings.has_files else types.REMOTE,
@@ -381,9 +348,9 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
                 source.root,
                 source.trust,
                 sum(file.source == source.name for file in listing.files),
-                *holdings.by_source.get(source.name, SourceCounts(0, 0, None, None)),
+                *contents.by_source.get(source.name, SourceCounts(0, 0, None, None)),
             )
-            for source in findings.config.sources
+            for source in config.sources
         ),
         changes=comparison.changes,
         summaries=findings.summaries,
@@ -391,19 +358,19 @@ def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
         unlisted=tuple(types.shown(s.source, s.path or ".") for s in listing.unlisted),
         retrievers={"keyword": {"available": True}, "semantic": semantic},
         vectors=_vectors(findings),
-        warnings=tuple(map(sentence, warnings)),
+        warnings=warnings,
     )
 
 
 def _vectors(findings: Findings) -> VectorStatus:
-    holdings = findings.holdings
+    contents = findings.contents
     return VectorStatus(
-        encoder=findings.config("embedding.encoder"),
-        fingerprint=holdings.fingerprint,
-        search=holdings.vectors.by if holdings.vectors else findings.store.vectors_by,
-        exact=holdings.vectors is None or holdings.vectors.is_exact,
-        segments=holdings.counts.segments,
-        embedded=holdings.counts.embedded,
-        pending=holdings.pending,
-        omitted=holdings.counts.left_out,
+        encoder=findings.workspace.config("embedding.encoder"),
+        fingerprint=contents.fingerprint,
+        search=contents.vectors.by if contents.vectors else findings.store.vectors_by,
+        exact=contents.vectors is None or contents.vectors.is_exact,
+        segments=contents.counts.segments,
+        embedded=contents.counts.embedded,
+        pending=contents.pending,
+        omitted=contents.counts.left_out,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from memcli.api.workspaces import for_folder
 from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context, timed
 from memcli.cli.commands.index_command import change_names
@@ -53,13 +52,9 @@ def show(
 
     Hints name the workspace if `named`.
     """
-    from memcli.api.status import gather, judge, record
+    from memcli.api.status import status as status_of
 
-    findings = gather(command.workspace, deep=options.deep)
-    warnings = judge(findings)
-    if named:
-        warnings = tuple(for_folder(each, command.config.workspace) for each in warnings)
-    status = record(findings, warnings)
+    status = status_of(command.workspace, deep=options.deep, is_named=named)
     fields = plain(status)
     if not options.json and not (options.check and command.terminal.quiet):
         write(fields, command)
