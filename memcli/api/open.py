@@ -37,4 +37,4 @@ def open_workspaces(selected: Selection) -> Workspaces:
         from memcli.api.as_of import open_as_of
 
         return open_as_of(selected, folder)
-    return Workspaces(selected.open(folder, anywhere=selected.anywhere))
+    return Workspaces(selected.open(folder))

@@ -19,9 +19,7 @@ from memcli.config.keys import BY_NAME
 from memcli.embedding.encoders import Choice, Endpoint, IndexModel, LocalModel, OpenedEncoder
 from memcli.errors import AwayError, BusyError, DamagedError, IndexMissingError, Reason, StoreError
 from memcli.record import Record
-from memcli.store.open import open_store, shared_name
 from memcli.types import MEMORY_SOURCE, PRIVATE, FileText, Limits, Skip
-from memcli.workspace.locate import holds_markdown, locate, nothing_in
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -71,11 +69,6 @@ RERANKER_SETTINGS = ("rerank.", "search.rerank")
 
 
 LOCAL_FALLBACK = "stand-in"  # code of the reason why the index of this machine answers
-NOT_SHARED = Reason(
-    "transcripts",
-    "past transcripts are left out, because memcli never stores them in a shared index",
-    "memcli help agent-memory",
-)
 
 
 class Clock(Record):
@@ -131,7 +124,7 @@ class Workspace:
         state: WorkspaceState | None = None,
         shared: EncoderSource | None = None,
     ) -> None:
-        """Put a workspace together from its parts; `open_workspace` finds them.
+        """Put a workspace together from its parts; `Selection.open` finds them.
 
         `state` is read instead of the present files. `shared` are the encoders that several
         workspaces use together.
@@ -427,41 +420,6 @@ def encoder_settings(config: settings.Config) -> str:
     """Return the settings that decide how an encoder is opened, as text."""
     values = config.values.items()
     return repr([(name, v.value) for name, v in values if name.startswith(ENCODER_SETTINGS)])
-
-
-def open_workspace(
-    folder: str | None = None,
-    *,
-    settings: Mapping[str, Any] | None = None,
-    environ: Mapping[str, str],
-    clock: Clock = SYSTEM_CLOCK,
-    anywhere: bool = False,
-    here: str | None = None,
-    shared: EncoderSource | None = None,
-) -> Workspace:
-    """Find a workspace and read its configuration, as every command does.
-
-    The default is MEMCLI_WORKSPACE, then the workspace at or above the current folder, then the
-    current folder with the agent memories that belong to it. `settings` override all others, by
-    name: {"search.limit": 5}. NotFoundError if there is none, unless `anywhere` is set; ConfigError
-    if a setting cannot be used. `here` replaces the current folder.
-    """
-    variable, here = environ.get("MEMCLI_WORKSPACE"), here or current_folder()
-    home = os.path.expanduser("~")
-    place = locate(folder, variable, here, home=home, anywhere=anywhere)
-    config = _load(place.root, environ, settings or {}, by=place.by)
-    if not (config.is_marked or anywhere or config.sources[1:] or holds_markdown(place.root)):
-        raise nothing_in(place.root)
-    if any(source.is_transcripts for source in config.sources) and shared_name(config, environ):
-        config = config._replace(
-            sources=tuple(source for source in config.sources if not source.is_transcripts),
-            passed=(*config.passed, NOT_SHARED),
-        )
-    store = open_store(config, environ, clock.now_ns)
-    return Workspace(config, store, environ=environ, clock=clock, shared=shared)
-
-
-_load = settings.load  # `open_workspace` has a parameter of the module's name
 
 
 @cache

@@ -18,10 +18,11 @@ from memcli.api.workspace import (
     SYSTEM_CLOCK,
     Clock,
     Workspace,
+    current_folder,
     encoder_settings,
-    open_workspace,
 )
 from memcli.checking import TYPE_CHECKING, Any
+from memcli.config import settings
 from memcli.config.keys import nearest
 from memcli.config.settings import Config
 from memcli.embedding.encoders import IndexModel
@@ -37,7 +38,9 @@ from memcli.errors import (
     error_of,
 )
 from memcli.record import Record
+from memcli.store.open import open_store, shared_name
 from memcli.types import FAILED, FileText
+from memcli.workspace.locate import ENV_NAME, holds_markdown, locate, nothing_in
 
 if TYPE_CHECKING:
     from typing import Concatenate, ParamSpec, TypeVar
@@ -52,6 +55,13 @@ if TYPE_CHECKING:
 
     Made = TypeVar("Made")
     Others = ParamSpec("Others")
+
+
+NOT_SHARED = Reason(
+    "transcripts",
+    "past transcripts are left out, because memcli never stores them in a shared index",
+    "memcli help agent-memory",
+)
 
 
 class Selection(Record):
@@ -76,19 +86,27 @@ class Selection(Record):
         """Return whether the options name several workspaces."""
         return self.everywhere or len(self.folders) > 1
 
-    def open(
-        self, folder: str | None, *, anywhere: bool = False, shared: EncoderSource | None = None
-    ) -> Workspace:
-        """Open one folder; the errors are those of `open_workspace`."""
-        return open_workspace(
-            folder,
-            settings=self.settings,
-            environ=self.environ,
-            clock=self.clock,
-            anywhere=anywhere,
-            here=self.here,
-            shared=shared,
-        )
+    def open(self, folder: str | None, *, shared: EncoderSource | None = None) -> Workspace:
+        """Find a workspace and read its configuration, as every command does.
+
+        The default is MEMCLI_WORKSPACE, then the workspace at or above the current folder, then the
+        current folder with the agent memories that belong to it. NotFoundError if there is none,
+        unless it may be `anywhere`; ConfigError if a setting cannot be used.
+        """
+        environ, here = self.environ, self.here or current_folder()
+        variable, home = environ.get(ENV_NAME), os.path.expanduser("~")
+        place = locate(folder, variable, here, home=home, anywhere=self.anywhere)
+        config = settings.load(place.root, environ, self.settings, by=place.by)
+        is_known = config.is_marked or self.anywhere or bool(config.sources[1:])
+        if not (is_known or holds_markdown(place.root)):
+            raise nothing_in(place.root)
+        if any(source.is_transcripts for source in config.sources) and shared_name(config, environ):
+            config = config._replace(
+                sources=tuple(source for source in config.sources if not source.is_transcripts),
+                passed=(*config.passed, NOT_SHARED),
+            )
+        store = open_store(config, environ, self.clock.now_ns)
+        return Workspace(config, store, environ=environ, clock=self.clock, shared=shared)
 
     def check(self) -> None:
         """Raise UsageError if options cannot be combined."""

@@ -30,7 +30,6 @@ from memcli.types import MEMORY_SOURCE, Skip
 if TYPE_CHECKING:
     from memcli.bench.speed import InsideFigures, Process
     from memcli.bench.traces import SpeedTrace
-    from memcli.store.port import Store
 
 
 MEMCLI = "from memcli.cli.main import main; main()"
@@ -69,8 +68,11 @@ def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process
             by_program[name] += _run(place, 1, *arguments)
     plain = ("index", "-q", "--encoder", "none")
     by_program["no_change"] = _run(place, runs, *plain)
-    by_program["one_change"] = [_one_change(place, number) for number in range(runs)]
-    by_program["index"] = []
+    by_program |= {"one_change": [], "index": []}
+    for number in range(runs):
+        with open(os.path.join(place.notes, place.chosen), "a", encoding="utf-8") as file:
+            file.write(f"\nA line that was added, number {number}.\n")
+        by_program["one_change"] += _run(place, 1, *plain)
     for number in range(runs):  # each with an empty index of its own
         environ = {**place.environ, "MEMCLI_STORE": f"{place.store}.fresh{number}"}
         by_program["index"] += _run(place._replace(environ=environ), 1, *plain)
@@ -110,20 +112,16 @@ def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
     return done
 
 
-def _one_change(place: Place, number: int) -> Process:
-    with open(os.path.join(place.notes, place.chosen), "a", encoding="utf-8") as file:
-        file.write(f"\nA line that was added, number {number}.\n")
-    return _run(place, 1, "index", "-q", "--encoder", "none")[0]
-
-
 def _in_process(command: CommandContext, place: Place, *, hybrid: bool, runs: int) -> InsideFigures:
     """Measure warm searches, the model, memory and the walk in this process."""
     from memcli.bench.speed import InsideFigures
+    from memcli.indexing.indexer import text_of
     from memcli.indexing.planning import plan
 
     store = store_at(place.store, command.memory.clock.now_ns)
     there = command.of(command.workspace.having(store=store))
-    texts = sample(there.workspace.store, SAMPLE_TEXTS, command.memory.clock.sleep)
+    with store.change(wait_seconds=WAIT_SECONDS, sleep=command.memory.clock.sleep) as change:
+        texts = [text_of(item) for item in change.pending(NO_MODEL, SAMPLE_TEXTS)]
     timer = command.memory.clock.monotonic
 
     def timed(run: Callable[[], object]) -> float:
@@ -243,8 +241,8 @@ def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
         command.terminal.warn(
             f"removed {copies} of notes that runs of bench speed left when killed"
         )
-    with temporary_folder() as folder:
-        notes, store = os.path.join(folder.path, "notes"), os.path.join(folder.path, "index")
+    with temporary_folder() as (folder, lock):
+        notes, store = os.path.join(folder, "notes"), os.path.join(folder, "index")
         os.makedirs(os.path.join(notes, "memory"))
         environ = {**os.environ, "MEMCLI_STORE": store, "MEMCLI_WORKSPACE": notes}
         environ.pop("_MEMCLI_COMPLETE", None)
@@ -259,7 +257,7 @@ def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
         else:
             paths = _copy(command, notes, store)
             queries = _headings(notes, paths) or ["what was decided"]
-        yield Place(folder.lock, notes, store, environ, queries, paths[0])
+        yield Place(lock, notes, store, environ, queries, paths[0])
 
 
 def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
@@ -318,28 +316,16 @@ def _headings(notes: str, paths: Sequence[str]) -> list[str]:
     return headings[:WARM_QUERIES]
 
 
-def sample(store: Store, count: int, sleep: Callable[[float], None]) -> list[str]:
-    """Return texts of an index in the form in which they are embedded."""
-    from memcli.indexing.indexer import text_of
-
-    with store.change(wait_seconds=WAIT_SECONDS, sleep=sleep) as change:
-        return [text_of(item) for item in change.pending(NO_MODEL, count)]
-
-
 PREFIX = "memcli-bench-"
 MARK = "made-by-memcli-bench"  # an empty file, because the name of the folder proves nothing
 
 
-class LockedFolder(Record):
-    """A temporary folder that is in use."""
-
-    path: str
-    lock: int  # a descriptor: a process that inherits it uses the folder too
-
-
 @contextmanager
-def temporary_folder() -> Iterator[LockedFolder]:
-    """Make a folder that only we can read, and remove it at the end."""
+def temporary_folder() -> Iterator[tuple[str, int]]:
+    """Make a folder that only we can read, and remove it at the end.
+
+    A process that inherits its descriptor uses it too.
+    """
     with ended_by_signals():
         try:
             path = tempfile.mkdtemp(prefix=PREFIX)
@@ -353,7 +339,7 @@ def temporary_folder() -> Iterator[LockedFolder]:
             with suppress(OSError):  # a file system without locks: `sweep` removes nothing there
                 try_lock(descriptor)
             os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=descriptor))
-            yield LockedFolder(path, descriptor)
+            yield path, descriptor
         finally:
             _remove(path, descriptor)
             os.close(descriptor)

@@ -98,7 +98,6 @@ def command_line(editor: Sequence[str], file: str, line: int) -> list[str]:
 
 
 def _editor(environ: Mapping[str, str]) -> list[str]:
-    """Return the program of the editor and its options."""
     for variable in VARIABLES:
         try:
             words = shlex.split(environ.get(variable, ""))

@@ -133,7 +133,6 @@ def _by_number(records: Sequence[Mapping[str, Any]], command: CommandContext) ->
 
 
 def _read(prompt: str, command: CommandContext) -> str:
-    """Ask for a line."""
     command.terminal.err.write(prompt)
     command.terminal.err.flush()
     return sys.stdin.readline().strip()

@@ -23,7 +23,6 @@ class Stopwatch:
     """Adds up how long each stage of a run takes."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Start the clock, which counts seconds."""
         self._clock = clock
         self._started = self._marked = clock()
         self._seconds: dict[str, float] = {}
@@ -46,7 +45,6 @@ class Progress:
     def __init__(
         self, terminal: Terminal, clock: Callable[[], float], *, of_search: bool = False
     ) -> None:
-        """Take a clock in seconds; nothing is drawn yet."""
         self._of_search = of_search
         self._terminal, self._clock = terminal, clock
         self._announced: set[str] = set()

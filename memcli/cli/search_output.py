@@ -75,12 +75,7 @@ def _within(
     """
 
     def written(passages: Sequence[RankedPassage]) -> tuple[SearchResult, str, int]:
-        dropped = result.answer.omitted_over_budget + len(result.answer.passages) - len(passages)
-        answer = result.answer._replace(passages=tuple(passages), omitted_over_budget=dropped)
-        fewer = result._replace(
-            answer=answer, expanded=result.expanded if passages == whole else ()
-        )
-        text = command.terminal.captured(lambda: WRITERS[shape.form](fewer, command, shape))
+        fewer, text = _with_only(passages, result, command, shape)
         return fewer, text, estimate(text) - budget
 
     whole = result.answer.passages
@@ -107,6 +102,24 @@ def _within(
         if (cut := written(more))[2] <= 0:
             return cut[:2]
     return best[:2]
+
+
+def _with_only(
+    passages: Sequence[RankedPassage], result: SearchResult, command: CommandContext, shape: Shape
+) -> tuple[SearchResult, str]:
+    """Leave out all other passages; return the answer and the output."""
+    answer = result.answer
+    over = answer.omitted_over_budget + len(answer.passages) - len(passages)
+    expanded = result.expanded if passages == answer.passages else ()
+    answer = answer._replace(passages=tuple(passages), omitted_over_budget=over)
+    fewer = result._replace(answer=answer, expanded=expanded)
+    return fewer, command.terminal.captured(lambda: WRITERS[shape.form](fewer, command, shape))
+
+
+def _cost(
+    passages: Sequence[RankedPassage], result: SearchResult, command: CommandContext, shape: Shape
+) -> int:
+    return estimate(_with_only(passages, result, command, shape)[1])
 
 
 def _dates(result: SearchResult, shape: Shape) -> tuple[DateSpan, ...]:
@@ -185,19 +198,6 @@ def _nothing(answer: Answer) -> str:
     return "The budget is too small for a passage." if is_small else "No passages found."
 
 
-def _cost(
-    result: SearchResult,
-    passages: Sequence[RankedPassage],
-    command: CommandContext,
-    shape: Shape,
-) -> int:
-    """Return the tokens of the output with only these passages."""
-    over = result.answer.omitted_over_budget + len(result.answer.passages) - len(passages)
-    answer = result.answer._replace(passages=tuple(passages), omitted_over_budget=over)
-    best = result._replace(answer=answer)
-    return estimate(command.terminal.captured(lambda: WRITERS[shape.form](best, command, shape)))
-
-
 def shares_of(
     budget: int, results: Sequence[SearchResult], command: CommandContext, shape: Shape
 ) -> tuple[list[int], int]:
@@ -216,9 +216,9 @@ def shares_of(
         for first, (result, own) in zip(firsts, pairs, strict=True)
     ):
         return [equal] * len(results), 0
-    shares = [_cost(result, (), command, own) for result, own in pairs]
+    shares = [_cost((), result, command, own) for result, own in pairs]
     best = [
-        _cost(result, first, command, own)
+        _cost(first, result, command, own)
         for first, (result, own) in zip(firsts, pairs, strict=True)
     ]
     left = budget - sum(shares)
@@ -275,7 +275,6 @@ def described(result: SearchResult, command: CommandContext, shape: Shape) -> li
 
 
 def _has_all(command: CommandContext, shape: Shape) -> bool:
-    """Return whether JSON has all keys."""
     return shape.full or shape.explain or command.terminal.verbose
 
 
@@ -343,7 +342,7 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         if not is_headed:
             terminal.say("The answer left nothing out." if shape.rest else _nothing(answer))
         if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
-            needed = _cost(result, answer.left[:1], command, shape)
+            needed = _cost(answer.left[:1], result, command, shape)
             terminal.say(f"--budget {needed} shows the best one.")
         if result.empty_reason is not None:
             terminal.advise(result.empty_reason)

@@ -194,7 +194,6 @@ def _lines_of(ref: str, command: CommandContext) -> FollowedLines:
 def _write_course(
     lines: FollowedLines, course: Course, request: SearchRequest, *, as_json: bool
 ) -> None:
-    """Write the stages and the conclusion."""
     from memcli.search.stages import STAGES
     from memcli.search.why_not import conclusion, follow
 

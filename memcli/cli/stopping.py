@@ -18,7 +18,6 @@ class Stop:
     """Remembers a signal that asks to stop; a second signal ends the process at once."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
-        """Take the function that wakes a waiting loop."""
         self.number = 0
         self._wake = wake
 

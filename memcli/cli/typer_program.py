@@ -79,7 +79,6 @@ class _Command(typer.core.TyperCommand):
         return parsed
 
     def get_help(self, ctx: Any) -> str:  # noqa: ANN401
-        """Return our own help."""
         name = ctx.command_path.split(" ")
         return command_help(name, terminal().width, is_short=self._is_short)
 

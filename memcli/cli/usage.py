@@ -98,11 +98,9 @@ class _Line:
         self._metavars = " ".join(each.metavar for each in arguments_of(module))
 
     def named(self, name: str) -> Option:
-        """Return the option of a name."""
         return next(each for each in self._options if name in each.names.split())
 
     def no_option(self, option: str) -> UsageError:
-        """Refuse an option that the command does not have."""
         known = [each for row in self._options for each in row.names.split()]
         typed = next((a for a in self._arguments if a.startswith(option)), option)
         name = option.removeprefix("--")
@@ -150,7 +148,6 @@ class _Line:
         return UsageError(f"{name} takes {kind}, not {typed}", hint=_example(option))
 
     def too_much(self, extra: str) -> UsageError:
-        """Refuse arguments that the command does not take."""
         if self._name == "help" and self._arguments[1] in COMMANDS:  # memcli help bench init
             hint = f"memcli {join([*self._arguments[1:], '--help'])}"
         elif os.path.isdir(extra):

@@ -75,8 +75,6 @@ def watch(
 
 
 class _Session:
-    """A running watcher."""
-
     def __init__(
         self,
         command: CommandContext,
@@ -144,7 +142,6 @@ class _Session:
             self.beat()
 
     def take(self, message: Message) -> None:
-        """Pass a message to the watcher."""
         at, document = message
         if document is None:
             self.watcher.unsure(at)
@@ -231,7 +228,6 @@ class _Session:
             self.vectors = self.new_vectors()
 
     def succeed(self, reason: str, done: RunResult, seconds: float) -> None:
-        """Record and print the result of a run."""
         is_new, self.job = self.job.full, self.job._replace(full=False)
         can_embed = self.vectors.can_embed
         self.watcher.ended(self.clock(), pending=done.pending if can_embed else 0)
@@ -248,7 +244,6 @@ class _Session:
         self.detector.accept_places()
 
     def fail(self, error: BaseException) -> None:
-        """Record and print why a run failed."""
         self.watcher.failed(self.clock(), busy=isinstance(error, BusyError))
         self.log.failed(error, self.watcher.retry_seconds)
 
@@ -307,7 +302,6 @@ class _Session:
             self.sleep(min(left, NAP_SECONDS))
 
     def wait_for_lock(self, seconds: float) -> None:
-        """Wait a moment for another writer."""
         self.stop.check()
         self.sleep(seconds)
 

@@ -126,10 +126,10 @@ def test_a_folder_that_is_in_use_is_left_alone(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(place))
-    with temporary_folder() as folder:
-        write(Path(folder.path), "notes/a.md", "# A\n")
+    with temporary_folder() as (folder, _):
+        write(Path(folder), "notes/a.md", "# A\n")
         assert sweep() == 0
-        assert (Path(folder.path) / "notes" / "a.md").exists()
+        assert (Path(folder) / "notes" / "a.md").exists()
 
 
 def test_a_second_signal_does_not_disturb_the_tidying_up(
@@ -147,8 +147,8 @@ def test_a_second_signal_does_not_disturb_the_tidying_up(
 
 
 def _work_and_be_ended_twice() -> None:
-    with temporary_folder() as folder:
-        write(Path(folder.path), "notes/a.md", "# A\n")
+    with temporary_folder() as (folder, _):
+        write(Path(folder), "notes/a.md", "# A\n")
         try:
             signal.raise_signal(signal.SIGTERM)
         finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.api.workspace import NOT_SHARED, open_workspace
+from memcli.api.workspaces import NOT_SHARED, Selection
 from tests.cli import processes
 from tests.hook.test_process import run, told
 from tests.support import write
@@ -84,6 +84,6 @@ def test_a_shared_index_never_gets_past_sessions(shop: Path) -> None:
         (environ, ["memory"], (NOT_SHARED,)),
         (dict(os.environ), ["memory", "claude-code.transcripts"], ()),
     ):
-        opened = open_workspace(str(shop), environ=url | memories)
+        opened = Selection(environ=url | memories).open(str(shop))
         assert [source.name for source in opened.config.sources] == names
         assert opened.config.passed == passed

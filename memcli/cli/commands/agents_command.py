@@ -79,7 +79,6 @@ def run_list(options: Options) -> int:
 
 
 def _memory(agent: Agent, machine: Machine) -> list[dict[str, Any]]:
-    """List the existing memories of an agent."""
     from memcli.workspace.agent_memories import find
 
     if not agent.agent_memory:
@@ -334,7 +333,6 @@ def run_job(
 
 
 def _show(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_applied: bool) -> None:
-    """Write the changes to stdout."""
     if job.options.json:
         record = {
             "schema": "memcli.agents-plan/1",
@@ -351,7 +349,6 @@ def _show(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_applied: b
 
 
 def _tell(job: AgentJob, plan: InstallPlan, terminal: Terminal, *, is_needed: bool) -> None:
-    """Print what was done, or what to do."""
     is_removal = job.action == "uninstall"
     for note in plan.notes:
         terminal.say(f"{note}.")

@@ -72,12 +72,18 @@ class Section(Record):
     lines: tuple[str, ...]  # each with its sign
 
 
+Part = tuple[str, Sequence[str], Sequence[Section]]  # a headline, moved files, and sections
+
+
 def write(
     changes: ChangeList, command: CommandContext, *, form: str, question: str, limit: int | None
 ) -> None:
     """Write the changes to stdout, then their source and warnings to stderr."""
-    writers = {"text": _write_text, "json": _write_json, "markdown": _write_markdown}
-    writers[form](changes, command, question, limit)
+    if form == "json":
+        _write_json(changes, command, question, limit)
+    else:
+        write_parts = _write_text if form == "text" else _write_markdown
+        write_parts(changes, command, _parts(changes, question, limit))
     terminal = command.terminal
     terminal.flush()
     for notice in changes.notices:
@@ -88,11 +94,9 @@ def write(
         )
 
 
-def _write_text(
-    changes: ChangeList, command: CommandContext, question: str, limit: int | None
-) -> None:
+def _write_text(changes: ChangeList, command: CommandContext, parts: Iterator[Part]) -> None:
     terminal, style = command.terminal, command.terminal.style
-    for number, (head, moves, sections) in enumerate(_parts(changes, question, limit)):
+    for number, (head, moves, sections) in enumerate(parts):
         gap = "\n" if number else ""
         terminal.write(f"{gap}{style.path}{terminal.safe_line(head)}{style.end}\n")
         for move in moves:
@@ -105,13 +109,11 @@ def _write_text(
                 terminal.write(f"    {terminal.safe_line(line)}\n")
 
 
-def _write_markdown(
-    changes: ChangeList, command: CommandContext, question: str, limit: int | None
-) -> None:
+def _write_markdown(changes: ChangeList, command: CommandContext, parts: Iterator[Part]) -> None:
     terminal = command.terminal
     if changes.days:
         terminal.write(f"# New in the notes, {changes.since} to {changes.until}\n")
-    for head, moves, sections in _parts(changes, question, limit):
+    for head, moves, sections in parts:
         terminal.write(f"\n## {terminal.safe_line(head)}\n")
         if moves:
             terminal.write("\n" + "".join(f"- {terminal.safe_line(each)}\n" for each in moves))
@@ -123,9 +125,7 @@ def _write_markdown(
             terminal.write(f"\n### {terminal.safe_line(title)}\n\n{block}")
 
 
-def _parts(
-    changes: ChangeList, question: str, limit: int | None
-) -> Iterator[tuple[str, Sequence[str], Sequence[Section]]]:
+def _parts(changes: ChangeList, question: str, limit: int | None) -> Iterator[Part]:
     """Return the lines below each headline: moved files, and sections."""
     if question:
         for ranked in changes.ranked[: limit or RANKED]:

@@ -68,7 +68,6 @@ def run(options: Options) -> int:
 
 
 def _compact(options: Options, command: CommandContext) -> int:
-    """Plan or write the summaries, and print the result."""
     from memcli.api.compact import apply_compaction, plan_compaction
     from memcli.cli.stopping import ended_by_signals
 
@@ -246,7 +245,6 @@ def _tell(
 
 
 def _drafted(draft: SummaryDraft, *, has_text: bool) -> dict[str, Any]:
-    """Return the record of a draft."""
     items = "entries" if draft.lineage.level == 1 else "summaries"
     return {
         **_described(draft.path, draft.lineage),

@@ -139,7 +139,6 @@ def _bounded(config: Config) -> Config:
 
 
 def _answer(event: str, line: HookLine) -> Mapping[str, Any]:
-    """Read the event and answer it."""
     sent = _read(event, line)
     if sent is None:
         return SILENCE

@@ -79,8 +79,7 @@ def run(options: Options) -> int:
             limit=options.limit if options.count is None else None,
             sync=wanted_sync,
         )
-    shape = shape._replace(filters=bounds)
-    write(result, command, shape, count=options.count, limit=options.limit, every=options.all)
+    write(result, command, shape._replace(filters=bounds), options)
     return ExitCode.OK
 
 
@@ -91,21 +90,13 @@ def _keys() -> Sequence[str]:
 MONTH, WIDE = len("2025-06"), len("2025-06 to 2025-07")
 
 
-def write(
-    result: ListedDocuments,
-    command: CommandContext,
-    shape: Shape,
-    *,
-    count: str | None,
-    limit: int | None,
-    every: bool = False,
-) -> None:
-    """Write the first `limit` documents to stdout, then the messages to stderr.
+def write(result: ListedDocuments, command: CommandContext, shape: Shape, options: Options) -> None:
+    """Write the first documents to stdout, then the messages to stderr.
 
-    In a pipe, a long list becomes counts by folder and month, unless `every` document is requested.
+    In a pipe, a long list becomes counts by folder and month, unless all documents are requested.
     """
-    terminal, form = command.terminal, shape.form
-    is_long = len(result.documents) > MOST_LISTED and not (every or limit)
+    terminal, form, count, limit = command.terminal, shape.form, options.count, options.limit
+    is_long = len(result.documents) > MOST_LISTED and not (options.all or limit)
     by_value = counts(result.documents, count) if count is not None else []
     more = max(0, (len(by_value) or result.total) - limit) if limit else 0
     shown = result._replace(documents=result.documents[:limit])

@@ -145,7 +145,6 @@ def _dates(first: str | None, last: str | None, command: CommandContext) -> str:
 
 
 def _sources(record: dict[str, Any], command: CommandContext) -> Iterator[str]:
-    """Yield one line per source."""
     skips = ((skip["source"], skip["path"]) for skip in record["skipped"])
     # With a folder that cannot be listed.
     away = {name for name, path in skips if shown(name, path or ".") in record["unlisted"]}
