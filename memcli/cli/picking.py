@@ -40,9 +40,7 @@ _PLACE = (
 )  # fmt: skip
 
 
-def choose(
-    question: Question | None, request: SearchRequest, options: Options, repeated: Sequence[str]
-) -> int:
+def choose(question: Question | None, request: SearchRequest, repeated: Sequence[str]) -> int:
     """Let a person choose a passage, then open it, or print it in another shape than text.
 
     Without a question, fzf runs a search at every key, with the `repeated` words of the line.
@@ -53,7 +51,7 @@ def choose(
     if not (sys.stdin and sys.stdin.isatty() and command.terminal.err_is_terminal):
         words = quote(question.text) if question else "QUERY"
         raise UsageError("--interactive needs a terminal", hint=f"memcli search {words} -f vimgrep")
-    chosen = _chosen(question, request, options, repeated)
+    chosen = _chosen(question, request, repeated)
     if chosen is None:
         return ExitCode.NEGATIVE
     result, rank = chosen
@@ -70,7 +68,7 @@ def choose(
 
 
 def _chosen(
-    question: Question | None, request: SearchRequest, options: Options, repeated: Sequence[str]
+    question: Question | None, request: SearchRequest, repeated: Sequence[str]
 ) -> tuple[SearchResult, int] | None:
     """Return an answer and the rank of the chosen passage."""
     from shutil import which
@@ -79,7 +77,7 @@ def _chosen(
     from memcli.cli.search_output import described, say, say_index, say_match
     from memcli.search.question import Question
 
-    command, fzf = request.command, which("fzf")
+    command, options, fzf = request.command, request.line, which("fzf")
     if question is None:
         if fzf:
             typed = _typed(fzf, options, repeated)

@@ -14,22 +14,21 @@ from memcli.types import EMPTY, cite
 
 if TYPE_CHECKING:
     from memcli.api.ask import SearchResult
+    from memcli.cli.options import Options
     from memcli.cli.search_form import Shape
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
-    from memcli.search.retrievers import RetrieverUse
     from memcli.search.why_not import Course, FollowedLines
 
 
 class SearchRequest(Record):
-    """The options of a search, without the question."""
+    """A search, without the question."""
 
     command: CommandContext
+    line: Options  # the options of the command line
     options: SearchOptions
     shape: Shape
-    expand: bool
     sync: bool | None  # the result of `sync_of`
-    opened: int | None  # the passage to open; then none is written
 
     def answer(self, question: Question) -> SearchResult:
         """Answer a question."""
@@ -38,13 +37,9 @@ class SearchRequest(Record):
         command = self.command
         with progress_of(command) as observe:
             result = ask(
-                command.memory,
-                question,
-                self.options,
-                expand=self.expand,
-                sync=self.sync,
-                observe=observe,
-            )
+                command.memory, question, self.options,
+                expand=self.line.expand, sync=self.sync, observe=observe,
+            )  # fmt: skip
         if not (self.shape.superseded and result.answer.passages):
             return result
         from memcli.api.superseded import superseded_by
@@ -55,7 +50,7 @@ class SearchRequest(Record):
         """Write the answer, or open a passage of it."""
         from memcli.cli import search_output
 
-        if self.opened is None:
+        if self.line.open is None:
             search_output.write(result, self.command, self.shape)
             return
         from memcli.cli.editor import open_passage
@@ -63,31 +58,30 @@ class SearchRequest(Record):
         search_output.say_index(result, self.command)
         search_output.say_match(result.answer, self.command.terminal)
         search_output.say(result, self.command, self.shape)
-        open_passage(result, self.opened, self.command)
+        open_passage(result, self.line.open, self.command)
 
 
-def deliver(
-    question: Question, request: SearchRequest, *, trace: str | None, require_semantic: bool
-) -> SearchResult:
+def deliver(question: Question, request: SearchRequest) -> SearchResult:
     """Write the trace, then the answer; RetrieverError if required vectors are missing."""
-    result = _answered(question, request, require_semantic=require_semantic)
-    if trace is not None:
+    result, line = _answered(question, request), request.line
+    if line.trace is not None:
         from memcli.cli import side_files
 
         record = side_files.trace_of_search(
-            result, request.command, request.options, expand=request.expand
+            result, request.command, request.options, expand=line.expand
         )
-        side_files.write_trace(trace, record, request.command)
+        side_files.write_trace(line.trace, record, request.command)
     _write(result, request)
     return result
 
 
-def _answered(
-    question: Question, request: SearchRequest, *, require_semantic: bool
-) -> SearchResult:
+def _answered(question: Question, request: SearchRequest) -> SearchResult:
     result = request.answer(question)
-    if require_semantic and not result.answer.semantic.ran and result.freshness.state != EMPTY:
-        raise _without_semantic(result.answer.semantic)
+    semantic, is_empty = result.answer.semantic, result.freshness.state == EMPTY
+    if request.line.require_semantic and not (semantic.ran or is_empty):
+        reason = semantic.reason or Reason("", "nothing is indexed yet")
+        text = f"semantic search did not run: {reason.text}"
+        raise RetrieverError(text, hint=reason.hint or "memcli status")
     return result
 
 
@@ -98,7 +92,7 @@ def _write(result: SearchResult, request: SearchRequest) -> None:
         warn_of_secrets(request.command, shown)
 
 
-def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semantic: bool) -> bool:
+def deliver_each(texts: Sequence[str], request: SearchRequest) -> bool:
     """Answer several independent questions, and return whether each has a good match.
 
     The index is updated once, and the questions share the budget. A line that was printed for an
@@ -116,7 +110,7 @@ def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semant
     for question in questions:
         miss = MISS_OF_QUESTION if asks(question.text) else MISS_OF_STATEMENT
         request = request._replace(options=request.options._replace(miss_tokens=miss))
-        results.append(_answered(question, request, require_semantic=require_semantic))
+        results.append(_answered(question, request))
         request = request._replace(sync=False)
     budgets: list[int] | list[None] = [None] * len(results)
     needed = 0
@@ -157,27 +151,20 @@ def each_line(request: SearchRequest) -> int:
     return code
 
 
-def write_loss(ref: str, question: Question, request: SearchRequest, *, as_json: bool) -> int:
+def write_loss(question: Question, request: SearchRequest) -> int:
     """Print the stage at which some lines were lost."""
     from memcli.api.ask import ask
     from memcli.cli.search_output import say_freshness, say_repaired
     from memcli.search.why_not import Course
 
     command, course = request.command, Course()
-    lines = _lines_of(ref, command)
+    lines = _lines_of(request.line.why_not, command)
     with progress_of(command):
         result = ask(command.memory, question, request.options, sync=request.sync, observe=course)
-    _write_course(lines, course, request, as_json=as_json)
+    _write_course(lines, course, request)
     if say_freshness(result.freshness, command.terminal):
         say_repaired(result.answer.repaired, command.terminal, explain=True)
     return ExitCode.OK
-
-
-def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
-    """Return the error for an answer that needed vectors but had none."""
-    reason = semantic.reason or Reason("", "nothing is indexed yet")
-    text = f"semantic search did not run: {reason.text}"
-    return RetrieverError(text, hint=reason.hint or "memcli status")
 
 
 def _lines_of(ref: str, command: CommandContext) -> FollowedLines:
@@ -191,9 +178,7 @@ def _lines_of(ref: str, command: CommandContext) -> FollowedLines:
     return (before + target.source, target.path), first, last
 
 
-def _write_course(
-    lines: FollowedLines, course: Course, request: SearchRequest, *, as_json: bool
-) -> None:
+def _write_course(lines: FollowedLines, course: Course, request: SearchRequest) -> None:
     from memcli.search.stages import STAGES
     from memcli.search.why_not import conclusion, follow
 
@@ -201,7 +186,7 @@ def _write_course(
     wide = max(map(len, STAGES))
     terminal, trail = request.command.terminal, follow(course, lines)
     text = conclusion(trail, request.options)
-    if as_json:
+    if request.line.json:
         from memcli.render.jsonio import source_of
 
         record: dict[str, Any] = {

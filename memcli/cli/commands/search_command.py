@@ -128,34 +128,30 @@ def run(options: Options) -> int:
     if options.rest and not (search_options.worthwhile or options.list):
         raise UsageError("--rest is what a search without such options leaves out", hint="--more")
     shape = _filled(shape, options)._replace(filters=bounds, worthwhile=search_options.worthwhile)
-    request = SearchRequest(
-        command, search_options, shape, options.expand, wanted_sync, options.open
-    )
+    request = SearchRequest(command, options, search_options, shape, wanted_sync)
     if options.stdin:
         return each_line(request)
     if options.interactive and not (options.query or filters.since or filters.until):
-        return _choose(None, request, options)
+        return _choose(None, request)
     if len(questions) > 1:
-        are_sure = deliver_each(questions, request, require_semantic=options.require_semantic)
+        are_sure = deliver_each(questions, request)
         return ExitCode.NEGATIVE if options.exit_code and not are_sure else ExitCode.OK
     text = questions[0] if questions else _all_records(filters.since, filters.until)
     question = Question.by(command.config, text, command.question_time)
     if options.interactive:
-        return _choose(question, request, options)
+        return _choose(question, request)
     if options.why_not is not None:
-        return write_loss(options.why_not, question, request, as_json=options.json)
-    result = deliver(
-        question, request, trace=options.trace, require_semantic=options.require_semantic
-    )
+        return write_loss(question, request)
+    result = deliver(question, request)
     return ExitCode.NEGATIVE if options.exit_code and not result.is_sure else ExitCode.OK
 
 
-def _choose(question: Question | None, request: SearchRequest, options: Options) -> int:
+def _choose(question: Question | None, request: SearchRequest) -> int:
     from memcli.cli.picking import choose
 
     groups = (rows.FILTERS, rows.RANKING, rows.INDEX)
     own = [row for row in OPTIONS if row.group in groups or row is rows.LIMIT]
-    return choose(question, request, options, words_of(options, own))
+    return choose(question, request, words_of(request.line, own))
 
 
 def _count_used(refs: Sequence[str], query: list[str] | None, command: CommandContext) -> int:
