@@ -35,17 +35,10 @@ class Terminal:
     """The streams to which a command writes."""
 
     def __init__(
-        self,
-        out: TextIO,
-        err: TextIO,
-        *,
-        environ: Mapping[str, str],
-        color: str,
-        quiet: bool,
-        verbose: bool,
-        named: Callable[[str], str] = str,
+        self, out: TextIO, err: TextIO, environ: Mapping[str, str], options: Options
     ) -> None:
-        """Decide on colour for stdout and stderr separately; `named` completes a hint."""
+        """Decide on colour for stdout and stderr separately; `options` complete a hint."""
+        color = options.color
         if color not in WHEN:
             from memcli.config.keys import nearest
 
@@ -54,12 +47,12 @@ class Terminal:
                 hint=f"--color {nearest(color, WHEN)}",
             )
         self._out, self._err = out, err
-        self.quiet, self.verbose = quiet, verbose
+        self.quiet, self.verbose = options.quiet, options.verbose
         self._is_shown = out.isatty() or color == "always"  # here or in another program
         self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()
         self.style: Style = COLOURED if _colour(color, self.out_is_terminal, environ) else PLAIN
         self.err_is_coloured = _colour(color, self.err_is_terminal, environ)
-        self._environ, self._named = environ, named
+        self._environ, self._named = environ, options.named
 
     @classmethod
     def of_process(cls, options: Options) -> Terminal:
@@ -67,15 +60,7 @@ class Terminal:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-        return cls(
-            sys.stdout,
-            sys.stderr,
-            environ=os.environ,
-            color=options.color,
-            quiet=options.quiet,
-            verbose=options.verbose,
-            named=options.named,
-        )
+        return cls(sys.stdout, sys.stderr, os.environ, options)
 
     @property
     def width(self) -> int:

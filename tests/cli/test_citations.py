@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from memcli.api.targets import Target, _readings
 from memcli.cli.main import run
+from memcli.cli.options import Options
 from memcli.cli.terminal import Terminal
 from memcli.cli.watch import Log
 from memcli.indexing.indexer import Report
@@ -135,7 +136,7 @@ def test_what_is_skipped_is_named_with_its_source(twins: Path) -> None:
 
 def test_a_watcher_tells_the_folders_of_two_sources_apart() -> None:
     err = io.StringIO()
-    terminal = Terminal(io.StringIO(), err, environ={}, color="never", quiet=False, verbose=False)
+    terminal = Terminal(io.StringIO(), err, {}, Options(color="never"))
     log = Log(terminal, lambda: 0, as_json=False)
     lost = [Skip(source, "", "unreadable", "gone") for source in ("memory", "handbook")]
     for unlisted in (lost, lost[:1]):

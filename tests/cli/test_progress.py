@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.cli.options import Options
 from memcli.cli.progress import SAY_AFTER_SECONDS, SHOW_AFTER_SECONDS, WAITING, Progress, Stopwatch
 from memcli.cli.terminal import Terminal
 from tests.commands import Screen, typed
@@ -23,7 +24,7 @@ class Clock:
 
 def terminal(err: io.StringIO, *, color: str = "auto", quiet: bool = False) -> Terminal:
     environ = {"TERM": "xterm"}
-    return Terminal(io.StringIO(), err, environ=environ, color=color, quiet=quiet, verbose=False)
+    return Terminal(io.StringIO(), err, environ, Options(color=color, quiet=quiet))
 
 
 def drawn(err: io.StringIO, seconds: float, *, color: str = "auto", quiet: bool = False) -> str:

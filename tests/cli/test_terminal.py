@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.cli.options import Options
 from memcli.cli.terminal import Terminal
 from tests.cli.processes import on_terminal, run
 from tests.commands import NewWorkspace, Screen
@@ -18,7 +19,7 @@ from tests.context.makers import put
 
 def terminal(environ: Mapping[str, str], *, tty: bool = True, color: str = "auto") -> Terminal:
     out = Screen() if tty else io.StringIO()
-    return Terminal(out, out, environ=environ, color=color, quiet=False, verbose=False)
+    return Terminal(out, out, environ, Options(color=color))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_a_long_message_is_folded_on_a_terminal_and_its_command_stays_whole() ->
     for out, folded in ((Screen(), True), (io.StringIO(), False)):
         err = Screen()
         environ = {"COLUMNS": "40"}
-        shown = Terminal(out, err, environ=environ, color="never", quiet=False, verbose=False)
+        shown = Terminal(out, err, environ, Options(color="never"))
         shown.warn(text)
         shown.say("short. Try: memcli ls")
         *lines, command, short = err.getvalue().splitlines()
