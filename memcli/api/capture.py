@@ -32,13 +32,6 @@ class InboxEntry(Record):
     text: str
 
 
-class CapturedFact(Record):
-    """What became of a fact of a session."""
-
-    key: str
-    note: RememberResult  # of which `stored` says whether it was saved
-
-
 def fact_key(fact: SessionFact) -> str:
     """Return a key by which a later run knows a fact again, wherever its line is by then."""
     from memcli.digests import sha256
@@ -48,10 +41,10 @@ def fact_key(fact: SessionFact) -> str:
 
 def capture(
     workspace: Workspace, facts: Sequence[SessionFact], name: str, *, room: int, now: datetime
-) -> Iterator[CapturedFact]:
+) -> Iterator[tuple[str, RememberResult]]:
     """Save facts of the transcript `name` in their order: at most `room` notes.
 
-    Each passes the rules of `remember`, and is saved or refused before it is yielded.
+    Each passes the rules of `remember`, and is saved or refused before its key is yielded.
     """
     to = _TO[workspace.config("capture")]
     scope = PRIVATE if to == INBOX else ""
@@ -64,7 +57,7 @@ def capture(
         wish = RememberOptions(to=to, gate=True, by=AGENT, source=source, scope=scope)
         noted = remember(workspace, each.text, wish, now)
         room -= noted.stored
-        yield CapturedFact(fact_key(each), noted)
+        yield fact_key(each), noted
 
 
 def inbox(workspace: Workspace) -> list[InboxEntry]:

@@ -16,7 +16,7 @@ from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.related import compared_place, related
 from memcli.store.records import Scope
-from memcli.types import EMPTY, Excerpt, Filters, Lines, cite
+from memcli.types import EMPTY, Excerpt, Filters, cite
 
 if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
@@ -40,6 +40,7 @@ class RelatedResult(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 
+@has_fallback
 def find_related(
     memory: Workspaces,
     target: str,
@@ -62,39 +63,26 @@ def find_related(
         raise NotFoundError(error.message, hint=hint) from error
     first, last = targets.lines_of(place, file, owner.workspace.index_settings())
     place = place._replace(source=owner.before + place.source)
-    return _find_related(memory, place, (first, last), options, sync=sync)
-
-
-@has_fallback
-def _find_related(
-    memory: Workspaces,
-    target: targets.Target,
-    lines: Lines,
-    options: SearchOptions,
-    *,
-    sync: bool | None,
-) -> RelatedResult:
-    first, last = lines
     freshness = bring_up_to_date(memory, memory.index_model(), options.mode, sync=sync)
     if freshness.state == EMPTY:
-        return RelatedResult(*target.document, first, last, freshness)
+        return RelatedResult(*place.document, first, last, freshness)
     with memory.store.snapshot() as snapshot:
-        chunks = snapshot.excerpts_of([target.document], Scope())
+        chunks = snapshot.excerpts_of([place.document], Scope())
         if not chunks:
-            if target.document in snapshot.known():
-                raise NotFoundError(f"{target.name} has no text to compare", hint="memcli ls")
-            raise NotFoundError(f"{target.name} is not indexed yet", hint="memcli index")
+            if place.document in snapshot.known():
+                raise NotFoundError(f"{place.name} has no text to compare", hint="memcli ls")
+            raise NotFoundError(f"{place.name} is not indexed yet", hint="memcli index")
         chunks = _at(chunks, first, last)
-        place = compared_place(snapshot, chunks, first if first == last else 0)
-        answer, query = related(snapshot, chunks, place, options)
+        compared = compared_place(snapshot, chunks, first if first == last else 0)
+        answer, query = related(snapshot, chunks, compared, options)
         answer = answer._replace(semantic=hint_for_all(memory, answer.semantic))
         nothing = None
         if not answer.passages and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter
 
             nothing = blocking_filter(snapshot, options.filters)
-    start, end = place.start_line, place.end_line
-    return RelatedResult(*target.document, start, end, freshness, answer, query, nothing)
+    start, end = compared.start_line, compared.end_line
+    return RelatedResult(*place.document, start, end, freshness, answer, query, nothing)
 
 
 def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.config import attached
 from memcli.errors import NotFoundError, StoreError, UsageError
-from memcli.record import Record
 from memcli.store.open import address_of
 from memcli.store.postgres import admin, schema
 from memcli.store.postgres.address import origin_of
@@ -64,17 +63,12 @@ def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:
     return address.masked
 
 
-class DetachResult(Record):
-    """The result of `detach`."""
+def detach(workspace: Workspace) -> tuple[str, str, bool, str]:
+    """Detach the folder, whether or not the server answers.
 
-    store: str
-    name: str
-    was_ours: bool  # this folder was the writer
-    problem: str  # why the server does not know it yet; "" if it does
-
-
-def detach(workspace: Workspace) -> DetachResult:
-    """Detach the folder, whether or not the server answers."""
+    Return the address of the index, the name there, whether this folder was the writer, and why the
+    server does not know it yet ("" if it does).
+    """
     config = workspace.config
     name = attached.attached(workspace.environ).get(config.workspace)
     if name is None:
@@ -88,7 +82,7 @@ def detach(workspace: Workspace) -> DetachResult:
     except StoreError as error:
         problem = error.message
     attached.remember(workspace.environ, config.workspace, None)
-    return DetachResult(address.masked, name, was_ours, problem)
+    return address.masked, name, was_ours, problem
 
 
 def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:

@@ -215,8 +215,8 @@ def _hook(event: str) -> Act:
         from memcli.errors import MemcliError
         from memcli.hook.agents import HookEvent
 
-        given = {"session": "s", "folder": str(place.notes), "prompt": "which pool ran dry",
-                 "source": "startup"}  # fmt: skip
+        given = {"event": event, "session": "s", "folder": str(place.notes),
+                 "prompt": "which pool ran dry", "source": "startup"}  # fmt: skip
         happening = HookEvent(**{name: given.get(name, "") for name in HookEvent._fields})
         hook = HookLine(Options(agent="claude-code", budget=None, color="never", now=NOW))
         err = io.StringIO()

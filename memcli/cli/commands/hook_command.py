@@ -38,8 +38,6 @@ SHOWN_NAME = 40  # shown characters of an unknown event
 _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"
 _KEEPS = 'memcli remember "TEXT" keeps it for later sessions.'
 _BEFORE_COMPACTING = f"Should later sessions know anything from this conversation? {_KEEPS}"
-_NO_SESSION = "the agent has not named its session"
-_SUGGESTED_BEFORE = "the session has had its reminder, or the folder is not a workspace"
 _AFTER_A_WISH = f"You have said how you want things done. {_KEEPS}"
 
 
@@ -239,29 +237,24 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
     return block(passages) or line.nothing("the session has been shown these passages")
 
 
-def _pre_compact(event: HookEvent, line: HookLine) -> str:
-    """Collect facts before a conversation is shortened, or suggest it once per session."""
-    command = line.open(event)
+def _end(event: HookEvent, line: HookLine) -> str:
+    """Collect facts before a conversation is shortened, or when the agent stops.
+
+    If that is off, suggest once per session to save what the person wished for or knows.
+    """
+    command, is_stop = line.open(event), event.event == "stop"
     session = line.session(event, command)
     if session is None:
-        return line.nothing(_NO_SESSION)
-    session.forget()
+        return line.nothing("the agent has not named its session")
+    if not is_stop:
+        session.forget()
     if _captures(event, command):
         return _captured(event, line, command, session)
-    return _suggested(_BEFORE_COMPACTING, session, command) or line.nothing(_SUGGESTED_BEFORE)
-
-
-def _stop(event: HookEvent, line: HookLine) -> str:
-    """Collect facts, or suggest once per session to save what the person wished for."""
-    command = line.open(event)
-    session = line.session(event, command)
-    if session is None:
-        return line.nothing(_NO_SESSION)
-    if _captures(event, command):
-        return _captured(event, line, command, session)
-    if WISHED not in (session.claimed() or ()):
+    if is_stop and WISHED not in (session.claimed() or ()):
         return line.nothing("the person has stated no wish in this session")
-    return _suggested(_AFTER_A_WISH, session, command) or line.nothing(_SUGGESTED_BEFORE)
+    if command.config.is_marked and session.claim([SUGGESTED]):
+        return _AFTER_A_WISH if is_stop else _BEFORE_COMPACTING
+    return line.nothing("the session has had its reminder, or the folder is not a workspace")
 
 
 def _captures(event: HookEvent, command: CommandContext) -> bool:
@@ -304,10 +297,10 @@ def _captured(
     name, room = os.path.basename(event.transcript), MOST_PER_SESSION - saved
     captured = capture(command.workspace, facts, name, room=room, now=command.moment)
     left = len(facts)
-    for left, fact in zip(range(len(facts) - 1, -1, -1), captured, strict=False):
-        keys = [f"{CHECKED}{fact.key}"]
-        if fact.note.stored:
-            keys += (f"{KEPT}{key}" for key in line_keys("", fact.note.path, [fact.note.text]))
+    for left, (key, note) in zip(range(len(facts) - 1, -1, -1), captured, strict=False):
+        keys = [f"{CHECKED}{key}"]
+        if note.stored:
+            keys += (f"{KEPT}{key}" for key in line_keys("", note.path, [note.text]))
             saved += 1
         session.claim(keys)
         REPLY.otherwise(reply(line.options.agent, event, message(_unchecked(left))))
@@ -331,14 +324,9 @@ def _unchecked(left: int) -> str:
     return f"{left} more to check at the next stop" if left else ""
 
 
-def _suggested(text: str, session: SessionFile, command: CommandContext) -> str:
-    is_first = command.config.is_marked and bool(session.claim([SUGGESTED]))
-    return text if is_first else ""
-
-
 ANSWERS: Mapping[str, Callable[[HookEvent, HookLine], str]] = {
     "session-start": _session_start,
     "prompt": _prompt,
-    "pre-compact": _pre_compact,
-    "stop": _stop,
+    "pre-compact": _end,
+    "stop": _end,
 }

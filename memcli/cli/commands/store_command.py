@@ -158,12 +158,12 @@ def run_detach(options: Options) -> int:
     Examples: memcli store detach      memcli store detach -w notes
     """
     command = command_context(options)
-    done = shared.detach(command.workspace)
-    also = "" if done.was_ours else "; another folder writes it"
-    if done.problem:
-        also = f", on this machine only: {done.problem}"
-    text = f"Detached {command.config.workspace} from {done.name} in {done.store}{also}."
-    return tell(options, command, text, done.store, name=done.name)
+    store, name, was_ours, problem = shared.detach(command.workspace)
+    also = "" if was_ours else "; another folder writes it"
+    if problem:
+        also = f", on this machine only: {problem}"
+    text = f"Detached {command.config.workspace} from {name} in {store}{also}."
+    return tell(options, command, text, store, name=name)
 
 
 def run_rename(options: Options) -> int:
