@@ -44,11 +44,6 @@ class SearchResult(Record):
     superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
 
     @property
-    def words(self) -> list[str]:
-        """Return the words of the question, as typed and as corrected."""
-        return list(self.answer.words)
-
-    @property
     def is_sure(self) -> bool:
         """Return whether a passage has enough confidence."""
         return bool(self.answer.passages) and not self.answer.is_doubtful
@@ -116,8 +111,8 @@ def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
     from memcli.search.reading_value import best_lines
 
     by_keyword = options.mode == "keyword"
-    passages = best_lines(result.answer.passages, result.words, by_keyword=by_keyword)
-    passages = without_filler(passages, result.words)
+    passages = best_lines(result.answer.passages, result.answer.words, by_keyword=by_keyword)
+    passages = without_filler(passages, result.answer.words)
     return result._replace(answer=result.answer._replace(passages=passages))
 
 

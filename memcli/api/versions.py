@@ -41,13 +41,6 @@ class Version(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 
-class Versions(Record):
-    """Lines, the newest version first."""
-
-    versions: tuple[Version, ...]
-    notices: tuple[Reason, ...]
-
-
 class _State(Record):
     """A file at a commit, and the place of the lines in it."""
 
@@ -68,8 +61,10 @@ def versions(
     first: int | None = None,
     count: int | None = None,
     here: str | None = None,
-) -> Versions:
+) -> tuple[list[Version], list[Reason]]:
     """Follow the lines of `get` back along first parents, through renames of the file.
+
+    Return the versions, the newest first, and notices.
 
     UsageError without a repository, NotFoundError if there is no such document.
     """
@@ -86,8 +81,7 @@ def versions(
     with closing(Git(named, workspace.environ)) as git:
         repository = Repository(git, workspace.config.workspace, top, workspace.environ)
         past = _Past(repository, settings, lines.source)
-        result, notices = _followed(past, now, head_of(git))
-    return Versions(tuple(result), tuple(notices))
+        return _followed(past, now, head_of(git))
 
 
 class _Past(Record):

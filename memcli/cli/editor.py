@@ -54,7 +54,7 @@ def open_passage(result: SearchResult, number: int, command: CommandContext) -> 
         raise NotFoundError(
             f"the source {passage.about.source} is no longer configured", hint="memcli config"
         )
-    open_at(file, cursor_of(passage, result.words).line, os.environ)
+    open_at(file, cursor_of(passage, result.answer.words).line, os.environ)
 
 
 def numbered_passage(result: SearchResult, number: int) -> RankedPassage:

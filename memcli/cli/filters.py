@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.cli.options import DATES, FILTER_OPTIONS, Options, check
+from memcli.cli.options import DATES, FILTER_OPTIONS, Options, check, refuse
 from memcli.errors import UsageError
 from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from memcli.cli.command_context import CommandContext
     from memcli.dates.find import DateSpan
@@ -23,14 +23,12 @@ def sync_of(options: Options, command: str) -> bool | None:
     return True if options.sync else False if options.no_sync else None
 
 
-def check_as_of(options: Options, others: Mapping[str, object]) -> None:
+def check_as_of(options: Options, *names: str) -> None:
     """Raise UsageError for an option that `--as-of` does not allow."""
-    options_set = [option for option, value in others.items() if value is not None]
-    if options.as_of is not None and options_set:
-        raise UsageError(
-            f"{options_set[0]} works on the present files and cannot be combined with --as-of",
-            hint="memcli get CITATION --as-of DATE",
-        )
+    if options.as_of is not None:
+        text = "{} works on the present files and cannot be combined with --as-of"
+        hint = "memcli get CITATION --as-of DATE"
+        refuse(options, names, text, hint)
 
 
 def filters_of(

@@ -185,11 +185,9 @@ def _run_command(arguments: Sequence[str]) -> int:
 
 def _complete(arguments: Sequence[str]) -> int:
     """Print the words that a completion script asks for."""
-    from memcli.api.workspace import current_folder
     from memcli.cli.commands.completion_command import words
 
-    candidates = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, current_folder())
-    sys.stdout.write("".join(f"{word}\n" for word in candidates))
+    sys.stdout.write("".join(f"{word}\n" for word in words(arguments, os.environ)))
     return ExitCode.OK
 
 

@@ -185,13 +185,6 @@ def topic_list() -> str:
     return f"Topics:\n{table}\n\nmemcli help TOPIC explains a topic, a command or a lint code.\n"
 
 
-def codes() -> list[str]:
-    """List the codes of `memcli lint`, each of which has a page."""
-    from memcli.lint.findings import CODES
-
-    return list(CODES)
-
-
 def page(topic: str) -> str:
     """Return the page of a topic or a code."""
     folder = HELP_FOLDER if topic in topics() else os.path.join(HELP_FOLDER, "codes")

@@ -146,7 +146,10 @@ def _write_vimgrep(result: SearchResult, command: CommandContext, shape: Shape) 
 
     terminal = command.terminal
     for passage in (*result.answer.passages, *(each.passage for each in result.expanded)):
-        name, at = command.file_from_here(*passage.about.document), cursor_of(passage, result.words)
+        name, at = (
+            command.file_from_here(*passage.about.document),
+            cursor_of(passage, result.answer.words),
+        )
         mark = mark_of(corrections_at(passage, at.line))
         text = terminal.safe_line(f"{at.text} [{mark}]" if mark else at.text)
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{text}\n"

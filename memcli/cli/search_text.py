@@ -227,7 +227,7 @@ def _more(cut: int, left: int) -> str:
 
 
 def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> Shows:
-    terminal, words = command.terminal, result.words
+    terminal, words = command.terminal, result.answer.words
     style, safe = terminal.style, terminal.safe
 
     def whole(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
@@ -297,14 +297,14 @@ def note_printed(result: SearchResult, shape: Shape) -> None:
     """Note which lines were printed for one of several questions."""
     if shape.printed is not None:
         for passage in result.answer.passages:
-            lines = _lines(passage, result.words, shape)
+            lines = _lines(passage, result.answer.words, shape)
             shape.printed.update(_key(passage, *line) for line in lines)
 
 
 def _for_screen(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> Shows:
     from memcli.render import screen
 
-    terminal, words = command.terminal, result.words
+    terminal, words = command.terminal, result.answer.words
     made = screen.Screen(
         terminal.width, terminal.style, terminal.safe, command.age_days, command.name, link
     )

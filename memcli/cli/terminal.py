@@ -46,7 +46,7 @@ class Terminal:
                 f"--color must be auto, always or never, not {color!r}",
                 hint=f"--color {nearest(color, WHEN)}",
             )
-        self._out, self._err = out, err
+        self._out, self.err = out, err
         self.quiet, self.verbose = options.quiet, options.verbose
         self._is_shown = out.isatty() or color == "always"  # here or in another program
         self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()
@@ -95,11 +95,6 @@ class Terminal:
         forced = self._environ.get("FORCE_HYPERLINK")
         return forced != "0" if forced else _opens_links(self._environ)
 
-    @property
-    def err(self) -> TextIO:
-        """Return the stream of messages, for progress lines."""
-        return self._err
-
     def write_json(self, record: Mapping[str, Any]) -> None:
         """Write a record as one line of JSON."""
         from memcli.render.jsonio import dumps
@@ -139,7 +134,7 @@ class Terminal:
         try:
             message, mark, hint = text.partition(TRY)
             text = f"{message}{mark}{self._named(hint)}"
-            self._err.write("\n".join(self._message(visible_line(text))) + "\n")
+            self.err.write("\n".join(self._message(visible_line(text))) + "\n")
         except BrokenPipeError:
             raise
         except OSError:  # if the disk of the messages is full, only they are lost

@@ -37,30 +37,30 @@ def run(options: Options) -> int:
     return 0
 
 
-def words(
-    what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: str | None
-) -> list[str]:
+def words(arguments: Sequence[str], environ: Mapping[str, str]) -> list[str]:
     """List the documents, sources or workspaces with a prefix; nothing after an error."""
     folder, prefix = (*arguments, "", "")[:2]
     try:
-        candidates = _all(what, os.path.expanduser(folder) or None, environ, cwd)
+        candidates = _all(os.path.expanduser(folder) or None, environ)
     except MemcliError:  # a message would disturb the person who is typing
         return []
     # A shell would read a name with a line end as two words.
     return [word for word in candidates if word.startswith(prefix) and word.isprintable()]
 
 
-def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str | None) -> list[str]:
+def _all(folder: str | None, environ: Mapping[str, str]) -> list[str]:
+    from memcli.api.workspace import current_folder
     from memcli.config import settings as config
-    from memcli.workspace.locate import locate
+    from memcli.workspace.locate import ENV_NAME, locate
 
+    what = environ["_MEMCLI_COMPLETE"]
     if what == "workspaces" or (folder and folder.startswith("@")):
         from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
 
         if what == "workspaces":
             return [f"{SIGN}{name}" for name in named_workspaces(environ)]
         folder = folder_of_name(folder or "", environ)
-    place = locate(folder, environ.get("MEMCLI_WORKSPACE"), cwd, home=os.path.expanduser("~"))
+    place = locate(folder, environ.get(ENV_NAME), current_folder(), home=os.path.expanduser("~"))
     settled = config.load(place.root, environ, {}, by=place.by)
     if what == "sources":
         return [source.name for source in settled.sources]

@@ -60,7 +60,7 @@ def run(options: Options) -> int:
     form = "json" if options.json else options.format
     check("--format", [form], rows.CONTEXT_FORMATS)
     wanted_sync = sync_of(options, "context")
-    check_as_of(options, {"--trace": options.trace})
+    check_as_of(options, "trace")
     command = command_context(options)
 
     from memcli.api.assemble import context_of, sharing_of

@@ -88,23 +88,22 @@ def _history(options: Options, command: CommandContext) -> int:
         raise UsageError(f"--history: {what}", hint=f"memcli get {quote(targets[0])} --history")
     from memcli.api.versions import versions
 
-    result = versions(
+    listed, notices = versions(
         command.memory, targets[0], first=options.first, count=options.lines, here=command.here
     )
     terminal = command.terminal
     if options.json:
         from memcli.render.jsonio import reason
 
-        records = [{**each._asdict(), "citation": each.citation} for each in result.versions]
-        notices = [reason(each) for each in result.notices]
-        record = {"schema": "memcli.get-history/1", "versions": records, "notices": notices}
-        terminal.write_json(record)
+        records = [{**each._asdict(), "citation": each.citation} for each in listed]
+        of_json = {"versions": records, "notices": [reason(each) for each in notices]}
+        terminal.write_json({"schema": "memcli.get-history/1", **of_json})
         return ExitCode.OK
-    for each in result.versions:
+    for each in listed:
         when = f"{each.day} ({each.commit})" if each.commit else "in no commit yet"
         terminal.write(f"==> {terminal.safe_line(f'{each.citation}  {when}')} <==\n")
         terminal.write(terminal.safe(each.text) + "\n")
-    for notice in result.notices:
+    for notice in notices:
         terminal.advise(notice)
     return ExitCode.OK
 

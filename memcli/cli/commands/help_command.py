@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memcli.cli.options import TOPICS, CommandArgument, Option, Options
-from memcli.cli.program import COMMANDS, codes, page, terminal, topics, write_page, write_topic
+from memcli.cli.program import COMMANDS, page, terminal, topics, write_page, write_topic
 from memcli.errors import UsageError
 
 ARGUMENTS = (
@@ -19,6 +19,8 @@ def run(options: Options) -> int:
 
     Examples: memcli help exit-codes      memcli help query-syntax
     """
+    from memcli.lint.findings import CODES
+
     topic = options.topic
     if options.man:
         from memcli.cli.command_help import manual
@@ -31,12 +33,12 @@ def run(options: Options) -> int:
         from memcli.cli.command_help import command_help
 
         sys.stdout.write(command_help([topic], terminal().width) + "\n")
-    elif topic in codes():
+    elif topic in CODES:
         write_page(page(topic))
     else:
         from difflib import get_close_matches
 
-        near = get_close_matches(topic, (*topics(), *COMMANDS, *codes()), n=1, cutoff=0.7)
+        near = get_close_matches(topic, (*topics(), *COMMANDS, *CODES), n=1, cutoff=0.7)
         raise UsageError(
             f"there is no topic {topic!r}", hint=f"memcli help {near[0]}" if near else "memcli help"
         )

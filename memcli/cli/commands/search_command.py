@@ -108,7 +108,7 @@ def run(options: Options) -> int:
     if len(questions) > 1:
         _check_several(options, shape)
     wanted_sync = sync_of(options, "search")
-    check_as_of(options, {"--open": options.open, "--trace": options.trace})
+    check_as_of(options, "open", "trace")
     command = command_context(options, {"search.repair": False} if options.exact else {})
     _say_joined(options, questions, command)
     _say_options_inside(options.query or (), command)
