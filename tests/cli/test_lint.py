@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.program import codes, page
+from memcli.cli.program import page
 from memcli.lint.findings import CODES
 from tests.cli.test_schemas import _checked
 from tests.commands import NewWorkspace, typed
@@ -140,5 +140,5 @@ def test_every_code_has_a_page_with_an_example_of_its_own(code: str) -> None:
 def test_pages_are_those_of_the_codes_and_hide_no_topic() -> None:
     from memcli.cli.program import HELP_FOLDER, topics
 
-    assert sorted(f.stem for f in Path(HELP_FOLDER, "codes").iterdir()) == sorted(codes())
-    assert set(codes()).isdisjoint(topics())
+    assert sorted(f.stem for f in Path(HELP_FOLDER, "codes").iterdir()) == sorted(CODES)
+    assert set(CODES).isdisjoint(topics())

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.api.changes import ChangeList, LearnedThatDay, changes
+from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import CommandArgument, Option, Options, check
@@ -14,12 +15,10 @@ from memcli.errors import ExitCode
 from memcli.history import differences
 from memcli.history.differences import MemoryChange
 from memcli.record import Record
+from memcli.render.jsonio import reason, source_of
 from memcli.render.sanitize import fence_for
+from memcli.search.question import redacted_question
 from memcli.types import AGENT, lines_of, shown
-
-if TYPE_CHECKING:
-    from memcli.api.changes import ChangeList, LearnedThatDay
-
 
 ARGUMENTS = (CommandArgument("query", "[QUERY]", "Rank the changes by this text.", list),)
 OPTIONS = (
@@ -45,10 +44,6 @@ def run(options: Options) -> int:
     check("--format", [form], rows.CHANGES_FORMATS)
     check("--by", [options.by] if options.by else [], (AGENT,))
     command = command_context(options)
-
-    from memcli.api.changes import changes
-    from memcli.search.question import redacted_question
-
     text = redacted_question(" ".join(options.query or ()), command.config)
     result = changes(
         command.memory, text,
@@ -76,25 +71,25 @@ Part = tuple[str, Sequence[str], Sequence[Section]]  # a headline, moved files, 
 
 
 def write(
-    changes: ChangeList, command: CommandContext, *, form: str, question: str, limit: int | None
+    listed: ChangeList, command: CommandContext, *, form: str, question: str, limit: int | None
 ) -> None:
     """Write the changes to stdout, then their source and warnings to stderr."""
     if form == "json":
-        _write_json(changes, command, question, limit)
+        _write_json(listed, command, question, limit)
     else:
         write_parts = _write_text if form == "text" else _write_markdown
-        write_parts(changes, command, _parts(changes, question, limit))
+        write_parts(listed, command, _parts(listed, question, limit))
     terminal = command.terminal
     terminal.flush()
-    for notice in changes.notices:
+    for notice in listed.notices:
         terminal.advise(notice)
-    if question and not changes.ranked and changes.days:
+    if question and not listed.ranked and listed.days:
         terminal.say(
-            f"Nothing from {changes.since} to {changes.until} contains a word of the question."
+            f"Nothing from {listed.since} to {listed.until} contains a word of the question."
         )
 
 
-def _write_text(changes: ChangeList, command: CommandContext, parts: Iterator[Part]) -> None:
+def _write_text(listed: ChangeList, command: CommandContext, parts: Iterator[Part]) -> None:
     terminal, style = command.terminal, command.terminal.style
     for number, (head, moves, sections) in enumerate(parts):
         gap = "\n" if number else ""
@@ -109,10 +104,10 @@ def _write_text(changes: ChangeList, command: CommandContext, parts: Iterator[Pa
                 terminal.write(f"    {terminal.safe_line(line)}\n")
 
 
-def _write_markdown(changes: ChangeList, command: CommandContext, parts: Iterator[Part]) -> None:
+def _write_markdown(listed: ChangeList, command: CommandContext, parts: Iterator[Part]) -> None:
     terminal = command.terminal
-    if changes.days:
-        terminal.write(f"# New in the notes, {changes.since} to {changes.until}\n")
+    if listed.days:
+        terminal.write(f"# New in the notes, {listed.since} to {listed.until}\n")
     for head, moves, sections in parts:
         terminal.write(f"\n## {terminal.safe_line(head)}\n")
         if moves:
@@ -125,17 +120,17 @@ def _write_markdown(changes: ChangeList, command: CommandContext, parts: Iterato
             terminal.write(f"\n### {terminal.safe_line(title)}\n\n{block}")
 
 
-def _parts(changes: ChangeList, question: str, limit: int | None) -> Iterator[Part]:
+def _parts(listed: ChangeList, question: str, limit: int | None) -> Iterator[Part]:
     """Return the lines below each headline: moved files, and sections."""
     if question:
-        for ranked in changes.ranked[: limit or RANKED]:
+        for ranked in listed.ranked[: limit or RANKED]:
             yield ranked.day, (), _sections([ranked.change], 1)
         return
-    for day in changes.days:
-        listed = ", ".join(reversed(day.commits))
+    for day in listed.days:
+        commits = ", ".join(reversed(day.commits))
         if len(day.commits) > NAMED:
-            listed = f"{len(day.commits)} commits"
-        commits = f" ({listed})" if listed else ""
+            commits = f"{len(day.commits)} commits"
+        commits = f" ({commits})" if commits else ""
         moves = [f"{shown(*each.old)} is now {shown(*each.new)}" for each in day.learned.moves]
         yield day.day + commits, moves, _sections(day.learned.changes, limit or SHOWN)
 
@@ -183,27 +178,25 @@ def _shortened(text: str, start: int) -> str:
 
 
 def _write_json(
-    changes: ChangeList, command: CommandContext, question: str, limit: int | None
+    listed: ChangeList, command: CommandContext, question: str, limit: int | None
 ) -> None:
-    from memcli.render.jsonio import reason
-
     record: dict[str, Any] = {
         "schema": "memcli.changes/1",
-        "by": changes.by,
-        "since": changes.since,
-        "until": changes.until,
+        "by": listed.by,
+        "since": listed.since,
+        "until": listed.until,
     }
     if question:
         record |= {
             "query": question,
             "ranked": [
                 {"day": each.day, "score": each.score, **_change(each.change)}
-                for each in changes.ranked[:limit]
+                for each in listed.ranked[:limit]
             ],
         }
     else:
-        record["days"] = [_day(each) for each in changes.days]
-    record["notices"] = [reason(each) for each in changes.notices]
+        record["days"] = [_day(each) for each in listed.days]
+    record["notices"] = [reason(each) for each in listed.notices]
     command.terminal.write_json(record)
 
 
@@ -225,8 +218,6 @@ def _day(day: LearnedThatDay) -> dict[str, Any]:
 
 
 def _change(change: MemoryChange) -> dict[str, Any]:
-    from memcli.render.jsonio import source_of
-
     record: dict[str, Any] = {"kind": change.kind}
     for side, passage in (("old", change.old), ("new", change.new)):
         if passage is not None:

@@ -5,21 +5,29 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from memcli.checking import TYPE_CHECKING
+from memcli.api.compact import (
+    Compaction,
+    apply_compaction,
+    check_compaction,
+    measure_recall,
+    plan_compaction,
+    undo_compaction,
+)
+from memcli.bench.summary_recall import SummaryRecall, suggested
+from memcli.cli import bench_quality
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import Option, Options, check, words_of
 from memcli.cli.side_files import own_file
+from memcli.cli.stopping import ended_by_signals
+from memcli.compaction.draft import WORTH, SummaryDraft
+from memcli.compaction.plan import CompactionPlan
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
+from memcli.markdown.evidence import WORDED
+from memcli.markdown.lineage import cited_lines, cited_name
 from memcli.render.reasons import sentence
 from memcli.render.text import counted
 from memcli.types import lines_of
-
-if TYPE_CHECKING:
-    from memcli.api.compact import Compaction
-    from memcli.bench.summary_recall import SummaryRecall
-    from memcli.compaction.draft import SummaryDraft
-    from memcli.compaction.plan import CompactionPlan
 
 SUMMARIZER = Option(
     "--summarizer", "Summarizer: extractive, command or onnx.", "HOW",
@@ -68,9 +76,6 @@ def run(options: Options) -> int:
 
 
 def _compact(options: Options, command: CommandContext) -> int:
-    from memcli.api.compact import apply_compaction, plan_compaction
-    from memcli.cli.stopping import ended_by_signals
-
     do = apply_compaction if options.apply else plan_compaction
     with ended_by_signals():  # a program that writes summaries ends together with memcli
         made = do(command.workspace, now=command.now, summarizer=options.summarizer)
@@ -82,9 +87,6 @@ def _compact(options: Options, command: CommandContext) -> int:
 
 def _recall(command: CommandContext, *, silent: bool) -> SummaryRecall | None:
     """Answer the workspace's own questions, if any, from logs and from summaries."""
-    from memcli.api.compact import measure_recall
-    from memcli.cli import bench_quality
-
     try:
         if not os.path.exists(own_file(bench_quality.QUESTIONS, command)):
             return None
@@ -110,8 +112,6 @@ def _warn(made: Compaction, command: CommandContext) -> None:
 
 
 def _verify(options: Options, command: CommandContext) -> int:
-    from memcli.api.compact import check_compaction
-
     checked = check_compaction(command.workspace)
     faults = (*checked.unread, *checked.problems)
     reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
@@ -155,8 +155,6 @@ def _verdict(summaries: int, failed: int, unread: int) -> str:
 
 
 def _undo(options: Options, command: CommandContext) -> int:
-    from memcli.api.compact import undo_compaction
-
     undone = undo_compaction(command.workspace)
     if options.json:
         _write(
@@ -186,8 +184,6 @@ def _undo(options: Options, command: CommandContext) -> int:
 def _tell(
     plan: CompactionPlan, options: Options, command: CommandContext, *, recall: SummaryRecall | None
 ) -> None:
-    from memcli.bench.summary_recall import suggested
-
     terminal, (questions, answered) = command.terminal, suggested(plan)
     if options.json:
         _write(
@@ -270,15 +266,11 @@ def _next_line(options: Options) -> str:
 
 def _mode(draft: SummaryDraft) -> str:
     """Name what wrote a summary; NORMAL if it quotes the logs."""
-    from memcli.markdown.evidence import WORDED
-
     return draft.lineage.method if draft.lineage.method in WORDED else NORMAL
 
 
 def _diff(draft: SummaryDraft) -> list[str]:
     """List what a summary keeps (+) and leaves out (-), in the order of the logs."""
-    from memcli.markdown.lineage import cited_lines, cited_name
-
     cites = [(cite, cited_name(cite.path)) for _, cite in cited_lines(draft.body)]
     added = [(c.path, c.first, "+", f"{c.text} ({name}:{lines_of(c.first, c.last)})")
              for c, name in cites]  # fmt: skip
@@ -305,8 +297,6 @@ def _recall_text(recall: SummaryRecall) -> str:
 
 def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool) -> str:
     """Return what happens to the entries, and why the rest stay as they are."""
-    from memcli.compaction.draft import WORTH
-
     tail, waiting = len(plan.tail), len(plan.waiting)
     if not plan.entries:
         return "Nothing to compact: there are no dated logs"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import ceil
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.api.assemble import Assembly, context_of, context_record, sharing_of
+from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli import search_output
 from memcli.cli.command_context import CommandContext, command_context, progress_of, warn_of_secrets
@@ -25,10 +26,6 @@ from memcli.context.parts import (
 )
 from memcli.errors import BudgetError, ExitCode
 from memcli.render.reasons import absent, match_line, sentence
-
-if TYPE_CHECKING:
-    from memcli.api.assemble import Assembly
-
 
 ARGUMENTS = (
     CommandArgument("query", "[QUERY]", "A question, or none for rules and new entries.", list),
@@ -62,9 +59,6 @@ def run(options: Options) -> int:
     wanted_sync = sync_of(options, "context")
     check_as_of(options, "trace")
     command = command_context(options)
-
-    from memcli.api.assemble import context_of, sharing_of
-
     sharing = check_shares(sharing_of(command.config))
     text = " ".join(options.query or ())
     with progress_of(command) as observe:
@@ -106,8 +100,6 @@ def write(
 def _record(
     assembly: Assembly, sharing: Sharing, command: CommandContext, *, explain: bool
 ) -> dict[str, Any]:
-    from memcli.api.assemble import context_record
-
     record = context_record(assembly, command.config, budget=sharing.budget, now=command.now)
     if explain:
         record["plan"] = {

@@ -6,17 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 
 from memcli.api.open import open_workspaces
+from memcli.api.read import Lines, RawLines, get, with_newer_lines
+from memcli.api.targets import bare
 from memcli.api.workspace import current_folder
 from memcli.api.workspaces import Selection, Workspaces
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context, warn_of_secrets
 from memcli.cli.options import AS_OF, DOCUMENTS, JSON, SEVERAL, CommandArgument, Option, Options
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, lines_of, shown
-
-if TYPE_CHECKING:
-    from memcli.api.read import Lines, RawLines
-
 
 _DIGITS = frozenset("0123456789")
 ARGUMENTS = (
@@ -123,8 +121,6 @@ def _opened(options: Options, settings: Mapping[str, Any]) -> CommandContext:
 
 def _absolute(target: str) -> str:
     """Return the absolute path of a citation; "" if it has none."""
-    from memcli.api.targets import bare
-
     return bare(target) if os.path.isabs(bare(target)) else ""
 
 
@@ -138,7 +134,6 @@ def _is_named(target: str) -> bool:
 
 def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines, CommandContext]:
     """Read lines; a named workspace answers if the open one has no such document."""
-    from memcli.api.read import get, with_newer_lines
 
     def lines(command: CommandContext) -> Lines:
         result = get(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
+from collections.abc import Sequence
+
+from memcli.api.capture import InboxEntry, inbox, settle
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import STANDARD, Option, Options
 from memcli.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memcli.api.capture import InboxEntry
 
 _ALL = "all"
 
@@ -28,8 +25,6 @@ def run(options: Options) -> int:
 
     Examples: memcli inbox      memcli inbox --keep 1,3 --drop 2
     """
-    from memcli.api.capture import inbox, settle
-
     command = command_context(options)
     entries = inbox(command.workspace)
     to_keep, dropped = _chosen(options.keep, entries), _chosen(options.drop, entries)

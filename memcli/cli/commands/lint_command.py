@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.api.lint import lint
+from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import AGENT_MEMORIES, COMMON, JSON, ONE_WORKSPACE, Option, Options, check
 from memcli.errors import ExitCode
+from memcli.lint.findings import CODES, NEXT, SECRET, Finding, Location
 from memcli.render.text import counted
 from memcli.types import lines_of
 
-if TYPE_CHECKING:
-    from memcli.lint.findings import Finding, Location
-
-    Kind = tuple[object, ...]
-
+Kind = tuple[object, ...]
 ALL = "all"
 NAMED = 3  # other places that a line names; JSON has all
 SHOWN = 3  # shown findings of one kind in the same documents; -v and JSON have all
@@ -36,9 +34,6 @@ def run(options: Options) -> int:
 
     Examples: memcli lint      memcli lint --fail-on secret,broken-link --json
     """
-    from memcli.api.lint import lint
-    from memcli.lint.findings import CODES, NEXT
-
     gate = [
         word.strip() for each in options.fail_on or () for word in each.split(",") if word.strip()
     ]
@@ -86,8 +81,6 @@ def _write_all(findings: Sequence[Finding], command: CommandContext) -> None:
 
 def _kind(finding: Finding) -> Kind:
     """Return the group of a finding: its code and documents; each secret is its own group."""
-    from memcli.lint.findings import SECRET
-
     if finding.at is None or finding.code == SECRET:
         return (str(finding),)
     return (finding.code, *((spot.source, spot.path) for spot in (finding.at, *finding.others)))
@@ -127,8 +120,6 @@ def _record(finding: Finding) -> dict[str, Any]:
 
 def _summary(documents: int, counts: dict[str, int]) -> Iterator[str]:
     """Return the counts, most frequent code first, and what to do."""
-    from memcli.lint.findings import NEXT
-
     total = sum(counts.values())
     files = counted(documents, "document")
     if not total:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from memcli.api.listing import MOST_LISTED, DocumentCount, ListedDocuments, counted, counts
+from memcli.api.listing import (
+    MOST_LISTED,
+    DocumentCount,
+    ListedDocuments,
+    counted,
+    counts,
+    list_documents,
+)
 from memcli.api.records import DocumentEntry
 from memcli.checking import Any
 from memcli.cli import options as rows
@@ -67,9 +74,6 @@ def run(options: Options) -> int:
     command = command_context(options)
     bounds = bounds_of(options, command, "ls")
     filters = filters_of(command, options, bounds)
-
-    from memcli.api.listing import list_documents
-
     with progress_of(command):
         result = list_documents(
             command.memory,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from memcli.api.ask import SearchResult
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.api.related import RelatedResult, find_related
+from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import filters_of, sync_of
@@ -11,12 +12,10 @@ from memcli.cli.options import CommandArgument, Option, Options, related_keys
 from memcli.cli.search_form import Shape, shape_of
 from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
 from memcli.errors import ExitCode, UsageError
+from memcli.render import jsonio
 from memcli.search.options import options_of
+from memcli.search.passages import passages_of
 from memcli.search.question import Question
-
-if TYPE_CHECKING:
-    from memcli.api.related import RelatedResult
-
 
 ARGUMENTS = (
     CommandArgument(
@@ -51,9 +50,6 @@ def run(options: Options) -> int:
     shape = shape._replace(brief=options.brief, is_fitted=not (options.more or options.limit))
     wanted_sync = sync_of(options, "related")
     command = command_context(options)
-
-    from memcli.api.related import find_related
-
     filters = filters_of(command, options)._replace(view=command.config("search.view"))
     search_options = options_of(command.config, filters=filters)
     with progress_of(command):
@@ -81,8 +77,6 @@ def write(result: RelatedResult, command: CommandContext, shape: Shape) -> None:
 
 
 def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) -> None:
-    from memcli.render import jsonio
-
     lines = _results(result, command, shape)
     if shape.form == "json":
         whole: dict[str, Any] = {
@@ -109,9 +103,6 @@ def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) ->
 
 def _results(result: RelatedResult, command: CommandContext, shape: Shape) -> list[dict[str, Any]]:
     """Describe each passage as search does, with the parts of its score instead of a confidence."""
-    from memcli.render import jsonio
-    from memcli.search.passages import passages_of
-
     passages, keys, made = result.answer.passages, shape.fields, []
     for passage, public in zip(passages, passages_of(passages), strict=True):
         source, path = passage.about.document

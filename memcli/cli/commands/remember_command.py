@@ -6,15 +6,22 @@ import os
 import sys
 from collections.abc import Sequence
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.api.remember import (
+    RememberOptions,
+    RememberResult,
+    ScoredParagraph,
+    record_of,
+    remember,
+    undo_remember,
+    weigh,
+)
+from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import DOCUMENTS, FILES, STANDARD, CommandArgument, Option, Options
 from memcli.errors import ExitCode, NotFoundError, UsageError
+from memcli.remember.admission import Check
 from memcli.types import MEMORY_SOURCE, cite, lines_of
-
-if TYPE_CHECKING:
-    from memcli.api.remember import RememberResult, ScoredParagraph
-    from memcli.remember.admission import Check
+from memcli.workspace.reading import decode
 
 MOST_BYTES = 1 << 20  # of standard input; a note may have far less
 _HINT = 'memcli remember "The pool of api-7 holds 60 connections"'
@@ -43,8 +50,6 @@ def run(options: Options) -> int:
 
     Examples: memcli remember "Deploys are on Tuesdays"      memcli remember - < note.md
     """
-    from memcli.api.remember import RememberOptions, record_of, remember
-
     if options.undo and options.words:
         raise UsageError("--undo takes no text", hint="memcli remember --undo")
     if options.check is not None and options.words:
@@ -117,8 +122,6 @@ def _why(check: Check) -> str:
 
 def _undo(command: CommandContext, *, as_json: bool) -> int:
     """Remove the last note; exit 1 if there is none, or if somebody changed it."""
-    from memcli.api.remember import undo_remember
-
     done = undo_remember(command.workspace)
     terminal = command.terminal
     is_gone = done.path is not None and not done.reason
@@ -143,8 +146,6 @@ _CHECK_HINT = "memcli remember --check MEMORY.md"
 
 def check(options: Options) -> int:
     """Print a score from 0 to 1 for each paragraph of a file, and the rule that refuses it."""
-    from memcli.api.remember import weigh
-
     command = command_context(options)
     text = _read(options.check, command)
     scored, notices = weigh(command.workspace, text, place=_place(options.check, command))
@@ -163,8 +164,6 @@ def check(options: Options) -> int:
 
 
 def _read(file: str, command: CommandContext) -> str:
-    from memcli.workspace.reading import decode
-
     most = command.config("files.max_bytes")
     try:
         if file == "-":
