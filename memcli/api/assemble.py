@@ -12,7 +12,16 @@ from memcli.api.usage_counts import uses
 from memcli.api.workspaces import has_fallback
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN, Config
-from memcli.context.assemble import AssembledContext, RetrievedPassages, Sharing, assemble
+from memcli.context.assemble import (
+    NEWEST_FILES,
+    AssembledContext,
+    RetrievedPassages,
+    Sharing,
+    assemble,
+    changed_parts,
+    packed_in_order,
+    tasks_of,
+)
 from memcli.context.hops import Following
 from memcli.context.parts import ALWAYS, SOFT, ContextPart
 from memcli.context.retrieve import find, fixed_of, rank_all
@@ -141,8 +150,6 @@ def session_start(
     newest entries and the most important notes follow. Private notes, and summaries of them, are
     left out; summaries replace the lines they cover.
     """
-    from memcli.context.assemble import NEWEST_FILES, changed_parts, packed_in_order, tasks_of
-
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
     freshness = ask.bring_up_to_date(memory, memory.index_model(), "keyword", sync=sync)

@@ -7,25 +7,59 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 
+from memcli.api.ask import ask_as_it_is
+from memcli.api.sync import Job, Vectors, sync
+from memcli.bench import quality as bench
+from memcli.bench import runs as gating
+from memcli.bench import traces
+from memcli.bench.compare import HINT, pooled, read_sets, sets_text
+from memcli.bench.metrics import LineCosts, score
+from memcli.bench.quality import (
+    ABLATIONS,
+    BY_PROFILE,
+    QuestionResult,
+    Variant,
+    passages,
+    percentile,
+    row,
+    run_line,
+)
+from memcli.bench.quality_text import text as text_of
+from memcli.bench.queries import Query, confirmed, read_queries
+from memcli.bench.runs import Gates, movement, pairs, read_baseline, row_of, surplus
+from memcli.bench.traces import (
+    QUALITY,
+    CheckTrace,
+    IndexState,
+    Latency,
+    QualityTrace,
+    QuestionFile,
+    SetsTrace,
+    encode,
+    this_machine,
+)
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import Options, refuse
+from memcli.cli.progress import Progress
+from memcli.cli.search_output import by_keywords, say_freshness, say_reranked
 from memcli.cli.side_files import own_file, read_text, settings_of
+from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, UsageError
+from memcli.indexing.freshness import look
+from memcli.indexing.notices import unlisted
 from memcli.record import Record
+from memcli.render.jsonio import dumps
+from memcli.search.options import InternalOptions, options_of, unobserved
+from memcli.search.pipeline import NOTHING, Answer
+from memcli.search.question import Question
+from memcli.search.retrievers import MODE_IS_KEYWORD
 from memcli.types import Filters
 
 if TYPE_CHECKING:
-    from memcli.bench.metrics import LineCosts
-    from memcli.bench.quality import QuestionResult, Variant
-    from memcli.bench.queries import Query
-    from memcli.bench.runs import Gates
-    from memcli.bench.traces import CheckTrace, IndexState, QualityTrace, SetsTrace
-    from memcli.cli.terminal import Terminal
     from memcli.search.options import Observer
-    from memcli.search.pipeline import Answer
-
+from memcli.workspace.atomic_write import write_whole
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden, so memcli never indexes it
 RUN_DEPTH = 100
@@ -35,8 +69,6 @@ def questions(
     path: str | None, command: CommandContext, *, silent: bool
 ) -> tuple[str, list[Query]]:
     """Read the confirmed questions of a file, by default the workspace's own."""
-    from memcli.bench.queries import confirmed, read_queries
-
     name = path or own_file(QUESTIONS, command)
     hint = "memcli bench quality --help" if path else "memcli bench init"
     sources = [source.name for source in command.config.sources]
@@ -55,10 +87,6 @@ def questions(
 
 def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]:
     """Update the index and its vectors, and return the time it took."""
-    from memcli.api.sync import Job, Vectors, sync
-    from memcli.cli.progress import Progress
-    from memcli.indexing.notices import unlisted
-
     terminal = command.terminal
     # Keyword search needs no vectors.
     texts = 0 if command.config("search.mode") == "keyword" else None
@@ -94,8 +122,6 @@ class Searcher:
         without: frozenset[str] = frozenset(),
     ) -> None:
         """Take the settings; `without` names stages to leave out."""
-        from memcli.search.options import InternalOptions, options_of
-
         self._command = command
         self._has_warned = self._has_warned_of_order = False
         search_options = options_of(command.config, filters=Filters())
@@ -103,11 +129,6 @@ class Searcher:
 
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
         """Answer a question as `search` does, on the day of the question."""
-        from memcli.api.ask import ask_as_it_is
-        from memcli.search.options import unobserved
-        from memcli.search.pipeline import NOTHING
-        from memcli.search.question import Question
-
         today = date.fromisoformat(day) if day else self._command.today
         try:
             question = Question.by(self._command.config, text, today)
@@ -121,9 +142,6 @@ class Searcher:
 
     def _tell(self, answer: Answer) -> None:
         """Print once why a requested semantic search or reranker did not run."""
-        from memcli.cli.search_output import by_keywords, say_reranked
-        from memcli.search.retrievers import MODE_IS_KEYWORD
-
         if answer.reranked is not None and not (answer.reranked.ran or self._has_warned_of_order):
             self._has_warned_of_order = True
             say_reranked(answer.reranked, self._command.terminal)
@@ -135,8 +153,6 @@ class Searcher:
 
     def index(self) -> IndexState:
         """Describe the index that the answers come from."""
-        from memcli.bench.traces import IndexState
-
         with self._command.workspace.store.snapshot() as snapshot:
             facts, counts = snapshot.facts, snapshot.counts()
         size = (counts.documents, counts.chunks, counts.segments, counts.embedded)
@@ -161,18 +177,11 @@ def measure(
     variants: Sequence[Variant] = (),
 ) -> Measured:
     """Ask the questions and describe the run as `memcli.bench-quality/1` does."""
-    from memcli.bench import quality as bench
-    from memcli.bench.runs import row_of
-    from memcli.bench.traces import QUALITY, Latency, QualityTrace, QuestionFile, this_machine
-
     name, queries = questions(queries_file, command, silent=silent)
     synced = {}
     if sync:
         synced = bring_up_to_date(command, silent=silent)
     else:
-        from memcli.cli.search_output import say_freshness
-        from memcli.indexing.freshness import look
-
         freshness = look(command.workspace.store, command.workspace.index_settings())
         say_freshness(freshness, command.terminal, "these answers")
     costs = bench.line_costs(command.workspace.index_settings())
@@ -208,9 +217,6 @@ def _ablation(
     costs: LineCosts,
 ) -> tuple[dict[str, object], ...]:
     """Ask the judged questions again in other ways; the first row has the current settings."""
-    from memcli.bench.metrics import score
-    from memcli.bench.quality import passages, row
-
     judged = [each for each in results if each.scores is not None]
     before = [each.scores for each in judged if each.scores is not None]
     rows = [row("as set", before, before)]
@@ -243,8 +249,6 @@ def _variants(options: Options) -> tuple[Variant, ...]:
     """Return the other ways to search that the options ask for."""
     if not options.ablate and options.compare is None:
         return ()
-    from memcli.bench.quality import ABLATIONS, BY_PROFILE
-
     names = options.compare.split(",") if options.compare is not None else []
     for name in names:
         if name not in BY_PROFILE:
@@ -259,11 +263,6 @@ def run_one(
     queries_file: str | None, options: Options, command: CommandContext, gates: Gates
 ) -> int:
     """Update the index, ask, score, compare, check the limits."""
-    from memcli.bench import runs as gating
-    from memcli.bench.quality_text import text as text_of
-    from memcli.bench.runs import movement, pairs, read_baseline
-    from memcli.render.jsonio import dumps
-
     terminal = command.terminal
     silent = not gates.is_empty and not terminal.verbose
     if options.run is not None:
@@ -272,8 +271,6 @@ def run_one(
         queries_file, command, sync=not options.no_sync, silent=silent, variants=_variants(options)
     )
     if options.run is not None:
-        from memcli.bench.quality import run_line
-
         lines = "".join(dumps(run_line(each)) + "\n" for each in measured.results)
         side_files.write_text(options.run, lines, command)
     before, trace = None, measured.trace
@@ -298,8 +295,6 @@ def _deliver(
     trace: QualityTrace | SetsTrace, text: str, options: Options, terminal: Terminal
 ) -> int:
     """Write a run as JSON or as text, then one line for each limit that it misses."""
-    from memcli.bench.traces import encode
-
     failed = trace.failed or ()
     if options.json:
         terminal.write_json(encode(trace))
@@ -314,10 +309,6 @@ WORKSPACE = "workspace"  # the workspace next to a file of questions
 
 def run_sets(options: Options, gates: Gates) -> int:
     """Run every set on its own workspace, combine the figures, check the limits."""
-    from memcli.bench import runs as gating
-    from memcli.bench.compare import HINT, pooled, read_sets, sets_text
-    from memcli.bench.quality import percentile
-
     files, before = options.queries or [], None
     _check_sets(files, options)
     if options.against is not None:
@@ -365,8 +356,6 @@ def history_folder(command: CommandContext) -> str:
 
 def read_history(folder: str, command: CommandContext) -> list[CheckTrace]:
     """Read the traces, oldest first; report and skip those that cannot be read."""
-    from memcli.bench import traces
-
     history: list[CheckTrace] = []
     for name in trace_names(folder):
         path = os.path.join(folder, name)
@@ -401,11 +390,6 @@ def trace_path(folder: str, now: str) -> str:
 
 def add_trace(folder: str, trace: CheckTrace) -> str:
     """Write a trace that only its owner can read, and delete the oldest above the limit."""
-    from memcli.bench.runs import surplus
-    from memcli.bench.traces import encode
-    from memcli.render.jsonio import dumps
-    from memcli.workspace.atomic_write import write_whole
-
     path = trace_path(folder, trace.now)
     try:
         write_whole(path, dumps(encode(trace)) + "\n")

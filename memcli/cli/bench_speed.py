@@ -15,22 +15,25 @@ from functools import partial
 from math import ceil
 from shutil import copyfile, rmtree
 
-from memcli.checking import TYPE_CHECKING
-from memcli.cli import bench_quality
+from memcli.bench import speed
+from memcli.bench.speed import InsideFigures, Process, figures, processes
+from memcli.bench.traces import SpeedTrace
+from memcli.cli import bench_quality, launch
 from memcli.cli.command_context import CommandContext
 from memcli.cli.stopping import ended_by_signals
 from memcli.config.settings import WORKSPACE_FILE
+from memcli.embedding.registry import configured_fingerprint
 from memcli.errors import UsageError
+from memcli.indexing.document import parse_or_skip
 from memcli.indexing.freshness import WAIT_SECONDS
+from memcli.indexing.indexer import text_of
+from memcli.indexing.planning import plan
+from memcli.markdown.parse import parse
 from memcli.record import Record
 from memcli.store.open import store_at
 from memcli.system import FOLDER_FLAGS, try_lock
 from memcli.types import MEMORY_SOURCE, Skip
-
-if TYPE_CHECKING:
-    from memcli.bench.speed import InsideFigures, Process
-    from memcli.bench.traces import SpeedTrace
-
+from memcli.workspace import openat
 
 MEMCLI = "from memcli.cli.main import main; main()"
 SAMPLE_TEXTS = 32  # texts to embed for the throughput
@@ -39,9 +42,6 @@ COPIED_BYTES = 64 << 20  # bytes to copy for the bandwidth, far more than the pr
 
 def measure(command: CommandContext, *, documents: int | None, runs: int) -> SpeedTrace:
     """Measure and describe as `memcli.bench-speed/1` does; `runs` are at least LEAST_RUNS."""
-    from memcli.bench.speed import figures
-    from memcli.embedding.registry import configured_fingerprint
-
     has_model = configured_fingerprint(command.workspace.encoders()) is not None
     hybrid = command.config("search.mode") != "keyword" and has_model
     with lay_out(command, documents) as place:
@@ -80,9 +80,6 @@ def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process
 
 
 def _launch(place: Place, command: Sequence[str], runs: int) -> list[Process]:
-    from memcli.bench.speed import processes
-    from memcli.cli import launch
-
     with subprocess.Popen(
         [sys.executable, "-I", "-S", launch.__file__, str(runs), *command],
         env=dict(place.environ),
@@ -114,10 +111,6 @@ def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
 
 def _in_process(command: CommandContext, place: Place, *, hybrid: bool, runs: int) -> InsideFigures:
     """Measure warm searches, the model, memory and the walk in this process."""
-    from memcli.bench.speed import InsideFigures
-    from memcli.indexing.indexer import text_of
-    from memcli.indexing.planning import plan
-
     store = store_at(place.store, command.memory.clock.now_ns)
     there = command.of(command.workspace.having(store=store))
     with store.change(wait_seconds=WAIT_SECONDS, sleep=command.memory.clock.sleep) as change:
@@ -234,8 +227,6 @@ class Place(Record):
 @contextmanager
 def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
     """Write made-up notes, or a copy of the workspace with its index, into a temporary folder."""
-    from memcli.bench import speed
-
     if left := sweep():
         copies = "a copy" if left == 1 else f"{left} copies"
         command.terminal.warn(
@@ -262,8 +253,6 @@ def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
 
 def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
     """Copy documents, settings and index of the workspace; return the copied documents."""
-    from memcli.indexing.planning import plan
-
     own = [source for source in command.config.sources if source.name == MEMORY_SOURCE]
     listing = plan(command.workspace.index_settings()._replace(sources=tuple(own)), {}).listing
     paths = [file.path for file in listing.files if _copied(command, own[0].root, file.path, notes)]
@@ -283,8 +272,6 @@ def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
 
 def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
     """Copy a document; report and skip one that cannot be read, as `memcli index` does."""
-    from memcli.workspace import openat
-
     try:
         with open(os.path.join(root, path), "rb") as document:
             text = document.read()
@@ -300,9 +287,6 @@ def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
 
 def _headings(notes: str, paths: Sequence[str]) -> list[str]:
     """Use headings of the workspace as texts to search for."""
-    from memcli.indexing.document import parse_or_skip
-    from memcli.markdown.parse import parse
-
     headings: list[str] = []
     for path in paths:
         with open(os.path.join(notes, path), encoding="utf-8", errors="replace") as file:

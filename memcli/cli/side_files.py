@@ -6,19 +6,24 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.checking import TYPE_CHECKING
+from memcli.api.ask import SearchResult
+from memcli.api.assemble import Assembly
+from memcli.api.usage_counts import uses
+from memcli.cli.command_context import CommandContext
+from memcli.context.assemble import tokens
+from memcli.context.parts import ContextPart
 from memcli.errors import Reason, UsageError
-
-if TYPE_CHECKING:
-    from memcli.api.ask import SearchResult
-    from memcli.api.assemble import Assembly
-    from memcli.cli.command_context import CommandContext
-    from memcli.context.parts import ContextPart
-    from memcli.search.options import SearchOptions
-    from memcli.search.ranked import RankedPassage
-    from memcli.search.trace import Inquiry
-    from memcli.types import Filters
-
+from memcli.markdown.segments import digest
+from memcli.render.jsonio import dumps
+from memcli.search.options import SearchOptions
+from memcli.search.pipeline import NOTHING
+from memcli.search.query import parse
+from memcli.search.ranked import RankedPassage
+from memcli.search.retrievers import RetrieverUse
+from memcli.search.trace import CONTEXT_SCHEMA, TEXT_CHARS, Inquiry, grounds, search_trace, steps
+from memcli.types import Filters
+from memcli.workspace import atomic_write
+from memcli.workspace.ignore import load_rules
 
 MOST_CHARS = 64 * 1024 * 1024  # limit for files; a history of several years is smaller
 # Settings that affect an answer.
@@ -62,8 +67,6 @@ def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = 
     folder = os.path.dirname(path)
     try:
         if is_new:
-            from memcli.workspace import atomic_write
-
             atomic_write.write_new(path, text)
             return
         if folder:
@@ -88,8 +91,6 @@ def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = 
 
 def refuse_memory(path: str, command: CommandContext) -> None:
     """Refuse a file that memcli would index as a document."""
-    from memcli.workspace.ignore import load_rules
-
     real = os.path.realpath(path)
     for source in command.config.sources:
         root = os.path.realpath(source.root)
@@ -113,8 +114,6 @@ def trace_of_search(
     result: SearchResult, command: CommandContext, options: SearchOptions, *, expand: bool
 ) -> dict[str, Any]:
     """Describe a search and its answer; with `expand`, also the lines behind summaries."""
-    from memcli.search.trace import search_trace
-
     question = result.question
     return search_trace(
         _inquiry(command, "search", question.text, options.filters, options.budget),
@@ -134,12 +133,6 @@ def trace_of_context(made: Assembly, command: CommandContext, *, budget: int) ->
     It is the trace of a search, with the parts of the context as its passages and the parts that
     did not fit. Without a query there are no retrievers and no fused scores.
     """
-    from memcli.context.assemble import tokens
-    from memcli.search.pipeline import NOTHING
-    from memcli.search.query import parse
-    from memcli.search.retrievers import RetrieverUse
-    from memcli.search.trace import CONTEXT_SCHEMA, grounds
-
     question, assembled = made.question, made.assembled
     text = question.text if question else ""
     inquiry = _inquiry(command, "context", text, made.filters, budget)
@@ -169,9 +162,6 @@ def trace_of_context(made: Assembly, command: CommandContext, *, budget: int) ->
 
 
 def _part(rank: int, part: ContextPart, passages: Sequence[RankedPassage]) -> dict[str, Any]:
-    from memcli.markdown.segments import digest
-    from memcli.search.trace import TEXT_CHARS, steps
-
     # The part is shown because of this passage.
     of_part = (each for each in passages if each.about.chunk_id in part.chunk_ids)
     trace = next((each.trace for each in of_part if each.score == part.score), ())
@@ -194,8 +184,6 @@ def _inquiry(
     command: CommandContext, name: str, text: str, filters: Filters, budget: int | None
 ) -> Inquiry:
     """Describe what a command was asked; UsageError for several workspaces."""
-    from memcli.search.trace import Inquiry
-
     if command.memory.members:
         raise UsageError(
             "--trace works on one workspace, and this search has several",
@@ -205,14 +193,10 @@ def _inquiry(
     flags = {name: value for name, value in settings.items() if origins[name].origin == "flag"}
     accesses = None
     if command.config("access.count"):
-        from memcli.api.usage_counts import uses
-
         accesses = uses(command.memory).revision
     return Inquiry(text, command.now, filters, budget, flags, settings, accesses)
 
 
 def write_trace(path: str, record: dict[str, Any], command: CommandContext) -> None:
     """Write a trace to a file outside the workspace."""
-    from memcli.render.jsonio import dumps
-
     write_text(path, dumps(record) + "\n", command)

@@ -5,25 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from memcli.checking import TYPE_CHECKING
+from memcli.api.ask import ask
+from memcli.api.assemble import context_of, sharing_of
+from memcli.bench import calibration, compare, drafts, replay, runs
+from memcli.bench.calibration import FIRST, Sample, sample_of
+from memcli.bench.metrics import Range
+from memcli.bench.quality import passages
+from memcli.bench.queries import Query
+from memcli.bench.replay import SearchTrace
+from memcli.bench.runs import Gates, parse_gate, read_run, read_trace, worst
+from memcli.bench.speed import LEAST_RUNS, slower, text
+from memcli.bench.traces import CHECK, CheckTrace, decode, encode
 from memcli.cli import bench_quality, side_files
 from memcli.cli import options as rows
 from memcli.cli.bench_quality import Searcher
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import FILES, STANDARD, CommandArgument, GroupCommand, Option, Options
+from memcli.cli.search_output import say_freshness
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, NotFoundError, UsageError
+from memcli.indexing.freshness import Freshness
+from memcli.search.options import options_of
+from memcli.search.question import Question
+from memcli.search.ranked import RankedPassage
+from memcli.search.trace import recorded_filters
+from memcli.store.records import Scope
 from memcli.types import shown
-
-if TYPE_CHECKING:
-    from memcli.bench.calibration import Sample
-    from memcli.bench.metrics import Range
-    from memcli.bench.queries import Query
-    from memcli.bench.replay import SearchTrace
-    from memcli.bench.traces import CheckTrace
-    from memcli.indexing.freshness import Freshness
-    from memcli.search.ranked import RankedPassage
-
 
 ABOUT = "Measure search on your own questions."
 USUAL = ""
@@ -38,8 +45,6 @@ def run_quality(options: Options) -> int:
 
     Examples: memcli bench quality questions.jsonl      memcli bench quality a.jsonl b.jsonl
     """
-    from memcli.bench.runs import Gates, parse_gate
-
     if options.max_drop is not None and options.baseline is None:
         raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
     gates = Gates(
@@ -64,8 +69,6 @@ def run_init(options: Options) -> int:
 
     Examples: memcli bench init -w notes      memcli bench init --out questions.jsonl
     """
-    from memcli.bench import drafts
-
     if options.limit < 1:
         raise UsageError(
             f"--limit counts from 1, not {options.limit}", hint="memcli bench init --help"
@@ -98,9 +101,6 @@ def run_compare(options: Options) -> int:
 
     Examples: memcli bench compare old.json new.json      memcli bench compare a b --json
     """
-    from memcli.bench import compare
-    from memcli.bench.runs import read_trace
-
     terminal = Terminal.of_process(options)
     hint = "memcli bench quality QUERIES.jsonl --json > results.json"
     old, new = (
@@ -132,8 +132,6 @@ def run_check(options: Options) -> int:
     command = command_context(options)
     trace = _measured(options, command)
     if options.json:
-        from memcli.bench.traces import encode
-
         command.terminal.write_json(encode(trace))
     else:
         _speak(trace, command)
@@ -142,11 +140,6 @@ def run_check(options: Options) -> int:
 
 def _measured(options: Options, command: CommandContext) -> CheckTrace:
     """Make the trace of this run and put it into the history."""
-    from memcli.bench import runs
-    from memcli.bench.runs import worst
-    from memcli.bench.speed import slower
-    from memcli.bench.traces import CHECK, CheckTrace
-
     folder = bench_quality.history_folder(command)
     side_files.refuse_memory(bench_quality.trace_path(folder, command.now), command)
     earlier = bench_quality.read_history(folder, command)
@@ -201,8 +194,6 @@ def run_report(options: Options) -> int:
     Examples: memcli bench report      memcli bench report --html report.html
     """
     from memcli.bench import report
-    from memcli.bench.runs import read_run
-    from memcli.bench.traces import encode
 
     command = command_context(options)
     hint = "memcli bench quality QUERIES.jsonl --json > results.json"
@@ -242,8 +233,6 @@ def run_speed(options: Options) -> int:
 
     Examples: memcli bench speed      memcli bench speed --documents 1000 --json
     """
-    from memcli.bench.speed import LEAST_RUNS, text
-    from memcli.bench.traces import encode
     from memcli.cli.bench_speed import measure as measure_speed
 
     if os.name != "posix":
@@ -281,10 +270,6 @@ def run_replay(options: Options) -> int:
 
     Examples: memcli bench replay before.json      memcli bench replay before.json --json
     """
-    from memcli.bench import replay
-    from memcli.bench.traces import decode
-    from memcli.cli.search_output import say_freshness
-
     before = replay.read(
         side_files.read_text(options.trace, "memcli search QUERY --trace FILE"), options.trace
     )
@@ -306,11 +291,6 @@ def run_replay(options: Options) -> int:
 def _search(
     before: SearchTrace, command: CommandContext, *, no_sync: bool
 ) -> tuple[Freshness, object]:
-    from memcli.api.ask import ask
-    from memcli.search.options import options_of
-    from memcli.search.question import Question
-    from memcli.search.trace import recorded_filters
-
     expand = before.expanded is not None
     search_options = options_of(
         command.config,
@@ -332,8 +312,6 @@ def _search(
 def _context(
     before: SearchTrace, command: CommandContext, *, no_sync: bool
 ) -> tuple[Freshness, object]:
-    from memcli.api.assemble import context_of, sharing_of
-
     text, sharing = before.query or "", sharing_of(command.config)
     sync = False if no_sync else None
     assembly = context_of(command.memory, text, command.question_time, sharing, sync=sync)
@@ -351,8 +329,6 @@ def run_calibrate(options: Options) -> int:
 
     Examples: memcli bench calibrate questions.jsonl      memcli bench calibrate --dry-run
     """
-    from memcli.bench import calibration
-
     command = command_context(options)
     name, queries = bench_quality.questions(options.queries, command, silent=False)
     judged = [query for query in queries if query.relevant]
@@ -428,9 +404,6 @@ def _samples(command: CommandContext, judged: Sequence[Query]) -> tuple[str, lis
 
 def _answered(search: Searcher, query: Query, *, is_whole: bool) -> tuple[str, Sample]:
     """Ask one question; an answer without the judged lines is never right."""
-    from memcli.bench.calibration import FIRST, sample_of
-    from memcli.bench.quality import passages
-
     left: dict[str, Sequence[RankedPassage]] = {}
     answer = search(query.text, query.date, left.__setitem__)
     first = passages(answer)[:FIRST]
@@ -447,9 +420,6 @@ def _answered(search: Searcher, query: Query, *, is_whole: bool) -> tuple[str, S
 
 def _chunks(command: CommandContext) -> list[tuple[Range, int]]:
     """Return the lines of every chunk, with its number."""
-    from memcli.bench.metrics import Range
-    from memcli.store.records import Scope
-
     with command.workspace.store.snapshot() as snapshot:
         excerpts = snapshot.excerpts_of(list(snapshot.known()), Scope())
         abouts = [excerpt.about for excerpt in excerpts]
