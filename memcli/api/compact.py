@@ -6,26 +6,30 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 
-from memcli.checking import TYPE_CHECKING
+from memcli.api.ask import begin_vector, model_groups
+from memcli.api.workspace import Workspace
+from memcli.api.workspaces import Workspaces
+from memcli.bench.queries import Query
+from memcli.bench.summary_recall import SummaryRecall, recall
 from memcli.compaction import folder
 from memcli.compaction.draft import CompactionSettings
 from memcli.compaction.external_summarizer import Wording, program
+from memcli.compaction.plan import CompactionPlan, make_plan
 from memcli.compaction.similarity import embedder
-from memcli.compaction.summaries import Problem, Summary, last_run
+from memcli.compaction.summaries import Problem, Summary, last_run, problems
+from memcli.config.settings import Config
 from memcli.errors import ConfigError, MemcliError, Reason, RetrieverError, UsageError
 from memcli.indexing.freshness import WAIT_SECONDS
 from memcli.markdown.evidence import BY_MODEL
 from memcli.record import Record
+from memcli.search.expansion import search_expanded
+from memcli.search.options import BUDGET_LIMIT, options_of
+from memcli.search.pipeline import search
+from memcli.search.question import Question
+from memcli.search.validity import scope_of
+from memcli.store.port import Snapshot
 from memcli.store.records import Key, RetrieverResults
 from memcli.types import Filters, KnownFile, Skip, TermQuery
-
-if TYPE_CHECKING:
-    from memcli.api.workspace import Workspace
-    from memcli.bench.queries import Query
-    from memcli.bench.summary_recall import SummaryRecall
-    from memcli.compaction.plan import CompactionPlan
-    from memcli.config.settings import Config
-    from memcli.store.port import Snapshot
 
 VIEWS = ("raw", "active")
 EXTRACTIVE = "extractive"  # sentences copied from the logs
@@ -69,8 +73,6 @@ def plan_compaction(
     they are read already. UsageError if a summary cannot be read: its lines would be summarised
     again.
     """
-    from memcli.compaction.plan import make_plan
-
     holdings = holdings or _holdings(workspace)
     _refuse_unread(holdings)
     config = workspace.config
@@ -154,14 +156,6 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
 
     The index is not updated; `today` is for questions without a day.
     """
-    from memcli.api.ask import begin_vector, model_groups
-    from memcli.api.workspaces import Workspaces
-    from memcli.bench.summary_recall import SummaryRecall, recall
-    from memcli.search.expansion import search_expanded
-    from memcli.search.options import BUDGET_LIMIT, options_of
-    from memcli.search.pipeline import search
-    from memcli.search.question import Question
-
     raw, active = (options_of(workspace.config, filters=Filters(view=view)) for view in VIEWS)
     raw = raw._replace(limit=BUDGET_LIMIT)
     index = workspace.index_model()
@@ -190,8 +184,6 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
 
 def _tokens(snapshot: Snapshot, view: str) -> int:
     """Count the tokens of everything that a search with this use of summaries can find."""
-    from memcli.search.validity import scope_of
-
     scope = scope_of(Filters(view=view), snapshot.supports())
     documents = [(document.source, document.path) for document in snapshot.documents(scope)]
     chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, scope)]
@@ -201,8 +193,6 @@ def _tokens(snapshot: Snapshot, view: str) -> int:
 
 def check_compaction(workspace: Workspace) -> SummaryCheck:
     """Check every summary against its source lines."""
-    from memcli.compaction.summaries import problems
-
     holdings = _holdings(workspace)
     return SummaryCheck(holdings.summaries, tuple(problems(holdings.summaries)), _unread(holdings))
 

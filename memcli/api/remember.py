@@ -8,12 +8,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
+from memcli.api.read import Lines, get
 from memcli.api.similar_lines import SimilarLines, length, windows
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.api.workspace import Workspace
+from memcli.api.workspaces import Workspaces
+from memcli.checking import Any
 from memcli.config.settings import check_sum
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError
+from memcli.markdown.lineage import is_place
 from memcli.markdown.links import CORRECTS, corrected_lines
 from memcli.markdown.parse import parse
+from memcli.markdown.units import units, with_speaker
 from memcli.record import Record, plain
 from memcli.remember import admission, append
 from memcli.remember.admission import (
@@ -30,11 +35,9 @@ from memcli.remember.note_score import GateWeights
 from memcli.remember.restated import restates
 from memcli.secrets.finding import redacted
 from memcli.types import MEMORY_SOURCE, cite, shown
+from memcli.workspace.ignore import is_markdown, load_rules
+from memcli.workspace.locate import MEMORY_FOLDER
 from memcli.workspace.reading import decode
-
-if TYPE_CHECKING:
-    from memcli.api.read import Lines
-    from memcli.api.workspace import Workspace
 
 TODAY = "today"
 MOST_CORRECTED = 20  # lines
@@ -208,9 +211,6 @@ def _say_the_same(one: str, other: str) -> bool:
 
 def _lines(workspace: Workspace, citation: str) -> Lines:
     """Read the lines of a citation; NotFoundError if they are gone."""
-    from memcli.api.read import get
-    from memcli.api.workspaces import Workspaces
-
     return get(Workspaces(workspace), citation)
 
 
@@ -253,8 +253,6 @@ def _corrected(workspace: Workspace, citation: str) -> str:
 
 def _one_note(workspace: Workspace, citation: str) -> str:
     """Return the text of the item or paragraph with these lines; UsageError if there is not one."""
-    from memcli.markdown.units import units, with_speaker
-
     path, cited = _cited(citation)
     parsed = parse(_lines(workspace, path).text)
     notes, is_heading, after = [], False, ""
@@ -429,9 +427,6 @@ def root_of(workspace: Workspace) -> str:
 
 def _path_of(workspace: Workspace, options: RememberOptions, now: datetime) -> str:
     """Return the path for a note; UsageError if no search would read that file."""
-    from memcli.markdown.lineage import is_place
-    from memcli.workspace.ignore import is_markdown, load_rules
-    from memcli.workspace.locate import MEMORY_FOLDER
     from memcli.workspace.vaults import daily_note
 
     if not workspace.config.is_marked:
@@ -482,8 +477,6 @@ def weigh(
     `place` is its (source, path) if it is a document of the workspace: memcli does not compare it
     with itself. The second value lists what could not be compared.
     """
-    from memcli.markdown.units import units, with_speaker
-
     settings, similar = (
         admission_settings(workspace, is_gated=True, was_shown=None),
         SimilarLines(workspace),

@@ -6,15 +6,19 @@ from collections.abc import Iterator, Sequence
 from math import fsum
 from operator import mul
 
-from memcli.checking import TYPE_CHECKING
+from memcli.api.ask import bring_up_to_date
+from memcli.api.workspace import Workspace
+from memcli.api.workspaces import Workspaces
+from memcli.embedding.encoders import IndexModel
+from memcli.embedding.models import is_readable, known
 from memcli.errors import MemcliError, Reason
 from memcli.language.facts import containment, facets_of, jaccard
+from memcli.markdown.parse import parse
+from memcli.markdown.units import units, with_speaker
 from memcli.remember.admission import SimilarLine
+from memcli.search.recall import RecallBounds, recall, scope_within
+from memcli.search.related import words_of
 from memcli.types import EMPTY, PRIVATE, Candidate, Filters
-
-if TYPE_CHECKING:
-    from memcli.api.workspace import Workspace
-    from memcli.embedding.encoders import IndexModel
 
 LOOKED_AT = 20  # chunks from each retriever
 COMPARED = 8  # lines compared by vectors: about 5 ms each
@@ -25,9 +29,6 @@ class SimilarLines:
 
     def __init__(self, workspace: Workspace) -> None:
         """Update the index as for a search; `notices` list what cannot be compared."""
-        from memcli.api.ask import bring_up_to_date
-        from memcli.api.workspaces import Workspaces
-
         self._workspace = workspace
         self.notices: tuple[Reason, ...] = ()
         self._index: IndexModel | None = None
@@ -44,8 +45,6 @@ class SimilarLines:
     @property
     def knows_cosines(self) -> bool:
         """Return whether the vectors are of a model whose cosines were calibrated here."""
-        from memcli.embedding.models import known
-
         fingerprint = self._index.fingerprint if self._index else None
         return bool(fingerprint and known(fingerprint).calibration)
 
@@ -59,9 +58,6 @@ class SimilarLines:
 
 
 def _recalled(workspace: Workspace, text: str, index: IndexModel) -> Sequence[Candidate]:
-    from memcli.search.recall import RecallBounds, recall, scope_within
-    from memcli.search.related import words_of
-
     query, vector = words_of(text), None
     if _reads(workspace, text, index):
         vector = workspace.query_encoder.encode_query(text, index).blob
@@ -80,8 +76,6 @@ def _recalled(workspace: Workspace, text: str, index: IndexModel) -> Sequence[Ca
 
 def _reads(workspace: Workspace, text: str, index: IndexModel) -> bool:
     """Return whether the index has vectors of a model that can read the text."""
-    from memcli.embedding.models import is_readable
-
     if index.fingerprint is None or workspace.config("search.mode") == "keyword":
         return False
     return is_readable(text, index.fingerprint)
@@ -89,9 +83,6 @@ def _reads(workspace: Workspace, text: str, index: IndexModel) -> bool:
 
 def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
     """Yield the items and paragraphs of a chunk, and every run of lines as long as the note."""
-    from memcli.markdown.parse import parse
-    from memcli.markdown.units import units, with_speaker
-
     about, lines = candidate.about, candidate.text.split("\n")
     is_private = about.scope == PRIVATE
     for block in parse(candidate.text).blocks:

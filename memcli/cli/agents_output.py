@@ -7,13 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memcli.agents.detect import ABSENT, BY_HAND, EDITED, GONE, INSTALLED, OUT_OF_DATE, UNREADABLE
+from memcli.agents.plan import FileChange, InstallPlan
 from memcli.agents.table import HOOKS, MCP, PARTS, SCOPES, Agent
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
+from memcli.cli.terminal import Terminal
 from memcli.render.text import PLAIN
-
-if TYPE_CHECKING:
-    from memcli.agents.plan import FileChange, InstallPlan
-    from memcli.cli.terminal import Terminal
 
 AROUND = 1  # lines shown around a change; few, because settings contain other programs' keys
 _RED, _GREEN = "\x1b[31m", "\x1b[32m"

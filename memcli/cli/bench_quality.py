@@ -313,18 +313,18 @@ def run_sets(options: Options, gates: Gates) -> int:
     _check_sets(files, options)
     if options.against is not None:
         before = read_sets(side_files.read_text(options.against, HINT), options.against)
-    traces, rows, times = {}, [], []
+    by_name, rows, times = {}, [], []
     silent = not gates.is_empty and not options.verbose
     for name, file in zip(_names(files), files, strict=True):
         beside = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
         folders = options.workspace or ([beside] if os.path.isdir(beside) else [])
         command = command_context(options.having(workspace=folders))
         measured = measure(file, command, sync=not options.no_sync, silent=True)
-        traces[name] = measured.trace
+        by_name[name] = measured.trace
         rows += [row._replace(id=f"{name} {row.id}") for row in measured.trace.queries]
         times += [each.milliseconds for each in measured.results]
         command.memory.close()
-    trace = pooled(traces, before, command.now)
+    trace = pooled(by_name, before, command.now)
     means = {name: each.mean for name, each in trace.pooled.metrics.items()}
     failed = gating.failures(gates, means, rows, None, percentile(times, 0.95))
     text = "" if silent else sets_text(trace)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memcli.api.several_workspaces import attempt
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
+from memcli.cli.command_context import CommandContext
 from memcli.errors import ExitCode
-
-if TYPE_CHECKING:
-    from memcli.cli.command_context import CommandContext
+from memcli.render import jsonio
 
 
 def each(
@@ -26,8 +25,6 @@ def each(
     exit code that is not 0 counts. As JSON, it writes one object of `memcli.WHAT-several/1` with
     all records.
     """
-    from memcli.render import jsonio
-
     records: list[dict[str, Any]] = []
     codes: list[int] = []
     terminal = command.terminal

@@ -13,15 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from memcli.checking import TYPE_CHECKING
+from memcli.api.ask import SearchResult
+from memcli.cli.command_context import CommandContext
 from memcli.cli.stopping import ended_by_signals, unheeded
 from memcli.errors import NotFoundError, UsageError
 from memcli.render.text import counted
-
-if TYPE_CHECKING:
-    from memcli.api.ask import SearchResult
-    from memcli.cli.command_context import CommandContext
-    from memcli.search.ranked import RankedPassage
+from memcli.search.cursor import cursor_of
+from memcli.search.ranked import RankedPassage
 
 VARIABLES = ("MEMCLI_EDITOR", "VISUAL", "EDITOR")
 
@@ -46,8 +44,6 @@ def open_passage(result: SearchResult, number: int, command: CommandContext) -> 
 
     NotFoundError if there are fewer passages, or the source is no longer configured; see `open_at`.
     """
-    from memcli.search.cursor import cursor_of
-
     passage = numbered_passage(result, number)
     file = command.file_of(*passage.about.document)
     if file is None:

@@ -12,22 +12,21 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any
 
-from memcli.checking import TYPE_CHECKING
+from memcli.api.ask import SearchResult
 from memcli.cli import editor
 from memcli.cli import options as rows
+from memcli.cli.command_context import CommandContext
 from memcli.cli.editor import attended
 from memcli.cli.options import Options, words_of
+from memcli.cli.search_form import Shape
+from memcli.cli.search_output import described, say, say_index, say_match
+from memcli.cli.search_run import SearchRequest
 from memcli.errors import ExitCode, UsageError
 from memcli.render.jsonio import RESULT_KEYS
 from memcli.render.sanitize import visible_line
 from memcli.render.template import parse
 from memcli.render.width import shortened
-
-if TYPE_CHECKING:
-    from memcli.api.ask import SearchResult
-    from memcli.cli.command_context import CommandContext
-    from memcli.cli.search_run import SearchRequest
-    from memcli.search.question import Question
+from memcli.search.question import Question
 
 # One line per passage: its rank (hidden in fzf), and its citation for the preview.
 ENTRY = r"{rank}\t{file}:{start_line}-{end_line}\t{date}\t{heading_path}"
@@ -45,8 +44,6 @@ def choose(question: Question | None, request: SearchRequest, repeated: Sequence
 
     Without a question, fzf runs a search at every key, with the `repeated` words of the line.
     """
-    from memcli.cli.search_output import described
-
     command, shape = request.command, request.shape
     if not (sys.stdin and sys.stdin.isatty() and command.terminal.err_is_terminal):
         words = quote(question.text) if question else "QUERY"
@@ -72,10 +69,6 @@ def _chosen(
 ) -> tuple[SearchResult, int] | None:
     """Return an answer and the rank of the chosen passage."""
     from shutil import which
-
-    from memcli.cli.search_form import Shape
-    from memcli.cli.search_output import described, say, say_index, say_match
-    from memcli.search.question import Question
 
     command, options, fzf = request.command, request.line, which("fzf")
     if question is None:

@@ -16,13 +16,16 @@ from typing import Any
 
 from memcli.api.sync import Job, RunResult, Vectors, embed_next, files_of, sync
 from memcli.api.workspace import ENCODER_SETTINGS, local
-from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
+from memcli.cli.terminal import Terminal
 from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
+from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import AwayError, BusyError, ExitCode, MemcliError, NotFoundError, Reason
 from memcli.indexing import watcher
 from memcli.indexing.change_detector import ChangeDetector
+from memcli.indexing.indexer import Report
 from memcli.indexing.notices import skipped, unlisted, without_vectors
 from memcli.record import plain
 from memcli.render.reasons import sentence
@@ -30,13 +33,6 @@ from memcli.render.text import counted
 from memcli.store.lock import watching
 from memcli.store.run_records import WatchRecord
 from memcli.types import Skip, shown
-
-if TYPE_CHECKING:
-    from memcli.cli.command_context import CommandContext
-    from memcli.cli.terminal import Terminal
-    from memcli.embedding.encoders import OpenedEncoder
-    from memcli.indexing.indexer import Report
-
 
 # How long to wait for another writer; then the run counts as failed and is repeated.
 LOCK_WAIT_SECONDS = 2.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from memcli.api.ask import ask
 from memcli.api.assemble import context_of, sharing_of
-from memcli.bench import calibration, compare, drafts, replay, runs
+from memcli.bench import calibration, compare, drafts, replay, report, runs
 from memcli.bench.calibration import FIRST, Sample, sample_of
 from memcli.bench.metrics import Range
 from memcli.bench.quality import passages
@@ -193,8 +193,6 @@ def run_report(options: Options) -> int:
 
     Examples: memcli bench report      memcli bench report --html report.html
     """
-    from memcli.bench import report
-
     command = command_context(options)
     hint = "memcli bench quality QUERIES.jsonl --json > results.json"
     if options.runs:
@@ -216,9 +214,7 @@ def run_report(options: Options) -> int:
         record = {"schema": "memcli.bench-report/1", "runs": encode(history)}
         terminal.write_json(record)
     else:
-        from memcli.bench.report import text
-
-        terminal.write(terminal.safe(text(shown)))
+        terminal.write(terminal.safe(report.text(shown)))
     return ExitCode.OK
 
 

@@ -6,13 +6,16 @@ import os
 
 from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context
+from memcli.cli.commands.config_command import write_new
 from memcli.cli.options import STANDARD, Option, Options
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import WORKSPACE_FILE, user_file
 from memcli.errors import ExitCode, UsageError
 from memcli.render.text import counted
 from memcli.types import MEMORY_SOURCE
+from memcli.workspace.agent_memories import OPEN, find
 from memcli.workspace.dating import path_days
+from memcli.workspace.discover import discover
 from memcli.workspace.locate import ENV_NAME, Environment, mark_of
 
 OPTIONS = (
@@ -29,8 +32,6 @@ def run(options: Options) -> int:
 
     Examples: memcli init      memcli init --user
     """
-    from memcli.cli.commands.config_command import write_new
-
     if options.user:
         if options.json or options.workspace:
             raise UsageError(
@@ -57,9 +58,6 @@ def run(options: Options) -> int:
 
 def _record(command: CommandContext, mark: str) -> dict[str, Any]:
     """Describe what memcli searches here, and which agents keep notes about it."""
-    from memcli.workspace.agent_memories import OPEN, find
-    from memcli.workspace.discover import discover
-
     config, settings = command.config, command.workspace.index_settings()
     listing = discover(
         config.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
