@@ -104,7 +104,7 @@ class BaseChange(ABC):
                 self._put_embedded(revision)
 
     def check(self, summary: str, checks: Sequence[LineCheck]) -> None:
-        known = self._line_checks(summary)
+        known = self.line_checks(summary)
         if known and known != list(checks):
             with self.transaction():
                 self._put_line_checks(summary, checks)
@@ -158,7 +158,7 @@ class BaseChange(ABC):
         """Count documents, chunks, segments, and segments that are left out."""
 
     @abstractmethod
-    def _line_checks(self, summary: str) -> list[LineCheck]:
+    def line_checks(self, summary: str) -> list[LineCheck]:
         """Read where the source lines of a summary were looked for last."""
 
     @abstractmethod

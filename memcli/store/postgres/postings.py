@@ -86,13 +86,10 @@ class Postings:
             self.look_up(distinct)
             return frozenset(term for term in distinct if self.holders(term))
         queries = [_any(self._of(spellings(term))) for term in distinct]
-        values = Values()
         rows = self._connection.rows(
-            "select x.no from unnest("
-            f"{values(queries)}::tsquery[]) with ordinality x(query, no) where exists (select 1"
-            f" from memcli.keywords k where k.workspace = {values(self._workspace)}"
-            " and k.words @@ x.query)",
-            values,
+            "select x.no from unnest($2::tsquery[]) with ordinality x(query, no) where exists"
+            " (select 1 from memcli.keywords k where k.workspace = $1 and k.words @@ x.query)",
+            (self._workspace, queries),
         )
         occurring = {distinct[int(number) - 1] for (number,) in rows}
         return frozenset(occurring | {t for t in distinct if self._in_long(spellings(t))})
@@ -124,11 +121,10 @@ class Postings:
         if all(self._knows(term) for term in terms):
             return set.intersection(*map(self.holders, terms))
         query = " & ".join(_any(self._of(spellings(term))) for term in terms)
-        values = Values()
         rows = self._connection.rows(
-            f"select k.chunk from memcli.keywords k where k.workspace = {values(self._workspace)}"
-            f" and k.words @@ {values(query)}::tsquery",
-            values,
+            "select k.chunk from memcli.keywords k where k.workspace = $1 and k.words @@"
+            " $2::tsquery",
+            (self._workspace, query),
         )
         chunks = {chunk for (chunk,) in rows}
         every = [{c for s in spellings(t) for c in self._in_long([s])} for t in terms]
@@ -148,12 +144,11 @@ class Postings:
         queries = [_any(self._of(spellings(term))) for term in terms]
         if not queries:
             return []
-        values = Values()
         ((count,),) = self._connection.rows(
             "select coalesce(json_agg((select count(*) from memcli.keywords k where k.workspace ="
-            f" {values(self._workspace)} and k.words @@ x.query) order by x.no), '[]') from"
-            f" unnest({values(queries)}::tsquery[]) with ordinality x(query, no)",
-            values,
+            " $1 and k.words @@ x.query) order by x.no), '[]') from unnest($2::tsquery[])"
+            " with ordinality x(query, no)",
+            (self._workspace, queries),
         )
         return [
             number + len(self._in_long(spellings(term)))
@@ -311,12 +306,10 @@ class ChunkPlaces:
             self._scope, self._tried, self._places, self._promised = scope, set(), {}, None
 
     def _asking(self, chunk_ids: Collection[int]) -> Statement:
-        values = Values()
-        test = within(self._scope, values, self._workspace)
+        values = Values([self._workspace])
         return Statement(
-            f"select c.id, {PLACED} from {NAMED_CHUNKS} where c.workspace ="
-            f" {values(self._workspace)} and c.id = any({values([*chunk_ids])}::bigint[])"
-            f"{f' and {test}' if test else ''}",
+            f"select c.id, {PLACED} from {NAMED_CHUNKS} where c.workspace = $1"
+            f" and c.id = any({values([*chunk_ids])}::bigint[]){within(self._scope, values)}",
             values,
         )
 

@@ -108,11 +108,9 @@ class SharedRebuild(SharedWriter):
                     Statement("select memcli.drop_workspace($1)", (old,)),
                 )
             )
-            main.become(
-                main.row._replace(
-                    id=side.id, revision=revision, next_id=side.next_id, chunks=side.chunks,
-                    words=side.words, meta=dict(self._meta),
-                )
+            main.row = main.row._replace(
+                id=side.id, revision=revision, next_id=side.next_id, chunks=side.chunks,
+                words=side.words, meta=self.row.meta,
             )  # fmt: skip
 
 

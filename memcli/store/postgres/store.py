@@ -75,10 +75,8 @@ class PostgresStore:
 
     def describe(self) -> StoreDescription:
         size = 0
-        with suppress(IndexMissingError, StoreError), self._opened() as (connection, row):
-            from memcli.store.postgres.counting import bytes_of
-
-            size = bytes_of(connection, row.id)
+        with suppress(IndexMissingError, StoreError), self.snapshot() as reader:
+            size = reader.bytes()
         return StoreDescription(f"{self.address.masked} ({self.name})", "pgvector", size, "")
 
     def exists(self) -> bool:
@@ -126,8 +124,8 @@ class PostgresStore:
         return self._beside.store if self.origin else None
 
     def copy_to(self, path: str) -> None:
-        with self._opened() as (connection, row), translated(self.address):
-            _copy(connection, row, self._beside.at(path))
+        with self.snapshot() as reader, translated(self.address):
+            _copy(reader, self._beside.at(path))
 
     def close(self) -> None:
         self._pool.close()
@@ -138,7 +136,7 @@ class PostgresStore:
     def _leased(
         self, *, wait_seconds: float, sleep: Sleep
     ) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        from memcli.store.postgres.writer import lease
+        from memcli.store.postgres.lease import lease
 
         with self._beside.store.locked(wait_seconds=wait_seconds, sleep=sleep):
             with translated(self.address):
@@ -205,24 +203,22 @@ class PostgresStore:
 BATCH = 1000  # vectors in memory at once
 
 
-def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
+def _copy(reader: SharedReader, store: Store) -> None:
     """Copy the whole content of a workspace into another store."""
-    from memcli.store.postgres import lineage, vectors
-    from memcli.store.postgres.counting import read_known
+    from memcli.store.postgres import vectors
     from memcli.store.postgres.rows import encoder_of, read_documents
 
-    facts = row.facts
+    facts, connection = reader.facts, reader.connection
     with store.change(wait_seconds=0.0, sleep=_never) as change:
         with change.together():
-            every = read_known(connection, row.id)
-            for document, stamp, skip in read_documents(connection, row.id, every):
+            for document, stamp, skip in read_documents(connection, reader.id, reader.known()):
                 change.put(document, stamp, skip=skip)
         if facts.fingerprint and facts.dimension is not None:
             last = b""
             while rows := connection.rows(
                 "select hash, vector_send(vector) from memcli.vectors where workspace = $1"
                 " and encoder = $2 and hash > $3 order by hash limit $4",
-                (row.id, encoder_of(facts.fingerprint), last, BATCH),
+                (reader.id, encoder_of(facts.fingerprint), last, BATCH),
             ):
                 made = [(hash_, vectors.read(sent)) for hash_, sent in rows]
                 change.put_vectors(facts.fingerprint, made)
@@ -230,8 +226,8 @@ def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
             change.search_by(facts.fingerprint, facts.dimension)
         values = {name: getattr(facts, name) for name in ("model", "chunking", "sources", "mounts")}
         change.set_facts({name: value for name, value in values.items() if value is not None})
-        for summary in {each.summary for each in lineage.supports(connection, row.id)}:
-            change.check(summary, lineage.line_checks(connection, row.id, summary))
+        for summary in {each.summary for each in reader.supports()}:
+            change.check(summary, reader.line_checks(summary))
     store.close()
 
 

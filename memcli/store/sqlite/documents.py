@@ -150,7 +150,7 @@ class StoredRows:
         )
         return [path for (path,) in result]
 
-    def _line_checks(self, summary: str) -> list[LineCheck]:
+    def line_checks(self, summary: str) -> list[LineCheck]:
         result = self._rows(
             "SELECT checked, matches, path, start_line, end_line, hash FROM lineage"
             f" WHERE document_id = {_SUMMARY} ORDER BY rowid",
