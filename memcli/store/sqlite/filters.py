@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
 from memcli.store.records import MOST_DAYS, Scope
 from memcli.types import MEMORY_SOURCE, Filters, SourceLines, Where
-
-if TYPE_CHECKING:
-    import apsw
 
 # The last day on which a span that contains a given day may end, because no span is longer than a
 # quarter. A search reads the index of dates only up to that day.
@@ -127,19 +124,6 @@ _TAGGED = "key = ? AND (value = ? OR (value > ? || '/' AND value < ? || '0'))"
 # A key and the keys of a mapping below it: "/" is the character that follows ".".
 _GIVEN = "key = ? OR (key > ? || '.' AND key < ? || '/')"
 _ONE_OF = "key = ? AND (value IN (SELECT value FROM json_each(?)) OR value GLOB ?)"
-
-
-def put_properties(connection: apsw.Connection, document_id: int, front_matter: str) -> None:
-    """Replace the front matter of a document, which is JSON."""
-    connection.execute("DELETE FROM properties WHERE document_id = ?", (document_id,))
-    if front_matter != "{}":
-        from memcli.markdown.properties import properties
-
-        pairs = properties(json.loads(front_matter))
-        connection.executemany(
-            "INSERT INTO properties (document_id, key, value) VALUES (?, ?, ?)",
-            [(document_id, key, value) for key, value in pairs],
-        )
 
 
 def property_tests(filters: Filters) -> Iterator[tuple[str, list[Any]]]:

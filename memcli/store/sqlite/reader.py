@@ -31,7 +31,6 @@ from memcli.store.sqlite import (
     schema,
     vectors,
 )
-from memcli.store.sqlite.driver import Column
 from memcli.store.sqlite.excerpts import ChunkRow, StoredChunks
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
@@ -227,7 +226,7 @@ class Reader(StoredChunks):
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
         facts = self.facts
         rows_ = self._typed(
-            (Column("p.chunk_id", driver.WHOLE), Column("v.vector", driver.BLOB)),
+            {"p.chunk_id": driver.WHOLE, "v.vector": driver.BLOB},
             f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
             f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
             (facts.fingerprint, *chunk_ids),

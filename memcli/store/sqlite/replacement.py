@@ -90,12 +90,6 @@ def _named(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
             yield name.decode(), *row
 
 
-def put_in_place(side: apsw.Connection, main: apsw.Connection) -> None:
-    """Replace the content of the other index by that of this one, in one transaction."""
-    with main.backup("main", side, "main") as copy:
-        copy.step()
-
-
 Row = tuple[str, bytes, bytes]  # fingerprint, hash of the text, packed vector
 UNIT = 0.05  # greatest difference of a squared length from 1 after packing
 

@@ -23,7 +23,7 @@ from memcli.store.records import Key, LineCheck
 from memcli.store.run_records import AWAITED, Pending, Stamp
 from memcli.store.sqlite import documents, driver, keywords, replacement, schema
 from memcli.store.sqlite import vectors as vector_rows
-from memcli.store.sqlite.documents import StoredRows
+from memcli.store.sqlite.documents import DOCUMENT_ID, StoredRows
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
     MOUNTS,
@@ -36,7 +36,7 @@ from memcli.store.sqlite.driver import (
     translated,
     understood,
 )
-from memcli.types import Document
+from memcli.types import MEMORY_SOURCE, Document
 
 if TYPE_CHECKING:
     from memcli.store.sqlite.vector_cache import VectorCache
@@ -184,12 +184,21 @@ class Writer(StoredRows, BaseChange):
 
     def touch(self, key: Key, stamp: Stamp) -> None:
         with self.transaction(revise=False):
-            documents.touch(self.connection, key, stamp)
+            stat = stamp.stat
+            self.connection.execute(
+                "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?,"
+                " indexed_ns = ? WHERE source = ? AND path = ?",
+                (stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, stamp.indexed_ns, *key),
+            )
 
     def remove(self, key: Key) -> None:
         with self.transaction():
             gone = self._drop_chunks(key)
-            documents.drop(self.connection, key)
+            for table in ("lineage", "properties", "speakers"):
+                self.connection.execute(
+                    f"DELETE FROM {table} WHERE document_id = {DOCUMENT_ID}", key
+                )
+            self.connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
             self.refresh(gone, ())
 
     def pending(
@@ -259,10 +268,8 @@ class Writer(StoredRows, BaseChange):
         """Store packed vectors inside a transaction."""
         vector_rows.put(self.connection, [(fingerprint, *pair, self.now) for pair in vectors])
         if self.facts.fingerprint == fingerprint:
-            self.refresh((), [hash_ for hash_, _ in vectors if self._is_used(hash_)])
-
-    def _is_used(self, hash_: bytes) -> bool:
-        return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
+            used = "SELECT 1 FROM parts WHERE hash = ? LIMIT 1"
+            self.refresh((), [hash_ for hash_, _ in vectors if self._rows(used, (hash_,))])
 
     def _switch_to(self, fingerprint: str, dimension: int) -> None:
         """Search by this encoder's vectors; if there are many, by a table of codes first.
@@ -321,7 +328,10 @@ class Writer(StoredRows, BaseChange):
         return {components for components in self.tiers if components < dimension}
 
     def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
-        documents.put_checks(self.connection, summary, checks)
+        ((document_id,),) = self._rows(f"SELECT {DOCUMENT_ID}", (MEMORY_SOURCE, summary))
+        columns = "path, start_line, end_line, hash, checked, matches"
+        places = [(*each.lines, each.file, each.holds) for each in checks]
+        documents.replace_rows(self.connection, "lineage", columns, document_id, places)
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         if self.fact(WORDS_LEFT) == "1":
@@ -417,7 +427,10 @@ class Writer(StoredRows, BaseChange):
 
     def put_fact(self, key: str, value: str) -> None:
         """Write a `meta` value inside a transaction of the caller."""
-        documents.put_meta(self.connection, key, value)
+        self.connection.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value=excluded.value",
+            (key, value),
+        )
 
     def refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
         """Search by the vectors of texts in use, and no longer by those of removed ones."""
@@ -442,7 +455,13 @@ class Writer(StoredRows, BaseChange):
         self.refresh((), replacement.copy_vectors(self.connection, source.connection, self.now))
 
     def _drop_chunks(self, key: Key) -> list[bytes]:
-        gone = documents.drop_chunks(self.connection, *key)
+        """Delete the chunks of a document, and return the hashes of their segments."""
+        gone: list[bytes] = []
+        for chunk in self._rows(f"SELECT id FROM chunks WHERE document_id = {DOCUMENT_ID}", key):
+            deleted = self._rows("DELETE FROM parts WHERE chunk_id = ? RETURNING hash", chunk)
+            gone += [hash_ for (hash_,) in deleted]
+            self.connection.execute("DELETE FROM fts WHERE rowid = ?", chunk)
+            self.connection.execute("DELETE FROM chunks WHERE id = ?", chunk)
         if gone:
             self._has_dropped = True
             self.put_fact(WORDS_LEFT, "1")
@@ -502,8 +521,8 @@ class ReplacementIndex(Writer):
                 hint="memcli index --full",
             )
         main.check_present()
-        with translated(main.path):
-            replacement.put_in_place(self.connection, main.connection)
+        with translated(main.path), main.connection.backup("main", self.connection, "main") as copy:
+            copy.step()
         main.check_present()
 
 
