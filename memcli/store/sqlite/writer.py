@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import partial
 
 import apsw
 
@@ -27,7 +28,6 @@ from memcli.store.sqlite.documents import DOCUMENT_ID, StoredRows
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
     MOUNTS,
-    OpenConnection,
     closed_on_failure,
     connect,
     plain,
@@ -67,23 +67,31 @@ class Writer(StoredRows, BaseChange):
     def __init__(
         self,
         path: str,
-        opened: OpenConnection,
         now_ns: Clock,
         *,
         mounts: str = MOUNTS,
         tiers: Sequence[int] = (),
         shared: VectorCache | None = None,
-        notices: Sequence[str] = (),
     ) -> None:
-        """Wrap an open, migrated connection.
+        """Open or create the index; DamagedError if it is damaged.
 
         `tiers` get tables of codes, too. The vectors are `shared` with other indexes.
         """
-        StoredRows.__init__(self, path, opened.connection)
-        BaseChange.__init__(self, now_ns, notices)
-        self.mounts, self.tiers, self.shared = mounts, tiers, shared
+        BaseChange.__init__(self, now_ns)
+        self.path, self.mounts, self.tiers, self.shared = path, mounts, tiers, shared
         self._has_dropped = False
-        self.vec_problem, self._file = opened.vec_problem, opened.file
+        self._open()
+
+    def _open(self) -> None:
+        """Open the file, and say if it is begun again."""
+        opened = connect(self.path, write=True, mounts=self.mounts)
+        with understood(self.path), closed_on_failure(opened.connection):
+            is_older = schema.make(opened.connection, self.path)
+        self.connection, self.vec_problem, self._file = opened
+        if is_older:
+            self.notices.append(
+                f"the index {self.path} was made by an older memcli and is built again"
+            )
 
     @classmethod
     def open(
@@ -99,16 +107,14 @@ class Writer(StoredRows, BaseChange):
 
         A single failed read looks like damage, so the file is first opened a second time.
         """
+        opened = partial(cls, path, now_ns, mounts=mounts, tiers=tiers, shared=shared)
         for _ in range(2):
             try:
-                opened, notices = open_made(path, mounts)
-                return cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared,
-                           notices=notices)  # fmt: skip
+                return opened()
             except DamagedError as error:
                 fault = error.message
         notice = _damage_notice(fault, set_aside(path))
-        opened, _ = open_made(path, mounts)
-        writer = cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
+        writer = opened()
         writer.notices.append(notice)
         writer._take_over_vectors()
         return writer
@@ -292,7 +298,16 @@ class Writer(StoredRows, BaseChange):
         with self.transaction():
             number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
             if not same:
-                vector_rows.switch_cache(self.connection, fingerprint, self.now)
+                self._rows(
+                    "UPDATE vectors SET unused_since = ? WHERE encoder IS NOT"
+                    f" {vector_rows.ENCODER} AND unused_since IS NULL",
+                    (self.now, fingerprint),
+                )
+                self._rows(
+                    f"UPDATE vectors SET unused_since = NULL WHERE encoder = {_ENCODER}"
+                    " AND unused_since IS NOT NULL AND hash IN (SELECT hash FROM parts)",
+                    (fingerprint,),
+                )
             self.put_fact("fingerprint", fingerprint)
             self.put_fact("dimension", str(dimension))
             if self.vec_problem:
@@ -370,14 +385,14 @@ class Writer(StoredRows, BaseChange):
         with suppress(apsw.Error):
             self.connection.close(True)
         with suppress(DamagedError):
-            (self.connection, self.vec_problem, self._file), _ = open_made(self.path, self.mounts)
+            self._open()
             if self.integrity() == "ok":
                 self.known()
                 return f"{fault}, but a second check found it intact"
         with suppress(apsw.Error):
             self.connection.close(True)
         path = set_aside(self.path)
-        (self.connection, self.vec_problem, self._file), _ = open_made(self.path, self.mounts)
+        self._open()
         self._take_over_vectors()
         return _damage_notice(fault, path)
 
@@ -472,23 +487,14 @@ def _damage_notice(fault: str, path: str) -> str:
     return f"{fault}; it is kept as {path} and the index is built again"
 
 
-def open_made(path: str, mounts: str = MOUNTS) -> tuple[OpenConnection, list[str]]:
-    """Open or create an index, and say if it is begun again; DamagedError if it is damaged."""
-    opened = connect(path, write=True, mounts=mounts)
-    with understood(path), closed_on_failure(opened.connection):
-        is_older = schema.make(opened.connection, path)
-    message = f"the index {path} was made by an older memcli and is built again"
-    return opened, [message] if is_older else []
-
-
 class ReplacementIndex(Writer):
     """An index that is built next to another one; a `port.Rebuild`."""
 
-    def __init__(self, main: Writer, opened: OpenConnection) -> None:
-        """Wrap the open copy of an index."""
+    def __init__(self, main: Writer) -> None:
+        """Open or create the copy of an index."""
         path = replacement.replacement_path(main.path)
         super().__init__(
-            path, opened, main.now_ns, mounts=main.mounts, tiers=main.tiers, shared=main.shared
+            path, main.now_ns, mounts=main.mounts, tiers=main.tiers, shared=main.shared
         )
         self._main = main
 
@@ -532,7 +538,7 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
     side = _usable(main)
     if side is None:
         replacement.sweep(main.path)
-        side = _open_beside(main)
+        side = ReplacementIndex(main)
     try:
         side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
         yield side
@@ -545,17 +551,12 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
             os.utime(side.path, ns=(main.now_ns(), main.now_ns()))
 
 
-def _open_beside(main: Writer) -> ReplacementIndex:
-    opened, _ = open_made(replacement.replacement_path(main.path), main.mounts)
-    return ReplacementIndex(main, opened)
-
-
 def _usable(main: Writer) -> ReplacementIndex | None:
     """Open a copy that can be continued: it is sound and not published yet."""
     if not os.path.exists(replacement.replacement_path(main.path)):
         return None
     try:
-        half = _open_beside(main)
+        half = ReplacementIndex(main)
         published = half.fact(replacement.PUBLISHED_AS)
         done = published is not None and main.facts.revision >= int(published)
         if not done and half.integrity() == "ok":
