@@ -121,7 +121,11 @@ class Rows(WorkspaceRows):
             values,
         )
         with self._asking():
-            return [_checked(IndexedDocument._make(row)) for row in rows]
+            documents = [IndexedDocument._make(row) for row in rows]
+            for each in documents:
+                _check(each.scope, each.trust, each.date, each.first_day)
+                checked_object(each.front_matter)
+            return documents
 
     def asking_lines(self, chunk_ids: Sequence[int]) -> Statement:
         """Write the query for the lines at which chunks begin and end, and their speakers."""
@@ -185,12 +189,6 @@ def _check(scope: str, trust: str, *days: str | None) -> None:
     TRUSTS.index(trust)
     for day in filter(None, days):
         date.fromisoformat(day)
-
-
-def _checked(document: IndexedDocument) -> IndexedDocument:
-    _check(document.scope, document.trust, document.date, document.first_day)
-    checked_object(document.front_matter)
-    return document
 
 
 def _strings(text: str) -> tuple[str, ...]:

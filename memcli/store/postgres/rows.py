@@ -148,20 +148,14 @@ def read_documents(
     """Read documents back as they were stored: each with its stamp and its skip reason."""
     every = [*keys]
     for at in range(0, len(every), LOT):
-        yield from _lot(connection, workspace, every[at : at + LOT])
-
-
-def _lot(
-    connection: Connection, workspace: int, keys: Sequence[Key]
-) -> Iterator[tuple[Document, Stamp, str]]:
-    rows = connection.rows(
-        f"select id, {', '.join(DOCUMENT)} from memcli.documents where workspace = $1 and"
-        " (source, path) in (select e ->> 0, e ->> 1 from json_array_elements($2::json) e)",
-        (workspace, json.dumps(keys, ensure_ascii=False)),
-    )
-    chunks = _chunks(connection, workspace, [number for number, *_ in rows])
-    for number, *row in rows:
-        yield document_of(row, chunks.get(number, []))
+        rows = connection.rows(
+            f"select id, {', '.join(DOCUMENT)} from memcli.documents where workspace = $1 and"
+            " (source, path) in (select e ->> 0, e ->> 1 from json_array_elements($2::json) e)",
+            (workspace, json.dumps(every[at : at + LOT], ensure_ascii=False)),
+        )
+        chunks = _chunks(connection, workspace, [number for number, *_ in rows])
+        for number, *row in rows:
+            yield document_of(row, chunks.get(number, []))
 
 
 def _chunks(

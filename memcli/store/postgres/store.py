@@ -209,7 +209,7 @@ def _copy(reader: SharedReader, store: Store) -> None:
     from memcli.store.postgres.rows import encoder_of, read_documents
 
     facts, connection = reader.facts, reader.connection
-    with store.change(wait_seconds=0.0, sleep=_never) as change:
+    with store.change(wait_seconds=0.0, sleep=lambda _: None) as change:
         with change.together():
             for document, stamp, skip in read_documents(connection, reader.id, reader.known()):
                 change.put(document, stamp, skip=skip)
@@ -229,10 +229,6 @@ def _copy(reader: SharedReader, store: Store) -> None:
         for summary in {each.summary for each in reader.supports()}:
             change.check(summary, reader.line_checks(summary))
     store.close()
-
-
-def _never(seconds: float) -> None:
-    """Do not sleep: no other process uses the file."""
 
 
 class PostgresSharedIndex:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 
@@ -14,13 +15,7 @@ from memcli.store.postgres.lease import LEASE_SECONDS
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.rows import encoder_of
-from memcli.store.postgres.session import (
-    BOUNDS,
-    WorkspaceRow,
-    meta_as_json,
-    read_row,
-    select_by_id,
-)
+from memcli.store.postgres.session import BOUNDS, WorkspaceRow, read_row, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.workspace_rows import SUMMARY, WorkspaceRows
 from memcli.store.quantize import rounded
@@ -92,7 +87,7 @@ class RowWriter(WorkspaceRows, BaseChange):
                         " case when holder is null then lease_until"
                         f" else now() + '{LEASE_SECONDS} seconds' end where id = $1",
                         (row.id, revision, row.next_id, row.chunks, row.words,
-                         meta_as_json(row.meta), self.now_ns()),
+                         json.dumps(row.meta, ensure_ascii=False, sort_keys=True), self.now_ns()),
                     ),
                     Statement("commit"),
                 )

@@ -22,14 +22,7 @@ from memcli.store.sqlite.driver import (
     typed_rows,
     understood,
 )
-from memcli.types import (
-    MEMORY_SOURCE,
-    Chunk,
-    Document,
-    KnownFile,
-    Segment,
-    SourceLines,
-)
+from memcli.types import MEMORY_SOURCE, Chunk, Document, KnownFile, Segment, SourceLines
 
 if TYPE_CHECKING:
     from memcli.store.run_records import Stamp
@@ -87,7 +80,7 @@ class StoredRows:
             documents, chunks, segments, left_out = self._count_rows()
             ((embedded,),) = self._rows(
                 "SELECT count(*) FROM parts p JOIN vectors v ON v.hash = p.hash"
-                f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})",
+                f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})"
             )
             return Counts(documents, chunks, segments, embedded, left_out)
 
@@ -96,7 +89,7 @@ class StoredRows:
             "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
             " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
             " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash WHERE u.encoder ="
-            f" (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT}))",
+            f" (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT}))"
         )
         return documents, chunks, segments, left_out
 

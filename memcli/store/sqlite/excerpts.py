@@ -89,11 +89,6 @@ class ChunkRow(Record):
     # For each segment: hash of its text, number of its vector, first and last line, characters.
     segments: Sequence[tuple[bytes, int | None, int, int, int, int]]
 
-    @property
-    def place(self) -> tuple[str, str, int]:
-        """Return the key by which chunks are ordered."""
-        return self.about.source, self.about.path, self.ordinal
-
 
 # One step of the index for each name, however many documents contain it.
 _NAMES = """
@@ -241,10 +236,7 @@ def chunk_rows(
     ):
         segments.setdefault(chunk_id, []).append(segment)
     result = typed_rows(
-        connection,
-        ABOUT | _RANKED,
-        f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})",
-        chunk_ids,
+        connection, ABOUT | _RANKED, f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})", chunk_ids
     )
     start = len(ABOUT)
     return {

@@ -70,19 +70,14 @@ def _matching(match: str, within: tuple[str, Sequence[Any]] | None) -> tuple[str
 
 def by_score(connection: apsw.Connection, scores: Mapping[int, float]) -> list[tuple[int, float]]:
     """Order chunks by score, best first, and those with equal scores by place."""
-    return sorted(_placed(connection, scores).items(), key=lambda each: -each[1])
-
-
-def _placed(connection: apsw.Connection, scores: Mapping[int, float]) -> Mapping[int, float]:
-    """Order chunks by place, if some have equal scores."""
-    if len({*scores.values()}) == len(scores):
-        return scores
-    result = rows(
-        connection,
-        f"SELECT c.id FROM {PLACED} WHERE c.id IN (SELECT value FROM json_each(?)) {BY_PLACE}",
-        (json.dumps([*scores]),),
-    )
-    return {chunk_id: scores[chunk_id] for (chunk_id,) in result}
+    if len({*scores.values()}) < len(scores):
+        result = rows(
+            connection,
+            f"SELECT c.id FROM {PLACED} WHERE c.id IN (SELECT value FROM json_each(?)) {BY_PLACE}",
+            (json.dumps([*scores]),),
+        )
+        scores = {chunk_id: scores[chunk_id] for (chunk_id,) in result}
+    return sorted(scores.items(), key=lambda each: -each[1])
 
 
 def scores(

@@ -23,14 +23,7 @@ from memcli.store.records import (
     TermChunks,
     Totals,
 )
-from memcli.store.sqlite import (
-    coarse,
-    driver,
-    excerpts,
-    keywords,
-    schema,
-    vectors,
-)
+from memcli.store.sqlite import coarse, driver, excerpts, keywords, schema, vectors
 from memcli.store.sqlite.excerpts import ChunkRow, StoredChunks
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
@@ -245,7 +238,7 @@ class Reader(StoredChunks):
             read = self._chunk_rows(chunk_ids)
             cosines = self._cosines(read, retrievers)
         made = []
-        for row in sorted(read, key=_place):
+        for row in sorted(read, key=lambda row: (*row.about.document, row.ordinal)):
             about, tokens, text, authority, importance, _, named_by, segments = row
             scored = tuple(
                 SegmentScore(first, last, start, end, cosines.get(number))
@@ -344,7 +337,3 @@ class Reader(StoredChunks):
         version = self.connection.pragma("data_version")
         if self._cache is None or self._cache.version != version or self._cache.bytes > MOST_BYTES:
             self._cache = IndexCache(version, self.counts().chunks)
-
-
-def _place(chunk: ChunkRow) -> tuple[str, str, int]:
-    return chunk.place
