@@ -90,19 +90,14 @@ def not_read(skip: Skip) -> Reason:
     return Reason("unread", f"{shown(skip.source, skip.path)} cannot be read: {skip.detail}")
 
 
-def not_searched(skip: Skip) -> Reason:
-    """Warn that a file is too large, and say how to change that."""
-    name = shown(skip.source, skip.path)
-    text = f"{name} is not searched: {skip.detail}; {remedy(skip.detail)}"
-    return Reason("too-large", text, "memcli config files.max_bytes")
-
-
 def skipped(skip: Skip) -> Reason:
-    """Return the message for a skipped file."""
+    """Return the message for a skipped file; if it is too large, say how to change that."""
+    name = shown(skip.source, skip.path)
     if skip.reason == "too-large":
-        return not_searched(skip)
+        text = f"{name} is not searched: {skip.detail}; {remedy(skip.detail)}"
+        return Reason("too-large", text, "memcli config files.max_bytes")
     detail = f" ({skip.detail})" if skip.detail else ""
-    return Reason(skip.reason, f"skipped {shown(skip.source, skip.path)}: {skip.reason}{detail}")
+    return Reason(skip.reason, f"skipped {name}: {skip.reason}{detail}")
 
 
 def remedy(detail: str) -> str:
@@ -122,11 +117,13 @@ def missing_files(
 ) -> str:
     """Name files that an answer does not know. Example: `2 new files (a.md, b.md)`."""
     kinds = [("new", new), ("changed", changed), ("moved", moved), ("deleted", removed)]
-    return listed([_counted(kind, names) for kind, names in kinds if names])
-
-
-def _counted(kind: str, names: Sequence[str]) -> str:
-    return f"{len(names)} {kind} file{'' if len(names) == 1 else 's'} ({first_of(names)})"
+    return listed(
+        [
+            f"{len(names)} {kind} file{'' if len(names) == 1 else 's'} ({first_of(names)})"
+            for kind, names in kinds
+            if names
+        ]
+    )
 
 
 def first_of(names: Sequence[str]) -> str:

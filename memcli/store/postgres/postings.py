@@ -14,7 +14,6 @@ from math import pi
 
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown.names import headings_of
-from memcli.record import Record
 from memcli.store.postgres.filters import NAMED_BY, NAMED_CHUNKS, PLACED, within
 from memcli.store.postgres.statements import ForMany, Row, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
@@ -24,25 +23,18 @@ from memcli.types import Term
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection, Deferred
+    from memcli.store.postgres.session import WorkspaceRow
 
 FEW_TERMS, FEW_CHUNKS = 16, 10_000  # limits up to which chunks are listed at once
 # ts_rank of a word that occurs n times is the sum of 1/i^2 for i up to n, divided by pi^2/6.
 _SUMS = tuple(accumulate(1 / (n * n) / (pi * pi / 6) for n in range(1, MOST_OF_ONE + 2)))
 
 
-class Size(Record):
-    """Totals of a workspace that BM25 needs."""
-
-    chunks: int
-    tokens: int
-    has_long: bool  # chunks whose words are not stored
-
-
 class Postings:
     """The words of a workspace that were looked up in one snapshot."""
 
-    def __init__(self, connection: Connection, workspace: int, size: Size) -> None:
-        self._connection, self._workspace, self.size = connection, workspace, size
+    def __init__(self, connection: Connection, row: WorkspaceRow) -> None:
+        self._connection, self._workspace, self.row = connection, row.id, row
         self._counts: dict[Term, dict[int, int]] = {}  # for each spelling, by chunk
         self._spellings: set[Term] = set()  # the spellings of the question
         self._lengths: dict[int, int] = {}
@@ -82,7 +74,7 @@ class Postings:
         In a small workspace a few terms are looked up, because a search asks for their chunks next.
         """
         distinct = list(dict.fromkeys(terms))
-        if len(distinct) <= FEW_TERMS and self.size.chunks <= FEW_CHUNKS:
+        if len(distinct) <= FEW_TERMS and self.row.chunks <= FEW_CHUNKS:
             self.look_up(distinct)
             return frozenset(term for term in distinct if self.holders(term))
         queries = [_any(self._of(spellings(term))) for term in distinct]
@@ -190,7 +182,7 @@ class Postings:
         self, terms: Sequence[Term], chunk_ids: Sequence[int] | None = None
     ) -> dict[int, int]:
         """Count the occurrences of spellings in the chunks whose words are not stored."""
-        if not self.size.has_long:
+        if not self.row.has_long:
             return {}
         if self._long is None:
             self._long = {

@@ -22,7 +22,7 @@ from memcli.store.postgres.filters import (
     within,
 )
 from memcli.store.postgres.libpq import Connection
-from memcli.store.postgres.postings import ChunkPlaces, Postings, Size
+from memcli.store.postgres.postings import ChunkPlaces, Postings
 from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.session import WorkspaceRow
 from memcli.store.postgres.statements import Row, Statement, Values
@@ -56,7 +56,7 @@ class SharedReader(Rows):
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
         """Take a connection whose transaction has read the row of the workspace."""
         super().__init__(connection, address, row)
-        self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
+        self._words = Postings(connection, row)
         self._places = ChunkPlaces(connection, row.id)
         self._facts: Facts | None = None
         self._speakers: dict[str | None, list[str]] = {}  # by the scope that is left out

@@ -112,12 +112,13 @@ def putting(
             (number, place, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
             for place, p in enumerate(chunk.segments)
         ]
+    metadata = json.loads(document.front_matter)
     names = {turn.speaker for chunk in document.chunks for turn in chunk.turns}
     many = {
         "chunks": chunks,
         "keywords": keywords,
         "parts": segments,
-        "properties": _properties(own, document.front_matter),
+        "properties": [(own, key, comparable(value)) for key, value in properties(metadata)],
         "speakers": [(name, own) for name in sorted(names)],
         "lineage": [
             (own, place, *lines, None, False)
@@ -131,12 +132,6 @@ def putting(
     )
     others = [inserting(table, workspace, rows) for table, rows in many.items() if rows]
     return [inserting_document, *others], words
-
-
-def _properties(number: int, front_matter: str) -> list[tuple[int, str, str]]:
-    if front_matter == "{}":
-        return []
-    return [(number, key, comparable(v)) for key, v in properties(json.loads(front_matter))]
 
 
 LOT = 100  # documents in memory at once

@@ -92,20 +92,17 @@ class PostgresStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[SharedReader]:
-        with self._opened() as (connection, row):
-            yield self._reader(connection, row)
-
-    def _reader(self, connection: Connection, row: WorkspaceRow) -> SharedReader:
-        """Return the reader that a connection has used for this state, or a new one."""
+        """Use the reader that the connection has used for this state, or a new one."""
         from memcli.store.postgres.reader import SharedReader
 
-        with self._guard:
-            reader = self._readers.get(connection)
-            if reader is None or not reader.is_current(row):
-                reader = SharedReader(connection, self.address, row)
-                others = {each: of for each, of in self._readers.items() if each.is_open}
-                self._readers = {**others, connection: reader}
-        return reader
+        with self._opened() as (connection, row):
+            with self._guard:
+                reader = self._readers.get(connection)
+                if reader is None or not reader.is_current(row):
+                    reader = SharedReader(connection, self.address, row)
+                    others = {each: of for each, of in self._readers.items() if each.is_open}
+                    self._readers = {**others, connection: reader}
+            yield reader
 
     @contextmanager
     def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[SharedWriter]:

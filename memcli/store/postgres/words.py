@@ -24,10 +24,10 @@ def totals(postings: Postings, query: TermQuery) -> Totals:
     named = list(_named(query))
     postings.look_up(named)
     holders = {s: len(postings.counts(s)) for t in named for s in spellings(t)}
-    size = postings.size
-    if min(size.chunks, size.tokens) < 0 or (any(holders.values()) and not size.tokens):
+    chunks, tokens = postings.row.chunks, postings.row.words
+    if min(chunks, tokens) < 0 or (any(holders.values()) and not tokens):
         raise ValueError("its words are not as many as was counted")
-    return Totals(size.chunks, size.tokens, holders)
+    return Totals(chunks, tokens, holders)
 
 
 def scores(

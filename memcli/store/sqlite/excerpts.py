@@ -54,15 +54,8 @@ _DOCUMENT = {
     "d.kind": TEXT, "d.scope": SCOPE, "d.trust": TRUST, "d.authority": SHARE,
     "d.importance": SHARE, "d.front_matter": FRONT_MATTER, "d.skip": TEXT, "n.chunks": WHOLE,
 }  # fmt: skip
-# The end of a query for the first documents, by their order.
-FIRST = {
-    order: f"WHERE d.skip = '' ORDER BY {by}d.source, d.path LIMIT ?"
-    for order, by in (
-        ("path", ""),
-        ("date", "d.date IS NULL, d.date, "),
-        ("newest", "d.date IS NULL, d.date DESC, "),
-    )
-}
+# How to order the first documents, before source and path; undated ones come last.
+FIRST = {"path": "", "date": "d.date IS NULL, d.date, ", "newest": "d.date IS NULL, d.date DESC, "}
 # Columns of a chunk that ranking needs, after those that describe it.
 _RANKED = {
     "c.tokens": WHOLE, _TEXT: TEXT, "d.authority": SHARE, "d.importance": SHARE,
@@ -156,7 +149,8 @@ class StoredChunks(StoredRows):
         chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
         total, ending, limit = "0", "ORDER BY d.source, d.path", []
         if first is not None:
-            total, ending, limit = "count(*) OVER ()", FIRST[first.order], [first.limit]
+            total, limit = "count(*) OVER ()", [first.limit]
+            ending = f"WHERE d.skip = '' ORDER BY {FIRST[first.order]}d.source, d.path LIMIT ?"
         result = self._typed(
             {**_DOCUMENT, total: WHOLE},
             f"FROM (SELECT c.document_id AS id, count(*) AS chunks {chunks} GROUP BY c.document_id"

@@ -109,11 +109,8 @@ class Reader(StoredChunks):
     def vector_search(self) -> VectorSearch:
         from memcli.store.run_records import VectorSearch
 
-        table = self._vec_table()
-        is_exact = table is None
-        return VectorSearch(
-            "scan" if self.vec_problem else "sqlite-vec", is_exact, self.vec_problem
-        )
+        by = "scan" if self.vec_problem else "sqlite-vec"
+        return VectorSearch(by, self._vec_table() is None, self.vec_problem)
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
         def cut(texts: Sequence[str]) -> list[tuple[str, ...]]:
@@ -183,7 +180,8 @@ class Reader(StoredChunks):
             return vectors.nearest(connection, table, of_it, has_vec=not self.vec_problem)
 
         aside = None
-        if table is not None and self._has_many():
+        many = "SELECT 1 FROM vectors WHERE id > ? LIMIT 1"
+        if table is not None and self._rows(many, (MANY_VECTORS,)):
             from memcli.store.sqlite.background import BackgroundQuery, often
 
             revision = str(facts.revision)
@@ -255,10 +253,6 @@ class Reader(StoredChunks):
             missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
             known |= excerpts.lines_of(self.connection, missing) if missing else {}
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
-
-    def _has_many(self) -> bool:
-        """Return whether a search of the codes is worth a second connection."""
-        return bool(self._rows("SELECT 1 FROM vectors WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
         behind = self.vec_problem or self.fact("vec_behind") == "1"

@@ -23,7 +23,7 @@ from memcli.errors import StoreError
 from memcli.store import quantize
 from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import documents, schema, vectors
-from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, remove_files, rows
+from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, rows
 
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy is published
 
@@ -55,11 +55,6 @@ def is_awaited(store: str) -> bool:
         finally:
             connection.close()
     return False
-
-
-def sweep(store: str) -> None:
-    """Remove the index that is built next to another one."""
-    remove_files(replacement_path(store))
 
 
 def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:

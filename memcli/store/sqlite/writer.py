@@ -415,27 +415,21 @@ class Writer(StoredRows, BaseChange):
         if age >= seconds * 1e9:
             self._sweep()
 
-    def _keep_vectors_beside(self) -> None:
-        """Take over the vectors of a run that has died, as far as its index can be read."""
-        with suppress(StoreError):
-            half = _usable(self)
-            if half is None:
-                return
-            with closing(half), self.transaction():
-                self._copy_vectors(half)
-
     def _sweep(self) -> None:
         """Remove the index next to this one except its vectors, or add a notice.
 
         A failure stops nothing.
         """
-        self._keep_vectors_beside()
+        with suppress(StoreError):
+            half = _usable(self)
+            if half is not None:
+                with closing(half), self.transaction():
+                    self._copy_vectors(half)
+        path = replacement.replacement_path(self.path)
         try:
-            replacement.sweep(self.path)
+            driver.remove_files(path)
         except OSError as error:
-            message = (
-                f"{replacement.replacement_path(self.path)} cannot be removed: {error.strerror}"
-            )
+            message = f"{path} cannot be removed: {error.strerror}"
             notice = f"{message}; it may contain deleted text"
             if notice not in self.notices:
                 self.notices.append(notice)
@@ -537,7 +531,7 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
     """Open the half-built index next to another one, or a new one if it cannot be used."""
     side = _usable(main)
     if side is None:
-        replacement.sweep(main.path)
+        driver.remove_files(replacement.replacement_path(main.path))
         side = ReplacementIndex(main)
     try:
         side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
