@@ -126,7 +126,12 @@ class QuickSession:
     """A graph with the weights of a model. Threads may run it at the same time, or close it."""
 
     def __init__(
-        self, located: ModelFile, graph: bytes, *, is_for_one_run: bool, library: str | None = None
+        self,
+        located: ModelFile,
+        graph: bytes,
+        *,
+        is_for_one_run: bool,
+        library: str | None = None,
     ) -> None:
         """Open a graph on a file known to be the pinned one; raises QueryModelError."""
         self._session: c_void_p | None = None

@@ -117,13 +117,11 @@ def missing_files(
 ) -> str:
     """Name files that an answer does not know. Example: `2 new files (a.md, b.md)`."""
     kinds = [("new", new), ("changed", changed), ("moved", moved), ("deleted", removed)]
-    return listed(
-        [
-            f"{len(names)} {kind} file{'' if len(names) == 1 else 's'} ({first_of(names)})"
-            for kind, names in kinds
-            if names
-        ]
-    )
+    return listed([_counted(kind, names) for kind, names in kinds if names])
+
+
+def _counted(kind: str, names: Sequence[str]) -> str:
+    return f"{len(names)} {kind} file{'' if len(names) == 1 else 's'} ({first_of(names)})"
 
 
 def first_of(names: Sequence[str]) -> str:

@@ -234,7 +234,7 @@ class Union:
         by = totals or self.totals(query)
         lists = [
             KeywordMatch(self._naming[turn].chunk(each.chunk_id), each.bm25)
-            for turn, ranked in self._asked(
+            for turn, ranked in self._answers(
                 self._within(scope), lambda s, own: s.by_keyword(query, limit, own, by)
             )
             for each in ranked
@@ -293,7 +293,7 @@ class Union:
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> Sequence[int]:
         lists = [
-            *self._asked(
+            *self._answers(
                 self._within(scope), lambda s, own: [s.dated([span], limit, own) for span in spans]
             )
         ]
@@ -323,14 +323,9 @@ class Union:
                 for each in retrievers.keyword
                 if each.chunk_id % self._count == turn
             ]
-            has = self._has_vectors(turn)
-            mine = RetrieverResults(
-                query,
-                scored,
-                retrievers.vector if has else None,
-                retrievers.near if has else (),
-                by,
-            )
+            mine = retrievers._replace(query=query, keyword=scored, totals=by)
+            if not self._has_vectors(turn):
+                mine = mine._replace(vector=None, near=())
             own_candidates = self._all[turn].candidates(own, mine)
             return [
                 each._replace(about=self._naming[turn].about(each.about)) for each in own_candidates
@@ -357,7 +352,7 @@ class Union:
         )
         return [
             self._naming[turn].excerpt(excerpt)
-            for turn, excerpts in self._asked(parts, lambda s, own: s.excerpts_of(*own))
+            for turn, excerpts in self._answers(parts, lambda s, own: s.excerpts_of(*own))
             for excerpt in excerpts
         ]
 
@@ -369,7 +364,7 @@ class Union:
             about = excerpt.about
             return about.document_date or "", about.path, about.source, excerpt.ordinal
 
-        streams = self._asked(self._within(scope), lambda s, own: _begun(s.newest(own)))
+        streams = self._answers(self._within(scope), lambda s, own: _begun(s.newest(own)))
         return merge(*(read(*each) for each in streams), key=place, reverse=True)
 
     def marked(self, *, soft: bool) -> Sequence[AlwaysDocument]:
@@ -382,7 +377,7 @@ class Union:
 
     def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
         """List the documents within reach, by workspace, source and path, or the first of them."""
-        answers = [*self._asked(self._within(scope), lambda s, own: s.documents(own, first))]
+        answers = [*self._answers(self._within(scope), lambda s, own: s.documents(own, first))]
         total = sum(own[0].total for _, own in answers if own)
         listed = [
             each._replace(source=self._naming[turn].source(each.source), total=total)
@@ -402,7 +397,7 @@ class Union:
     def preferences(self, limit: int, scope: Scope) -> Mapping[int, Sequence[Lines]]:
         result = {
             self._naming[turn].chunk(chunk): lines
-            for turn, chunks in self._asked(
+            for turn, chunks in self._answers(
                 self._within(scope), lambda s, own: s.preferences(limit, own)
             )
             for chunk, lines in chunks.items()
@@ -423,10 +418,9 @@ class Union:
 
     def supports(self) -> Sequence[Support]:
         return [
-            Support(
-                self._naming[turn].path(each.summary),
-                each.lines._replace(path=self._naming[turn].path(each.lines.path)),
-                each.holds,
+            each._replace(
+                summary=self._naming[turn].path(each.summary),
+                lines=each.lines._replace(path=self._naming[turn].path(each.lines.path)),
             )
             for turn, own in self._from_each(lambda snapshot: snapshot.supports())
             for each in own
@@ -470,7 +464,7 @@ class Union:
         """Ask every store; return the answers by number of the store."""
         return enumerate(self._ask_many(ask, self._all))
 
-    def _asked(
+    def _answers(
         self, parts: Iterable[tuple[int, Given]], ask: Callable[[Snapshot, Given], Made]
     ) -> Iterator[tuple[int, Made]]:
         """Ask stores, by number, each with a part of its own; return the answers by number."""
@@ -485,7 +479,7 @@ class Union:
     ) -> dict[int, Value]:
         return {
             self._naming[turn].chunk(chunk): value
-            for turn, own in self._asked(split(chunk_ids, self._count).items(), ask)
+            for turn, own in self._answers(split(chunk_ids, self._count).items(), ask)
             for chunk, value in own.items()
         }
 

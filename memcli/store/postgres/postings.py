@@ -37,7 +37,7 @@ class Postings:
         self._connection, self._workspace, self.row = connection, row.id, row
         self._counts: dict[Term, dict[int, int]] = {}  # for each spelling, by chunk
         self._spellings: set[Term] = set()  # the spellings of the question
-        self._lengths: dict[int, int] = {}
+        self.lengths: dict[int, int] = {}  # tokens of each chunk that was read
         self._runs: dict[Term, TokenRun] = {}
         self._long: dict[int, Cut] | None = None
 
@@ -52,7 +52,7 @@ class Postings:
     @property
     def entries(self) -> int:
         """Count the entries in memory: the chunks of every spelling, and their lengths."""
-        return len(self._lengths) + sum(map(len, self._counts.values()))
+        return len(self.lengths) + sum(map(len, self._counts.values()))
 
     def holders(self, term: Term) -> set[int]:
         """Return the chunks that contain a term that was looked up."""
@@ -65,8 +65,20 @@ class Postings:
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
         """Count the chunks that contain each term, without listing them."""
         unknown = [t for t in dict.fromkeys(terms) if not self._knows(t)]
-        counted = dict(zip(unknown, self._count(unknown), strict=True))
-        return [counted[t] if t in counted else len(self.holders(t)) for t in terms]
+        counted: dict[Term, int] = {}
+        if unknown:
+            queries = [_any(self._of(spellings(term))) for term in unknown]
+            ((numbers,),) = self._connection.rows(
+                "select coalesce(json_agg((select count(*) from memcli.keywords k where"
+                " k.workspace = $1 and k.words @@ x.query) order by x.no), '[]') from"
+                " unnest($2::tsquery[]) with ordinality x(query, no)",
+                (self._workspace, queries),
+            )
+            counted = dict(zip(unknown, numbers, strict=True))
+        return [
+            counted[t] + len(self._in_long(spellings(t))) if t in counted else len(self.holders(t))
+            for t in terms
+        ]
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Return the terms that at least one chunk contains.
@@ -103,11 +115,6 @@ class Postings:
         fetched = self._fetched(unknown, chunk_ids) if chunk_ids else {}
         return {s: self._counts.get(s) or fetched.get(s, {}) for s in named}
 
-    @property
-    def lengths(self) -> Mapping[int, int]:
-        """Return the number of tokens of each chunk that was found."""
-        return self._lengths
-
     def together(self, terms: Sequence[Term]) -> set[int]:
         """Return the chunks that contain all of some terms."""
         if all(self._knows(term) for term in terms):
@@ -132,21 +139,6 @@ class Postings:
             self._runs[spelling] = TokenRun(tokens, spelling.prefix)
         return [self._runs[spelling] for spelling in terms if self._runs[spelling].tokens]
 
-    def _count(self, terms: Sequence[Term]) -> list[int]:
-        queries = [_any(self._of(spellings(term))) for term in terms]
-        if not queries:
-            return []
-        ((count,),) = self._connection.rows(
-            "select coalesce(json_agg((select count(*) from memcli.keywords k where k.workspace ="
-            " $1 and k.words @@ x.query) order by x.no), '[]') from unnest($2::tsquery[])"
-            " with ordinality x(query, no)",
-            (self._workspace, queries),
-        )
-        return [
-            number + len(self._in_long(spellings(term)))
-            for number, term in zip(count, terms, strict=True)
-        ]
-
     def _fetched(
         self, terms: Sequence[Term], chunk_ids: Sequence[int] | None
     ) -> dict[Term, dict[int, int]]:
@@ -164,13 +156,13 @@ class Postings:
         answers = iter(self._connection.together(statements) if statements else ())
         if words:
             for chunk, length, ranks in next(answers)[0][0]:
-                self._lengths[chunk] = length
+                self.lengths[chunk] = length
                 for spelling, rank in zip(words, ranks, strict=True):
                     if rank:
                         counts[spelling][chunk] = _times(rank)
         if others:
             for chunk, length, places in next(answers)[0][0]:
-                self._lengths[chunk] = length
+                self.lengths[chunk] = length
                 for spelling, run in others.items():
                     if times := run.count_at(places or {}):
                         counts[spelling][chunk] = times
@@ -196,7 +188,7 @@ class Postings:
                     [self._workspace],
                 )
             }
-            self._lengths |= {c: sum(map(len, tokens)) for c, tokens in self._long.items()}
+            self.lengths |= {c: sum(map(len, tokens)) for c, tokens in self._long.items()}
         runs = self._of(terms)
         counts = {chunk: sum(run.count(own) for run in runs) for chunk, own in self._long.items()}
         allowed = None if chunk_ids is None else set(chunk_ids)

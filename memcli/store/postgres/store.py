@@ -15,7 +15,7 @@ from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.record import Record
 from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import Connection
-from memcli.store.postgres.pool import Pool, pool_of
+from memcli.store.postgres.pool import pool_of
 from memcli.store.postgres.session import (
     Name,
     WorkspaceRow,
@@ -63,10 +63,6 @@ class PostgresStore:
         self._beside, self._now_ns = machine, now_ns
         self._readers: dict[Connection, SharedReader] = {}  # the last reader of each connection
         self._guard = Lock()
-
-    @property
-    def _pool(self) -> Pool:
-        return pool_of(self.address)
 
     @property
     def state_path(self) -> str:
@@ -125,7 +121,7 @@ class PostgresStore:
             _copy(reader, self._beside.at(path))
 
     def close(self) -> None:
-        self._pool.close()
+        pool_of(self.address).close()
         with self._guard:
             self._readers = {}
 
@@ -135,9 +131,10 @@ class PostgresStore:
     ) -> Iterator[tuple[Connection, WorkspaceRow]]:
         from memcli.store.postgres.lease import lease
 
+        pool = pool_of(self.address)
         with self._beside.store.locked(wait_seconds=wait_seconds, sleep=sleep):
             with translated(self.address):
-                connection = self._pool.writable(self._check_writable)
+                connection = pool.writable(self._check_writable)
             try:
                 granted = lease(
                     connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
@@ -150,7 +147,7 @@ class PostgresStore:
                 connection.close()
                 raise
             finally:
-                self._pool.written(connection)
+                pool.written(connection)
 
     def _check_writable(self, connection: Connection) -> None:
         """Raise BusyError if another folder or machine writes the workspace."""
@@ -170,9 +167,10 @@ class PostgresStore:
         IndexMissingError if nothing is stored of it; StoreError if this folder was attached to it
         and the server no longer shows it, so that another index may answer.
         """
+        pool = pool_of(self.address)
         try:
             with translated(self.address):
-                connection, row = self._pool.begin(
+                connection, row = pool.begin(
                     self.name,
                     lambda connection: select_by_name(connection, self.name),
                     lambda rows: row_of(rows[0], self.address, self.name),
@@ -184,7 +182,7 @@ class PostgresStore:
             hint = f"memcli store attach {self.name}"
             raise StoreError(error.message, hint=hint) from error
         if row.changed_at is None:
-            self._pool.end(connection, self.name)
+            pool.end(connection, self.name)
             raise IndexMissingError(
                 f"nothing is stored of {self.name} in {self.address.masked} yet",
                 hint="memcli index",
@@ -192,9 +190,9 @@ class PostgresStore:
         try:
             yield connection, row
         except BaseException:
-            self._pool.end(connection, self.name, failed=True)
+            pool.end(connection, self.name, failed=True)
             raise
-        self._pool.end(connection, self.name)
+        pool.end(connection, self.name)
 
 
 BATCH = 1000  # vectors in memory at once
@@ -235,10 +233,6 @@ class PostgresSharedIndex:
         """Record the server and the tenant; "" means all tenants."""
         self._address, self._tenant = address, tenant
 
-    @property
-    def _pool(self) -> Pool:
-        return pool_of(self._address)
-
     def listed(self) -> list[StoredWorkspace]:
         with self._opened() as (connection, rows):
             names: dict[int, list[str]] = dict(
@@ -272,12 +266,13 @@ class PostgresSharedIndex:
             yield readers, connection.each
 
     def close(self) -> None:
-        self._pool.close()
+        pool_of(self._address).close()
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Connection, list[tuple[Name, WorkspaceRow]]]]:
+        pool = pool_of(self._address)
         with translated(self._address):
-            connection, rows = self._pool.begin(
+            connection, rows = pool.begin(
                 self,
                 lambda connection: select_all(connection, self._tenant),
                 lambda rows: rows_of(rows, self._address),
@@ -285,6 +280,6 @@ class PostgresSharedIndex:
             try:
                 yield connection, rows
             except BaseException:
-                self._pool.end(connection, self, failed=True)
+                pool.end(connection, self, failed=True)
                 raise
-            self._pool.end(connection, self)
+            pool.end(connection, self)

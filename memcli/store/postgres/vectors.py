@@ -110,29 +110,6 @@ def _code(vector: str) -> str:
     )
 
 
-def put(
-    workspace: int, fingerprint: str, made: Sequence[tuple[bytes, bytes]], unused_since: int | None
-) -> list[Statement]:
-    """Store vectors by the hash of their text, many per statement; existing ones stay."""
-    encoder = encoder_of(fingerprint)
-    lots = (made[at : at + AT_ONCE] for at in range(0, len(made), AT_ONCE))
-    return [
-        Statement(
-            "insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
-            " select $1, $2, u.hash, u.vector::vector, $5 from"
-            " unnest($3::bytea[], $4::text[]) u(hash, vector) on conflict do nothing",
-            (
-                workspace,
-                encoder,
-                [hash_ for hash_, _ in lot],
-                [written(vector) for _, vector in lot],
-                unused_since,
-            ),
-        )
-        for lot in lots
-    ]
-
-
 def written(vector: bytes) -> str:
     """Write a vector as text, which the server reads back to the same 32-bit components."""
     return "[" + ",".join(map(repr, struct.unpack(f"<{len(vector) // 4}f", vector))) + "]"

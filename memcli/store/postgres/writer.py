@@ -201,13 +201,21 @@ class RowWriter(WorkspaceRows, BaseChange):
         """
         with self.transaction():
             unused = None if self.facts.fingerprint == fingerprint else self.now
-            pairs = [(hash_, rounded(vector)) for hash_, vector in made if vector is not None]
-            self.connection.together(vectors.put(self.id, fingerprint, pairs, unused))
+            encoder = encoder_of(fingerprint)
+            pairs = [(hash_, vectors.written(rounded(v))) for hash_, v in made if v is not None]
+            for at in range(0, len(pairs), vectors.AT_ONCE):
+                hashes, texts = zip(*pairs[at : at + vectors.AT_ONCE], strict=True)
+                self._rows(
+                    "insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
+                    " select $1, $2, u.hash, u.vector::vector, $5 from"
+                    " unnest($3::bytea[], $4::text[]) u(hash, vector) on conflict do nothing",
+                    (self.id, encoder, hashes, texts, unused),
+                )
             if unread := [hash_ for hash_, vector in made if vector is None]:
                 self._rows(
                     "insert into memcli.unread (workspace, encoder, hash)"
                     " select $1, $2, unnest($3::bytea[]) on conflict do nothing",
-                    (self.id, encoder_of(fingerprint), unread),
+                    (self.id, encoder, unread),
                 )
 
     def _switch_to(self, fingerprint: str, dimension: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 import apsw
@@ -16,6 +16,7 @@ from memcli.store.sqlite.driver import (
     BLOB,
     TEXT,
     WHOLE,
+    ColumnType,
     deflated,
     plain,
     rows,
@@ -52,7 +53,7 @@ class StoredRows:
     def facts(self) -> Facts:
         """Return the facts of the index; `meta` contains more, for its own use."""
         with understood(self.path):
-            values = dict(typed_rows(self.connection, {"key": TEXT, "value": TEXT}, "FROM meta"))
+            values = dict(self._typed({"key": TEXT, "value": TEXT}, "FROM meta"))
             facts = Facts(**{name: values[name] for name in Facts._fields if name in values})
             dimension = None if facts.dimension is None else int(facts.dimension)
             return facts._replace(revision=int(facts.revision), dimension=dimension)
@@ -63,13 +64,8 @@ class StoredRows:
             return meta(self.connection, key)
 
     def known(self) -> dict[Key, KnownFile]:
-        with understood(self.path):
-            return {
-                (source, path): KnownFile(*remembered)
-                for source, path, *remembered in typed_rows(
-                    self.connection, _KNOWN, "FROM documents"
-                )
-            }
+        result = self._typed(_KNOWN, "FROM documents")
+        return {(source, path): KnownFile(*remembered) for source, path, *remembered in result}
 
     def counts(self) -> Counts:
         with understood(self.path):
@@ -140,6 +136,12 @@ class StoredRows:
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with understood(self.path):
             return rows(self.connection, sql, values)
+
+    def _typed(
+        self, columns: Mapping[str, ColumnType], tail: str, values: Sequence[Any] = ()
+    ) -> list[tuple[Any, ...]]:
+        with understood(self.path):
+            return typed_rows(self.connection, columns, tail, values)
 
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import groupby
 
@@ -204,15 +204,9 @@ class StoredChunks(StoredRows):
             return {chunk_id: lines_of(text) for chunk_id, text in result}
 
     def _read(self, tail: str, values: Sequence[Any] = ()) -> list[Excerpt]:
+        result = self._typed(ABOUT | _EXCERPT, f"{CHUNKS} {tail}", values)
         with understood(self.path):
-            result = typed_rows(self.connection, ABOUT | _EXCERPT, f"{CHUNKS} {tail}", values)
             return [Excerpt(about(row), *row[len(ABOUT) :]) for row in result]
-
-    def _typed(
-        self, columns: Mapping[str, ColumnType], tail: str, values: Sequence[Any] = ()
-    ) -> list[tuple[Any, ...]]:
-        with understood(self.path):
-            return typed_rows(self.connection, columns, tail, values)
 
 
 def chunk_rows(
