@@ -12,15 +12,11 @@ from array import array
 from collections.abc import Sequence
 from sys import byteorder
 
-from memcli.checking import TYPE_CHECKING
 from memcli.store import quantize
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, within
 from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.statements import Row, Statement, Values
 from memcli.store.records import Neighbour, Scope
-
-if TYPE_CHECKING:
-    pass
 
 AT_ONCE = 256  # vectors that one statement stores
 MANY = 8192  # from here on, codes are compared first: an exact scan of 8,888 takes 5.3 ms
