@@ -51,7 +51,7 @@ class Generator:
         RetrieverError names what is missing.
         """
         folder = whole_path(named, setting, hint=HINT)
-        self._folder, self._reads, self._writes = folder, reads, writes
+        self._folder, self.reads, self._writes = folder, reads, writes
         config = _config(folder)
         self._ends = _numbers(config.get("eos_token_id"))
         self._starts = _numbers(config.get("decoder_start_token_id"))
@@ -69,14 +69,9 @@ class Generator:
         """Count the tokens of a text."""
         return len(self._ids(text))
 
-    @property
-    def reads(self) -> int:
-        """Return the maximum number of tokens of a text."""
-        return self._reads
-
     def write(self, text: str) -> Generated:
         """Continue a text; only its first `reads` tokens are used."""
-        ids = self._ids(text)[: self._reads]
+        ids = self._ids(text)[: self.reads]
         if self._encoder is None:
             return self._decoded(ids, {})
         return self._decoded(self._starts, self._encoded(self._encoder, ids))

@@ -63,11 +63,6 @@ def local_fingerprint(local: LocalModel) -> str:
         except OSError as error:
             why = f"{path} cannot be read: {error.strerror}"
             raise RetrieverError(why, hint=f"chmod u+r {path}") from error
-    return fingerprint_of(local, hashes)
-
-
-def fingerprint_of(local: LocalModel, hashes: Sequence[str]) -> str:
-    """Name the vectors of files with these hashes under these settings."""
     name = os.path.basename(os.path.normpath(local.folder)).replace(";", ",")
     return f"onnx:{name};model={','.join(hashes)}{_settings(local)}"
 
@@ -175,14 +170,10 @@ def _fingerprint(choice: Choice, remembered: IndexModel) -> str | None:
         return None
 
 
-def _files(choice: Choice) -> str:
-    return local_identity(choice.local)
-
-
 def _open(choice: Choice, opening: Opening) -> OpenedEncoder:
     known = _known(choice.local, opening.remembered)
     encoder = LongTextEncoder(LocalEncoder(choice.local, fingerprint=known))
     return OpenedEncoder(encoder, at_once=cores(choice.threads), texts=1)
 
 
-OPENER = Opener(_fingerprint, _open, _files)
+OPENER = Opener(_fingerprint, _open, lambda choice: local_identity(choice.local))

@@ -117,10 +117,6 @@ def _tokens(_settings: Reranking, choice: Choice, index: IndexModel) -> Scorer:
     return TokenReranker(model)
 
 
-def _onnx(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:
-    return CrossEncoder(settings.folder, max_tokens=settings.max_tokens)
-
-
 def _endpoint(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:
     from memcli.embedding.server import Server
 
@@ -139,7 +135,7 @@ def _endpoint(settings: Reranking, _choice: Choice, _index: IndexModel) -> Score
 
 RERANKERS: dict[str, Callable[[Reranking, Choice, IndexModel], Scorer]] = {
     TOKENS: _tokens,
-    ONNX: _onnx,
+    ONNX: lambda settings, *_: CrossEncoder(settings.folder, max_tokens=settings.max_tokens),
     ENDPOINT: _endpoint,
 }
 

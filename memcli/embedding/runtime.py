@@ -133,7 +133,16 @@ def package_run(located: ModelFile) -> Run:
 
     Raises RetrieverError.
     """
-    session = _open(located)
+    require_room(located.size)
+    onnxruntime = imported()
+    try:
+        session = _started(onnxruntime, read_graph(located.model), settings(located), 1)
+    except runtime_faults() as error:
+        raise RetrieverError(
+            f"onnxruntime {onnxruntime.__version__} cannot open "
+            f"{os.path.basename(located.path)}: {error}",
+            hint="pip install 'onnxruntime>=1.22'",
+        ) from error
 
     def run(ids: Sequence[int]) -> bytes:
         import numpy as np
@@ -143,16 +152,3 @@ def package_run(located: ModelFile) -> Run:
         return bytes(np.asarray(result, dtype="<f4")[0].tobytes())
 
     return run
-
-
-def _open(located: ModelFile) -> InferenceSession:
-    require_room(located.size)
-    onnxruntime = imported()
-    try:
-        return _started(onnxruntime, read_graph(located.model), settings(located), 1)
-    except runtime_faults() as error:
-        raise RetrieverError(
-            f"onnxruntime {onnxruntime.__version__} cannot open "
-            f"{os.path.basename(located.path)}: {error}",
-            hint="pip install 'onnxruntime>=1.22'",
-        ) from error

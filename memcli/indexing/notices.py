@@ -90,19 +90,14 @@ def not_read(skip: Skip) -> Reason:
     return Reason("unread", f"{shown(skip.source, skip.path)} cannot be read: {skip.detail}")
 
 
-def not_searched(skip: Skip) -> Reason:
-    """Warn that a file is too large, and say how to change that."""
-    name = shown(skip.source, skip.path)
-    text = f"{name} is not searched: {skip.detail}; {remedy(skip.detail)}"
-    return Reason("too-large", text, "memcli config files.max_bytes")
-
-
 def skipped(skip: Skip) -> Reason:
-    """Return the message for a skipped file."""
+    """Return the message for a skipped file; if it is too large, say how to change that."""
+    name = shown(skip.source, skip.path)
     if skip.reason == "too-large":
-        return not_searched(skip)
+        text = f"{name} is not searched: {skip.detail}; {remedy(skip.detail)}"
+        return Reason("too-large", text, "memcli config files.max_bytes")
     detail = f" ({skip.detail})" if skip.detail else ""
-    return Reason(skip.reason, f"skipped {shown(skip.source, skip.path)}: {skip.reason}{detail}")
+    return Reason(skip.reason, f"skipped {name}: {skip.reason}{detail}")
 
 
 def remedy(detail: str) -> str:

@@ -26,9 +26,9 @@ Row = tuple[bytes, str, str, str, Sequence[str], str | None, str | None, str]
 class BaseChange(ABC):
     """The methods of a `port.Change` that are the same in every store."""
 
-    def __init__(self, now_ns: Clock, notices: Sequence[str] = ()) -> None:
-        """Take the clock, and the repairs that were made to open the store."""
-        self.now_ns, self.notices = now_ns, [*notices]
+    def __init__(self, now_ns: Clock) -> None:
+        self.now_ns = now_ns
+        self.notices: list[str] = []  # the repairs that were made to open the store
         self._is_together = self._is_torn = False  # see `together`
         self._revises = False  # whether answers may differ since the last commit
 
@@ -104,7 +104,7 @@ class BaseChange(ABC):
                 self._put_embedded(revision)
 
     def check(self, summary: str, checks: Sequence[LineCheck]) -> None:
-        known = self._line_checks(summary)
+        known = self.line_checks(summary)
         if known and known != list(checks):
             with self.transaction():
                 self._put_line_checks(summary, checks)
@@ -158,7 +158,7 @@ class BaseChange(ABC):
         """Count documents, chunks, segments, and segments that are left out."""
 
     @abstractmethod
-    def _line_checks(self, summary: str) -> list[LineCheck]:
+    def line_checks(self, summary: str) -> list[LineCheck]:
         """Read where the source lines of a summary were looked for last."""
 
     @abstractmethod

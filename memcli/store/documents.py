@@ -7,17 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
-from memcli.types import (
-    SUMMARY,
-    Chunk,
-    Document,
-    Excerpt,
-    FileStat,
-    Lines,
-    Segment,
-    Skip,
-    Turn,
-)
+from memcli.types import SUMMARY, Chunk, Document, Excerpt, FileStat, Lines, Segment, Skip, Turn
 
 if TYPE_CHECKING:
     from memcli.store.run_records import Stamp

@@ -234,8 +234,8 @@ class Union:
         by = totals or self.totals(query)
         lists = [
             KeywordMatch(self._naming[turn].chunk(each.chunk_id), each.bm25)
-            for turn, ranked in self._reached(
-                scope, lambda snapshot, own: snapshot.by_keyword(query, limit, own, by)
+            for turn, ranked in self._answers(
+                self._within(scope), lambda s, own: s.by_keyword(query, limit, own, by)
             )
             for each in ranked
         ]
@@ -292,10 +292,11 @@ class Union:
         return sorted(texts.values(), key=lambda text: -text.cosine)
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> Sequence[int]:
-        answers = self._reached(
-            scope, lambda snapshot, own: [snapshot.dated([span], limit, own) for span in spans]
-        )
-        lists = [*answers]
+        lists = [
+            *self._answers(
+                self._within(scope), lambda s, own: [s.dated([span], limit, own) for span in spans]
+            )
+        ]
         result: list[int] = []
         for at in range(len(spans)):
             ids = [chunk for turn, own in lists for chunk in self._naming[turn].chunks(own[at])]
@@ -322,14 +323,9 @@ class Union:
                 for each in retrievers.keyword
                 if each.chunk_id % self._count == turn
             ]
-            has = self._has_vectors(turn)
-            mine = RetrieverResults(
-                query,
-                scored,
-                retrievers.vector if has else None,
-                retrievers.near if has else (),
-                by,
-            )
+            mine = retrievers._replace(query=query, keyword=scored, totals=by)
+            if not self._has_vectors(turn):
+                mine = mine._replace(vector=None, near=())
             own_candidates = self._all[turn].candidates(own, mine)
             return [
                 each._replace(about=self._naming[turn].about(each.about)) for each in own_candidates
@@ -342,24 +338,21 @@ class Union:
         ]
 
     def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
-        return {
-            self._naming[turn].chunk(chunk): self._naming[turn].excerpt(excerpt)
-            for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.excerpts(own))
-            for chunk, excerpt in own.items()
-        }
+        excerpts = self._by_chunk(lambda snapshot, own: snapshot.excerpts(own), chunk_ids)
+        return {c: self._naming[c % self._count].excerpt(each) for c, each in excerpts.items()}
 
     def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
         return self._by_chunk(lambda snapshot, own: snapshot.lines_of(own), chunk_ids)
 
     def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> Sequence[Excerpt]:
-        def read(within: tuple[int, Scope]) -> Sequence[Excerpt]:
-            turn, own = within
-            return self._all[turn].excerpts_of(self._naming[turn].own_keys(documents), own)
-
-        within = [w for w in self._within(scope) if self._naming[w[0]].own_keys(documents)]
+        parts = (
+            (turn, (keys, own))
+            for turn, own in self._within(scope)
+            if (keys := self._naming[turn].own_keys(documents))
+        )
         return [
             self._naming[turn].excerpt(excerpt)
-            for (turn, _), excerpts in zip(within, self._ask_many(read, within), strict=True)
+            for turn, excerpts in self._answers(parts, lambda s, own: s.excerpts_of(*own))
             for excerpt in excerpts
         ]
 
@@ -371,7 +364,7 @@ class Union:
             about = excerpt.about
             return about.document_date or "", about.path, about.source, excerpt.ordinal
 
-        streams = self._reached(scope, lambda snapshot, own: _begun(snapshot.newest(own)))
+        streams = self._answers(self._within(scope), lambda s, own: _begun(s.newest(own)))
         return merge(*(read(*each) for each in streams), key=place, reverse=True)
 
     def marked(self, *, soft: bool) -> Sequence[AlwaysDocument]:
@@ -384,7 +377,7 @@ class Union:
 
     def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
         """List the documents within reach, by workspace, source and path, or the first of them."""
-        answers = [*self._reached(scope, lambda s, own: s.documents(own, first))]
+        answers = [*self._answers(self._within(scope), lambda s, own: s.documents(own, first))]
         total = sum(own[0].total for _, own in answers if own)
         listed = [
             each._replace(source=self._naming[turn].source(each.source), total=total)
@@ -404,7 +397,9 @@ class Union:
     def preferences(self, limit: int, scope: Scope) -> Mapping[int, Sequence[Lines]]:
         result = {
             self._naming[turn].chunk(chunk): lines
-            for turn, chunks in self._reached(scope, lambda s, own: s.preferences(limit, own))
+            for turn, chunks in self._answers(
+                self._within(scope), lambda s, own: s.preferences(limit, own)
+            )
             for chunk, lines in chunks.items()
         }
         days = {chunk: e.about.date or UNDATED for chunk, e in self.excerpts([*result]).items()}
@@ -423,10 +418,9 @@ class Union:
 
     def supports(self) -> Sequence[Support]:
         return [
-            Support(
-                self._naming[turn].path(each.summary),
-                each.lines._replace(path=self._naming[turn].path(each.lines.path)),
-                each.holds,
+            each._replace(
+                summary=self._naming[turn].path(each.summary),
+                lines=each.lines._replace(path=self._naming[turn].path(each.lines.path)),
             )
             for turn, own in self._from_each(lambda snapshot: snapshot.supports())
             for each in own
@@ -470,21 +464,13 @@ class Union:
         """Ask every store; return the answers by number of the store."""
         return enumerate(self._ask_many(ask, self._all))
 
-    def _reached(
-        self, scope: Scope, ask: Callable[[Snapshot, Scope], Made]
+    def _answers(
+        self, parts: Iterable[tuple[int, Given]], ask: Callable[[Snapshot, Given], Made]
     ) -> Iterator[tuple[int, Made]]:
-        """Ask every store for what it has within a scope."""
-        within = self._within(scope)
-        answers = self._ask_many(lambda each: ask(self._all[each[0]], each[1]), within)
-        return ((turn, answer) for (turn, _), answer in zip(within, answers, strict=True))
-
-    def _of_chunks(
-        self, chunk_ids: Sequence[int], ask: Callable[[Snapshot, Sequence[int]], Made]
-    ) -> Iterator[tuple[int, Made]]:
-        """Ask the stores that contain some chunks, each of its own."""
-        groups = [*split(chunk_ids, self._count).items()]
-        answers = self._ask_many(lambda each: ask(self._all[each[0]], each[1]), groups)
-        return ((turn, answer) for (turn, _), answer in zip(groups, answers, strict=True))
+        """Ask stores, by number, each with a part of its own; return the answers by number."""
+        listed = [*parts]
+        answers = self._ask_many(lambda each: ask(self._all[each[0]], each[1]), listed)
+        return ((turn, answer) for (turn, _), answer in zip(listed, answers, strict=True))
 
     def _by_chunk(
         self,
@@ -493,7 +479,7 @@ class Union:
     ) -> dict[int, Value]:
         return {
             self._naming[turn].chunk(chunk): value
-            for turn, own in self._of_chunks(chunk_ids, ask)
+            for turn, own in self._answers(split(chunk_ids, self._count).items(), ask)
             for chunk, value in own.items()
         }
 

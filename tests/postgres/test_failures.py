@@ -20,10 +20,10 @@ from memcli.store.open import store_at
 from memcli.store.postgres import rebuild, schema
 from memcli.store.postgres import rows as document_rows
 from memcli.store.postgres.address import Address, checked
+from memcli.store.postgres.lease import holder, is_dead
 from memcli.store.postgres.libpq import ServerError, read_url
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import OnThisMachine, PostgresStore
-from memcli.store.postgres.writer import holder, is_dead
 from tests.postgres.conftest import Memcli, database, sql
 from tests.postgres.server import server
 from tests.store.contract.makers import Clock, changing, put

@@ -129,7 +129,7 @@ def test_a_list_reads_each_chunk_a_few_times_while_the_server_knows_no_counts(
     with store.snapshot() as snapshot:
         listed = snapshot.documents(Scope())
         first = snapshot.documents(Scope(), First(5, "path"))
-        ((read,),) = snapshot._connection.rows(reads, ("chunks",))
+        ((read,),) = snapshot.connection.rows(reads, ("chunks",))
     assert (len(listed), len(first)) == (DOCUMENTS, 5)
     assert {each.chunks for each in listed} == {PARTS}
     assert read <= 4 * DOCUMENTS * PARTS

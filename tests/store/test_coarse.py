@@ -26,7 +26,7 @@ from memcli.store.sqlite.vectors import (
     refresh,
 )
 from memcli.store.sqlite.vectors import put as fill_cache
-from memcli.store.sqlite.writer import Writer, open_made
+from memcli.store.sqlite.writer import Writer
 from memcli.store.union import Member, Union
 from tests.store.nested import put_segments
 from tests.store_check import assert_sound, open_writer
@@ -319,7 +319,7 @@ def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
 
 def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:
     """Search a table of codes, and the vectors without one, that were filled in an order."""
-    connection = open_made(path)[0].connection
+    connection = Writer(path, lambda: 0).connection
     create_table(connection, "codes_0", DIMENSION)
     fill_cache(connection, ((FINGERPRINT, hash_, packed(made[hash_]), None) for hash_ in order))
     found = []

@@ -124,8 +124,8 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
     embed(writer, wide)
     assert writer.fact("vec_table")
     writer.close()
-    opened = connect(path, write=True)
-    writer = Writer(path, opened._replace(vec_problem="not here"), far_future)
+    writer = Writer(path, far_future)
+    writer.vec_problem = "not here"
     put(writer, "new.md", "# fox\n\nfox fox\n")
     writer.remove(("memory", "gone.md"))
     embed(writer, wide)
@@ -146,9 +146,8 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
 
 
 def test_an_index_first_made_without_vec0_is_searched_and_catches_up(path: str) -> None:
-    opened = connect(path, write=True)
-    schema.make(opened.connection, path)
-    writer = Writer(path, opened._replace(vec_problem="not here"), far_future)
+    writer = Writer(path, far_future)
+    writer.vec_problem = "not here"
     put(writer, "a.md", "the fox")
     put(writer, "b.md", "the train")
     embed(writer, ENCODER)

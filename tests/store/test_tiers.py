@@ -16,7 +16,7 @@ from memcli.errors import ConfigError
 from memcli.store import tiers
 from memcli.store.quantize import rounded
 from memcli.store.records import Neighbour, Scope
-from memcli.store.sqlite.driver import connect, rows
+from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.store.tiers import Tier, TierResult, first_sure, head_cosine, head_of, tiers_of
@@ -205,7 +205,8 @@ def test_a_cut_as_long_as_the_vectors_is_no_tier(path: str, texts: Any) -> None:
 
 def test_tiers_are_dirty_where_vectors_were_changed_without_vec0(path: str, texts: Any) -> None:
     settled(path, (64,))
-    writer = Writer(path, connect(path, write=True)._replace(vec_problem="not here"), clock)
+    writer = Writer(path, clock)
+    writer.vec_problem = "not here"
     put(writer, "b", 3)
     writer.search_by(FINGERPRINT, DIMENSION)
     writer.close()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import BusyError, IndexMissingError, StoreError, UsageError
 from memcli.record import Record
 from memcli.store.postgres import schema, session
@@ -40,7 +40,7 @@ def _initialised(connection: Connection, address: Address, partitions: int) -> b
     connection.run("begin")
     ((there,),) = connection.rows("select to_regclass('memcli.version') is not null")
     if there:
-        session.check_version(_version(connection), address, write=True)
+        _checked(connection, address, write=True)
         return False
     _make_extension(connection, address)
     for statement in schema.statements(partitions):
@@ -76,9 +76,7 @@ def _make_extension(connection: Connection, address: Address) -> None:
 def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> WorkspaceRow:
     """Make a folder of this machine the writer of a workspace; make the workspace if missing."""
     with translated(address), closing(session.opened(address, write=True)) as connection:
-        session.check_bound(
-            session.check_version(_version(connection), address, write=True), address, name
-        )
+        session.check_bound(_checked(connection, address, write=True), address, name)
         connection.rows(
             "insert into memcli.workspaces (tenant, name, origin) values ($1, $2, $3)"
             " on conflict do nothing",
@@ -214,12 +212,13 @@ def members(address: Address) -> list[TenantRole]:
 def _connected(address: Address, *, write: bool) -> Iterator[Connection]:
     """Connect to tables that this memcli can read, or with `write` also write."""
     with translated(address), closing(session.opened(address, write=write)) as connection:
-        session.check_version(_version(connection), address, write=write)
+        _checked(connection, address, write=write)
         yield connection
 
 
-def _version(connection: Connection) -> object:
-    return connection.run(f"select {session.VERSION}")[0][0]
+def _checked(connection: Connection, address: Address, *, write: bool) -> dict[str, Any]:
+    version = connection.run(f"select {session.VERSION}")[0][0]
+    return session.check_version(version, address, write=write)
 
 
 class SeenWorkspace(Record):
@@ -284,7 +283,7 @@ def look(address: Address) -> SharedStatus:
 def upgrade(address: Address) -> int:
     """Upgrade the tables to the newest version; return the previous version."""
     with translated(address), closing(session.opened(address, write=True)) as connection:
-        version: int = session.check_version(_version(connection), address, write=False)["version"]
+        version: int = _checked(connection, address, write=False)["version"]
         if version < schema.FIRST:
             raise StoreError(
                 f"the shared index {address.masked} has tables that no release of memcli made",

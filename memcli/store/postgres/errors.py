@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import (
@@ -21,19 +22,41 @@ from memcli.store.postgres.libpq import ServerError
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
 
-STATUS = "memcli store status"
 AWAY = "memcli help shared-index"  # describes what works without the server
 NO_USER = "set PGPASSWORD or ~/.pgpass, or name another user in store.url; then memcli store status"
 NO_DATABASE = "let an administrator run createdb, then memcli store init"
-FULL = re.compile(r"could not (extend|write)|File too large|No space left")
-OPERATOR = "tell whoever runs the server; the files of the workspace are untouched"
-# Beginnings of SQLSTATEs; https://www.postgresql.org/docs/current/errcodes-appendix.html
+FULL = "free some space on the server, then memcli index"
 GONE = ("", "08", "57P01", "57P02", "57P03", "25006")  # a new connection may succeed
-_BUSY = ("55P03", "53300", "57014", "40001", "40P01", "25P03")
-# Words of a refusal that the name of a host or a database does not contain.
-_REFUSED = re.compile(
-    r'authentication failed|no password supplied|role ".*" |no pg_hba\.conf entry'
-)
+# The errors of a server, the first that fits: the beginning of the SQLSTATE, "$" for a connection
+# that failed and has none, and words of the message. Then what memcli raises and says, and a hint.
+# https://www.postgresql.org/docs/current/errcodes-appendix.html
+_ERRORS: tuple[tuple[str, str, Callable[..., MemcliError], str, str], ...] = (
+    # Words that the name of a host or a database does not contain.
+    ("$", r'authentication failed|no password supplied|role ".*" |no pg_hba\.conf entry',
+     RefusedError, "refuses this user", NO_USER),
+    ("$", "database.*does not exist", RefusedError, "has no such database", NO_DATABASE),
+    ("$", "certificate|SSL", StoreError, "cannot be trusted",
+     "see when its certificate ends, and that sslrootcert names the authority behind it"),
+    ("$", "too many clients|remaining connection slots", AwayError, "takes no more connections",
+     AWAY),
+    ("$", "closed the connection", partial(AwayError, was_there=True), "cannot be reached", AWAY),
+    ("$", "", AwayError, "cannot be reached", AWAY),
+    ("28", "", RefusedError, "refuses this user", NO_USER),
+    ("3D000", "", RefusedError, "has no such database", NO_DATABASE),
+    ("4270[34]", "vector", StoreError, "has lost pgvector, and all vectors",
+     "let its owner run: drop schema memcli cascade; then memcli store init, and attach"),
+    ("3F000|42P01|42703|42883", "", IncompleteError, "is not set up",
+     "let the owner of the tables run: memcli store init"),
+    ("42501", "", StoreError, "does not let this user do that",
+     "let its owner run: memcli store grants --role NAME --tenant TENANT --write"),
+    ("55P03|53300|57014|40001|40P01|25P03", "", BusyError, "is busy", "run the command again"),
+    ("53", "", StoreError, "is out of room", FULL),
+    ("58|XX", r"could not (extend|write)|File too large|No space left", StoreError,
+     "is out of room", FULL),
+    ("XX", "", DamagedError, "is damaged",
+     "tell whoever runs the server; the files of the workspace are untouched"),
+    ("08|57|25006", "", partial(AwayError, was_there=True), "went away", AWAY),
+)  # fmt: skip
 
 
 @contextmanager
@@ -68,48 +91,10 @@ def is_passing(error: ServerError) -> bool:
 
 def of(error: ServerError, address: Address) -> MemcliError:
     """Return the memcli error for a server error, without secrets."""
-    message, state, place = str(error), error.state, address.masked
+    message, store = str(error), f"the shared index {address.masked}"
     for secret in address.secrets:
         message = message.replace(secret, "***")
-    store = f"the shared index {place}"
-    if not state:
-        return _unreached(message, store)
-    if state.startswith("28"):
-        return RefusedError(f"{store} refuses this user: {message}", hint=NO_USER)
-    if state == "3D000":
-        return RefusedError(f"{store} has no such database: {message}", hint=NO_DATABASE)
-    if state in ("42703", "42704") and "vector" in message:
-        hint = "let its owner run: drop schema memcli cascade; then memcli store init, and attach"
-        return StoreError(f"{store} has lost pgvector, and all vectors: {message}", hint=hint)
-    if state in ("3F000", "42P01", "42703", "42883"):
-        hint = "let the owner of the tables run: memcli store init"
-        return IncompleteError(f"{store} is not set up: {message}", hint=hint)
-    if state == "42501":
-        hint = "let its owner run: memcli store grants --role NAME --tenant TENANT --write"
-        return StoreError(f"{store} does not let this user do that: {message}", hint=hint)
-    is_full = state[:2] in ("58", "XX") and FULL.search(message)
-    if is_full or (state.startswith("53") and state != "53300"):
-        hint = "free some space on the server, then memcli index"
-        return StoreError(f"{store} is out of room: {message}", hint=hint)
-    if state.startswith(_BUSY):
-        return BusyError(f"{store} is busy: {message}", hint="run the command again")
-    if state.startswith("XX"):
-        return DamagedError(f"{store} is damaged: {message}", hint=OPERATOR)
-    if state.startswith(("08", "57", "25006")):
-        return AwayError(f"{store} went away: {message}", hint=AWAY, was_there=True)
-    return StoreError(f"{store} refuses: {message} ({state})", hint=STATUS)
-
-
-def _unreached(message: str, store: str) -> MemcliError:
-    """Return the error for a connection that failed; its message has no SQLSTATE."""
-    if _REFUSED.search(message):
-        return RefusedError(f"{store} refuses this user: {message}", hint=NO_USER)
-    if "database" in message and "does not exist" in message:
-        return RefusedError(f"{store} has no such database: {message}", hint=NO_DATABASE)
-    if "certificate" in message or "SSL" in message:
-        hint = "see when its certificate ends, and that sslrootcert names the authority behind it"
-        return StoreError(f"{store} cannot be trusted: {message}", hint=hint)
-    if "too many clients" in message or "remaining connection slots" in message:
-        return AwayError(f"{store} takes no more connections: {message}", hint=AWAY)
-    was_there = "closed the connection" in message  # the server had begun to answer
-    return AwayError(f"{store} cannot be reached: {message}", hint=AWAY, was_there=was_there)
+    for state, words, kind, what, hint in _ERRORS:
+        if re.match(state, error.state) and re.search(words, message):
+            return kind(f"{store} {what}: {message}", hint=hint)
+    return StoreError(f"{store} refuses: {message} ({error.state})", hint="memcli store status")

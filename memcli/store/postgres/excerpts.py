@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from datetime import date
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.store.postgres.errors import understood
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, PLACED, within
-from memcli.store.postgres.libpq import Connection
-from memcli.store.postgres.session import Name, WorkspaceRow
 from memcli.store.postgres.statements import Row, Statement, Values
+from memcli.store.postgres.workspace_rows import WorkspaceRows
 from memcli.store.records import First, Key, Scope
 from memcli.types import SCOPES, TRUSTS, About, Excerpt
 
 if TYPE_CHECKING:
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
-    from memcli.store.postgres.address import Address
 
 # Columns of chunks c of documents d, in the order of the fields of About.
 ABOUT = (
@@ -32,12 +28,8 @@ _HEADINGS = About._fields.index("heading_path")
 MOST_LINES = 1 << 24  # of a document
 
 
-class Rows:
+class Rows(WorkspaceRows):
     """The methods of a `port.Snapshot` that read chunks and documents."""
-
-    def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
-        self._connection, self._address, self._id = connection, address, row.id
-        self._name = Name(row.tenant, row.name)
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         if not chunk_ids:
@@ -45,7 +37,7 @@ class Rows:
         rows = self._rows(
             f"select {ABOUT}, {_EXCERPT} from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self._id, chunk_ids),
+            (self.id, chunk_ids),
         )
         with self._asking():
             return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, rows)}
@@ -53,9 +45,13 @@ class Rows:
     def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
         if not documents:
             return []
-        values = Values()
-        test = _and(within(scope, values, self._id))
-        return self._read(f"{_named(documents, values)}{test} order by {PLACED}", values)
+        values = Values([self.id])
+        names = values(json.dumps(documents, ensure_ascii=False))
+        return self._read(
+            "(d.source, d.path) in (select e ->> 0, e ->> 1 from"
+            f" json_array_elements({names}::json) e){within(scope, values)} order by {PLACED}",
+            values,
+        )
 
     def newest(self, scope: Scope) -> Iterator[Excerpt]:
         """Yield dated documents without a mark, newest first, each from its end.
@@ -64,24 +60,22 @@ class Rows:
         """
         at, lot = 0, 8
         while True:
-            values = Values()
-            test = _and(within(scope, values, self._id))
+            values = Values([self.id])
             documents = self._rows(
-                "select d.id from memcli.documents d where d.workspace ="
-                f" {values(self._id)} and d.date is not null and not d.always"
-                f" and not d.soft and exists (select 1 from memcli.chunks c where c.workspace ="
-                f" d.workspace and c.document = d.id{test}) order by d.date desc, d.path desc,"
-                f" d.source desc limit {values(lot)} offset {values(at)}",
+                "select d.id from memcli.documents d where d.workspace = $1 and d.date is not null"
+                " and not d.always and not d.soft and exists (select 1 from memcli.chunks c where"
+                f" c.workspace = d.workspace and c.document = d.id{within(scope, values)})"
+                " order by d.date desc, d.path desc, d.source desc"
+                f" limit {values(lot)} offset {values(at)}",
                 values,
             )
             if not documents:
                 return
-            values = Values()
-            test = _and(within(scope, values, self._id))
+            values = Values([self.id])
             ids = values([number for (number,) in documents])
             yield from self._read(
-                f"d.id = any({ids}::bigint[]){test} order by d.date desc, d.path desc,"
-                " d.source desc, c.ordinal desc",
+                f"d.id = any({ids}::bigint[]){within(scope, values)} order by d.date desc,"
+                " d.path desc, d.source desc, c.ordinal desc",
                 values,
             )
             at, lot = at + lot, lot * 4
@@ -90,11 +84,10 @@ class Rows:
         from memcli.store.documents import AlwaysDocument
 
         which = "d.soft and not d.always" if soft else "d.always"
-        values = Values()
         rows = self._rows(
-            f"select {ABOUT}, {_EXCERPT}, d.authority from {CHUNKS} where c.workspace ="
-            f" {values(self._id)} and {which} and (d.always or d.soft) order by {PLACED}",
-            values,
+            f"select {ABOUT}, {_EXCERPT}, d.authority from {CHUNKS} where c.workspace = $1"
+            f" and {which} and (d.always or d.soft) order by {PLACED}",
+            (self.id,),
         )
         runs = groupby(rows, lambda row: row[1:3])
         lots = ([*run] for _, run in runs)
@@ -106,10 +99,8 @@ class Rows:
     def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
         from memcli.store.documents import IndexedDocument
 
-        values = Values()
-        test = _and(within(scope, values, self._id))
-        bare = _and(within(scope, values, self._id, "d"))
-        own = values(self._id)
+        values = Values([self.id])
+        test, bare = within(scope, values), within(scope, values, "d")
         columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-2])
         total, ending = "0", "order by d.source, d.path"
         if first is not None:
@@ -125,12 +116,16 @@ class Rows:
         rows = self._rows(
             f"select {columns}, n.chunks, {total} from memcli.documents d cross join lateral"
             f" (select count(*) as chunks from memcli.chunks c where {own_chunks}{test}) n"
-            f" where d.workspace = {own} and (n.chunks > 0 or exists (select 1 from (values (1)) o"
+            " where d.workspace = $1 and (n.chunks > 0 or exists (select 1 from (values (1)) o"
             f" left join memcli.chunks c on {own_chunks} where c.id is null{bare})) {ending}",
             values,
         )
         with self._asking():
-            return [_checked(IndexedDocument._make(row)) for row in rows]
+            documents = [IndexedDocument._make(row) for row in rows]
+            for each in documents:
+                _check(each.scope, each.trust, each.date, each.first_day)
+                checked_object(each.front_matter)
+            return documents
 
     def asking_lines(self, chunk_ids: Sequence[int]) -> Statement:
         """Write the query for the lines at which chunks begin and end, and their speakers."""
@@ -144,7 +139,7 @@ class Rows:
             " coalesce(a.start_byte = c.end_byte, false), c.turns from memcli.chunks c"
             f" {beside} - 1 offset 0) b on true {beside} + 1 offset 0) a on true"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self._id, chunk_ids),
+            (self.id, chunk_ids),
         )
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
@@ -153,7 +148,7 @@ class Rows:
         rows = self._rows(
             f"select c.id, c.links, d.front_matter from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self._id, chunk_ids),
+            (self.id, chunk_ids),
         )
         with self._asking():
             return {
@@ -165,29 +160,20 @@ class Rows:
         from memcli.store.documents import TitledDocument
 
         rows = self._rows(
-            "select source, path, title from memcli.documents where workspace = $1", (self._id,)
+            "select source, path, title from memcli.documents where workspace = $1", (self.id,)
         )
         return [TitledDocument._make(row) for row in rows]
 
     def _read(self, test: str, values: Values) -> list[Excerpt]:
         rows = self._rows(
-            f"select {ABOUT}, {_EXCERPT} from {CHUNKS}"
-            f" where c.workspace = {values(self._id)} and {test}",
-            values,
+            f"select {ABOUT}, {_EXCERPT} from {CHUNKS} where c.workspace = $1 and {test}", values
         )
         with self._asking():
             return [_excerpt(row) for row in rows]
 
-    def _rows(self, sql: str, values: Sequence[Any]) -> list[Row]:
-        with self._asking():
-            return self._connection.rows(sql, values)
-
     def _together(self, statements: Sequence[Statement]) -> list[list[Row]]:
         with self._asking():
-            return self._connection.together(statements)
-
-    def _asking(self) -> AbstractContextManager[None]:
-        return understood(self._address, self._name)
+            return self.connection.together(statements)
 
 
 def about(row: Sequence[Any]) -> About:
@@ -203,12 +189,6 @@ def _check(scope: str, trust: str, *days: str | None) -> None:
     TRUSTS.index(trust)
     for day in filter(None, days):
         date.fromisoformat(day)
-
-
-def _checked(document: IndexedDocument) -> IndexedDocument:
-    _check(document.scope, document.trust, document.date, document.first_day)
-    checked_object(document.front_matter)
-    return document
 
 
 def _strings(text: str) -> tuple[str, ...]:
@@ -236,14 +216,3 @@ def check_lines(place: About, text: str) -> None:
     breaks = place.end_line - place.start_line
     if not (0 < place.start_line <= MOST_LINES and 0 <= text.count("\n") - breaks <= 1):
         raise ValueError(f"lines {place.start_line} to {place.end_line} are not those of the text")
-
-
-def _named(keys: Sequence[Key], values: Values) -> str:
-    names = values(json.dumps(keys, ensure_ascii=False))
-    return (
-        f"(d.source, d.path) in (select e ->> 0, e ->> 1 from json_array_elements({names}::json) e)"
-    )
-
-
-def _and(test: str) -> str:
-    return f" and {test}" if test else ""

@@ -38,8 +38,8 @@ def last_of_any(day: str) -> str:
         return LAST_DATE
 
 
-def within(scope: Scope, values: Values, workspace: int, dated: str = "c") -> str:
-    """Write a test over chunks c of documents d of a workspace; empty if all are within reach.
+def within(scope: Scope, values: Values, dated: str = "c") -> str:
+    """Write tests over chunks c of documents d of the workspace $1, each after an `and`.
 
     Date filters apply to `dated`: chunks "c", or "d" for documents only.
     """
@@ -70,13 +70,13 @@ def within(scope: Scope, values: Values, workspace: int, dated: str = "c") -> st
     tests += _conditions(filters, values)
     if filters.within:
         meeting = "x.start_line <= w.last and x.end_line >= w.first"
-        tests.append(f"c.id in ({_lines(filters.within, meeting, values, workspace)})")
+        tests.append(f"c.id in ({_lines(filters.within, meeting, values)})")
     if scope.without:
         tests.append(f"not ({_OWN} and d.path = any({values(scope.without)}::text[]))")
     if scope.beyond:
         inside = "x.start_line >= w.first and x.end_line <= w.last"
-        tests.append(f"c.id not in ({_lines(scope.beyond, inside, values, workspace)})")
-    return " and ".join(tests)
+        tests.append(f"c.id not in ({_lines(scope.beyond, inside, values)})")
+    return "".join(f" and {test}" for test in tests)
 
 
 def pattern(glob: str) -> str:
@@ -137,13 +137,13 @@ def _under(heading: str, values: Values) -> str:
     )
 
 
-def _lines(lines: Iterable[SourceLines], test: str, values: Values, workspace: int) -> str:
+def _lines(lines: Iterable[SourceLines], test: str, values: Values) -> str:
     """Write a SELECT of the chunks that contain some lines; it starts from the lines."""
     parameter = values(json.dumps([(s.path, s.start_line, s.end_line) for s in lines]))
     return (
         "select x.id from (select e ->> 0 path, (e ->> 1)::bigint first, (e ->> 2)::bigint last"
         f" from json_array_elements({parameter}::json) e) w join memcli.documents y"
-        f" on y.workspace = {values(workspace)} and y.source = '{MEMORY_SOURCE}'"
+        f" on y.workspace = $1 and y.source = '{MEMORY_SOURCE}'"
         " and y.path = w.path join memcli.chunks x on x.workspace = y.workspace"
         f" and x.document = y.id where {test}"
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 
@@ -98,50 +98,35 @@ def _candidates() -> Iterable[str]:
 
 def _typed(library: ctypes.CDLL) -> ctypes.CDLL:
     """Declare the parameters and results of each function; ctypes would assume numbers."""
-    pointer, text = ctypes.c_void_p, ctypes.c_char_p
-    options = ctypes.POINTER(_Option)
-    texts, numbers = ctypes.POINTER(text), ctypes.POINTER(ctypes.c_int)
-    signatures: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
-        "PQconnectdbParams": (pointer, (texts, texts, ctypes.c_int)),
-        "PQconnectStartParams": (pointer, (texts, texts, ctypes.c_int)),
-        "PQconninfo": (options, (pointer,)),
-        "PQconninfoParse": (options, (text, ctypes.POINTER(pointer))),
-        "PQconninfoFree": (None, (options,)),
-        "PQfinish": (None, (pointer,)),
-        "PQstatus": (ctypes.c_int, (pointer,)),
-        "PQsocket": (ctypes.c_int, (pointer,)),
-        "PQerrorMessage": (text, (pointer,)),
-        "PQserverVersion": (ctypes.c_int, (pointer,)),
-        "PQhost": (text, (pointer,)),
-        "PQport": (text, (pointer,)),
-        "PQparameterStatus": (text, (pointer, text)),
-        "PQtransactionStatus": (ctypes.c_int, (pointer,)),
-        "PQsendQuery": (ctypes.c_int, (pointer, text)),
-        "PQsendQueryParams": (
-            ctypes.c_int,
-            (pointer, text, ctypes.c_int, pointer, texts, numbers, numbers, ctypes.c_int),
-        ),
-        "PQconsumeInput": (ctypes.c_int, (pointer,)),
-        "PQisBusy": (ctypes.c_int, (pointer,)),
-        "PQgetResult": (pointer, (pointer,)),
-        "PQenterPipelineMode": (ctypes.c_int, (pointer,)),
-        "PQexitPipelineMode": (ctypes.c_int, (pointer,)),
-        "PQpipelineSync": (ctypes.c_int, (pointer,)),
-        "PQresultStatus": (ctypes.c_int, (pointer,)),
-        "PQresultErrorField": (text, (pointer, ctypes.c_int)),
-        "PQntuples": (ctypes.c_int, (pointer,)),
-        "PQnfields": (ctypes.c_int, (pointer,)),
-        "PQftype": (ctypes.c_uint, (pointer, ctypes.c_int)),
-        "PQgetvalue": (text, (pointer, ctypes.c_int, ctypes.c_int)),
-        "PQgetisnull": (ctypes.c_int, (pointer, ctypes.c_int, ctypes.c_int)),
-        "PQclear": (None, (pointer,)),
-        "PQescapeLiteral": (pointer, (pointer, text, ctypes.c_size_t)),
-        "PQfreemem": (None, (pointer,)),
-        "PQsetNoticeProcessor": (pointer, (pointer, _Notice, pointer)),
-    }
-    for name, (arguments, result) in signatures.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = arguments, result
+    pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
+    options, texts = ctypes.POINTER(_Option), ctypes.POINTER(text)
+    numbers = ctypes.POINTER(number)
+    for result, arguments, names in (
+        (pointer, (texts, texts, number), ("PQconnectdbParams", "PQconnectStartParams")),
+        (options, (pointer,), ("PQconninfo",)),
+        (options, (text, ctypes.POINTER(pointer)), ("PQconninfoParse",)),
+        (None, (options,), ("PQconninfoFree",)),
+        (None, (pointer,), ("PQfinish", "PQclear", "PQfreemem")),
+        (number, (pointer,), ("PQstatus", "PQsocket", "PQserverVersion", "PQtransactionStatus",
+                              "PQconsumeInput", "PQisBusy", "PQenterPipelineMode",
+                              "PQexitPipelineMode", "PQpipelineSync", "PQresultStatus",
+                              "PQntuples", "PQnfields")),
+        (text, (pointer,), ("PQerrorMessage", "PQhost", "PQport")),
+        (text, (pointer, text), ("PQparameterStatus",)),
+        (number, (pointer, text), ("PQsendQuery",)),
+        (number, (pointer, text, number, pointer, texts, numbers, numbers, number),
+         ("PQsendQueryParams",)),
+        (pointer, (pointer,), ("PQgetResult",)),
+        (text, (pointer, number), ("PQresultErrorField",)),
+        (ctypes.c_uint, (pointer, number), ("PQftype",)),
+        (text, (pointer, number, number), ("PQgetvalue",)),
+        (number, (pointer, number, number), ("PQgetisnull",)),
+        (pointer, (pointer, text, ctypes.c_size_t), ("PQescapeLiteral",)),
+        (pointer, (pointer, _Notice, pointer), ("PQsetNoticeProcessor",)),
+    ):  # fmt: skip
+        for name in names:
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
     return library
 
 

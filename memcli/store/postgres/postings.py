@@ -14,7 +14,6 @@ from math import pi
 
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown.names import headings_of
-from memcli.record import Record
 from memcli.store.postgres.filters import NAMED_BY, NAMED_CHUNKS, PLACED, within
 from memcli.store.postgres.statements import ForMany, Row, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
@@ -24,28 +23,21 @@ from memcli.types import Term
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection, Deferred
+    from memcli.store.postgres.session import WorkspaceRow
 
 FEW_TERMS, FEW_CHUNKS = 16, 10_000  # limits up to which chunks are listed at once
 # ts_rank of a word that occurs n times is the sum of 1/i^2 for i up to n, divided by pi^2/6.
 _SUMS = tuple(accumulate(1 / (n * n) / (pi * pi / 6) for n in range(1, MOST_OF_ONE + 2)))
 
 
-class Size(Record):
-    """Totals of a workspace that BM25 needs."""
-
-    chunks: int
-    tokens: int
-    has_long: bool  # chunks whose words are not stored
-
-
 class Postings:
     """The words of a workspace that were looked up in one snapshot."""
 
-    def __init__(self, connection: Connection, workspace: int, size: Size) -> None:
-        self._connection, self._workspace, self.size = connection, workspace, size
+    def __init__(self, connection: Connection, row: WorkspaceRow) -> None:
+        self._connection, self._workspace, self.row = connection, row.id, row
         self._counts: dict[Term, dict[int, int]] = {}  # for each spelling, by chunk
         self._spellings: set[Term] = set()  # the spellings of the question
-        self._lengths: dict[int, int] = {}
+        self.lengths: dict[int, int] = {}  # tokens of each chunk that was read
         self._runs: dict[Term, TokenRun] = {}
         self._long: dict[int, Cut] | None = None
 
@@ -60,7 +52,7 @@ class Postings:
     @property
     def entries(self) -> int:
         """Count the entries in memory: the chunks of every spelling, and their lengths."""
-        return len(self._lengths) + sum(map(len, self._counts.values()))
+        return len(self.lengths) + sum(map(len, self._counts.values()))
 
     def holders(self, term: Term) -> set[int]:
         """Return the chunks that contain a term that was looked up."""
@@ -73,8 +65,20 @@ class Postings:
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
         """Count the chunks that contain each term, without listing them."""
         unknown = [t for t in dict.fromkeys(terms) if not self._knows(t)]
-        counted = dict(zip(unknown, self._count(unknown), strict=True))
-        return [counted[t] if t in counted else len(self.holders(t)) for t in terms]
+        counted: dict[Term, int] = {}
+        if unknown:
+            queries = [_any(self._of(spellings(term))) for term in unknown]
+            ((numbers,),) = self._connection.rows(
+                "select coalesce(json_agg((select count(*) from memcli.keywords k where"
+                " k.workspace = $1 and k.words @@ x.query) order by x.no), '[]') from"
+                " unnest($2::tsquery[]) with ordinality x(query, no)",
+                (self._workspace, queries),
+            )
+            counted = dict(zip(unknown, numbers, strict=True))
+        return [
+            counted[t] + len(self._in_long(spellings(t))) if t in counted else len(self.holders(t))
+            for t in terms
+        ]
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Return the terms that at least one chunk contains.
@@ -82,17 +86,14 @@ class Postings:
         In a small workspace a few terms are looked up, because a search asks for their chunks next.
         """
         distinct = list(dict.fromkeys(terms))
-        if len(distinct) <= FEW_TERMS and self.size.chunks <= FEW_CHUNKS:
+        if len(distinct) <= FEW_TERMS and self.row.chunks <= FEW_CHUNKS:
             self.look_up(distinct)
             return frozenset(term for term in distinct if self.holders(term))
         queries = [_any(self._of(spellings(term))) for term in distinct]
-        values = Values()
         rows = self._connection.rows(
-            "select x.no from unnest("
-            f"{values(queries)}::tsquery[]) with ordinality x(query, no) where exists (select 1"
-            f" from memcli.keywords k where k.workspace = {values(self._workspace)}"
-            " and k.words @@ x.query)",
-            values,
+            "select x.no from unnest($2::tsquery[]) with ordinality x(query, no) where exists"
+            " (select 1 from memcli.keywords k where k.workspace = $1 and k.words @@ x.query)",
+            (self._workspace, queries),
         )
         occurring = {distinct[int(number) - 1] for (number,) in rows}
         return frozenset(occurring | {t for t in distinct if self._in_long(spellings(t))})
@@ -114,21 +115,15 @@ class Postings:
         fetched = self._fetched(unknown, chunk_ids) if chunk_ids else {}
         return {s: self._counts.get(s) or fetched.get(s, {}) for s in named}
 
-    @property
-    def lengths(self) -> Mapping[int, int]:
-        """Return the number of tokens of each chunk that was found."""
-        return self._lengths
-
     def together(self, terms: Sequence[Term]) -> set[int]:
         """Return the chunks that contain all of some terms."""
         if all(self._knows(term) for term in terms):
             return set.intersection(*map(self.holders, terms))
         query = " & ".join(_any(self._of(spellings(term))) for term in terms)
-        values = Values()
         rows = self._connection.rows(
-            f"select k.chunk from memcli.keywords k where k.workspace = {values(self._workspace)}"
-            f" and k.words @@ {values(query)}::tsquery",
-            values,
+            "select k.chunk from memcli.keywords k where k.workspace = $1 and k.words @@"
+            " $2::tsquery",
+            (self._workspace, query),
         )
         chunks = {chunk for (chunk,) in rows}
         every = [{c for s in spellings(t) for c in self._in_long([s])} for t in terms]
@@ -143,22 +138,6 @@ class Postings:
         for spelling, tokens in zip(new, cut([s.text for s in new]) if new else (), strict=True):
             self._runs[spelling] = TokenRun(tokens, spelling.prefix)
         return [self._runs[spelling] for spelling in terms if self._runs[spelling].tokens]
-
-    def _count(self, terms: Sequence[Term]) -> list[int]:
-        queries = [_any(self._of(spellings(term))) for term in terms]
-        if not queries:
-            return []
-        values = Values()
-        ((count,),) = self._connection.rows(
-            "select coalesce(json_agg((select count(*) from memcli.keywords k where k.workspace ="
-            f" {values(self._workspace)} and k.words @@ x.query) order by x.no), '[]') from"
-            f" unnest({values(queries)}::tsquery[]) with ordinality x(query, no)",
-            values,
-        )
-        return [
-            number + len(self._in_long(spellings(term)))
-            for number, term in zip(count, terms, strict=True)
-        ]
 
     def _fetched(
         self, terms: Sequence[Term], chunk_ids: Sequence[int] | None
@@ -177,13 +156,13 @@ class Postings:
         answers = iter(self._connection.together(statements) if statements else ())
         if words:
             for chunk, length, ranks in next(answers)[0][0]:
-                self._lengths[chunk] = length
+                self.lengths[chunk] = length
                 for spelling, rank in zip(words, ranks, strict=True):
                     if rank:
                         counts[spelling][chunk] = _times(rank)
         if others:
             for chunk, length, places in next(answers)[0][0]:
-                self._lengths[chunk] = length
+                self.lengths[chunk] = length
                 for spelling, run in others.items():
                     if times := run.count_at(places or {}):
                         counts[spelling][chunk] = times
@@ -195,7 +174,7 @@ class Postings:
         self, terms: Sequence[Term], chunk_ids: Sequence[int] | None = None
     ) -> dict[int, int]:
         """Count the occurrences of spellings in the chunks whose words are not stored."""
-        if not self.size.has_long:
+        if not self.row.has_long:
             return {}
         if self._long is None:
             self._long = {
@@ -209,7 +188,7 @@ class Postings:
                     [self._workspace],
                 )
             }
-            self._lengths |= {c: sum(map(len, tokens)) for c, tokens in self._long.items()}
+            self.lengths |= {c: sum(map(len, tokens)) for c, tokens in self._long.items()}
         runs = self._of(terms)
         counts = {chunk: sum(run.count(own) for run in runs) for chunk, own in self._long.items()}
         allowed = None if chunk_ids is None else set(chunk_ids)
@@ -311,12 +290,10 @@ class ChunkPlaces:
             self._scope, self._tried, self._places, self._promised = scope, set(), {}, None
 
     def _asking(self, chunk_ids: Collection[int]) -> Statement:
-        values = Values()
-        test = within(self._scope, values, self._workspace)
+        values = Values([self._workspace])
         return Statement(
-            f"select c.id, {PLACED} from {NAMED_CHUNKS} where c.workspace ="
-            f" {values(self._workspace)} and c.id = any({values([*chunk_ids])}::bigint[])"
-            f"{f' and {test}' if test else ''}",
+            f"select c.id, {PLACED} from {NAMED_CHUNKS} where c.workspace = $1"
+            f" and c.id = any({values([*chunk_ids])}::bigint[]){within(self._scope, values)}",
             values,
         )
 

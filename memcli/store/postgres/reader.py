@@ -11,7 +11,6 @@ from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import vectors, words
-from memcli.store.postgres.counting import first_fault, read_counts, read_known
 from memcli.store.postgres.excerpts import ABOUT, Rows, about, check_lines, checked_object
 from memcli.store.postgres.filters import (
     CHUNKS,
@@ -23,24 +22,22 @@ from memcli.store.postgres.filters import (
     within,
 )
 from memcli.store.postgres.libpq import Connection
-from memcli.store.postgres.postings import ChunkPlaces, Postings, Size
+from memcli.store.postgres.postings import ChunkPlaces, Postings
+from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.session import WorkspaceRow
 from memcli.store.postgres.statements import Row, Statement, Values
 from memcli.store.records import (
     ChunkLines,
-    Counts,
     Facts,
-    Key,
     KeywordMatch,
     Neighbour,
     RetrieverResults,
     Scope,
-    Support,
     TermChunks,
     Totals,
 )
 from memcli.store.tokens import cut
-from memcli.types import Candidate, KnownFile, Lines, SegmentScore, Term, TermQuery
+from memcli.types import Candidate, Lines, SegmentScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
@@ -59,8 +56,7 @@ class SharedReader(Rows):
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
         """Take a connection whose transaction has read the row of the workspace."""
         super().__init__(connection, address, row)
-        self._row = row
-        self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
+        self._words = Postings(connection, row)
         self._places = ChunkPlaces(connection, row.id)
         self._facts: Facts | None = None
         self._speakers: dict[str | None, list[str]] = {}  # by the scope that is left out
@@ -71,12 +67,12 @@ class SharedReader(Rows):
 
     def is_current(self, row: WorkspaceRow) -> bool:
         """Return whether it can answer from this row: same state, and not too much in memory."""
-        if _state(row) != _state(self._row):
+        if _state(row) != _state(self.row):
             return False
         size = COUNT_BYTES * self._words.entries + ROW_BYTES * len(self._chunk_rows)
         if size + 2 * self._chars > MOST_BYTES:
             return False
-        self._row, self._facts = row, None
+        self.row, self._facts = row, None
         self._words.forget_question()
         self._places.forget_promised()
         return True
@@ -84,23 +80,11 @@ class SharedReader(Rows):
     @property
     def facts(self) -> Facts:
         if self._facts is None:
-            row = self._row
             with self._asking():
-                known = row.facts
-            self._facts = known._replace(origin=row.origin, changed_at=row.changed_at or "")
+                known = self.row.facts
+            origin, changed_at = self.row.origin, self.row.changed_at or ""
+            self._facts = known._replace(origin=origin, changed_at=changed_at)
         return self._facts
-
-    def known(self) -> dict[Key, KnownFile]:
-        with self._asking():
-            return read_known(self._connection, self._id)
-
-    def counts(self) -> Counts:
-        with self._asking():
-            return read_counts(self._connection, self._row)
-
-    def integrity(self) -> str:
-        with self._asking():
-            return first_fault(self._connection, self._row)
 
     def vector_search(self) -> VectorSearch:
         """Return how vectors are searched: in a large workspace, by coarse codes first."""
@@ -156,8 +140,8 @@ class SharedReader(Rows):
         if vector is None or fingerprint is None:
             return list
         self._places.ask_ahead(self._words.chunks(), scope)
-        query = vectors.EncodedQuery(self._id, fingerprint, vector)
-        promised = self._connection.promise(
+        query = vectors.EncodedQuery(self.id, fingerprint, vector)
+        promised = self.connection.promise(
             *vectors.asking_nearest(query, limit, scope, is_coarse=self._is_coarse)
         )
 
@@ -170,12 +154,11 @@ class SharedReader(Rows):
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> list[int]:
         statements = []
         for start, end in spans:
-            values = Values()
-            test = within(scope, values, self._id)
+            values = Values([self.id])
             sql = (
-                f"select c.id from {CHUNKS} where c.workspace = {values(self._id)} and c.date"
-                f" between {values(start)} and {values(last_of_any(end))}"
-                f" and {FIRST_DAY} <= {values(end)}{f' and {test}' if test else ''}"
+                f"select c.id from {CHUNKS} where c.workspace = $1 and c.date between"
+                f" {values(start)} and {values(last_of_any(end))}"
+                f" and {FIRST_DAY} <= {values(end)}{within(scope, values)}"
                 f" order by c.date desc, {PLACED} limit {values(limit)}"
             )
             statements.append(Statement(sql, values))
@@ -185,8 +168,15 @@ class SharedReader(Rows):
         fingerprint = self.facts.fingerprint
         if fingerprint is None:
             return {}
-        with self._asking():
-            return vectors.of_chunks(self._connection, self._id, fingerprint, chunk_ids)
+        by_chunk: dict[int, list[bytes]] = {}
+        for chunk_id, vector in self._rows(
+            "select p.chunk, vector_send(v.vector) from memcli.parts p join memcli.vectors v"
+            " on v.workspace = p.workspace and v.hash = p.hash and v.encoder = $3"
+            " where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no",
+            (self.id, chunk_ids, encoder_of(fingerprint)),
+        ):
+            by_chunk.setdefault(chunk_id, []).append(vectors.read(vector))
+        return by_chunk
 
     def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
         if not chunk_ids:
@@ -201,7 +191,7 @@ class SharedReader(Rows):
                 f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
                 " and c.id = any($2::bigint[])"
             )
-            statements += Statement(chunks, (self._id, new)), self.asking_lines(new)
+            statements += Statement(chunks, (self.id, new)), self.asking_lines(new)
         segments, *read = self._together(statements)
         if read:
             with self._asking():
@@ -242,7 +232,7 @@ class SharedReader(Rows):
             self._lines[chunk_id] = ChunkLines((before, after), turns_of(turns))
 
     def speakers(self, *, but: str | None = None) -> list[str]:
-        if not self._row.has_speakers:
+        if not self.row.has_speakers:
             return []
         if but in self._speakers:
             return self._speakers[but]
@@ -250,7 +240,7 @@ class SharedReader(Rows):
             "select distinct s.name from memcli.speakers s join memcli.documents d"
             " on d.workspace = s.workspace and d.id = s.document"
             " where s.workspace = $1 and d.scope is distinct from $2 order by s.name",
-            (self._id, but),
+            (self.id, but),
         )
         self._speakers[but] = [name for (name,) in rows]
         return self._speakers[but]
@@ -258,28 +248,19 @@ class SharedReader(Rows):
     def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
         from memcli.store.documents import lines_of
 
-        values = Values()
-        test = within(scope, values, self._id)
+        values = Values([self.id])
         rows = self._rows(
-            f"select c.id, c.preferences from {CHUNKS} where c.workspace = {values(self._id)}"
-            f" and c.preferences <> '[]'{f' and {test}' if test else ''}"
+            f"select c.id, c.preferences from {CHUNKS} where c.workspace = $1"
+            f" and c.preferences <> '[]'{within(scope, values)}"
             f" order by c.date is not null, c.date desc, {PLACED} limit {values(limit)}",
             values,
         )
         with self._asking():
             return {chunk_id: lines_of(text) for chunk_id, text in rows}
 
-    def supports(self) -> list[Support]:
-        if not self._row.has_summaries:
-            return []
-        from memcli.store.postgres import lineage
-
-        with self._asking():
-            return lineage.supports(self._connection, self._id)
-
     @property
     def _is_coarse(self) -> bool:
-        return COARSE in self._row.meta
+        return COARSE in self.row.meta
 
     def _segments(self, chunk_ids: Sequence[int], vector: bytes | None) -> Statement:
         """Write the query for the segments of chunks with their cosines."""
@@ -288,14 +269,14 @@ class SharedReader(Rows):
         fingerprint = self.facts.fingerprint
         if vector is None or fingerprint is None:
             sql = f"select {columns}, null::float8 from memcli.parts p {where}"
-            return Statement(sql, (self._id, chunk_ids))
-        query = vectors.EncodedQuery(self._id, fingerprint, vector)
+            return Statement(sql, (self.id, chunk_ids))
+        query = vectors.EncodedQuery(self.id, fingerprint, vector)
         return Statement(
             f"select {columns}, {vectors.cosine('v.vector', '$3::vector')} from memcli.parts p"
             " left join lateral (select v.vector from memcli.vectors v where v.workspace = $1"
             " and v.encoder = $4 and v.hash = p.hash"
             f" and {vectors.fits('v', '$3::vector')} offset 0) v on true {where}",
-            (self._id, chunk_ids, query.vector, query.encoder),
+            (self.id, chunk_ids, query.vector, query.encoder),
         )
 
 

@@ -30,12 +30,11 @@ class SharedWriter(RowWriter):
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         of_awaited = seconds if awaited_seconds is None else awaited_seconds
-        with translated(self.address):
-            rows = self.connection.rows(
-                "select id, left_ns, meta::json ->> $2 from memcli.workspaces where beside_of = $1",
-                (self.row.id, AWAITED),
-            )
-        for number, left_ns, awaited in rows:
+        beside = self._rows(
+            "select id, left_ns, meta::json ->> $2 from memcli.workspaces where beside_of = $1",
+            (self.id, AWAITED),
+        )
+        for number, left_ns, awaited in beside:
             least = of_awaited if awaited == "1" else seconds
             if abs(self.now_ns() - left_ns) >= least * 1e9:
                 with self.transaction():
@@ -57,7 +56,7 @@ class SharedWriter(RowWriter):
             " (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
             " then null else coalesce(v.unused_since, $3) end from piece v on conflict do nothing)"
             " select encoder, hash from piece order by encoder desc, hash desc limit 1",
-            (self.row.id, workspace, self.now, own, *last, PIECE),
+            (self.id, workspace, self.now, own, *last, PIECE),
         ):
             last = batch[0]
 
@@ -73,11 +72,11 @@ class SharedRebuild(SharedWriter):
     def take_over(self, hidden: Iterable[Key]) -> None:
         main = self._main
         with translated(self.address):
-            for document, stamp, skip in rows.read_documents(self.connection, main.row.id, hidden):
+            for document, stamp, skip in rows.read_documents(self.connection, main.id, hidden):
                 self.put(document, stamp, skip=skip)
         with self.transaction(revise=False):
             fingerprint = self.facts.fingerprint or main.facts.fingerprint or ""
-            self.copy_vectors(main.row.id, fingerprint)
+            self.copy_vectors(main.id, fingerprint)
         self._inherit(main.facts)
 
     def publish(self) -> None:
@@ -91,7 +90,7 @@ class SharedRebuild(SharedWriter):
         with main.transaction(revise=False):
             if is_embedded:
                 self._put_embedded(revision)
-            old = main.row.id
+            old = main.id
             self.connection.together(
                 (
                     Statement("set local statement_timeout = 0"),
@@ -108,28 +107,24 @@ class SharedRebuild(SharedWriter):
                     Statement("select memcli.drop_workspace($1)", (old,)),
                 )
             )
-            main.become(
-                main.row._replace(
-                    id=side.id, revision=revision, next_id=side.next_id, chunks=side.chunks,
-                    words=side.words, meta=dict(self._meta),
-                )
+            main.row = main.row._replace(
+                id=side.id, revision=revision, next_id=side.next_id, chunks=side.chunks,
+                words=side.words, meta=self.row.meta,
             )  # fmt: skip
 
 
 @contextmanager
 def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
     """Open the half-built workspace next to another one, or make a new one."""
-    with translated(main.address):
-        rebuild = _beside(main)
+    rebuild = _beside(main)
     if rebuild is None:
         with main.transaction(revise=False):
-            main.connection.rows(
+            main._rows(
                 "insert into memcli.workspaces (tenant, name, beside_of, epoch, left_ns)"
                 " values ($1, $2, $3, $4, $5)",
-                (main.row.tenant, main.row.name, main.row.id, main.row.epoch, main.now_ns()),
+                (main.row.tenant, main.row.name, main.id, main.row.epoch, main.now_ns()),
             )
-        with translated(main.address):
-            rebuild = _beside(main)
+        rebuild = _beside(main)
     assert rebuild is not None
     side = SharedRebuild(main, rebuild)
     side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
@@ -139,21 +134,19 @@ def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
         side.set_facts({AWAITED: "1"}, revise=False)
         raise
     finally:
-        with translated(main.address):
-            main.connection.rows(
-                "update memcli.workspaces set left_ns = $2 where beside_of = $1",
-                (main.row.id, main.now_ns()),
-            )
+        main._rows(
+            "update memcli.workspaces set left_ns = $2 where beside_of = $1",
+            (main.id, main.now_ns()),
+        )
 
 
 def _beside(main: SharedWriter) -> WorkspaceRow | None:
     """Find the workspace that is built next to another, and give it the writer's epoch."""
-    connection = main.connection
-    rows = connection.rows(
+    copies = main._rows(
         "update memcli.workspaces set epoch = $2 where beside_of = $1 returning id",
-        (main.row.id, main.row.epoch),
+        (main.id, main.row.epoch),
     )
-    if not rows:
+    if not copies:
         return None
-    ((row,),) = [connection.rows(select_by_id(lock=False), (rows[0][0], main.row.epoch))]
+    (row,) = main._rows(select_by_id(lock=False), (copies[0][0], main.row.epoch))
     return read_row(row)

@@ -10,7 +10,6 @@ from memcli.digests import blake2b
 from memcli.markdown.names import headings_of
 from memcli.markdown.properties import properties
 from memcli.markdown.segments import digest
-from memcli.record import Record
 from memcli.store.documents import CHUNK, DOCUMENT, chunk_of, chunk_row, document_of, document_row
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.tsvector import cut_of, stored_words
@@ -34,15 +33,6 @@ _COLUMNS = {
     "lineage": "document bigint, no int, path text, start_line int, end_line int, hash bytea,"
     " checked bytea, matches boolean",
 }
-
-
-class DocumentStatements(Record):
-    """The statements that store a document, and the counts that they add."""
-
-    statements: tuple[Statement, ...]
-    chunks: int
-    words: int
-    ids: int  # numbers used
 
 
 def encoder_of(fingerprint: str) -> int:
@@ -101,10 +91,12 @@ def dropping(workspace: int, key: Key) -> Statement:
 
 
 def putting(
-    workspace: int, first_id: int, document: Document, stamp: Stamp, skip: str
-) -> DocumentStatements:
-    """Insert a document; its rows are numbered from `first_id`."""
-    own = first_id
+    workspace: int, own: int, document: Document, stamp: Stamp, skip: str
+) -> tuple[list[Statement], int]:
+    """Insert a document with the number `own` and its chunks, numbered from the next one.
+
+    The second value is the number of words.
+    """
     chunks, keywords, segments = [], [], []
     words = 0
     for number, chunk in enumerate(document.chunks, start=own + 1):
@@ -120,39 +112,26 @@ def putting(
             (number, place, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
             for place, p in enumerate(chunk.segments)
         ]
+    metadata = json.loads(document.front_matter)
     names = {turn.speaker for chunk in document.chunks for turn in chunk.turns}
     many = {
         "chunks": chunks,
         "keywords": keywords,
         "parts": segments,
-        "properties": _properties(own, document.front_matter),
+        "properties": [(own, key, comparable(value)) for key, value in properties(metadata)],
         "speakers": [(name, own) for name in sorted(names)],
         "lineage": [
             (own, place, *lines, None, False)
             for place, lines in enumerate(document.lineage.sources if document.lineage else ())
         ],
     }
-    statements = (
-        _document(workspace, own, document, stamp, skip),
-        *(inserting(table, workspace, rows) for table, rows in many.items() if rows),
-    )
-    return DocumentStatements(statements, len(chunks), words, 1 + len(chunks))
-
-
-def _document(
-    workspace: int, number: int, document: Document, stamp: Stamp, skip: str
-) -> Statement:
     marks = ", ".join(f"${at}" for at in range(1, len(DOCUMENT) + 3))
-    return Statement(
+    inserting_document = Statement(
         f"insert into memcli.documents (workspace, id, {', '.join(DOCUMENT)}) values ({marks})",
-        (workspace, number, *document_row(document, stamp, skip)),
+        (workspace, own, *document_row(document, stamp, skip)),
     )
-
-
-def _properties(number: int, front_matter: str) -> list[tuple[int, str, str]]:
-    if front_matter == "{}":
-        return []
-    return [(number, key, comparable(v)) for key, v in properties(json.loads(front_matter))]
+    others = [inserting(table, workspace, rows) for table, rows in many.items() if rows]
+    return [inserting_document, *others], words
 
 
 LOT = 100  # documents in memory at once
@@ -164,20 +143,14 @@ def read_documents(
     """Read documents back as they were stored: each with its stamp and its skip reason."""
     every = [*keys]
     for at in range(0, len(every), LOT):
-        yield from _lot(connection, workspace, every[at : at + LOT])
-
-
-def _lot(
-    connection: Connection, workspace: int, keys: Sequence[Key]
-) -> Iterator[tuple[Document, Stamp, str]]:
-    rows = connection.rows(
-        f"select id, {', '.join(DOCUMENT)} from memcli.documents where workspace = $1 and"
-        " (source, path) in (select e ->> 0, e ->> 1 from json_array_elements($2::json) e)",
-        (workspace, json.dumps(keys, ensure_ascii=False)),
-    )
-    chunks = _chunks(connection, workspace, [number for number, *_ in rows])
-    for number, *row in rows:
-        yield document_of(row, chunks.get(number, []))
+        rows = connection.rows(
+            f"select id, {', '.join(DOCUMENT)} from memcli.documents where workspace = $1 and"
+            " (source, path) in (select e ->> 0, e ->> 1 from json_array_elements($2::json) e)",
+            (workspace, json.dumps(every[at : at + LOT], ensure_ascii=False)),
+        )
+        chunks = _chunks(connection, workspace, [number for number, *_ in rows])
+        for number, *row in rows:
+            yield document_of(row, chunks.get(number, []))
 
 
 def _chunks(

@@ -223,8 +223,3 @@ def check_bound(session: Mapping[str, Any], address: Address, name: Name) -> Non
             " the rules between tenants do not bind it",
             hint=f"memcli store grants --role agent --tenant {name.tenant} --write",
         )
-
-
-def meta_as_json(meta: Mapping[str, str]) -> str:
-    """Write the settings as a row stores them."""
-    return json.dumps(meta, ensure_ascii=False, sort_keys=True)

@@ -15,7 +15,7 @@ from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.record import Record
 from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import Connection
-from memcli.store.postgres.pool import Pool, pool_of
+from memcli.store.postgres.pool import pool_of
 from memcli.store.postgres.session import (
     Name,
     WorkspaceRow,
@@ -65,20 +65,14 @@ class PostgresStore:
         self._guard = Lock()
 
     @property
-    def _pool(self) -> Pool:
-        return pool_of(self.address)
-
-    @property
     def state_path(self) -> str:
         """Return the path that the index would have without a server."""
         return self._beside.store.state_path
 
     def describe(self) -> StoreDescription:
         size = 0
-        with suppress(IndexMissingError, StoreError), self._opened() as (connection, row):
-            from memcli.store.postgres.counting import bytes_of
-
-            size = bytes_of(connection, row.id)
+        with suppress(IndexMissingError, StoreError), self.snapshot() as reader:
+            size = reader.bytes()
         return StoreDescription(f"{self.address.masked} ({self.name})", "pgvector", size, "")
 
     def exists(self) -> bool:
@@ -94,20 +88,17 @@ class PostgresStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[SharedReader]:
-        with self._opened() as (connection, row):
-            yield self._reader(connection, row)
-
-    def _reader(self, connection: Connection, row: WorkspaceRow) -> SharedReader:
-        """Return the reader that a connection has used for this state, or a new one."""
+        """Use the reader that the connection has used for this state, or a new one."""
         from memcli.store.postgres.reader import SharedReader
 
-        with self._guard:
-            reader = self._readers.get(connection)
-            if reader is None or not reader.is_current(row):
-                reader = SharedReader(connection, self.address, row)
-                others = {each: of for each, of in self._readers.items() if each.is_open}
-                self._readers = {**others, connection: reader}
-        return reader
+        with self._opened() as (connection, row):
+            with self._guard:
+                reader = self._readers.get(connection)
+                if reader is None or not reader.is_current(row):
+                    reader = SharedReader(connection, self.address, row)
+                    others = {each: of for each, of in self._readers.items() if each.is_open}
+                    self._readers = {**others, connection: reader}
+            yield reader
 
     @contextmanager
     def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[SharedWriter]:
@@ -126,11 +117,11 @@ class PostgresStore:
         return self._beside.store if self.origin else None
 
     def copy_to(self, path: str) -> None:
-        with self._opened() as (connection, row), translated(self.address):
-            _copy(connection, row, self._beside.at(path))
+        with self.snapshot() as reader, translated(self.address):
+            _copy(reader, self._beside.at(path))
 
     def close(self) -> None:
-        self._pool.close()
+        pool_of(self.address).close()
         with self._guard:
             self._readers = {}
 
@@ -138,11 +129,12 @@ class PostgresStore:
     def _leased(
         self, *, wait_seconds: float, sleep: Sleep
     ) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        from memcli.store.postgres.writer import lease
+        from memcli.store.postgres.lease import lease
 
+        pool = pool_of(self.address)
         with self._beside.store.locked(wait_seconds=wait_seconds, sleep=sleep):
             with translated(self.address):
-                connection = self._pool.writable(self._check_writable)
+                connection = pool.writable(self._check_writable)
             try:
                 granted = lease(
                     connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
@@ -155,7 +147,7 @@ class PostgresStore:
                 connection.close()
                 raise
             finally:
-                self._pool.written(connection)
+                pool.written(connection)
 
     def _check_writable(self, connection: Connection) -> None:
         """Raise BusyError if another folder or machine writes the workspace."""
@@ -175,9 +167,10 @@ class PostgresStore:
         IndexMissingError if nothing is stored of it; StoreError if this folder was attached to it
         and the server no longer shows it, so that another index may answer.
         """
+        pool = pool_of(self.address)
         try:
             with translated(self.address):
-                connection, row = self._pool.begin(
+                connection, row = pool.begin(
                     self.name,
                     lambda connection: select_by_name(connection, self.name),
                     lambda rows: row_of(rows[0], self.address, self.name),
@@ -189,7 +182,7 @@ class PostgresStore:
             hint = f"memcli store attach {self.name}"
             raise StoreError(error.message, hint=hint) from error
         if row.changed_at is None:
-            self._pool.end(connection, self.name)
+            pool.end(connection, self.name)
             raise IndexMissingError(
                 f"nothing is stored of {self.name} in {self.address.masked} yet",
                 hint="memcli index",
@@ -197,32 +190,30 @@ class PostgresStore:
         try:
             yield connection, row
         except BaseException:
-            self._pool.end(connection, self.name, failed=True)
+            pool.end(connection, self.name, failed=True)
             raise
-        self._pool.end(connection, self.name)
+        pool.end(connection, self.name)
 
 
 BATCH = 1000  # vectors in memory at once
 
 
-def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
+def _copy(reader: SharedReader, store: Store) -> None:
     """Copy the whole content of a workspace into another store."""
-    from memcli.store.postgres import lineage, vectors
-    from memcli.store.postgres.counting import read_known
+    from memcli.store.postgres import vectors
     from memcli.store.postgres.rows import encoder_of, read_documents
 
-    facts = row.facts
-    with store.change(wait_seconds=0.0, sleep=_never) as change:
+    facts, connection = reader.facts, reader.connection
+    with store.change(wait_seconds=0.0, sleep=lambda _: None) as change:
         with change.together():
-            every = read_known(connection, row.id)
-            for document, stamp, skip in read_documents(connection, row.id, every):
+            for document, stamp, skip in read_documents(connection, reader.id, reader.known()):
                 change.put(document, stamp, skip=skip)
         if facts.fingerprint and facts.dimension is not None:
             last = b""
             while rows := connection.rows(
                 "select hash, vector_send(vector) from memcli.vectors where workspace = $1"
                 " and encoder = $2 and hash > $3 order by hash limit $4",
-                (row.id, encoder_of(facts.fingerprint), last, BATCH),
+                (reader.id, encoder_of(facts.fingerprint), last, BATCH),
             ):
                 made = [(hash_, vectors.read(sent)) for hash_, sent in rows]
                 change.put_vectors(facts.fingerprint, made)
@@ -230,13 +221,9 @@ def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
             change.search_by(facts.fingerprint, facts.dimension)
         values = {name: getattr(facts, name) for name in ("model", "chunking", "sources", "mounts")}
         change.set_facts({name: value for name, value in values.items() if value is not None})
-        for summary in {each.summary for each in lineage.supports(connection, row.id)}:
-            change.check(summary, lineage.line_checks(connection, row.id, summary))
+        for summary in {each.summary for each in reader.supports()}:
+            change.check(summary, reader.line_checks(summary))
     store.close()
-
-
-def _never(seconds: float) -> None:
-    """Do not sleep: no other process uses the file."""
 
 
 class PostgresSharedIndex:
@@ -245,10 +232,6 @@ class PostgresSharedIndex:
     def __init__(self, address: Address, tenant: str) -> None:
         """Record the server and the tenant; "" means all tenants."""
         self._address, self._tenant = address, tenant
-
-    @property
-    def _pool(self) -> Pool:
-        return pool_of(self._address)
 
     def listed(self) -> list[StoredWorkspace]:
         with self._opened() as (connection, rows):
@@ -283,12 +266,13 @@ class PostgresSharedIndex:
             yield readers, connection.each
 
     def close(self) -> None:
-        self._pool.close()
+        pool_of(self._address).close()
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Connection, list[tuple[Name, WorkspaceRow]]]]:
+        pool = pool_of(self._address)
         with translated(self._address):
-            connection, rows = self._pool.begin(
+            connection, rows = pool.begin(
                 self,
                 lambda connection: select_all(connection, self._tenant),
                 lambda rows: rows_of(rows, self._address),
@@ -296,6 +280,6 @@ class PostgresSharedIndex:
             try:
                 yield connection, rows
             except BaseException:
-                self._pool.end(connection, self, failed=True)
+                pool.end(connection, self, failed=True)
                 raise
-            self._pool.end(connection, self)
+            pool.end(connection, self)

@@ -12,16 +12,11 @@ from array import array
 from collections.abc import Sequence
 from sys import byteorder
 
-from memcli.checking import TYPE_CHECKING
 from memcli.store import quantize
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, within
 from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.statements import Row, Statement, Values
 from memcli.store.records import Neighbour, Scope
-
-if TYPE_CHECKING:
-    from memcli.store.postgres.libpq import Connection
-    from memcli.store.postgres.session import WorkspaceRow
 
 AT_ONCE = 256  # vectors that one statement stores
 MANY = 8192  # from here on, codes are compared first: an exact scan of 8,888 takes 5.3 ms
@@ -44,17 +39,16 @@ def asking_nearest(query: EncodedQuery, limit: int, scope: Scope, *, is_coarse: 
     Equal distances are ordered by the place of the first chunk, and none of the equal texts is
     dropped before that.
     """
-    values = Values()
-    test = within(scope, values, query.workspace)
-    own = f"v.workspace = {values(query.workspace)} and v.encoder = {values(query.encoder)}"
+    values = Values([query.workspace])
+    test = within(scope, values)
+    own = f"v.workspace = $1 and v.encoder = {values(query.encoder)}"
     vector = f"{values(query.vector)}::vector"
     fitting = f"v.unused_since is null and {fits('v', vector)}"
     among = f"from memcli.vectors v where {own} and {fitting}"
     if test:
         among += (
             f" and v.hash in (select p.hash from {CHUNKS} join memcli.parts p on p.workspace ="
-            f" c.workspace and p.chunk = c.id where c.workspace = {values(query.workspace)}"
-            f" and {test})"
+            f" c.workspace and p.chunk = c.id where c.workspace = $1{test})"
         )
     if is_coarse:
         most = values(max(quantize.LEAST_CODES, limit))
@@ -69,10 +63,9 @@ def asking_nearest(query: EncodedQuery, limit: int, scope: Scope, *, is_coarse: 
         f" -{cosine('v.vector', vector)} as distance {among} {_NO_INDEX}) x) y"
         f" where no <= {values(limit)})"
         " select n.hash, n.distance, x.id from near n cross join lateral (select p.chunk, p.no from"
-        f" memcli.parts p where p.workspace = {values(query.workspace)} and p.hash = n.hash"
-        " offset 0) p cross join lateral (select c.id, d.source, d.path, c.ordinal from"
-        f" {NAMED_CHUNKS} where c.workspace = {values(query.workspace)} and c.id = p.chunk"
-        f"{f' and {test}' if test else ''} offset 0) x"
+        " memcli.parts p where p.workspace = $1 and p.hash = n.hash offset 0) p"
+        " cross join lateral (select c.id, d.source, d.path, c.ordinal from"
+        f" {NAMED_CHUNKS} where c.workspace = $1 and c.id = p.chunk{test} offset 0) x"
         " order by n.distance, x.source, x.path, x.ordinal, p.no",
         values,
     )
@@ -111,120 +104,6 @@ def _code(vector: str) -> str:
         f"(binary_quantize({vector} - {bound}::vector)"
         f" || binary_quantize({vector} + {bound}::vector))"
     )
-
-
-def of_chunks(
-    connection: Connection, workspace: int, fingerprint: str, chunk_ids: Sequence[int]
-) -> dict[int, list[bytes]]:
-    """Return the vectors of the segments of some chunks, in their order."""
-    by_chunk: dict[int, list[bytes]] = {}
-    for chunk_id, vector in connection.rows(
-        "select p.chunk, vector_send(v.vector) from memcli.parts p join memcli.vectors v"
-        " on v.workspace = p.workspace and v.hash = p.hash and v.encoder = $3"
-        " where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no",
-        (workspace, chunk_ids, encoder_of(fingerprint)),
-    ):
-        by_chunk.setdefault(chunk_id, []).append(read(vector))
-    return by_chunk
-
-
-def put(
-    workspace: int, fingerprint: str, made: Sequence[tuple[bytes, bytes]], unused_since: int | None
-) -> list[Statement]:
-    """Store vectors by the hash of their text, many per statement; existing ones stay."""
-    encoder = encoder_of(fingerprint)
-    lots = (made[at : at + AT_ONCE] for at in range(0, len(made), AT_ONCE))
-    return [
-        Statement(
-            "insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
-            " select $1, $2, u.hash, u.vector::vector, $5 from"
-            " unnest($3::bytea[], $4::text[]) u(hash, vector) on conflict do nothing",
-            (
-                workspace,
-                encoder,
-                [hash_ for hash_, _ in lot],
-                [written(vector) for _, vector in lot],
-                unused_since,
-            ),
-        )
-        for lot in lots
-    ]
-
-
-def borrow(
-    connection: Connection, row: WorkspaceRow, fingerprint: str, unused_since: int | None
-) -> int:
-    """Copy missing vectors from other workspaces of the tenant; return how many.
-
-    Other tenants are left out: a role could learn what they have written.
-    """
-    ((count,),) = connection.rows(
-        "with made as (insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
-        " select distinct on (v.hash) $1, $2, v.hash, v.vector, $4::bigint from memcli.workspaces w"
-        " join memcli.vectors v on v.workspace = w.id and v.encoder = $2 where w.tenant = $3"
-        " and w.name <> $5 and v.hash in (select p.hash from memcli.parts p where p.workspace = $1"
-        " and not exists (select 1 from memcli.vectors o where o.workspace = $1 and o.encoder = $2"
-        " and o.hash = p.hash)) on conflict do nothing returning 1) select count(*) from made",
-        (row.id, encoder_of(fingerprint), row.tenant, unused_since, row.name),
-    )
-    return int(count)
-
-
-def usage_statements(
-    workspace: int,
-    fingerprint: str | None,
-    *,
-    gone: Sequence[bytes],
-    living: Sequence[bytes],
-    now: int,
-) -> list[Statement]:
-    """Mark the vectors that no text uses any more, and those in use; `now` is in seconds."""
-    unheld = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
-    statements: list[Statement] = []
-    if gone:
-        statements.append(
-            Statement("select memcli.drop_unread($1, $2::bytea[])", (workspace, gone))
-        )
-    if fingerprint is None:
-        return statements
-    encoder = encoder_of(fingerprint)
-    if gone:
-        statements.append(
-            Statement(
-                "update memcli.vectors v set unused_since = $4 where v.workspace = $1"
-                " and v.encoder = $3 and v.hash = any($2::bytea[]) and v.unused_since is null"
-                f" and {unheld}",
-                (workspace, gone, encoder, now),
-            )
-        )
-    if living:
-        statements.append(
-            Statement(
-                "update memcli.vectors v set unused_since = null where v.workspace = $1"
-                " and v.encoder = $3 and v.hash = any($2::bytea[])"
-                " and v.unused_since is not null",
-                (workspace, living, encoder),
-            )
-        )
-    return statements
-
-
-def switched(workspace: int, fingerprint: str, now: int) -> list[Statement]:
-    """Mark the vectors of all other encoders as unused from now on, and those of this as used."""
-    encoder = encoder_of(fingerprint)
-    return [
-        Statement(
-            "update memcli.vectors set unused_since = $3 where workspace = $1 and encoder <> $2"
-            " and unused_since is null",
-            (workspace, encoder, now),
-        ),
-        Statement(
-            "update memcli.vectors v set unused_since = null where v.workspace = $1"
-            " and v.encoder = $2 and v.unused_since is not null and exists (select 1"
-            " from memcli.parts p where p.workspace = $1 and p.hash = v.hash)",
-            (workspace, encoder),
-        ),
-    ]
 
 
 def written(vector: bytes) -> str:

@@ -24,10 +24,10 @@ def totals(postings: Postings, query: TermQuery) -> Totals:
     named = list(_named(query))
     postings.look_up(named)
     holders = {s: len(postings.counts(s)) for t in named for s in spellings(t)}
-    size = postings.size
-    if min(size.chunks, size.tokens) < 0 or (any(holders.values()) and not size.tokens):
+    chunks, tokens = postings.row.chunks, postings.row.words
+    if min(chunks, tokens) < 0 or (any(holders.values()) and not tokens):
         raise ValueError("its words are not as many as was counted")
-    return Totals(size.chunks, size.tokens, holders)
+    return Totals(chunks, tokens, holders)
 
 
 def scores(
@@ -84,9 +84,15 @@ def _weights(
 
 
 def _clauses_of(postings: Postings, query: TermQuery) -> Iterator[tuple[set[int], Clause]]:
-    """Yield the clauses, each with the chunks that match it and contain no excluded term."""
+    """Yield the clauses, one of which a chunk must match: all groups, or any single term.
+
+    Each comes after the chunks that match it and contain no excluded term.
+    """
     unwanted = _union(postings, query.none)
-    for clause in _clauses(query):
+    groups = (tuple(dict.fromkeys(group)) for group in query.all if group)
+    every: Clause = tuple(dict.fromkeys(groups))
+    single: list[Clause] = [((term,),) for term in query.any]
+    for clause in dict.fromkeys([every, *single] if every else single):
         yield set.intersection(*(_union(postings, group) for group in clause)) - unwanted, clause
 
 
@@ -98,11 +104,3 @@ def _named(query: TermQuery) -> Iterator[Term]:
     """Yield every term of a query, including the excluded ones."""
     yield from (term for group in query.all for term in group)
     yield from (*query.any, *query.none)
-
-
-def _clauses(query: TermQuery) -> Iterator[Clause]:
-    """Yield the clauses, one of which a chunk must match: all groups, or any single term."""
-    groups = (tuple(dict.fromkeys(group)) for group in query.all if group)
-    every: Clause = tuple(dict.fromkeys(groups))
-    single: list[Clause] = [((term,),) for term in query.any]
-    yield from dict.fromkeys([every, *single] if every else single)

@@ -150,8 +150,14 @@ def _numbers(
 ) -> list[int]:
     """List the rows of the nearest codes, with all ties with the last, by vec0."""
     bound, most = _bound(connection, table, code, limit), min(2 * limit, MOST_NEIGHBOURS)
+    select, values = query.within or ("", ())
+    within = f" AND id IN ({select})" if select else ""
+    sql = (
+        f"SELECT id, distance FROM {table}"
+        f" WHERE embedding MATCH vec_bit(?) AND k = ? AND distance <= ?{within} ORDER BY distance"
+    )
     while True:
-        coded = _coded(connection, table, query, code=code, most=most, bound=bound)
+        coded = rows(connection, sql, (code, most, bound, *values))
         nearest = with_ties(coded, limit)
         if len(coded) < limit and bound < 8 * len(code):
             bound = 8 * len(code)
@@ -170,26 +176,6 @@ def with_ties(rows: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[A
     while end < len(rows) and rows[end][1] == rows[limit - 1][1]:
         end += 1
     return rows[:end]
-
-
-def _coded(
-    connection: apsw.Connection,
-    table: str,
-    query: VectorQuery,
-    *,
-    code: bytes,
-    most: int,
-    bound: int,
-) -> Sequence[tuple[Any, ...]]:
-    """List the (row, hamming distance) of the nearest codes."""
-    select, values = query.within or ("", ())
-    within = f" AND id IN ({select})" if select else ""
-    return rows(
-        connection,
-        f"SELECT id, distance FROM {table}"
-        f" WHERE embedding MATCH vec_bit(?) AND k = ? AND distance <= ?{within} ORDER BY distance",
-        (code, most, bound, *values),
-    )
 
 
 def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any, ...]]:

@@ -1,9 +1,9 @@
-"""The rows of one document and its lineage: put, dropped and counted on an open connection."""
+"""The rows of one document and its lineage: put, read and counted on an open connection."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 import apsw
@@ -16,23 +16,14 @@ from memcli.store.sqlite.driver import (
     BLOB,
     TEXT,
     WHOLE,
-    Column,
+    ColumnType,
     deflated,
     plain,
     rows,
     typed_rows,
     understood,
 )
-from memcli.store.sqlite.filters import put_properties
-from memcli.types import (
-    MEMORY_SOURCE,
-    Chunk,
-    Document,
-    KnownFile,
-    Lineage,
-    Segment,
-    SourceLines,
-)
+from memcli.types import MEMORY_SOURCE, Chunk, Document, KnownFile, Segment, SourceLines
 
 if TYPE_CHECKING:
     from memcli.store.run_records import Stamp
@@ -44,23 +35,12 @@ def meta(connection: apsw.Connection, key: str) -> str | None:
     return result[0][0] if result else None
 
 
-def put_meta(connection: apsw.Connection, key: str, value: str) -> None:
-    """Write a `meta` value."""
-    connection.execute(
-        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value=excluded.value",
-        (key, value),
-    )
-
-
 _FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
-_SUMMARY = "(SELECT id FROM documents WHERE source = ? AND path = ?)"
-_META = (Column("key", TEXT), Column("value", TEXT))
-_KNOWN = (
-    Column("source", TEXT),
-    Column("path", TEXT),
-    Column("hash", BLOB),
-    *(Column(name, WHOLE) for name in ("size", "mtime_ns", "ctime_ns", "inode", "indexed_ns")),
-)
+DOCUMENT_ID = "(SELECT id FROM documents WHERE source = ? AND path = ?)"
+_KNOWN = {
+    "source": TEXT, "path": TEXT, "hash": BLOB, "size": WHOLE, "mtime_ns": WHOLE,
+    "ctime_ns": WHOLE, "inode": WHOLE, "indexed_ns": WHOLE,
+}  # fmt: skip
 
 
 class StoredRows:
@@ -73,7 +53,7 @@ class StoredRows:
     def facts(self) -> Facts:
         """Return the facts of the index; `meta` contains more, for its own use."""
         with understood(self.path):
-            values = dict(typed_rows(self.connection, _META, "FROM meta"))
+            values = dict(self._typed({"key": TEXT, "value": TEXT}, "FROM meta"))
             facts = Facts(**{name: values[name] for name in Facts._fields if name in values})
             dimension = None if facts.dimension is None else int(facts.dimension)
             return facts._replace(revision=int(facts.revision), dimension=dimension)
@@ -84,13 +64,8 @@ class StoredRows:
             return meta(self.connection, key)
 
     def known(self) -> dict[Key, KnownFile]:
-        with understood(self.path):
-            return {
-                (source, path): KnownFile(*remembered)
-                for source, path, *remembered in typed_rows(
-                    self.connection, _KNOWN, "FROM documents"
-                )
-            }
+        result = self._typed(_KNOWN, "FROM documents")
+        return {(source, path): KnownFile(*remembered) for source, path, *remembered in result}
 
     def counts(self) -> Counts:
         with understood(self.path):
@@ -101,7 +76,7 @@ class StoredRows:
             documents, chunks, segments, left_out = self._count_rows()
             ((embedded,),) = self._rows(
                 "SELECT count(*) FROM parts p JOIN vectors v ON v.hash = p.hash"
-                f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})",
+                f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})"
             )
             return Counts(documents, chunks, segments, embedded, left_out)
 
@@ -110,7 +85,7 @@ class StoredRows:
             "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
             " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
             " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash WHERE u.encoder ="
-            f" (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT}))",
+            f" (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT}))"
         )
         return documents, chunks, segments, left_out
 
@@ -150,10 +125,10 @@ class StoredRows:
         )
         return [path for (path,) in result]
 
-    def _line_checks(self, summary: str) -> list[LineCheck]:
+    def line_checks(self, summary: str) -> list[LineCheck]:
         result = self._rows(
             "SELECT checked, matches, path, start_line, end_line, hash FROM lineage"
-            f" WHERE document_id = {_SUMMARY} ORDER BY rowid",
+            f" WHERE document_id = {DOCUMENT_ID} ORDER BY rowid",
             (MEMORY_SOURCE, summary),
         )
         return [LineCheck(SourceLines(*lines), file, bool(holds)) for file, holds, *lines in result]
@@ -161,6 +136,12 @@ class StoredRows:
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with understood(self.path):
             return rows(self.connection, sql, values)
+
+    def _typed(
+        self, columns: Mapping[str, ColumnType], tail: str, values: Sequence[Any] = ()
+    ) -> list[tuple[Any, ...]]:
+        with understood(self.path):
+            return typed_rows(self.connection, columns, tail, values)
 
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
@@ -180,9 +161,33 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
         (document.source, document.path),
     )
     _put_chunks(connection, document_id, document, last + 1)
-    put_lineage(connection, document_id, document.lineage)
-    put_properties(connection, document_id, document.front_matter)
-    _put_speakers(connection, document_id, document.chunks)
+    lineage = document.lineage.sources if document.lineage else ()
+    replace_rows(connection, "lineage", "path, start_line, end_line, hash", document_id, lineage)
+    pairs: Iterable[tuple[str, Any]] = ()
+    if document.front_matter != "{}":
+        from memcli.markdown.properties import properties
+
+        pairs = properties(json.loads(document.front_matter))
+    replace_rows(connection, "properties", "key, value", document_id, pairs)
+    names = {turn.speaker for chunk in document.chunks for turn in chunk.turns}
+    speakers = [(name,) for name in sorted(names)]
+    replace_rows(connection, "speakers", "name", document_id, speakers)
+
+
+def replace_rows(
+    connection: apsw.Connection,
+    table: str,
+    columns: str,
+    document_id: int,
+    values: Iterable[Sequence[Any]],
+) -> None:
+    """Replace the rows that a table has of a document."""
+    connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
+    marks = ", ?" * len(columns.split(","))
+    connection.executemany(
+        f"INSERT INTO {table} (document_id, {columns}) VALUES (?{marks})",
+        [(document_id, *row) for row in values],
+    )
 
 
 def _put_chunks(
@@ -227,54 +232,6 @@ def _put_chunks(
     )
 
 
-def _put_speakers(connection: apsw.Connection, document_id: int, chunks: Sequence[Chunk]) -> None:
-    """Replace the speakers of a document."""
-    connection.execute("DELETE FROM speakers WHERE document_id = ?", (document_id,))
-    names = {turn.speaker for chunk in chunks for turn in chunk.turns}
-    connection.executemany(
-        "INSERT INTO speakers (name, document_id) VALUES (?, ?)",
-        [(name, document_id) for name in sorted(names)],
-    )
-
-
-def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[bytes]:
-    """Delete the chunks of a document, and return the hashes of their segments."""
-    chunks = rows(
-        connection,
-        "SELECT c.id FROM documents d JOIN chunks c ON c.document_id = d.id"
-        " WHERE d.source = ? AND d.path = ?",
-        (source, path),
-    )
-    gone: list[bytes] = []
-    for chunk in chunks:
-        deleted = rows(connection, "DELETE FROM parts WHERE chunk_id = ? RETURNING hash", chunk)
-        gone += [row[0] for row in deleted]
-        connection.execute("DELETE FROM fts WHERE rowid = ?", chunk)
-        connection.execute("DELETE FROM chunks WHERE id = ?", chunk)
-    return gone
-
-
-def drop(connection: apsw.Connection, key: Key) -> None:
-    """Delete the row of a document, and its rows in other tables except chunks."""
-    for table in ("lineage", "properties", "speakers"):
-        connection.execute(
-            f"DELETE FROM {table} WHERE document_id IN"
-            " (SELECT id FROM documents WHERE source = ? AND path = ?)",
-            key,
-        )
-    connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
-
-
-def touch(connection: apsw.Connection, key: Key, stamp: Stamp) -> None:
-    """Write the stat of a file whose content is unchanged."""
-    stat = stamp.stat
-    connection.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, indexed_ns = ?"
-        " WHERE source = ? AND path = ?",
-        (stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, stamp.indexed_ns, *key),
-    )
-
-
 def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stamp, str]:
     """Read one document as it was stored, with its stamp and its skip reason."""
     from memcli.store.documents import DOCUMENT, document_of
@@ -313,25 +270,3 @@ def _segments(connection: apsw.Connection, chunk_id: int) -> tuple[Segment, ...]
         (chunk_id,),
     )
     return tuple(Segment(*row) for row in result)
-
-
-def put_lineage(connection: apsw.Connection, document_id: int, lineage: Lineage | None) -> None:
-    """Replace the lineage of a document."""
-    connection.execute("DELETE FROM lineage WHERE document_id = ?", (document_id,))
-    if lineage is not None:
-        connection.executemany(
-            "INSERT INTO lineage (document_id, path, start_line, end_line, hash)"
-            " VALUES (?, ?, ?, ?, ?)",
-            [(document_id, *source) for source in lineage.sources],
-        )
-
-
-def put_checks(connection: apsw.Connection, summary: str, checks: Sequence[LineCheck]) -> None:
-    """Store where the source lines of a summary are, which has some."""
-    ((document_id,),) = rows(connection, f"SELECT {_SUMMARY}", (MEMORY_SOURCE, summary))
-    connection.execute("DELETE FROM lineage WHERE document_id = ?", (document_id,))
-    connection.executemany(
-        "INSERT INTO lineage (document_id, path, start_line, end_line, hash, checked, matches)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(document_id, *each.lines, each.file, each.holds) for each in checks],
-    )

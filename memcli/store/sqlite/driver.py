@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 
@@ -380,31 +380,32 @@ def rows(
     return connection.execute(sql, bindings).fetchall()
 
 
-class Column(Record):
-    """A column of a SELECT with the types its values may have: SQLite accepts any."""
+class ColumnType(Record):
+    """The types that the values of a column may have: SQLite accepts any."""
 
-    sql: str
     types: tuple[type, ...]
     check: Callable[[str], object] | None = None  # raises ValueError for an invalid text
 
 
-TEXT, WHOLE, BLOB = (str,), (int,), (bytes,)
-MAYBE_TEXT, MAYBE_REAL = (str, type(None)), (float, int, type(None))
+TEXT, WHOLE, BLOB = ColumnType((str,)), ColumnType((int,)), ColumnType((bytes,))
 
 
 def typed_rows(
-    connection: apsw.Connection, columns: Sequence[Column], tail: str, bindings: Sequence[Any] = ()
+    connection: apsw.Connection,
+    columns: Mapping[str, ColumnType],
+    tail: str,
+    bindings: Sequence[Any] = (),
 ) -> list[tuple[Any, ...]]:
     """Select columns; ValueError for a value that memcli never writes."""
-    result = rows(connection, f"SELECT {', '.join(c.sql for c in columns)} {tail}", bindings)
+    result = rows(connection, f"SELECT {', '.join(columns)} {tail}", bindings)
     for types in {tuple(map(type, row)) for row in result}:
-        for column, column_type in zip(columns, types, strict=True):
-            if column_type not in column.types:
-                raise ValueError(f"{column.sql} is of type {column_type.__name__}")
-    for at, column in enumerate(columns):
-        if column.check is not None:
+        for (column, kind), own in zip(columns.items(), types, strict=True):
+            if own not in kind.types:
+                raise ValueError(f"{column} is of type {own.__name__}")
+    for at, kind in enumerate(columns.values()):
+        if kind.check is not None:
             for text in {row[at] for row in result} - {None}:
-                column.check(text)
+                kind.check(text)
     return result
 
 

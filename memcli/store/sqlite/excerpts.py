@@ -16,11 +16,9 @@ from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope
 from memcli.store.sqlite.documents import StoredRows
 from memcli.store.sqlite.driver import (
     BLOB,
-    MAYBE_REAL,
-    MAYBE_TEXT,
     TEXT,
     WHOLE,
-    Column,
+    ColumnType,
     plain,
     strings,
     typed_rows,
@@ -38,74 +36,36 @@ def _check_object(text: str) -> None:
         raise ValueError("front matter is no object")
 
 
-# Columns of chunks c of documents d, in the order of the fields they fill.
+DAY = ColumnType((str, type(None)), date.fromisoformat)
+SCOPE, TRUST = ColumnType((str,), SCOPES.index), ColumnType((str,), TRUSTS.index)
+SHARE = ColumnType((float, int, type(None)))
+FRONT_MATTER = ColumnType((str,), _check_object)
+# Columns of chunks c of documents d, in the order of the fields they fill. An anchor is stored as
+# what follows the headings: "" or `~2`.
 ABOUT = {
-    "chunk_id": Column("c.id", WHOLE),
-    "source": Column("d.source", TEXT),
-    "path": Column("d.path", TEXT),
-    "anchor": Column("c.repeat", TEXT),  # what follows the headings: "" or `~2`
-    "heading_path": Column("c.heading_path", TEXT),
-    "title": Column("d.title", TEXT),
-    "start_line": Column("c.start_line", WHOLE),
-    "end_line": Column("c.end_line", WHOLE),
-    "date": Column("c.date", MAYBE_TEXT, date.fromisoformat),
-    "document_date": Column("d.date", MAYBE_TEXT, date.fromisoformat),
-    "kind": Column("d.kind", TEXT),
-    "scope": Column("d.scope", TEXT, SCOPES.index),
-    "source_kind": Column("d.source_kind", TEXT),
-    "trust": Column("d.trust", TEXT, TRUSTS.index),
-    "first_day": Column("c.first_day", MAYBE_TEXT, date.fromisoformat),
-}
-_EXCERPT = {
-    "text": Column(plain("c.text"), TEXT),
-    "start_byte": Column("c.start_byte", WHOLE),
-    "end_byte": Column("c.end_byte", WHOLE),
-    "ordinal": Column("c.ordinal", WHOLE),
-}
+    "c.id": WHOLE, "d.source": TEXT, "d.path": TEXT, "c.repeat": TEXT, "c.heading_path": TEXT,
+    "d.title": TEXT, "c.start_line": WHOLE, "c.end_line": WHOLE, "c.date": DAY, "d.date": DAY,
+    "d.kind": TEXT, "d.scope": SCOPE, "d.source_kind": TEXT, "d.trust": TRUST, "c.first_day": DAY,
+}  # fmt: skip
+_TEXT = plain("c.text")
+_EXCERPT = {_TEXT: TEXT, "c.start_byte": WHOLE, "c.end_byte": WHOLE, "c.ordinal": WHOLE}
 _DOCUMENT = {
-    "source": Column("d.source", TEXT),
-    "path": Column("d.path", TEXT),
-    "title": Column("d.title", TEXT),
-    "date": Column("d.date", MAYBE_TEXT, date.fromisoformat),
-    "first_day": Column("d.first_day", MAYBE_TEXT, date.fromisoformat),
-    "kind": Column("d.kind", TEXT),
-    "scope": Column("d.scope", TEXT, SCOPES.index),
-    "trust": Column("d.trust", TEXT, TRUSTS.index),
-    "authority": Column("d.authority", MAYBE_REAL),
-    "importance": Column("d.importance", MAYBE_REAL),
-    "front_matter": Column("d.front_matter", TEXT, _check_object),
-    "skip": Column("d.skip", TEXT),
-    "chunks": Column("n.chunks", WHOLE),
-}
-# The end of a query for the first documents, by their order.
-FIRST = {
-    order: f"WHERE d.skip = '' ORDER BY {by}d.source, d.path LIMIT ?"
-    for order, by in (
-        ("path", ""),
-        ("date", "d.date IS NULL, d.date, "),
-        ("newest", "d.date IS NULL, d.date DESC, "),
-    )
-}
+    "d.source": TEXT, "d.path": TEXT, "d.title": TEXT, "d.date": DAY, "d.first_day": DAY,
+    "d.kind": TEXT, "d.scope": SCOPE, "d.trust": TRUST, "d.authority": SHARE,
+    "d.importance": SHARE, "d.front_matter": FRONT_MATTER, "d.skip": TEXT, "n.chunks": WHOLE,
+}  # fmt: skip
+# How to order the first documents, before source and path; undated ones come last.
+FIRST = {"path": "", "date": "d.date IS NULL, d.date, ", "newest": "d.date IS NULL, d.date DESC, "}
 # Columns of a chunk that ranking needs, after those that describe it.
 _RANKED = {
-    "tokens": Column("c.tokens", WHOLE),
-    "text": Column(plain("c.text"), TEXT),
-    "authority": Column("d.authority", MAYBE_REAL),
-    "importance": Column("d.importance", MAYBE_REAL),
-    "ordinal": Column("c.ordinal", WHOLE),
-    "named_by": Column("CASE c.ordinal WHEN 0 THEN d.front_matter ELSE '' END", TEXT),
-}
-_PARTS = (
-    Column("p.chunk_id", WHOLE),
-    Column("p.hash", BLOB),
-    Column("v.id", (int, type(None))),
-    Column("p.start_line", WHOLE),
-    Column("p.end_line", WHOLE),
-    Column("p.start", WHOLE),
-    Column('p."end"', WHOLE),
-)
-_FRONT_MATTER = Column("d.front_matter", TEXT, _check_object)
-_ANCHOR, _HEADINGS = map(tuple(ABOUT).index, ("anchor", "heading_path"))  # neighbours
+    "c.tokens": WHOLE, _TEXT: TEXT, "d.authority": SHARE, "d.importance": SHARE,
+    "c.ordinal": WHOLE, "CASE c.ordinal WHEN 0 THEN d.front_matter ELSE '' END": TEXT,
+}  # fmt: skip
+_PARTS = {
+    "p.chunk_id": WHOLE, "p.hash": BLOB, "v.id": ColumnType((int, type(None))),
+    "p.start_line": WHOLE, "p.end_line": WHOLE, "p.start": WHOLE, 'p."end"': WHOLE,
+}  # fmt: skip
+_REPEAT, _HEADINGS = map(tuple(ABOUT).index, ("c.repeat", "c.heading_path"))  # neighbours
 CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 
 
@@ -121,11 +81,6 @@ class ChunkRow(Record):
     named_by: str  # see `Candidate.named_by`
     # For each segment: hash of its text, number of its vector, first and last line, characters.
     segments: Sequence[tuple[bytes, int | None, int, int, int, int]]
-
-    @property
-    def place(self) -> tuple[str, str, int]:
-        """Return the key by which chunks are ordered."""
-        return self.about.source, self.about.path, self.ordinal
 
 
 # One step of the index for each name, however many documents contain it.
@@ -175,7 +130,7 @@ class StoredChunks(StoredRows):
         from memcli.store.documents import AlwaysDocument
 
         which = "soft AND NOT always" if soft else "always"
-        columns = (_DOCUMENT["source"], _DOCUMENT["path"], _DOCUMENT["authority"])
+        columns = {"d.source": TEXT, "d.path": TEXT, "d.authority": SHARE}
         weights = self._typed(columns, f"FROM documents d WHERE {which}")
         authorities = {(source, path): authority for source, path, authority in weights}
         # Documents come first: otherwise SQLite reads every chunk to find its document.
@@ -194,9 +149,10 @@ class StoredChunks(StoredRows):
         chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
         total, ending, limit = "0", "ORDER BY d.source, d.path", []
         if first is not None:
-            total, ending, limit = "count(*) OVER ()", FIRST[first.order], [first.limit]
+            total, limit = "count(*) OVER ()", [first.limit]
+            ending = f"WHERE d.skip = '' ORDER BY {FIRST[first.order]}d.source, d.path LIMIT ?"
         result = self._typed(
-            [*_DOCUMENT.values(), Column(total, WHOLE)],
+            {**_DOCUMENT, total: WHOLE},
             f"FROM (SELECT c.document_id AS id, count(*) AS chunks {chunks} GROUP BY c.document_id"
             " UNION ALL SELECT d.id, 0 FROM documents d LEFT JOIN chunks c ON c.document_id = d.id"
             f" WHERE c.id IS NULL{bare and f' AND {bare}'}) n"
@@ -214,7 +170,7 @@ class StoredChunks(StoredRows):
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         from memcli.store.documents import Linking
 
-        columns = (Column("c.id", WHOLE), Column("c.links", TEXT), _FRONT_MATTER)
+        columns = {"c.id": WHOLE, "c.links": TEXT, "d.front_matter": FRONT_MATTER}
         result = self._typed(columns, f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})", chunk_ids)
         with understood(self.path):
             return {chunk: Linking(strings(targets), matter) for chunk, targets, matter in result}
@@ -222,7 +178,7 @@ class StoredChunks(StoredRows):
     def titles(self) -> list[TitledDocument]:
         from memcli.store.documents import TitledDocument
 
-        columns = (Column("source", TEXT), Column("path", TEXT), Column("title", TEXT))
+        columns = {"source": TEXT, "path": TEXT, "title": TEXT}
         return [TitledDocument._make(row) for row in self._typed(columns, "FROM documents")]
 
     def speakers(self, *, but: str | None = None) -> list[str]:
@@ -239,7 +195,7 @@ class StoredChunks(StoredRows):
 
         test, values = within(scope)
         result = self._typed(
-            (Column("c.id", WHOLE), Column("c.preferences", TEXT)),
+            {"c.id": WHOLE, "c.preferences": TEXT},
             f"{CHUNKS} WHERE c.preferences <> '[]'{test and f' AND {test}'}"
             " ORDER BY c.date IS NOT NULL, c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
             (*values, limit),
@@ -248,16 +204,9 @@ class StoredChunks(StoredRows):
             return {chunk_id: lines_of(text) for chunk_id, text in result}
 
     def _read(self, tail: str, values: Sequence[Any] = ()) -> list[Excerpt]:
-        columns = (*ABOUT.values(), *_EXCERPT.values())
+        result = self._typed(ABOUT | _EXCERPT, f"{CHUNKS} {tail}", values)
         with understood(self.path):
-            result = typed_rows(self.connection, columns, f"{CHUNKS} {tail}", values)
             return [Excerpt(about(row), *row[len(ABOUT) :]) for row in result]
-
-    def _typed(
-        self, columns: Sequence[Column], tail: str, values: Sequence[Any] = ()
-    ) -> list[tuple[Any, ...]]:
-        with understood(self.path):
-            return typed_rows(self.connection, columns, tail, values)
 
 
 def chunk_rows(
@@ -275,10 +224,7 @@ def chunk_rows(
     ):
         segments.setdefault(chunk_id, []).append(segment)
     result = typed_rows(
-        connection,
-        (*ABOUT.values(), *_RANKED.values()),
-        f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})",
-        chunk_ids,
+        connection, ABOUT | _RANKED, f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})", chunk_ids
     )
     start = len(ABOUT)
     return {
@@ -290,8 +236,8 @@ def chunk_rows(
 def about(row: Sequence[Any]) -> About:
     """Describe a chunk from the first columns of a row."""
     headings = strings(row[_HEADINGS])
-    anchor = place_of(headings) + row[_ANCHOR]
-    return About._make((*row[:_ANCHOR], anchor, headings, *row[_HEADINGS + 1 : len(ABOUT)]))
+    anchor = place_of(headings) + row[_REPEAT]
+    return About._make((*row[:_REPEAT], anchor, headings, *row[_HEADINGS + 1 : len(ABOUT)]))
 
 
 def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
@@ -305,12 +251,12 @@ def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int,
     beside = "LEFT JOIN chunks {0} ON {0}.document_id = c.document_id AND {0}.id = c.id"
     result = typed_rows(
         connection,
-        (
-            Column("c.id", WHOLE),
-            Column("b.end_byte IS c.start_byte", WHOLE),
-            Column("a.start_byte IS c.end_byte", WHOLE),
-            Column("c.turns", TEXT),
-        ),
+        {
+            "c.id": WHOLE,
+            "b.end_byte IS c.start_byte": WHOLE,
+            "a.start_byte IS c.end_byte": WHOLE,
+            "c.turns": TEXT,
+        },
         f"FROM chunks c {beside.format('b')} - 1 {beside.format('a')} + 1"
         f" WHERE c.id IN ({marks(chunk_ids)})",
         chunk_ids,

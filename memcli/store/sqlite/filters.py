@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
 from memcli.store.records import MOST_DAYS, Scope
 from memcli.types import MEMORY_SOURCE, Filters, SourceLines, Where
-
-if TYPE_CHECKING:
-    import apsw
 
 # The last day on which a span that contains a given day may end, because no span is longer than a
 # quarter. A search reads the index of dates only up to that day.
@@ -101,9 +98,16 @@ def within(scope: Scope, dated: str = "c") -> tuple[str, list[Any]]:
 
 
 def _conditions(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the tests of front matter values and of speakers."""
+    """Yield the tests of front matter values and of speakers, each with its values."""
     if filters.tags or filters.where:
-        yield from property_tests(filters)
+        from memcli.markdown.properties import TAGS, bare, folded
+
+        for tag in filters.tags:
+            value = folded(bare(tag))
+            yield _HAS.format(IN="IN", TEST=_TAGGED), [TAGS, value, value, value]
+        for where in filters.where:
+            test, values = _condition(where)
+            yield _HAS.format(IN="NOT IN" if where.negated else "IN", TEST=test), values
     if filters.by:
         yield _SAYS, [json.dumps(filters.by)] * 2
 
@@ -127,31 +131,6 @@ _TAGGED = "key = ? AND (value = ? OR (value > ? || '/' AND value < ? || '0'))"
 # A key and the keys of a mapping below it: "/" is the character that follows ".".
 _GIVEN = "key = ? OR (key > ? || '.' AND key < ? || '/')"
 _ONE_OF = "key = ? AND (value IN (SELECT value FROM json_each(?)) OR value GLOB ?)"
-
-
-def put_properties(connection: apsw.Connection, document_id: int, front_matter: str) -> None:
-    """Replace the front matter of a document, which is JSON."""
-    connection.execute("DELETE FROM properties WHERE document_id = ?", (document_id,))
-    if front_matter != "{}":
-        from memcli.markdown.properties import properties
-
-        pairs = properties(json.loads(front_matter))
-        connection.executemany(
-            "INSERT INTO properties (document_id, key, value) VALUES (?, ?, ?)",
-            [(document_id, key, value) for key, value in pairs],
-        )
-
-
-def property_tests(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
-    """Write the tests over documents d, each with its values."""
-    from memcli.markdown.properties import TAGS, bare, folded
-
-    for tag in filters.tags:
-        value = folded(bare(tag))
-        yield _HAS.format(IN="IN", TEST=_TAGGED), [TAGS, value, value, value]
-    for where in filters.where:
-        test, values = _condition(where)
-        yield _HAS.format(IN="NOT IN" if where.negated else "IN", TEST=test), values
 
 
 def _condition(where: Where) -> tuple[str, list[Any]]:

@@ -70,19 +70,14 @@ def _matching(match: str, within: tuple[str, Sequence[Any]] | None) -> tuple[str
 
 def by_score(connection: apsw.Connection, scores: Mapping[int, float]) -> list[tuple[int, float]]:
     """Order chunks by score, best first, and those with equal scores by place."""
-    return sorted(_placed(connection, scores).items(), key=lambda each: -each[1])
-
-
-def _placed(connection: apsw.Connection, scores: Mapping[int, float]) -> Mapping[int, float]:
-    """Order chunks by place, if some have equal scores."""
-    if len({*scores.values()}) == len(scores):
-        return scores
-    result = rows(
-        connection,
-        f"SELECT c.id FROM {PLACED} WHERE c.id IN (SELECT value FROM json_each(?)) {BY_PLACE}",
-        (json.dumps([*scores]),),
-    )
-    return {chunk_id: scores[chunk_id] for (chunk_id,) in result}
+    if len({*scores.values()}) < len(scores):
+        result = rows(
+            connection,
+            f"SELECT c.id FROM {PLACED} WHERE c.id IN (SELECT value FROM json_each(?)) {BY_PLACE}",
+            (json.dumps([*scores]),),
+        )
+        scores = {chunk_id: scores[chunk_id] for (chunk_id,) in result}
+    return sorted(scores.items(), key=lambda each: -each[1])
 
 
 def scores(
@@ -145,17 +140,13 @@ def frequency(connection: apsw.Connection, match: str) -> int:
         return 0
     step, width = (last - first + 1) / WINDOWS, SAMPLE // WINDOWS
     few = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
-    passages: int = rows(connection, few, (match, SAMPLE if step > width else last - first + 1))[0][
-        0
-    ]
+    ((passages,),) = rows(connection, few, (match, SAMPLE if step > width else last - first + 1))
     if step <= width or passages < SAMPLE:
-        return passages
+        return int(passages)
     sql = "SELECT count(*) FROM fts WHERE fts MATCH ? AND rowid BETWEEN ? AND ?"
     starts = [first + int(number * step) for number in range(WINDOWS)]
-    passages = sum(
-        rows(connection, sql, (match, start, start + width - 1))[0][0] for start in starts
-    )
-    estimate: int = round(passages * step / width)
+    counts = [rows(connection, sql, (match, start, start + width - 1)) for start in starts]
+    estimate: int = round(sum(count for ((count,),) in counts) * step / width)
     return max(SAMPLE, estimate)
 
 
@@ -176,21 +167,12 @@ def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[s
     """Cut texts from `words.prepare` into tokens, stemmed as in the table."""
     tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
     try:
-        return [
-            tuple(
-                map(
-                    str,
-                    tokenizer(
-                        text.encode("utf-8", "replace"),
-                        apsw.FTS5_TOKENIZE_DOCUMENT,
-                        None,
-                        include_offsets=False,
-                        include_colocated=False,
-                    ),
-                )
-            )
+        without = {"include_offsets": False, "include_colocated": False}
+        made = (
+            tokenizer(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT, None, **without)
             for text in prepared
-        ]
+        )
+        return [tuple(map(str, tokens)) for tokens in made]
     finally:
         del tokenizer  # it must not outlive the connection, for example in a stored traceback
 

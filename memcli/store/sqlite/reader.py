@@ -23,15 +23,7 @@ from memcli.store.records import (
     TermChunks,
     Totals,
 )
-from memcli.store.sqlite import (
-    coarse,
-    driver,
-    excerpts,
-    keywords,
-    schema,
-    vectors,
-)
-from memcli.store.sqlite.driver import Column
+from memcli.store.sqlite import coarse, driver, excerpts, keywords, schema, vectors
 from memcli.store.sqlite.excerpts import ChunkRow, StoredChunks
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
@@ -117,11 +109,8 @@ class Reader(StoredChunks):
     def vector_search(self) -> VectorSearch:
         from memcli.store.run_records import VectorSearch
 
-        table = self._vec_table()
-        is_exact = table is None
-        return VectorSearch(
-            "scan" if self.vec_problem else "sqlite-vec", is_exact, self.vec_problem
-        )
+        by = "scan" if self.vec_problem else "sqlite-vec"
+        return VectorSearch(by, self._vec_table() is None, self.vec_problem)
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
         def cut(texts: Sequence[str]) -> list[tuple[str, ...]]:
@@ -191,7 +180,8 @@ class Reader(StoredChunks):
             return vectors.nearest(connection, table, of_it, has_vec=not self.vec_problem)
 
         aside = None
-        if table is not None and self._has_many():
+        many = "SELECT 1 FROM vectors WHERE id > ? LIMIT 1"
+        if table is not None and self._rows(many, (MANY_VECTORS,)):
             from memcli.store.sqlite.background import BackgroundQuery, often
 
             revision = str(facts.revision)
@@ -227,7 +217,7 @@ class Reader(StoredChunks):
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
         facts = self.facts
         rows_ = self._typed(
-            (Column("p.chunk_id", driver.WHOLE), Column("v.vector", driver.BLOB)),
+            {"p.chunk_id": driver.WHOLE, "v.vector": driver.BLOB},
             f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
             f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
             (facts.fingerprint, *chunk_ids),
@@ -246,7 +236,7 @@ class Reader(StoredChunks):
             read = self._chunk_rows(chunk_ids)
             cosines = self._cosines(read, retrievers)
         made = []
-        for row in sorted(read, key=_place):
+        for row in sorted(read, key=lambda row: (*row.about.document, row.ordinal)):
             about, tokens, text, authority, importance, _, named_by, segments = row
             scored = tuple(
                 SegmentScore(first, last, start, end, cosines.get(number))
@@ -263,10 +253,6 @@ class Reader(StoredChunks):
             missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
             known |= excerpts.lines_of(self.connection, missing) if missing else {}
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
-
-    def _has_many(self) -> bool:
-        """Return whether a search of the codes is worth a second connection."""
-        return bool(self._rows("SELECT 1 FROM vectors WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
         behind = self.vec_problem or self.fact("vec_behind") == "1"
@@ -345,7 +331,3 @@ class Reader(StoredChunks):
         version = self.connection.pragma("data_version")
         if self._cache is None or self._cache.version != version or self._cache.bytes > MOST_BYTES:
             self._cache = IndexCache(version, self.counts().chunks)
-
-
-def _place(chunk: ChunkRow) -> tuple[str, str, int]:
-    return chunk.place

@@ -23,7 +23,7 @@ from memcli.errors import StoreError
 from memcli.store import quantize
 from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import documents, schema, vectors
-from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, remove_files, rows
+from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, rows
 
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy is published
 
@@ -57,11 +57,6 @@ def is_awaited(store: str) -> bool:
     return False
 
 
-def sweep(store: str) -> None:
-    """Remove the index that is built next to another one."""
-    remove_files(replacement_path(store))
-
-
 def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
     """Copy the embedding cache; return the texts of `side` whose vectors are not searched yet.
 
@@ -88,12 +83,6 @@ def _named(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     for name, *row in rows:
         with suppress(UnicodeDecodeError):
             yield name.decode(), *row
-
-
-def put_in_place(side: apsw.Connection, main: apsw.Connection) -> None:
-    """Replace the content of the other index by that of this one, in one transaction."""
-    with main.backup("main", side, "main") as copy:
-        copy.step()
 
 
 Row = tuple[str, bytes, bytes]  # fingerprint, hash of the text, packed vector

@@ -148,21 +148,6 @@ def refresh(
                 )
 
 
-def switch_cache(connection: apsw.Connection, fingerprint: str | None, now: int) -> None:
-    """Mark the vectors of all other encoders as unused from now on, and those of this as used."""
-    connection.execute(
-        "UPDATE vectors SET unused_since = ?"
-        f" WHERE encoder IS NOT {ENCODER} AND unused_since IS NULL",
-        (now, fingerprint),
-    )
-    connection.execute(
-        "UPDATE vectors SET unused_since = NULL"
-        f" WHERE encoder = {ENCODER} AND unused_since IS NOT NULL"
-        " AND hash IN (SELECT hash FROM parts)",
-        (fingerprint,),
-    )
-
-
 def rebuild(
     connection: apsw.Connection, number: int, fingerprint: str, dimension: int
 ) -> str | None:

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import partial
 
 import apsw
 
@@ -23,11 +24,10 @@ from memcli.store.records import Key, LineCheck
 from memcli.store.run_records import AWAITED, Pending, Stamp
 from memcli.store.sqlite import documents, driver, keywords, replacement, schema
 from memcli.store.sqlite import vectors as vector_rows
-from memcli.store.sqlite.documents import StoredRows
+from memcli.store.sqlite.documents import DOCUMENT_ID, StoredRows
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
     MOUNTS,
-    OpenConnection,
     closed_on_failure,
     connect,
     plain,
@@ -36,7 +36,7 @@ from memcli.store.sqlite.driver import (
     translated,
     understood,
 )
-from memcli.types import Document
+from memcli.types import MEMORY_SOURCE, Document
 
 if TYPE_CHECKING:
     from memcli.store.sqlite.vector_cache import VectorCache
@@ -67,23 +67,31 @@ class Writer(StoredRows, BaseChange):
     def __init__(
         self,
         path: str,
-        opened: OpenConnection,
         now_ns: Clock,
         *,
         mounts: str = MOUNTS,
         tiers: Sequence[int] = (),
         shared: VectorCache | None = None,
-        notices: Sequence[str] = (),
     ) -> None:
-        """Wrap an open, migrated connection.
+        """Open or create the index; DamagedError if it is damaged.
 
         `tiers` get tables of codes, too. The vectors are `shared` with other indexes.
         """
-        StoredRows.__init__(self, path, opened.connection)
-        BaseChange.__init__(self, now_ns, notices)
-        self.mounts, self.tiers, self.shared = mounts, tiers, shared
+        BaseChange.__init__(self, now_ns)
+        self.path, self.mounts, self.tiers, self.shared = path, mounts, tiers, shared
         self._has_dropped = False
-        self.vec_problem, self._file = opened.vec_problem, opened.file
+        self._open()
+
+    def _open(self) -> None:
+        """Open the file, and say if it is begun again."""
+        opened = connect(self.path, write=True, mounts=self.mounts)
+        with understood(self.path), closed_on_failure(opened.connection):
+            is_older = schema.make(opened.connection, self.path)
+        self.connection, self.vec_problem, self._file = opened
+        if is_older:
+            self.notices.append(
+                f"the index {self.path} was made by an older memcli and is built again"
+            )
 
     @classmethod
     def open(
@@ -99,16 +107,14 @@ class Writer(StoredRows, BaseChange):
 
         A single failed read looks like damage, so the file is first opened a second time.
         """
+        opened = partial(cls, path, now_ns, mounts=mounts, tiers=tiers, shared=shared)
         for _ in range(2):
             try:
-                opened, notices = open_made(path, mounts)
-                return cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared,
-                           notices=notices)  # fmt: skip
+                return opened()
             except DamagedError as error:
                 fault = error.message
         notice = _damage_notice(fault, set_aside(path))
-        opened, _ = open_made(path, mounts)
-        writer = cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
+        writer = opened()
         writer.notices.append(notice)
         writer._take_over_vectors()
         return writer
@@ -184,12 +190,21 @@ class Writer(StoredRows, BaseChange):
 
     def touch(self, key: Key, stamp: Stamp) -> None:
         with self.transaction(revise=False):
-            documents.touch(self.connection, key, stamp)
+            stat = stamp.stat
+            self.connection.execute(
+                "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?,"
+                " indexed_ns = ? WHERE source = ? AND path = ?",
+                (stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, stamp.indexed_ns, *key),
+            )
 
     def remove(self, key: Key) -> None:
         with self.transaction():
             gone = self._drop_chunks(key)
-            documents.drop(self.connection, key)
+            for table in ("lineage", "properties", "speakers"):
+                self.connection.execute(
+                    f"DELETE FROM {table} WHERE document_id = {DOCUMENT_ID}", key
+                )
+            self.connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
             self.refresh(gone, ())
 
     def pending(
@@ -259,10 +274,8 @@ class Writer(StoredRows, BaseChange):
         """Store packed vectors inside a transaction."""
         vector_rows.put(self.connection, [(fingerprint, *pair, self.now) for pair in vectors])
         if self.facts.fingerprint == fingerprint:
-            self.refresh((), [hash_ for hash_, _ in vectors if self._is_used(hash_)])
-
-    def _is_used(self, hash_: bytes) -> bool:
-        return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
+            used = "SELECT 1 FROM parts WHERE hash = ? LIMIT 1"
+            self.refresh((), [hash_ for hash_, _ in vectors if self._rows(used, (hash_,))])
 
     def _switch_to(self, fingerprint: str, dimension: int) -> None:
         """Search by this encoder's vectors; if there are many, by a table of codes first.
@@ -285,7 +298,16 @@ class Writer(StoredRows, BaseChange):
         with self.transaction():
             number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
             if not same:
-                vector_rows.switch_cache(self.connection, fingerprint, self.now)
+                self._rows(
+                    "UPDATE vectors SET unused_since = ? WHERE encoder IS NOT"
+                    f" {vector_rows.ENCODER} AND unused_since IS NULL",
+                    (self.now, fingerprint),
+                )
+                self._rows(
+                    f"UPDATE vectors SET unused_since = NULL WHERE encoder = {_ENCODER}"
+                    " AND unused_since IS NOT NULL AND hash IN (SELECT hash FROM parts)",
+                    (fingerprint,),
+                )
             self.put_fact("fingerprint", fingerprint)
             self.put_fact("dimension", str(dimension))
             if self.vec_problem:
@@ -321,7 +343,10 @@ class Writer(StoredRows, BaseChange):
         return {components for components in self.tiers if components < dimension}
 
     def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
-        documents.put_checks(self.connection, summary, checks)
+        ((document_id,),) = self._rows(f"SELECT {DOCUMENT_ID}", (MEMORY_SOURCE, summary))
+        columns = "path, start_line, end_line, hash, checked, matches"
+        places = [(*each.lines, each.file, each.holds) for each in checks]
+        documents.replace_rows(self.connection, "lineage", columns, document_id, places)
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         if self.fact(WORDS_LEFT) == "1":
@@ -360,14 +385,14 @@ class Writer(StoredRows, BaseChange):
         with suppress(apsw.Error):
             self.connection.close(True)
         with suppress(DamagedError):
-            (self.connection, self.vec_problem, self._file), _ = open_made(self.path, self.mounts)
+            self._open()
             if self.integrity() == "ok":
                 self.known()
                 return f"{fault}, but a second check found it intact"
         with suppress(apsw.Error):
             self.connection.close(True)
         path = set_aside(self.path)
-        (self.connection, self.vec_problem, self._file), _ = open_made(self.path, self.mounts)
+        self._open()
         self._take_over_vectors()
         return _damage_notice(fault, path)
 
@@ -390,34 +415,31 @@ class Writer(StoredRows, BaseChange):
         if age >= seconds * 1e9:
             self._sweep()
 
-    def _keep_vectors_beside(self) -> None:
-        """Take over the vectors of a run that has died, as far as its index can be read."""
-        with suppress(StoreError):
-            half = _usable(self)
-            if half is None:
-                return
-            with closing(half), self.transaction():
-                self._copy_vectors(half)
-
     def _sweep(self) -> None:
         """Remove the index next to this one except its vectors, or add a notice.
 
         A failure stops nothing.
         """
-        self._keep_vectors_beside()
+        with suppress(StoreError):
+            half = _usable(self)
+            if half is not None:
+                with closing(half), self.transaction():
+                    self._copy_vectors(half)
+        path = replacement.replacement_path(self.path)
         try:
-            replacement.sweep(self.path)
+            driver.remove_files(path)
         except OSError as error:
-            message = (
-                f"{replacement.replacement_path(self.path)} cannot be removed: {error.strerror}"
-            )
+            message = f"{path} cannot be removed: {error.strerror}"
             notice = f"{message}; it may contain deleted text"
             if notice not in self.notices:
                 self.notices.append(notice)
 
     def put_fact(self, key: str, value: str) -> None:
         """Write a `meta` value inside a transaction of the caller."""
-        documents.put_meta(self.connection, key, value)
+        self.connection.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value=excluded.value",
+            (key, value),
+        )
 
     def refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
         """Search by the vectors of texts in use, and no longer by those of removed ones."""
@@ -442,7 +464,13 @@ class Writer(StoredRows, BaseChange):
         self.refresh((), replacement.copy_vectors(self.connection, source.connection, self.now))
 
     def _drop_chunks(self, key: Key) -> list[bytes]:
-        gone = documents.drop_chunks(self.connection, *key)
+        """Delete the chunks of a document, and return the hashes of their segments."""
+        gone: list[bytes] = []
+        for chunk in self._rows(f"SELECT id FROM chunks WHERE document_id = {DOCUMENT_ID}", key):
+            deleted = self._rows("DELETE FROM parts WHERE chunk_id = ? RETURNING hash", chunk)
+            gone += [hash_ for (hash_,) in deleted]
+            self.connection.execute("DELETE FROM fts WHERE rowid = ?", chunk)
+            self.connection.execute("DELETE FROM chunks WHERE id = ?", chunk)
         if gone:
             self._has_dropped = True
             self.put_fact(WORDS_LEFT, "1")
@@ -453,23 +481,14 @@ def _damage_notice(fault: str, path: str) -> str:
     return f"{fault}; it is kept as {path} and the index is built again"
 
 
-def open_made(path: str, mounts: str = MOUNTS) -> tuple[OpenConnection, list[str]]:
-    """Open or create an index, and say if it is begun again; DamagedError if it is damaged."""
-    opened = connect(path, write=True, mounts=mounts)
-    with understood(path), closed_on_failure(opened.connection):
-        is_older = schema.make(opened.connection, path)
-    message = f"the index {path} was made by an older memcli and is built again"
-    return opened, [message] if is_older else []
-
-
 class ReplacementIndex(Writer):
     """An index that is built next to another one; a `port.Rebuild`."""
 
-    def __init__(self, main: Writer, opened: OpenConnection) -> None:
-        """Wrap the open copy of an index."""
+    def __init__(self, main: Writer) -> None:
+        """Open or create the copy of an index."""
         path = replacement.replacement_path(main.path)
         super().__init__(
-            path, opened, main.now_ns, mounts=main.mounts, tiers=main.tiers, shared=main.shared
+            path, main.now_ns, mounts=main.mounts, tiers=main.tiers, shared=main.shared
         )
         self._main = main
 
@@ -502,8 +521,8 @@ class ReplacementIndex(Writer):
                 hint="memcli index --full",
             )
         main.check_present()
-        with translated(main.path):
-            replacement.put_in_place(self.connection, main.connection)
+        with translated(main.path), main.connection.backup("main", self.connection, "main") as copy:
+            copy.step()
         main.check_present()
 
 
@@ -512,8 +531,8 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
     """Open the half-built index next to another one, or a new one if it cannot be used."""
     side = _usable(main)
     if side is None:
-        replacement.sweep(main.path)
-        side = _open_beside(main)
+        driver.remove_files(replacement.replacement_path(main.path))
+        side = ReplacementIndex(main)
     try:
         side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
         yield side
@@ -526,17 +545,12 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
             os.utime(side.path, ns=(main.now_ns(), main.now_ns()))
 
 
-def _open_beside(main: Writer) -> ReplacementIndex:
-    opened, _ = open_made(replacement.replacement_path(main.path), main.mounts)
-    return ReplacementIndex(main, opened)
-
-
 def _usable(main: Writer) -> ReplacementIndex | None:
     """Open a copy that can be continued: it is sound and not published yet."""
     if not os.path.exists(replacement.replacement_path(main.path)):
         return None
     try:
-        half = _open_beside(main)
+        half = ReplacementIndex(main)
         published = half.fact(replacement.PUBLISHED_AS)
         done = published is not None and main.facts.revision >= int(published)
         if not done and half.integrity() == "ok":
