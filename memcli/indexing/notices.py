@@ -94,7 +94,8 @@ def not_searched(skip: Skip) -> Reason:
     """Warn that a file is too large, and say how to change that."""
     name = shown(skip.source, skip.path)
     text = f"{name} is not searched: {skip.detail}; {remedy(skip.detail)}"
-    return Reason("too-large", text, "memcli config files.max_bytes")
+    hint = "memcli config files.max_bytes" if "bytes" in skip.detail else "memcli help files"
+    return Reason("too-large", text, hint)
 
 
 def skipped(skip: Skip) -> Reason:
@@ -110,7 +111,10 @@ def remedy(detail: str) -> str:
     hide = "add it to .memcliignore to leave it out silently"
     if "bytes" not in detail:  # the other limits are fixed
         return hide
-    return f"raise files.max_bytes in memcli.toml to search it, or {hide}"
+    from memcli.workspace.reading import MOST_LINES
+
+    most = f"at most {MOST_LINES:,} lines"
+    return f"raise files.max_bytes in memcli.toml if it has {most}, or {hide}"
 
 
 def missing_files(
