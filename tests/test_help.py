@@ -21,7 +21,7 @@ from memcli.language.tokens import estimate
 from memcli.markdown.parse import parse
 from memcli.types import DATE_KEYS
 from memcli.workspace.dating import document_days, heading_days
-from tests.commands import printed
+from tests.commands import printed, say
 
 PACKAGE = Path(memcli.__file__).parent
 
@@ -69,6 +69,7 @@ def test_help_lists_exactly_the_topics() -> None:
     assert listed
     assert listed[1].split() == topics()
     assert _printed("help") == _printed("help", "--")
+    assert say("help", "") == (2, "", "memcli: there is no topic ''\nTry: memcli help\n")
 
 
 @pytest.mark.parametrize("name", LEAVES)

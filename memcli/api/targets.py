@@ -93,8 +93,10 @@ def listed(target: str, readings: list[Target], settings: Settings) -> Target:
     for reading in readings:
         if reading.document in skipped:
             skip = skipped[reading.document]
+            from memcli.indexing.notices import skipped as message_of
+
             why = f"{skip.reason} ({skip.detail})" if skip.detail else skip.reason
-            hint = "memcli config files.max_bytes" if skip.reason == "too-large" else "memcli ls"
+            hint = message_of(skip).hint or "memcli ls"
             raise NotFoundError(f"{reading.name} is not a document: {why}", hint=hint)
     if listing.unlisted:
         hidden = listing.unlisted[0]
@@ -216,7 +218,7 @@ def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, s
     from memcli.config.keys import similar
 
     def stem(path: str) -> str:  # folders and suffixes make every name similar
-        return path.rpartition("/")[2].rpartition(".")[0]
+        return path.rpartition("/")[2].removesuffix(".md")
 
     documents = sorted(known)
     near = [
@@ -225,7 +227,10 @@ def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, s
         for source, path in documents
         if path == reading.path
     ]
-    if not near and (name := similar(stem(readings[-1].path), {stem(path) for _, path in known})):
+    stems = {stem(path) for _, path in known}
+    own = stem(readings[-1].path)
+    full = re.sub(r"\b\d\b", r"0\g<0>", own)  # 2026-8-3 is 2026-08-03
+    if not near and (name := full if full in stems else similar(own, stems)):
         names = [shown(*document) for document in documents if stem(document[1]) == name]
         near = [similar(target, names) or names[0]]
     return f"memcli get {quote(near[0])}" if near else "memcli ls"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby, pairwise
+from itertools import pairwise
 from math import ceil, fsum, inf
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -207,11 +207,12 @@ def _too_late(trail: Trail) -> Loss:
     """Blame the last stage that moved the passage out of the first ones, or else the fusion."""
     # Ranks exist only after the retrievers are fused.
     ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
-    steps = pairwise(ranked)
-    blamed = [after for (_, was), (after, rank) in steps if was <= PASSAGE_LIMIT < rank]
-    moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))
-    ranks = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
-    return Loss(blamed[-1] if blamed else "fuse", f"rank {ranks}")
+    blamed = [
+        Loss(stage, f"moved it from rank {was} to {rank}")
+        for (_, was), (stage, rank) in pairwise(ranked)
+        if was <= PASSAGE_LIMIT < rank
+    ]
+    return blamed[-1] if blamed else Loss("fuse", f"put it at rank {ranked[0][1]}")
 
 
 JUDGED_BY = "nDCG@10"  # the metric with an interval

@@ -208,8 +208,10 @@ def newly_missed(baseline: Sequence[Row], rows: Sequence[Row]) -> list[Move]:
 
 def row_text(row: Row, before: str = "") -> str:
     """Name a question and its result in one line."""
-    verb = "lost" if row.rank is None else "moved down"
-    lost = f", {verb} at {row.stage}: {row.why}" if row.stage else ""
+    lost = ""
+    if row.stage:
+        is_gone = row.rank is None
+        lost = f", lost at {row.stage}: {row.why}" if is_gone else f": {row.stage} {row.why}"
     return f'{row.id} "{row.query}" ({before}{_rank_text(row)}{lost})'
 
 

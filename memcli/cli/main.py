@@ -110,8 +110,8 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError:
         report = None  # the error keeps the data that filled the memory, so drop it first
     except KeyboardInterrupt:
-        text = "interrupted"
-        report = Reason("interrupted", text), ExitCode.INTERRUPTED
+        more = "; finished work is kept" if flags[0] == "index" else ""
+        report = Reason("interrupted", f"interrupted{more}"), ExitCode.INTERRUPTED
     except MemcliError as error:
         text, hint = _without_keys(error.message), _without_keys(error.hint)
         report = Reason(error.code, text, hint), error.exit_code
@@ -165,7 +165,7 @@ def _run_command(arguments: Sequence[str]) -> int:
         from memcli.cli.usage import no_command
 
         raise no_command(arguments)
-    if arguments[0] == "help" and len(arguments) < 3 and write_topic("".join(arguments[1:])):
+    if arguments[0] == "help" and len(arguments) < 3 and write_topic(*arguments[1:]):
         return ExitCode.OK
 
     from memcli import system

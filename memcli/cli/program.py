@@ -139,14 +139,14 @@ def write_help(text: str) -> None:
     sys.stdout.write(text)
 
 
-def write_topic(topic: str) -> bool:
+def write_topic(topic: str | None = None) -> bool:
     """Write the page of a topic, or without one the list of topics; return whether there is one."""
-    if topic and topic not in topics():
-        return False
-    if topic:
+    if topic is None:
+        sys.stdout.write(topic_list())
+    elif topic in topics():
         write_page(page(topic))
     else:
-        sys.stdout.write(topic_list())
+        return False
     return True
 
 

@@ -18,7 +18,7 @@ from memcli.context.preferences import touching
 from memcli.markdown.comments import visible
 from memcli.markdown.links import CORRECTS, related_targets
 from memcli.search.confidence import GOOD
-from memcli.search.corrections import POOL, Corrections, corrections, near, stems_of
+from memcli.search.corrections import POOL, Corrections, corrections, has_change, near, stems_of
 from memcli.search.cursor import cursor_of
 from memcli.search.federation import ModelGroup, in_turns, merge_answers, search_each
 from memcli.search.focus import Width
@@ -107,7 +107,11 @@ def fixed_of(
     made = fixed()
     passages = _quoted(made.parts)
     pool = near(snapshot, passages, scope_within(snapshot, filters))
-    pool += [Quotation(each.about, each.text) for each in newest if CORRECTS in each.text]
+    pool += [
+        Quotation(each.about, each.text)
+        for each in newest
+        if each.about.date and (CORRECTS in each.text or has_change(each.text))
+    ]
     newer = corrections(snapshot, [each for each in pool if may_show(each.about)], passages)
     marked = [_marked(part, newer) for part in made.parts]
     if marks := ceil(sum(part.cost for part in marked) - sum(part.cost for part in made.parts)):

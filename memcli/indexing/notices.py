@@ -95,7 +95,8 @@ def skipped(skip: Skip) -> Reason:
     name = shown(skip.source, skip.path)
     if skip.reason == "too-large":
         text = f"{name} is not searched: {skip.detail}; {remedy(skip.detail)}"
-        return Reason("too-large", text, "memcli config files.max_bytes")
+        hint = "memcli config files.max_bytes" if "bytes" in skip.detail else "memcli help files"
+        return Reason("too-large", text, hint)
     detail = f" ({skip.detail})" if skip.detail else ""
     return Reason(skip.reason, f"skipped {name}: {skip.reason}{detail}")
 
@@ -105,7 +106,10 @@ def remedy(detail: str) -> str:
     hide = "add it to .memcliignore to leave it out silently"
     if "bytes" not in detail:  # the other limits are fixed
         return hide
-    return f"raise files.max_bytes in memcli.toml to search it, or {hide}"
+    from memcli.workspace.reading import MOST_LINES
+
+    most = f"at most {MOST_LINES:,} lines"
+    return f"raise files.max_bytes in memcli.toml if it has {most}, or {hide}"
 
 
 def missing_files(

@@ -28,7 +28,7 @@ NEXT = {
     SECRET: "revoke it where it was issued, then take it out of the file",
     DUPLICATE: "keep one place, and link to it from the others",
     NEAR_DUPLICATE: "keep the one that says it better",
-    CONTRADICTION: "say in the older place that it has changed",
+    CONTRADICTION: "correct it, or end the newer line with (corrects PATH:LINE)",
     BROKEN_LINK: "put the file back, or take the link out",
     UNMATCHED_GLOB: "correct the glob: memcli config files",
     STALE_TASK: "tick it, drop it, or carry it on",
@@ -53,6 +53,12 @@ class Location(Record):
         if self.first is None or self.last is None:
             return shown(self.source, self.path)
         return cite(self.source, self.path, self.first, self.last)
+
+    def has(self, lines: tuple[str, int, int]) -> bool:
+        """Return whether it contains some of the lines of a path."""
+        path, first, last = lines
+        is_here = path in (self.path, shown(self.source, self.path))
+        return is_here and first <= (self.last or 0) and (self.first or 0) <= last
 
 
 class Finding(Record):

@@ -25,6 +25,7 @@ from memcli.lint.findings import (
     Location,
 )
 from memcli.markdown.frontmatter import is_broken
+from memcli.markdown.links import corrected_lines
 from memcli.search.corrections import Claim, Claims, stems_of
 from memcli.workspace.dating import heading_days
 
@@ -99,7 +100,8 @@ def _stated_date(lines: Sequence[str]) -> str:
 class Contradictions:
     """Finds lines that a newer note corrects, as `language.correction` decides.
 
-    It collects the lines of all documents, and compares them at the end.
+    It collects the lines of all documents, and compares them at the end. `(corrects PATH:LINE)`
+    records a correction: the line with it and the lines that it cites need no more work.
     """
 
     def __init__(self) -> None:
@@ -119,11 +121,15 @@ class Contradictions:
         """Yield each corrected line, with the newest line that corrects it."""
         statements = self._sayings
         claims = Claims([Claim(0, 0, each.text, stems_of(each.text)) for each in statements])
+        recorded = [corrected_lines(each.text) for each in statements]
+        cited = {each for each in recorded if each}
         for older in statements:
 
             def is_newer(place: int, day: str = older.date or "") -> bool:
-                return (statements[place].date or "") > day
+                return not recorded[place] and (statements[place].date or "") > day
 
+            if any(map(older.at.has, cited)):
+                continue
             newer = [statements[place] for place in claims.correcting(older.text, is_newer)]
             if newer:
                 newest = max(newer, key=lambda each: each.date or "")

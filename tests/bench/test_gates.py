@@ -60,7 +60,7 @@ def test_the_line_of_a_gate_names_the_culprit() -> None:
 def test_an_answer_that_is_still_there_moved_down_and_is_not_lost() -> None:
     gates = Gates((Gate("nDCG@10", 0.9),), 0.02, 100.0)
     (line,) = failures(gates, {"nDCG@10": 0.5}, [row("c", 0.25, rank=8, stage="mmr")], (), 9.0)
-    assert line.endswith('worst: c "c?" (rank 8, moved down at mmr: why)')
+    assert line.endswith('worst: c "c?" (rank 8: mmr why)')
 
 
 def test_a_gate_that_is_just_reached_passes() -> None:

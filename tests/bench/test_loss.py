@@ -57,10 +57,10 @@ def test_nothing_is_lost_when_the_first_passages_hold_the_lines(options: SearchO
 @pytest.mark.parametrize(
     ("fused", "focused", "chosen", "expected"),
     [
-        (0, 7, 9, Loss("focus", "rank 1 at fuse, 8 at focus, 10 at mmr")),
-        (2, 3, 6, Loss("mmr", "rank 3 at fuse, 4 at focus, 7 at mmr")),
-        (8, 1, 5, Loss("mmr", "rank 9 at fuse, 2 at focus, 6 at mmr")),
-        (8, 8, 6, Loss("fuse", "rank 9 at fuse, 7 at mmr")),
+        (0, 7, 9, Loss("focus", "moved it from rank 1 to 8")),
+        (2, 3, 6, Loss("mmr", "moved it from rank 4 to 7")),
+        (8, 1, 5, Loss("mmr", "moved it from rank 2 to 6")),
+        (8, 8, 6, Loss("fuse", "put it at rank 9")),
     ],
 )
 def test_what_comes_too_late_is_blamed_on_the_last_stage_that_put_it_there(
@@ -121,7 +121,7 @@ def test_of_several_ranges_the_one_that_came_furthest_is_told(options: SearchOpt
     gone_late = _course(recall=[HELD, other], floor=[HELD, *OTHERS[:9]], mmr=OTHERS[:9])
     assert _lost(options, gone_late, second, WANTED) == _lost(options, gone_late, WANTED)
     shown = _course(recall=[HELD, other], floor=[HELD, other], mmr=[*OTHERS[:9], other])
-    assert _lost(options, shown, WANTED, second) == Loss("mmr", "rank 2 at floor, 10 at mmr")
+    assert _lost(options, shown, WANTED, second) == Loss("mmr", "moved it from rank 2 to 10")
 
 
 def test_a_question_without_words_is_lost_before_the_first_stage(options: SearchOptions) -> None:

@@ -271,6 +271,7 @@ ELSEWHERE = {
     "memcli help python": "a filter that only Python can name; tests/api/test_memory.py",
     "memcli help workspaces": "tests/cli/test_several.py",
     "memcli config files.max_bytes": "what is too large is below, in a folder of notes",
+    "memcli help files": "what has too many lines is below",
     "memcli init": "below, in a folder that nobody has marked",
     "memcli search QUERY --until DATE": "tests/history/test_odd_repositories.py",
     "memcli search QUERY -w FOLDER --as-of DATE": "tests/history/test_as_of.py",
@@ -365,6 +366,24 @@ def test_who_asks_for_a_file_that_is_too_large_learns_the_limit(place: Place) ->
     _, out, err = follow("memcli config files.max_bytes")
     assert "40" in out
     assert "memcli config set files.max_bytes VALUE, or set MEMCLI_FILES_MAX_BYTES." in err
+
+
+def test_a_file_with_too_many_lines_for_any_setting(place: Place) -> None:
+    write(place.root, "memory/more.md", "\n" * 250_001)
+    code, _, err = typed("index")
+    assert (code, hints(err)) == (0, ["memcli help files"])
+    assert "250001 lines, the limit is 250000; add it to .memcliignore" in err
+    _, out, _ = follow("memcli help files")
+    assert "250,000 lines" in out
+    place.set("MEMCLI_FILES_MAX_BYTES", "99999")
+    assert "files.max_bytes in memcli.toml if it has at most 250,000 lines" in typed("index").err
+
+
+def test_a_day_or_month_without_its_zero_is_found(place: Place) -> None:
+    write(place.root, "memory/2026-08-03.md", "Cold.\n")
+    write(place.root, "memory/2026-08-31.md", "Warm.\n")
+    for name in ("memory/2026-08-3.md", "memory/2026-8-3.md", "2026-8-3"):
+        assert hints(typed(f"get {name}").err) == ["memcli get memory/2026-08-03.md"]
 
 
 def test_the_hint_of_a_plan_repeats_its_options(place: Place) -> None:

@@ -66,7 +66,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     assert (process.returncode, out) == (130, "")
     assert json.loads(err) == {
         "schema": "memcli.error/1", "code": "interrupted",
-        "message": "interrupted", "hint": ""
+        "message": "interrupted; finished work is kept", "hint": ""
     }  # fmt: skip
     again = json.loads(run("index", "--json", "-w", str(folder), **environ).stdout)
     assert again["files"]["unchanged"] > 0

@@ -81,8 +81,10 @@ def test_an_index_by_keywords_alone_is_in_step_when_that_was_asked_for(
     say("index", "-q", "--encoder", "none")
     assert record("status")["vectors"]["pending"] == 1
     assert say("status", "--check", "-q")[0] == 1, "a text waits for its vector"
+    assert _rows("index")[0].endswith(", up to date, except for vectors")
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     assert say("status", "--check", "-q")[0] == 0
+    assert _rows("index")[0].endswith(", up to date")
 
 
 def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(

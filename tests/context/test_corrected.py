@@ -11,7 +11,7 @@ import pytest
 from memcli.language.correction import corrects
 from memcli.search.corrections import units
 from tests.commands import say
-from tests.context.makers import NOW, record
+from tests.context.makers import NOW, put, record
 
 QUESTIONS = """which database do we use; how long do we keep logs; who is on call; when do we deploy
 what is the pool size; how many jobs a second; which message broker; what is the keepalive
@@ -48,6 +48,24 @@ def test_no_corrected_line_is_unmarked(workspaces: Path, monkeypatch: pytest.Mon
             assert not is_corrected or part["corrected_by"], (question, part["citation"])
             marked += is_corrected
     assert marked > 0
+
+
+def test_a_rule_without_a_date_is_marked_as_in_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    newer = "# Day\n\n- From August the hourly rate is 68 francs instead of 62.\n"
+    root = put(tmp_path, {
+        "MEMORY.md": "# Money\n\n- Hourly rate: 62 francs.\n- Invoices are paid in francs.\n",
+        "memory/2026-01-30.md": newer, "memory/2026-02-01.md": "# Day\n\nThe heron was fed.\n",
+    })  # fmt: skip
+    _, out, _ = say("search", "hourly rate", "--json", "-v", "-w", str(root), "--now", NOW)
+    (searched,) = (e for e in json.loads(out)["results"] if e["path"] == "MEMORY.md")
+    rules, *_ = record(root, "--tail", "0")["parts"]
+    assert rules["path"] == "MEMORY.md"
+    for each in (searched, rules):
+        (line,) = each["corrected_by"]
+        assert (line["line"], line["citation"]) == (3, "memory/2026-01-30.md:3")
 
 
 def test_a_sure_context_ends_where_a_search_does(workspaces: Path) -> None:

@@ -234,6 +234,20 @@ def test_a_newer_note_of_a_change_corrects_an_older_decision(newer: str, is_foun
     assert contradicted({january: newer, february: noise, march: OLD}) == []
 
 
+@pytest.mark.parametrize("cited", ["memory/2026-01-05.md:1", "memory/2026-01-05.md:1-2"])
+def test_a_recorded_correction_is_no_contradiction(cited: str) -> None:
+    newer = "The order store is no longer on MySQL with one replica"
+    january, march, april = (f"memory/2026-0{month}-05.md" for month in (1, 3, 4))
+    files = {january: OLD, march: f"- {newer}. (corrects {cited})\n"}
+    assert contradicted(files) == []
+    later = {**files, april: f"- {newer}: it is SQLite.\n"}
+    assert [place for _, place, _ in contradicted(later)] == [f"{march}:1"]
+    other = files[march].replace(cited, "MEMORY.md:1")
+    assert contradicted({january: OLD, march: other}) == []
+    unrecorded = contradicted({january: OLD, march: other, april: f"- {newer}.\n"})
+    assert ("contradiction", f"{january}:1", (f"{april}:1",)) in unrecorded
+
+
 def test_a_link_on_a_line_that_speaks_of_a_change_corrects_what_it_names() -> None:
     files = {
         "memory/2026-01-05.md": OLD,

@@ -27,7 +27,7 @@ def run(options: Options) -> int:
         from memcli.cli.help_text import laid_out
 
         sys.stdout.write(manual([(name, laid_out(page(name), 78)) for name in topics()]))
-    elif write_topic(topic or ""):
+    elif write_topic(topic):
         pass
     elif topic in COMMANDS:
         from memcli.cli.command_help import command_help

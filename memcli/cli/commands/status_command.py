@@ -123,9 +123,12 @@ def _state(record: dict[str, Any], command: CommandContext) -> str:
         return stored.text
     if state == NOT_INDEXED:
         return "not built yet"
-    text = STATES.get(state, state)
-    is_partial = state == UP_TO_DATE and record["unlisted"]
-    return f"{text} as far as files can be read" if is_partial else text
+    text, vectors = STATES.get(state, state), record["vectors"]
+    if state == UP_TO_DATE and record["unlisted"]:
+        text += " as far as files can be read"
+    if state == UP_TO_DATE and vectors["pending"] and vectors["encoder"] != "none":
+        text += ", except for vectors"
+    return text
 
 
 def _size(store: dict[str, Any]) -> str:
