@@ -393,6 +393,18 @@ def test_json_has_one_result_for_lines_that_continue_each_other_without_their_ti
     found = record("search", "who lent us a smoker", "--mode", "keyword")["results"][0]
     assert found["citation"] == "memory/2026-04-02.md:3-4"
     assert (found["start_line"], found["snippet"]) == (3, text.partition("\n\n")[2].rstrip())
+    apart = "\n<!-- a\nb -->\n\n- Rufus lent us bees.\n"
+    put(
+        notes,
+        {"memory/far.md": "# far\n\n \n\nA smoker hums.\n", "memory/bee.md": f"# bee\n{apart}"},
+    )
+    for words, cited, snippet in (
+        ("smoker hums", "memory/far.md:5", "A smoker hums."),
+        ("bees", "memory/bee.md:1-6", None),
+    ):
+        found = record("search", words, "--mode", "keyword")["results"][0]
+        assert found["citation"] == cited
+        assert snippet in (None, found["snippet"])
     parts = [
         {"path": "a.md", "start_line": at, "end_line": at, "citation": f"a.md:{at}",
          "snippet": str(at), "confidence": 0.5}
