@@ -313,7 +313,8 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     ("arguments", "count"),
     [
         (["数据库端口是多少", "负责人是谁", "用户喜欢什么主题"], 3),
-        (["谁负责", "部署冻结时间"], 2),
+        (["谁负责", "什么时候部署"], 2),
+        (["数据库迁移", "部署计划"], 1),
         (["担当者は誰", "ポートは何番ですか"], 2),
         (["stand-up?", "deploys?", "on-call?"], 3),
         (["数据库", "端口"], 1),

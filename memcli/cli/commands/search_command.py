@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from memcli.cli.search_run import SearchRequest
     from memcli.search.question import Question
 
-HAN_PHRASE = 4  # characters, which are about two words
 ARGUMENTS = (
     CommandArgument(
         "query",
@@ -272,13 +271,13 @@ def _is_question(argument: str) -> bool:
 
 
 def _is_phrase(argument: str) -> bool:
-    """Return whether an argument is more than a word; Chinese and Japanese have no spaces."""
+    """Return whether an argument contains a space, or asks in Chinese or Japanese."""
     if argument.isascii() or _has_space(argument):
         return _has_space(argument)
     from memcli.dates.intent import asks
     from memcli.language.terms import has_han
 
-    return sum(map(has_han, argument)) >= HAN_PHRASE or (has_han(argument) and asks(argument))
+    return has_han(argument) and asks(argument)
 
 
 def _has_space(argument: str) -> bool:
