@@ -44,7 +44,7 @@ def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         say_index(result, command)
     if not shape.place:
         say_match(result.answer, command.terminal)
-    if shape.budget is None or (shape.rest and shape.one_line):
+    if shape.budget is None or (shape.rest and not shape.has_budget):
         WRITERS[shape.form](result, command, shape)
     else:
         result, text = _within(shape.budget, result, command, shape)
@@ -341,7 +341,8 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         say_dates(shape.filters, terminal)
     if not answer.passages:
         if not is_headed:
-            terminal.say("The answer left nothing out." if shape.rest else _nothing(answer))
+            is_rest = shape.rest and not answer.omitted_over_budget
+            terminal.say("The answer left nothing out." if is_rest else _nothing(answer))
         if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
             needed = _cost(result, answer.left[:1], command, shape)
             terminal.say(f"--budget {needed} shows the best one.")
