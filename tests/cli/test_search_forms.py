@@ -316,6 +316,17 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 
 
+def test_a_budget_is_enough_for_questions_that_have_the_same_passage(notes: Path) -> None:
+    put(notes, {"memory/2026-03-01.md": f"# Billing\n\nOdette owns billing{', and so on' * 30}.\n"})
+    three = ("search", "who owns billing", "whose billing is it", "billing of Odette")
+    query = (*three, "--mode", "keyword", "--budget")
+    (needed,) = re.findall(r"--budget (\d+) shows the best one", printed(*query, "5")[1])
+    for budget, count in ((int(needed), 3), (int(needed) - 1, 2)):
+        out, err = printed(*query, str(budget))
+        assert (out.count("memory/2026-03-01.md"), out.count("printed above")) == (count, count - 1)
+        assert (budget - 1 <= estimate(out) <= budget) == (count == 3) == (needed not in err)
+
+
 @pytest.mark.parametrize(
     ("arguments", "count"),
     [
