@@ -235,9 +235,9 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     at_most = (*query, "--budget", "9000")
     assert estimate(printed(*at_most)[0]) <= 650 < estimate(printed(*at_most, "--more")[0])
     # A budget also limits the rest; then the list names the command that prints everything.
-    rest = printed(*query, "--rest", "--budget", "400")[0]
-    assert 0 < estimate(rest) <= 400 < estimate(printed(*query, "--rest")[0])
-    everything = printed(*split(rest.rpartition(" more: ")[2])[1:])[0]
+    within = printed(*query, "--rest", "--budget", "400")[0]
+    assert 0 < estimate(within) <= 400 < estimate(printed(*query, "--rest")[0])
+    everything = printed(*split(within.rpartition(" more: ")[2])[1:])[0]
     assert everything == printed(*query, "--more")[0]
     out, err = printed(*query, "--rest", "--budget", "10")
     assert (out, "budget is too small" in err) == ("", True)
