@@ -122,9 +122,10 @@ def _months_between(one: str, two: str) -> int:
 
 @lru_cache(maxsize=16)  # for each passage of one question
 def _mention(first: str, *, is_day: bool) -> tuple[tuple[str, ...], re.Pattern[str]]:
-    """Return parts, of which each name of the day or its month contains one, and their pattern.
+    """Return texts and a pattern for the names of a day, or else of its month.
 
-    Neither a person called Jan nor `May I` names a month, and `Python 3.10.` names no day.
+    Each name contains one of the texts and matches the pattern. Neither a person called Jan nor
+    `May I` names a month, and `Python 3.10.` names no day.
     """
     year, month, day = map(int, first.split("-"))
     names = [name.title() for name, number in MONTHS.items() if number == month]
