@@ -75,7 +75,7 @@ _DESCRIPTION = (
 # how to change it.
 _OTHER_SUBJECT = (
     r"(?i)(?:\b(?:(?:of|for|to|für) (?:the|our|your|his|her|their|this|a|das|unser)"
-    r"|who(?:ever)? \w+(?: the)?)|(?:^|[.!?*-] |\bto )(?:reset|change|forgot|update))"
+    r"|who(?:ever)? \w+(?: the)?)|(?:^|\n|[.!?*-] |\bto )(?:reset|change|forgot|update))"
     r" (?:[\w-]+ ){0,2}$"
 )
 _IN_SCRIPTS = "密码|密碼|口令|暗証番号|パスワード|비밀번호|암호"
