@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.render.template import Template
 
-LIST_BUDGET = 500  # tokens of a list, unless a number of tokens or lines is wanted
 TEMPLATE = "template"  # a text with keys in braces
 
 
@@ -30,10 +29,11 @@ class Shape(Record):
     template: Template | None = None  # the text of a template
     brief: bool = False  # one line per passage
     one_line: bool = False  # one line per passage, with a count
-    options: str = ""  # of a list: the options that print it again
+    options: str = ""  # of a list: those of the command that prints its other lines
     around: int = 0  # lines before and after each passage
     superseded: bool = False  # also the lines that a passage corrects
     budget: int | None = None  # maximum tokens on stdout
+    has_budget: bool = False  # it was requested; the usual one of a list does not limit its rest
     worthwhile: bool = False  # leave out passages that are not worth reading
     rest: bool = False  # only the passages that the search leaves out
     place: int = 0  # number of its question, from 1, if there are several

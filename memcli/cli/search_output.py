@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.search_form import TEMPLATE, Shape
@@ -44,7 +44,7 @@ def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         say_index(result, command)
     if not shape.place:
         say_match(result.answer, command.terminal)
-    if shape.budget is None or (shape.rest and shape.one_line):
+    if shape.budget is None or (shape.rest and not shape.has_budget):
         WRITERS[shape.form](result, command, shape)
     else:
         result, text = _within(shape.budget, result, command, shape)
@@ -204,32 +204,49 @@ def _nothing(answer: Answer) -> str:
 def shares_of(
     budget: int, results: Sequence[SearchResult], command: CommandContext, shape: Shape
 ) -> tuple[list[int], int]:
-    """Share a budget among questions, and return a budget that is enough if this one is not.
+    """Share a budget among questions; if it is too small, also return one that is large enough.
 
     The shares are equal if each question then gets a passage. Otherwise, as many as possible get
     their best one, the cheapest first.
     """
-    shapes = [shape._replace(place=place) for place in range(1, len(results) + 1)]
-    equal = max(1, budget // len(results))
-    pairs = [*zip(results, shapes, strict=True)]
-    answers = [result.answer for result in results]
-    firsts = [(each.passages or each.left[: each.omitted_over_budget])[:1] for each in answers]
+    equal, places = max(1, budget // len(results)), range(1, len(results) + 1)
     if shape.one_line or all(
-        not first or _within(equal, result, command, own)[0].answer.passages
-        for first, (result, own) in zip(firsts, pairs, strict=True)
+        _within(equal, result, command, shape._replace(place=place))[0].answer.passages
+        for place, result in zip(places, results, strict=True)
+        if _best(result.answer)
     ):
         return [equal] * len(results), 0
-    shares = [_cost((), result, command, own) for result, own in pairs]
-    best = [
-        _cost(first, result, command, own)
-        for first, (result, own) in zip(firsts, pairs, strict=True)
-    ]
-    left = budget - sum(shares)
-    for at in sorted(range(len(best)), key=lambda at: best[at] - shares[at]):
-        if (more := best[at] - shares[at]) <= left:
-            shares[at], left = best[at], left - more
-    needed = sum(best)
-    return [share + max(0, left) // len(shares) for share in shares], needed * (needed > budget)
+
+    def total(chosen: Collection[int]) -> int:
+        return sum(_costs(results, chosen, command, shape))
+
+    chosen: list[int] = []
+    for place in sorted(places, key=lambda place: total([place])):
+        if total([*chosen, place]) <= budget:
+            chosen.append(place)
+    shares, needed = _costs(results, chosen, command, shape), total(places)
+    spare = max(0, budget - sum(shares)) // len(shares)
+    return [share + spare for share in shares], needed * (needed > budget)
+
+
+def _costs(
+    results: Sequence[SearchResult], chosen: Collection[int], command: CommandContext, shape: Shape
+) -> list[int]:
+    """Return the tokens of each answer if only the questions of these numbers get a passage."""
+    from memcli.cli.search_text import note_printed
+
+    costs, printed = [], None if shape.printed is None else set(shape.printed)
+    for place, result in enumerate(results, start=1):
+        own = shape._replace(place=place, printed=printed)
+        passages = _best(result.answer) if place in chosen else ()
+        costs.append(_cost(passages, result, command, own))
+        note_printed(result._replace(answer=result.answer._replace(passages=passages)), own)
+    return costs
+
+
+def _best(answer: Answer) -> tuple[RankedPassage, ...]:
+    """Return the best passage, also if it did not fit a budget."""
+    return tuple((answer.passages or answer.left[: answer.omitted_over_budget])[:1])
 
 
 def _links(command: CommandContext) -> Callable[[str, str, int], str]:
@@ -343,7 +360,8 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         say_dates(shape.filters, terminal)
     if not answer.passages:
         if not is_headed:
-            terminal.say("The answer left nothing out." if shape.rest else _nothing(answer))
+            is_rest = shape.rest and not answer.omitted_over_budget
+            terminal.say("The answer left nothing out." if is_rest else _nothing(answer))
         if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
             needed = _cost(answer.left[:1], result, command, shape)
             terminal.say(f"--budget {needed} shows the best one.")

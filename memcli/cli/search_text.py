@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.search_form import LIST_BUDGET
 from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.render import text as plain
@@ -77,11 +76,11 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
 
 
 def _rest_of(result: SearchResult, shape: Shape) -> str:
-    """Write the command that prints the lines that a list leaves out."""
+    """Write the command that prints the lines that a list, or the rest of one, leaves out."""
     from shlex import quote
 
     question = result.question.typed or result.question.text
-    budget = "" if shape.budget in (None, LIST_BUDGET) else f" --budget {shape.budget}"
+    budget = f" --budget {shape.budget}" if shape.has_budget and not shape.rest else ""
     words = f" -- {quote(question)}" if shape.has_question else ""
     return f"memcli search {shape.options}{budget}{words}"
 

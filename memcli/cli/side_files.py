@@ -74,19 +74,27 @@ def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = 
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        if is_new and isinstance(error, FileExistsError):
-            raise UsageError(
-                f"{path} already exists and is not overwritten",
-                hint="memcli bench init --out more-questions.jsonl",
-            ) from None
-        hint = "name a file in another folder"
+        why, hint = f"cannot be written: {error.strerror}", "name a file in another folder"
         if is_new:
-            from shlex import quote
-            from tempfile import gettempdir
+            other = path
+            if os.path.lexists(path):
+                why = "already exists and is not overwritten"
+            else:
+                from tempfile import gettempdir
 
-            name = os.path.join(gettempdir(), "questions.jsonl")
-            hint = f"memcli bench init --out {quote(name)}"
-        raise UsageError(f"{path} cannot be written: {error.strerror}", hint=hint) from None
+                other = os.path.join(gettempdir(), "questions.jsonl")
+            hint = f"memcli bench init --out {_unused(other)}"
+        raise UsageError(f"{path} {why}", hint=hint) from None
+
+
+def _unused(path: str) -> str:
+    """Return a path that no file has, quoted: this one, or this one with a number."""
+    from itertools import count
+    from shlex import quote  # a hint is pasted
+
+    stem, end = os.path.splitext(path)
+    paths = (path if number == 1 else f"{stem}-{number}{end}" for number in count(1))
+    return quote(next(each for each in paths if not os.path.lexists(each)))
 
 
 def refuse_memory(path: str, command: CommandContext) -> None:

@@ -65,8 +65,8 @@ def marked(
     """Mark sentences that reverse an earlier one, and what they reverse.
 
     `clusters` are the clusters of the entries to summarise, by their places. What is reversed in
-    its own cluster is marked together with its reasons. A sentence can reverse one decision. Other
-    lines give way only to a sentence of their own cluster, which cites them if it is of another
+    its own cluster is marked together with its reasons. A sentence can reverse one decision, of any
+    cluster. Only a sentence of the same cluster can reverse other lines; it cites a line of another
     entry.
     `replaced` are the paths and first lines of decisions that summaries already cite as replaced.
     """

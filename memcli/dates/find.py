@@ -122,9 +122,10 @@ def _months_between(one: str, two: str) -> int:
 
 @lru_cache(maxsize=16)  # for each passage of one question
 def _mention(first: str, *, is_day: bool) -> tuple[tuple[str, ...], re.Pattern[str]]:
-    """Return the pattern of the names of a day or its month, and texts of which it needs one.
+    """Return texts and a pattern for the names of a day, or else of its month.
 
-    Neither a person called Jan nor `May I` names a month.
+    Each name contains one of the texts and matches the pattern. Neither a person called Jan nor
+    `May I` names a month, and `Python 3.10.` names no day.
     """
     year, month, day = map(int, first.split("-"))
     names = [name.title() for name, number in MONTHS.items() if number == month]
@@ -134,7 +135,8 @@ def _mention(first: str, *, is_day: bool) -> tuple[tuple[str, ...], re.Pattern[s
         forms = [
             rf"(?<![\d.,:/-]){number}\.? (?:of )?{named}",
             rf"\b{named}\.? {number}\b(?![.:,/-]?\d)",
-            rf"(?<![\d.])0?{day}\.0?{month}\.(?:{year})?(?!\d)",
+            rf"\b(?i:am|vom|zum|de[mnr]) 0?{day}\.0?{month}\.(?!\d)",
+            rf"(?<![\d.])0?{day}\.0?{month}\.{year}(?!\d)",
             rf"(?<!\d){month} ?月 ?{day} ?日",
             rf"{first}(?!\d)",
         ]

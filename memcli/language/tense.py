@@ -45,7 +45,12 @@ _GONE = (
     "passiert", "geschehen", "gewesen", "gestorben", "geblieben", "worden", "gekommen", "gegangen",
     "gefahren", "geflogen", "gefallen", "gelaufen", "gezogen", "gestiegen", "gesunken",
 )  # fmt: skip
-_HAN_PAST = r"(?<![为為除])了(?!解)|(?<![通经經超不])[过過](?![敏程期年节節生滤濾渡户戶])"
+# Not before a day that comes: 周五之前.
+_HAN_PAST = (
+    r"(?<![为為除])了(?!解)|(?<![通经經超不])[过過](?![敏程期年节節生滤濾渡户戶])"
+    r"|(?<![日号])(?<![周期].)(?<![^个]月)[以之]前|曾|原来|当[时初]|那时|最初|一开始|去年|昨天"
+    r"|上(?:次|周|个月)"
+)
 
 
 def asks_about_past(text: str) -> bool:

@@ -76,10 +76,13 @@ def joined(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     made: list[dict[str, Any]] = []
     for record in records:
-        title, end, text = record["snippet"].partition("\n\n")
+        lines, start = record["snippet"].split("\n"), record["start_line"]
+        text = next((at for at, line in enumerate(lines) if at and line.strip()), 0)
         name = record["path"].rpartition("/")[2].rpartition(".")[0]
-        if end and title[:1] == "#" and title.lstrip("# ") == name:
-            record |= {"snippet": text, "start_line": record["start_line"] + 2}
+        is_title = lines[0][:1] == "#" and lines[0].lstrip("# ") == name
+        # A snippet without a comment of the passage has fewer lines.
+        if is_title and text > 1 and start + len(lines) - 1 == record["end_line"]:
+            record |= {"snippet": "\n".join(lines[text:]), "start_line": start + text}
             _cite(record, record["end_line"])
         last: dict[str, Any] = made[-1] if made else {"end_line": -1}
         same = {**record, **{key: last.get(key) for key in _OF_LINES}}

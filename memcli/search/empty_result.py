@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
 from shlex import quote
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.store.documents import with_chunks
 from memcli.store.records import Scope
@@ -68,19 +67,16 @@ def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
     """Name the first tag or condition that no document meets, and the values that exist."""
     for tag in filters.tags:
         if not _pass(snapshot, Filters(tags=(tag,))):
-            from memcli.markdown.properties import tags
-
-            text = f"no document has the tag {tag}"
-            return Reason("filter", text, _list_of(snapshot, "tag", tags))
+            hint = "memcli ls --count tag" if _values(snapshot, "tags") else "memcli ls"
+            return Reason("filter", f"no document has the tag {tag}", hint)
     for where in filters.where:
         if _pass(snapshot, Filters(where=(where,))):
             continue
         values = _values(snapshot, where.key)
         if not values:
             text = f"no document has a value for {where.key} in its front matter"
-            from memcli.markdown.properties import properties
-
-            return Reason("filter", text, _list_of(snapshot, "key", properties))
+            hint = "memcli ls --count key" if _pairs(snapshot, Filters()) else "memcli ls"
+            return Reason("filter", text, hint)
         if where.negated or where.value is None:
             return Reason("filter", f"no document meets the condition {where}")
         more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
@@ -89,23 +85,19 @@ def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
     return None
 
 
-def _list_of(
-    snapshot: Snapshot, what: str, of: Callable[[dict[str, Any]], Iterable[object]]
-) -> str:
-    """Return the command that lists the tags or keys, or the documents if they have none."""
-    matter = {document.front_matter for document in snapshot.documents(Scope())}
-    has_any = any([*of(json.loads(each))] for each in matter)
-    return f"memcli ls --count {what}" if has_any else "memcli ls"
+def _pairs(snapshot: Snapshot, filters: Filters) -> set[tuple[str, object]]:
+    """List the keys in the front matter of some documents, each with each of its values."""
+    from memcli.markdown.properties import properties
+
+    matter = {document.front_matter for document in snapshot.documents(Scope(filters))}
+    return {pair for each in matter for pair in properties(json.loads(each))}
 
 
 def _values(snapshot: Snapshot, key: str) -> list[str]:
     """List the values of a key."""
-    from memcli.markdown.properties import key_of, properties
+    from memcli.markdown.properties import key_of
 
-    having = snapshot.documents(Scope(Filters(where=(Where(key),))))
-    matter = {document.front_matter for document in having}
-    pairs = (pair for each in matter for pair in properties(json.loads(each)))
-    name = key_of(key)
+    pairs, name = _pairs(snapshot, Filters(where=(Where(key),))), key_of(key)
     return sorted({str(v) for own, v in pairs if own == name or own.startswith(f"{name}.")})
 
 

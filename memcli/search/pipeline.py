@@ -45,10 +45,9 @@ from memcli.search.options import run_stages, unobserved
 from memcli.search.proximity import (
     apply_decay,
     apply_proximity,
+    concerns,
     in_time,
-    is_of,
     matching,
-    names_day,
     of_dates_alone,
     single_days,
 )
@@ -507,10 +506,7 @@ def _above_threshold(
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words
         judged = [passage._replace(confidence=1.0) for passage in judged]
     elif days := single_days(gathered.spans):
-        judged = [
-            sure_of_its_day(each) if is_of(each, days) or names_day(each, days) else each
-            for each in judged
-        ]
+        judged = [sure_of_its_day(each) if concerns(each, days) else each for each in judged]
     above = apply_threshold(
         judged, min_score=options.min_score, on_score=options.profile.threshold_on_score
     )

@@ -119,6 +119,11 @@ def is_of(passage: RankedPassage, spans: Spans) -> bool:
     return days is not None and any(start <= days[1] and days[0] <= end for start, end in spans)
 
 
+def concerns(passage: RankedPassage, spans: Spans) -> bool:
+    """Return whether a passage has a day inside one of the spans, or names the single day."""
+    return is_of(passage, spans) or names_day(passage, spans)
+
+
 def of_time(passages: Sequence[RankedPassage], spans: Spans) -> list[RankedPassage]:
     """Return the passages with a day inside one of the spans, or else those that name its day."""
     return [each for each in passages if is_of(each, spans)] or [
@@ -156,7 +161,7 @@ def nearest_first(
     passages: Sequence[RankedPassage], spans: Spans, limit: int
 ) -> list[RankedPassage]:
     """Choose `limit` passages; up to half of them are the best passages of a named date."""
-    named = [each for each in passages if is_of(each, spans) or names_day(each, spans)]
+    named = [each for each in passages if concerns(each, spans)]
     first = {passage.about.chunk_id for passage in named[: limit // 2]}
     others = [passage for passage in passages if passage.about.chunk_id not in first]
     chunks = first | {passage.about.chunk_id for passage in others[: limit - len(first)]}

@@ -32,8 +32,8 @@ _CODE = (
     r"|code d['’](?:accès|entrée)|código de (?:acceso|la puerta)|codice (?:di accesso|d['’]accesso)"
 )
 _OF = (
-    r"(?: (?:for|of|to|at|on|from|in|für|von|zum|zur|vom|des|der|de|du|del|della|dello|di|do|da|dla"
-    r"|dos?|pour|para|per|van|voor|till|für|od|na|w|к|от|для|d['’])[ ]?(?:[\w.'’-]+ ){0,4}?"
+    r"(?: (?:(?:for|of|to|at|on|from|in|für|von|zum|zur|vom|des|der|de|du|del|della|dello|di|do|da"
+    r"|dla|dos?|pour|para|per|van|voor|till|od|na|w|к|от|для) |d['’])(?:[\w.'’-]+ ){0,4}?"
     r"[\w.'’-]+)?"
 )
 _IS = (
@@ -52,24 +52,31 @@ _NAME = (
 )
 _STATED = rf"(?i)(?:{_NAME}){_OF}{_IS}{_VALUE}"
 _BARE = r"(?i)\b(?:password|passwort|passwd|pwd|pw) [\"'`]?(?P<value>[^\s\"'`,;]{6,128})"
-_BARE_CODE = rf"(?i)(?:\b(?!access)(?:{_CODE})(?<!s) |密码 ?)#?\d{{4,8}}[#*]?"
+_BARE_CODE = rf"(?i)(?:\b(?!access|pin [#\d])(?:{_CODE})(?<!s) |密码 ?)#?\d{{4,8}}[#*]?"
 # One word at the end of a clause is a password, unless it describes one: `is strict`, `expired`.
 _PLAIN = r"[A-Za-zÄÖÜäöüß-]{5,64}"
 _DESCRIPTION = (
     r"(?i)[\w-]+(?:ed|ing|al|ic|ive|[ai]ble|[ao]ry|less|ful|ous|ent|ly|ig|lich|isch|bar|los|ell"
     r"|iert|selbe)|un(?!ic)\w+|ge\w+(?:t|en)|(?:ver|hinter)\w+t|(?:ab|an|auf|aus|um|ver)\w+en"
+    r"|(?:long|short|old|new|strong|weak|saf|simpl|bett|eas|hard|tough|strict|bigg|small|larg|fresh"
+    r"|clear|lat|läng|kürz|neu|ält|stärk|schwäch|bess|leicht|einfach)i?er|(?:on|off)line|\w+where"
+    r"|(?:in|out)side|\w+teen|(?:upper|lower|mixed)-?case|twenty|thirty|three|seven|eight|twelve"
     r"|(?:in)?(?:valid|secure)|strict|strong|short|wrong|right|correct|simple|complex|blank|empty"
-    r"|ready|clear|plain(?:text)?|secret|random|reset|known|stolen|shown|given|written|hidden"
-    r"|broken|forgotten|fresh|below|above|there|upstairs|elsewhere|again|enough|overdue"
-    r"|important|relevant|yours|theirs|three|seven|eight|twelve|sixteen|mixed-case|up-to-date"
-    r"|changeme|prompt|password"
+    r"|ready|clear|clean|tough|plain(?:text)?|secret|private|random|reset|known|stolen|shown|given"
+    r"|written|hidden|broken|forgotten|frozen|fresh|stale|great|super|perfect|worse|pretty|tricky"
+    r"|funny|crazy|lengthy|legacy|stuck|solid|alike|alright|obsolete|separate|complete|extra"
+    r"|below|above|there|upstairs|again|enough|never|today|tomorrow|overdue"
+    r"|important|relevant|yours|theirs|up-to-date|changeme|prompt|password"
     r"|string|varchar|integer|[bs]crypt|bitwarden|keepass\w*|lastpass|dashlane|vault|sicher|falsch"
-    r"|schwach|stark|gleich|geheim|korrekt|bekannt|pflicht|überall|immer|anders|siehe|passwort"
+    r"|schwach|stark|einfach|kaputt|prima|gleich|geheim|korrekt|bekannt|pflicht|überall|immer"
+    r"|anders|siehe|passwort"
 )
-# Before the name, if the subject is not the password but its length or the person who knows it.
+# Before the name, if the subject is not the password but its length, the person who knows it, or
+# how to change it.
 _OTHER_SUBJECT = (
-    r"(?i)\b(?:(?:of|for|to|für) (?:the|our|your|his|her|their|this|a|das|unser)"
-    r"|who(?:ever)? \w+(?: the)?) (?:[\w-]+ ){0,2}$"
+    r"(?i)(?:\b(?:(?:of|for|to|für) (?:the|our|your|his|her|their|this|a|das|unser)"
+    r"|who(?:ever)? \w+(?: the)?)|(?:^|\n|[.!?*-] |\bto )(?:reset|change|forgot|update))"
+    r" (?:[\w-]+ ){0,2}$"
 )
 _IN_SCRIPTS = "密码|密碼|口令|暗証番号|パスワード|비밀번호|암호"
 _HAN_NAME = rf"(?:{_IN_SCRIPTS})(?!管理|策略|政策|规则|规定|长度|的负责)[^。！？\n]{{0,20}}?"
@@ -77,7 +84,7 @@ _HAN_IS = "是|为|為|改成|改为|换成|换为|设为|：|:"
 _HAN = rf"{_HAN_NAME}(?:{_HAN_IS}|は、?|는|은)\s*[「『“\"']?(?P<value>[!-~]{{4,128}})"
 _HAN_PLAIN = (
     rf"(?:密码|密碼|口令)(?:现在|目前|已)?(?:{_HAN_IS})\s*[「『“\"]?"
-    r"(?![^。，,；;！!\n]{0,8}(?:[的谁必需请已未不在见由无空可每强弱长短问都]"
+    r"(?![^。，,；;！!\n]{0,8}(?:[的谁必需请已未不在见由无空可每强弱长短问都默新旧位个数字母写号音]"
     r"|什[么麼]|多少|加密|明文|随机|统一))"
     r"[一-鿿]{2,8}[」』”\"]?\s*(?:[。，,；;！!\n]|$)"
 )

@@ -214,7 +214,11 @@ def test_init_drafts_are_not_counted_until_confirmed_and_never_written_over(benc
     assert "4 of 5 questions are drafts: not counted." in err
     assert out.splitlines()[2].split()[:2] == ["all", "1"]
     _, err = bench("init", code=2)
-    assert "not overwritten\nTry: memcli bench init --out more-questions.jsonl -w " in err
+    taken, free = (drafted.with_name(f"questions-{number}.jsonl") for number in (2, 3))
+    assert f"not overwritten\nTry: memcli bench init --out {taken} -w " in err
+    taken.touch()
+    _, err = bench("init", code=2)
+    assert f"not overwritten\nTry: memcli bench init --out {free} -w " in err
     _, err = bench("init", "--out", str(drafted / "in" / "questions.jsonl"), code=2)
     assert re.search(r"cannot be written: .*\nTry: memcli bench init --out \S+ -w ", err)
     assert drafted.read_text() == edited

@@ -238,6 +238,13 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     put(notes, long)
     at_most = (*query, "--budget", "9000")
     assert estimate(printed(*at_most)[0]) <= 650 < estimate(printed(*at_most, "--more")[0])
+    # A budget also limits the rest; then the list names the command that prints everything.
+    within = printed(*query, "--rest", "--budget", "400")[0]
+    assert 0 < estimate(within) <= 400 < estimate(printed(*query, "--rest")[0])
+    everything = printed(*split(within.rpartition(" more: ")[2])[1:])[0]
+    assert everything == printed(*query, "--more")[0]
+    out, err = printed(*query, "--rest", "--budget", "10")
+    assert (out, "budget is too small" in err) == ("", True)
 
 
 def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked_for(
@@ -313,11 +320,23 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 
 
+def test_a_budget_is_enough_for_questions_that_have_the_same_passage(notes: Path) -> None:
+    put(notes, {"memory/2026-03-01.md": f"# Billing\n\nOdette owns billing{', and so on' * 30}.\n"})
+    three = ("search", "who owns billing", "whose billing is it", "billing of Odette")
+    query = (*three, "--mode", "keyword", "--budget")
+    (needed,) = re.findall(r"--budget (\d+) shows the best one", printed(*query, "5")[1])
+    for budget, count in ((int(needed), 3), (int(needed) - 1, 2)):
+        out, err = printed(*query, str(budget))
+        assert (out.count("memory/2026-03-01.md"), out.count("printed above")) == (count, count - 1)
+        assert (budget - 1 <= estimate(out) <= budget) == (count == 3) == (needed not in err)
+
+
 @pytest.mark.parametrize(
     ("arguments", "count"),
     [
         (["数据库端口是多少", "负责人是谁", "用户喜欢什么主题"], 3),
-        (["谁负责", "部署冻结时间"], 2),
+        (["谁负责", "什么时候部署"], 2),
+        (["数据库迁移", "部署计划"], 1),
         (["担当者は誰", "ポートは何番ですか"], 2),
         (["stand-up?", "deploys?", "on-call?"], 3),
         (["数据库", "端口"], 1),
@@ -397,6 +416,18 @@ def test_json_has_one_result_for_lines_that_continue_each_other_without_their_ti
     found = record("search", "who lent us a smoker", "--mode", "keyword")["results"][0]
     assert found["citation"] == "memory/2026-04-02.md:3-4"
     assert (found["start_line"], found["snippet"]) == (3, text.partition("\n\n")[2].rstrip())
+    apart = "\n<!-- a\nb -->\n\n- Rufus lent us bees.\n"
+    put(
+        notes,
+        {"memory/far.md": "# far\n\n \n\nA smoker hums.\n", "memory/bee.md": f"# bee\n{apart}"},
+    )
+    for words, cited, snippet in (
+        ("smoker hums", "memory/far.md:5", "A smoker hums."),
+        ("bees", "memory/bee.md:1-6", None),
+    ):
+        found = record("search", words, "--mode", "keyword")["results"][0]
+        assert found["citation"] == cited
+        assert snippet in (None, found["snippet"])
     parts = [
         {"path": "a.md", "start_line": at, "end_line": at, "citation": f"a.md:{at}",
          "snippet": str(at), "confidence": 0.5}

@@ -93,6 +93,7 @@ def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
         ("what was still open on Friday", ["Friday"]),
         ("who is on call on Friday", ["Friday"]),
         ("was I out all day Friday", ["Friday"]),
+        ("was it a busy day on Friday", ["Friday"]),
         ("what is on this Friday evening", ["this Friday"]),
         ("was war am Mittwoch Abend", ["Mittwoch"]),
         ("sales of a Friday in May 2025", ["May 2025"]),

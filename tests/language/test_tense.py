@@ -24,6 +24,7 @@ from memcli.search.question import asks_about_now
         "Wann ist Kim umgezogen?",
         "Was sagte Kim?",
         "周三发生了什么",
+        "之前谁负责部署",
         "谁周三見過客戶",
     ],
 )
@@ -49,6 +50,7 @@ def test_a_verb_of_the_past_makes_a_question_about_the_past(question: str) -> No
         "谁周三过生日",
         "周三过敏药吃几片",
         "为了部署需要什么",
+        "周三之前要做什么",
     ],
 )
 def test_a_participle_of_a_state_and_a_noun_do_not(question: str) -> None:

@@ -101,6 +101,15 @@ The password must be unique.
 The length of the root password is sixteen.
 Responsible for the wifi password is Nadia.
 Whoever knows the wifi password is Nadia.
+The new gym password is longer.
+The wifi password is stale.
+The vault password is online.
+Das neue Passwort ist besser.
+Reset password: Settings, then Account.
+Passwort zurücksetzen: Einstellungen, dann Konto.
+Set GPIO pin 1234.
+密码是默认
+密码是八位
 The password manager is Bitwarden.
 Password: Bitwarden
 password: string
@@ -159,4 +168,4 @@ IBAN DE89 3704 0044 0532 0130 01 has a wrong digit.
     ],
 )
 def test_a_stated_value_is_a_secret(text: str, kind: str) -> None:
-    assert stated_secret(text) == kind
+    assert stated_secret(text) == stated_secret(f"# Day\n{text}") == kind

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.cli.search_run import SearchRequest
     from memcli.search.question import Question
 
-HAN_PHRASE = 4  # characters, which are about two words
+LIST_BUDGET = 500  # tokens of a list, unless a number of tokens or lines is wanted
 ARGUMENTS = (
     CommandArgument(
         "query",
@@ -182,6 +182,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
     return shape._replace(
         **{name: getattr(options, name) for name in same},
         budget=_list_budget(options) if options.list else options.budget,
+        has_budget=options.budget is not None,
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         one_line=options.list,
@@ -193,17 +194,16 @@ def _filled(shape: Shape, options: Options) -> Shape:
 
 
 def _again(options: Options) -> str:
-    """Write the options of a list for a command that prints the rest of it."""
+    """Write the options of a list for a command that prints its rest, or after that all of it."""
     from shlex import join  # people paste hints
 
-    rows_of_list = [row for row in OPTIONS if row.name not in ("budget", "rest")]
-    return join(["--rest", *words_of(options, rows_of_list)])
+    other = "more" if options.rest else "rest"
+    rows_of_list = [row for row in OPTIONS if row.name not in ("budget", "rest", other)]
+    return join([f"--{other}", *words_of(options, rows_of_list)])
 
 
 def _list_budget(options: Options) -> int | None:
     """Return the most tokens of all lists; a number of lines and --more need no other bound."""
-    from memcli.cli.search_form import LIST_BUDGET
-
     budget: int | None = options.budget
     if options.limit or options.more:
         return budget
@@ -268,13 +268,13 @@ def _is_question(argument: str) -> bool:
 
 
 def _is_phrase(argument: str) -> bool:
-    """Return whether an argument is more than a word; Chinese and Japanese have no spaces."""
+    """Return whether an argument contains a space, or asks in Chinese or Japanese."""
     if argument.isascii() or _has_space(argument):
         return _has_space(argument)
     from memcli.dates.intent import asks
     from memcli.language.terms import has_han
 
-    return sum(map(has_han, argument)) >= HAN_PHRASE or (has_han(argument) and asks(argument))
+    return has_han(argument) and asks(argument)
 
 
 def _has_space(argument: str) -> bool:
