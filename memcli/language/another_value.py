@@ -260,11 +260,22 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
         return False  # a description: `renders and prints shipping labels`
     if (old[0] in _A) != (new[0] in _A):
         return False  # `a flat` and `Gdansk` are not of one kind
+    if there.before[-1:] in (("is",), ("ist",)) and (old[0] in PLACES) != (new[0] in PLACES):
+        return False  # `is black` and `is in the hall`
+    if has_label and _names_measure(old) != _names_measure(new):
+        return False  # `Warehouse: rent 900 a month`, `Warehouse: notice 3 months`
     past = [is_past(each[0], "") for each in (old, new)]
     if all(past) or (any(past) and not there.verbs):
         return False  # two events, or two participles
     is_moved = old[0] in TIME and len({*old} - {*new}) > 1
     return not is_moved or not _COPULAS.isdisjoint(there.before)  # else another event
+
+
+def _names_measure(value: Sequence[str]) -> Sequence[str]:
+    """Return the words before the number of a measure: `notice` of `notice 3 months`."""
+    clause = value[: value.index(",")] if "," in value else value
+    at = next((at for at, token in enumerate(clause) if _is_amount(token)), 0)
+    return clause[:at] if len(clause) > at + 1 else ()
 
 
 def _names(there: _Difference, *, has_label: bool) -> bool:

@@ -48,14 +48,29 @@ _FAREWELLS = (" see you ", " talk to you ", " talk soon ", " good night ", " hav
 # A line with one of the first and none of the others is an exception. It changes no rule.
 _ONCE = (
     *phrases(
-        "this week, this time, tomorrow, tonight, for once, just today, only today, diese woche,"
-        " diesmal, ausnahmsweise, nur heute, nur morgen, heute"
+        "this week, this time, tomorrow, tonight, for once, that once, just once, this once,"
+        " just today, only today, just for, only that, one off, exception, exceptionally, next week,"
+        " christmas, boxing day, new years eve, new year s eve, on easter, at easter, easter monday, thanksgiving, bank holiday,"
+        " diese woche, nächste woche, diesmal, dieses mal, ausnahme, ausnahmsweise, einmalig,"
+        " einzelfall, nur heute, nur morgen, heute, heiligabend, weihnachten, silvester, neujahr,"
+        " karfreitag, ostern, ostermontag, himmelfahrt, pfingsten, feiertag"
     ),
-    "这周", "本周", "明天", "这次", "本次",
+    *(f" {which} {day} " for which in ("this", "next", "diesen", "nächsten") for day in WEEKDAYS),
+    *"这周 本周 下周 明天 这次 本次 那天 当天 临时 照旧 春节 国庆 中秋 端午 元旦 除夕".split(),
 )  # fmt: skip
 _LASTING = (
     *phrases("from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"),
     "从", "起", "不再", "以后",
+)  # fmt: skip
+# A line with one of these words only considers something, unless it also says that a thing ended.
+_PLANS = (
+    *phrases(
+        "might, maybe, perhaps, someday, some day, one day, would be, thinking of, thinking about,"
+        " considering, toying, floated, idea, suggested, suggests, proposed, proposes, proposal,"
+        " nothing decided, überlegt, überlegen, überlege, könnte, könnten, irgendwann, idee,"
+        " vorschlag, vielleicht, noch nichts"
+    ),
+    *"打算 考虑 也许 可能 建议 提议 想换 将来".split(),
 )  # fmt: skip
 # Before the reason for a statement, or before another one.
 _REASONS = (
@@ -109,7 +124,7 @@ def corrects(newer: str, older: str) -> float:
 def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether a line cannot correct any line, or not this one.
 
-    This excludes tasks, questions, greetings, exceptions, and lines of different speakers, tickets
+    This excludes tasks, plans, questions, greetings, exceptions, and lines of different speakers, tickets
     or letters. A change to code that both lines name is one event, reported twice.
     """
     if new.sequence == old.sequence or not (new.sequence and old.sequence):
@@ -129,6 +144,8 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
     if theirs - mine or any("/" in each for each in mine):
         return True
     if adds(new) and new.kinds.isdisjoint((GONE, AMOUNT)):
+        return True
+    if GONE not in new.kinds and any(each in new.spaced for each in _PLANS):
         return True
     if new.speaker and new.kinds == {NOW} and all(map(new.has, old.content)):
         return True  # an example: `I like fantasy novels`, `I am now reading Emma`

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
 
 # Least likelihood of a line that marks another, and of one that comes before another.
-SURE, LIKELY = 0.5, 0.35
+SURE, LIKELY = 0.4, 0.1
 WITH_ALL_WORDS = 0.5  # of LIKELY, for a passage with all words of the question
 NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
 # Instead of NOISE for a question about now, in notes and in conversations. See above.
