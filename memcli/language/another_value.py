@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -199,7 +198,7 @@ def _things(text: str, articles: frozenset[str] = frozenset()) -> Iterator[tuple
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines name the same thing and differ only in its value."""
-    if _is_reordered(new, old) or _is_of_another_holder(new, old):
+    if _is_turned_around(new, old) or _is_of_another_holder(new, old):
         return True
     starts = [next((term for term in line.sequence[:2] if term not in _WHOSE), "")
               for line in (new, old)]  # fmt: skip
@@ -220,14 +219,15 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     return names(there, has_label=has_label)
 
 
-def _is_reordered(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether two lines have the same words, in another order, but one number."""
-    if len(new.sequence) != len(old.sequence) or DIGITS.isdisjoint(new.text):
+def _is_turned_around(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether a line has the two parts of another in turn: `48 euros each member pays`."""
+    if len(new.sequence) != len(old.sequence) or new.terms == old.terms:
         return False
-    numbers, others = (Counter(filter(_is_amount, line.sequence)) for line in (new, old))
-    words = Counter(new.sequence) - numbers
-    is_one = numbers.total() == others.total() == 1 and numbers != others
-    return is_one and len(old.content) > BEFORE_A_NUMBER and words == Counter(old.sequence) - others
+    mine, theirs = (
+        ["#" if _is_amount(each) else each for each in line.sequence] for line in (new, old)
+    )
+    is_one = mine.count("#") == 1 and len(old.content) > BEFORE_A_NUMBER
+    return is_one and mine in (theirs[at:] + theirs[:at] for at in range(1, len(theirs)))
 
 
 def _is_of_another_holder(new: ComparedLine, old: ComparedLine) -> bool:
@@ -283,7 +283,9 @@ def _names(there: _Difference, *, has_label: bool) -> bool:
     if verbs := there.verbs:
         return verbs[-1] not in _SEVERAL or (there.are_numbers and there.is_of_one_unit)
     is_short = there.are_numbers and max(len(there.old), len(there.new)) <= 2
-    return has_label or (is_short and sum(map(is_content, there.before)) >= BEFORE_A_NUMBER)
+    return has_label or (
+        is_short and sum(map(is_content, (*there.before, *there.behind))) >= BEFORE_A_NUMBER
+    )
 
 
 def _names_chinese(there: _Difference, *, has_label: bool) -> bool:
