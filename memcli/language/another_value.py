@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -199,7 +198,7 @@ def _things(text: str, articles: frozenset[str] = frozenset()) -> Iterator[tuple
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines name the same thing and differ only in its value."""
-    if _is_reordered(new, old) or _is_of_another_holder(new, old):
+    if _is_turned_around(new, old) or _is_of_another_holder(new, old):
         return True
     starts = [next((term for term in line.sequence[:2] if term not in _WHOSE), "")
               for line in (new, old)]  # fmt: skip
@@ -220,14 +219,15 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     return names(there, has_label=has_label)
 
 
-def _is_reordered(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether two lines have the same words, in another order, but one number."""
-    if len(new.sequence) != len(old.sequence) or DIGITS.isdisjoint(new.text):
+def _is_turned_around(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether a line has the two parts of another in turn: `48 euros each member pays`."""
+    if len(new.sequence) != len(old.sequence) or new.terms == old.terms:
         return False
-    numbers, others = (Counter(filter(_is_amount, line.sequence)) for line in (new, old))
-    words = Counter(new.sequence) - numbers
-    is_one = numbers.total() == others.total() == 1 and numbers != others
-    return is_one and len(old.content) > BEFORE_A_NUMBER and words == Counter(old.sequence) - others
+    mine, theirs = (
+        ["#" if _is_amount(each) else each for each in line.sequence] for line in (new, old)
+    )
+    is_one = mine.count("#") == 1 and len(old.content) > BEFORE_A_NUMBER
+    return is_one and mine in (theirs[at:] + theirs[:at] for at in range(1, len(theirs)))
 
 
 def _is_of_another_holder(new: ComparedLine, old: ComparedLine) -> bool:
@@ -260,6 +260,10 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
         return False  # a description: `renders and prints shipping labels`
     if (old[0] in _A) != (new[0] in _A):
         return False  # `a flat` and `Gdansk` are not of one kind
+    if there.before[-1:] in (("is",), ("ist",)) and (old[0] in PLACES) != (new[0] in PLACES):
+        return False  # `is black` and `is in the hall`
+    if has_label and _names_measure(old) != _names_measure(new):
+        return False  # `Warehouse: rent 900 a month`, `Warehouse: notice 3 months`
     past = [is_past(each[0], "") for each in (old, new)]
     if all(past) or (any(past) and not there.verbs):
         return False  # two events, or two participles
@@ -267,12 +271,21 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
     return not is_moved or not _COPULAS.isdisjoint(there.before)  # else another event
 
 
+def _names_measure(value: Sequence[str]) -> Sequence[str]:
+    """Return the words before the number of a measure: `notice` of `notice 3 months`."""
+    clause = value[: value.index(",")] if "," in value else value
+    at = next((at for at, token in enumerate(clause) if _is_amount(token)), 0)
+    return clause[:at] if len(clause) > at + 1 else ()
+
+
 def _names(there: _Difference, *, has_label: bool) -> bool:
     """Return whether the words around a value name the thing that has it."""
     if verbs := there.verbs:
         return verbs[-1] not in _SEVERAL or (there.are_numbers and there.is_of_one_unit)
     is_short = there.are_numbers and max(len(there.old), len(there.new)) <= 2
-    return has_label or (is_short and sum(map(is_content, there.before)) >= BEFORE_A_NUMBER)
+    return has_label or (
+        is_short and sum(map(is_content, (*there.before, *there.behind))) >= BEFORE_A_NUMBER
+    )
 
 
 def _names_chinese(there: _Difference, *, has_label: bool) -> bool:

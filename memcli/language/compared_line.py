@@ -28,8 +28,11 @@ def phrases(words: str) -> tuple[str, ...]:
 
 GERMAN = ALL_GERMAN - {"bin", "hat", "man", "war"}  # nouns in English
 _ADDITIONS = (
-    *phrases("also, as well, besides, additionally, auch, ebenfalls, zusätzlich, außerdem"),
-    "也", "还", "另外", "又",
+    *phrases(
+        "also, as well, besides, additionally, a second, auch, ebenfalls, zusätzlich, außerdem,"
+        " eine zweite, einen zweiten, ein zweites"
+    ),
+    "也", "还", "另外", "又", "第二",
 )  # fmt: skip
 _FRAMES = (
     *(

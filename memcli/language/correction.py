@@ -37,6 +37,7 @@ from memcli.language.terms import has_han, terms
 SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
 LEAST_IN_TALK = 0.3  # evidence that a conversation needs more, except for another value
+LITTLE = -3.0  # evidence, a likelihood of .05; with less, it does not matter what a line is
 LEAST_CONTENT = 2  # content words of a line that states something
 _ASSISTANTS = table("assistant ai chatgpt claude")
 _CODE = ("{", "\\", "==", "):", "('", '("')
@@ -48,15 +49,30 @@ _FAREWELLS = (" see you ", " talk to you ", " talk soon ", " good night ", " hav
 # A line with one of the first and none of the others is an exception. It changes no rule.
 _ONCE = (
     *phrases(
-        "this week, this time, tomorrow, tonight, for once, just today, only today, diese woche,"
-        " diesmal, ausnahmsweise, nur heute, nur morgen, heute"
+        """this week, this time, tomorrow, tonight, for once, that once, just once, this once,
+        just today, only today, just for, only that, one off, exception, exceptionally, next week,
+        christmas, boxing day, new years eve, new year s eve, on easter, at easter, easter monday,
+        thanksgiving, bank holiday, diese woche, nächste woche, diesmal, dieses mal, ausnahme,
+        ausnahmsweise, einmalig, einzelfall, nur heute, nur morgen, heute, heiligabend, weihnachten,
+        silvester, neujahr, karfreitag, ostern, ostermontag, himmelfahrt, pfingsten, feiertag"""
     ),
-    "这周", "本周", "明天", "这次", "本次",
+    *(f" {which} {day} " for which in ("this", "next", "diesen", "nächsten") for day in WEEKDAYS),
+    *table("这周 本周 下周 明天 这次 本次 那天 当天 临时 照旧 春节 国庆 中秋 端午 元旦 除夕"),
 )  # fmt: skip
 _LASTING = (
     *phrases("from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"),
-    "从", "起", "不再", "以后",
-)  # fmt: skip
+    *table("从 起 不再 以后"),
+)
+# A line with one of these words only considers something, unless it also says that a thing ended.
+_PLANS = (
+    *phrases(
+        """might, maybe, perhaps, someday, some day, one day, would be, thinking of, considering,
+        thinking about, toying, floated, idea, suggested, suggests, proposed, proposes, proposal,
+        nothing decided, überlegt, überlegen, überlege, könnte, könnten, irgendwann, idee,
+        vorschlag, vielleicht, noch nichts"""
+    ),
+    *table("打算 考虑 也许 可能 建议 提议 想换 将来"),
+)
 # Before the reason for a statement, or before another one.
 _REASONS = (
     "; ", " because ", ", as ", ", since ", ", then ", ", so ", " so that ",
@@ -79,6 +95,8 @@ def likelihood(newer: str, older: str) -> float:
     if not is_near or asks(new) or _is_of_other_kind(new, old) or is_instead_of_another(new, old):
         return 0.0
     evidence = _evidence(new, old)
+    if evidence > LITTLE and (_is_plan(new) or _is_once(new, old)):
+        return 0.0
     if evidence <= 0 and new.kinds and (_core(newer), _core(older)) != (newer, older):
         core = read_line(_core(newer))
         first, *others = (read_line(_core(each)) for each in older.split("; "))
@@ -88,7 +106,7 @@ def likelihood(newer: str, older: str) -> float:
 
 
 def _evidence(new: ComparedLine, old: ComparedLine) -> float:
-    is_lower = new.speaker and not is_another_value(new, old)
+    is_lower = new.speaker and (old.is_event or not is_another_value(new, old))
     return weight(new, old) - (LEAST_IN_TALK if is_lower else 0.0)
 
 
@@ -109,8 +127,8 @@ def corrects(newer: str, older: str) -> float:
 def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether a line cannot correct any line, or not this one.
 
-    This excludes tasks, questions, greetings, exceptions, and lines of different speakers, tickets
-    or letters. A change to code that both lines name is one event, reported twice.
+    This excludes tasks, questions, greetings, and lines of different speakers, tickets or letters.
+    A change to code that both lines name is one event, reported twice.
     """
     if new.sequence == old.sequence or not (new.sequence and old.sequence):
         return True
@@ -134,12 +152,19 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
         return True  # an example: `I like fantasy novels`, `I am now reading Emma`
     if _is_way_back(new, old) or _is_of_other_days(new, old):
         return True
-    return _is_of_other_letter(new, old) or _is_of_somebody_else(new, old) or _is_once(new, old)
+    return _is_of_other_letter(new, old) or _is_of_somebody_else(new, old)
+
+
+def _is_plan(line: ComparedLine) -> bool:
+    """Return whether a line only considers something."""
+    return GONE not in line.kinds and any(each in line.spaced for each in _PLANS)
 
 
 def _is_of_somebody_else(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether the newer line is about another person, such as `Kim's sister`."""
     first = new.sequence[0]
+    if old.sequence[0] in ("my", "our") and new.sequence[1:2] == ("s",):  # `Rob's eye test`
+        return not old.has(first)
     if old.sequence[0] in ("i", "ich") and OWN.isdisjoint(new.sequence):
         return is_thing(first) and not old.has(first) and first in new.content
     whose = (other for one, s, other in zip(new.sequence, new.sequence[1:], new.sequence[2:],
