@@ -173,16 +173,15 @@ expect_many(Option)
 
 
 def check(option: str, words: Sequence[str], known: Sequence[str]) -> None:
-    """Raise UsageError for a word that an option does not accept, with the one that it is near."""
+    """Raise UsageError for a word that an option does not accept, with the nearest one."""
     for word in words:
         if word not in known:
-            from memcli.config.keys import similar
+            from memcli.config.keys import nearest
 
             short = _SHORT.get(word, "")
-            near = short if short in known else similar(word, known)
             raise UsageError(
                 f"{option} must be one of {', '.join(known)}, not {word!r}",
-                hint=f"{option} {near}" if near else "",
+                hint=f"{option} {short if short in known else nearest(word, known)}",
             )
 
 

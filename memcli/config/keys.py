@@ -248,7 +248,7 @@ BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
 FLAGS: Mapping[str, str] = {key.name: key.flag for key in KEYS if key.flag}
 
 
-LEAST_SIMILAR = 0.7  # of a name that may be meant: 0 to 1, of difflib
+LEAST_SIMILAR = 0.61  # of a name that may be meant: 0 to 1, of difflib
 
 
 def similar(name: str, names: Iterable[str]) -> str:

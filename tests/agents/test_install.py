@@ -205,7 +205,9 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
         ("install", "missing argument 'AGENT'", "memcli agents install --help"),
         ("uninstall nobody", "there is no agent 'nobody'; there are claude-code,", "memcli agents"),
         ("install claude", "there is no agent 'claude'", "memcli agents install claude-code"),
+        ("install zed --scope team", "--scope must be one of", "--scope user"),
         ("install zed --with hook", "--with must be one of", "--with hooks"),
+        ("install zed --with ,", "--with must be one of", "--with "),
         (
             "install copilot --with hooks",
             "Copilot CLI has no hooks that memcli can install: it has mcp, skill, instructions",
