@@ -69,6 +69,7 @@ def told_all(store: Store, asked: Sequence[Question]) -> list[Answer]:
                 passages=tuple(map(without_number, given.passages)),
                 fused=tuple(map(without_number, given.fused)),
                 revision="",
+                is_read=True,  # the main language is counted at some sizes of the index only
             )
         )
     return found
