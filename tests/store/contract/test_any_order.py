@@ -76,7 +76,8 @@ def told_all(store: Store, asked: Sequence[Question]) -> list[Answer]:
 
 
 def without_number(passage: RankedPassage) -> RankedPassage:
-    return passage._replace(candidate=nameless(passage.candidate))
+    places = frozenset((0, line) for _, line in passage.must_follow)
+    return passage._replace(candidate=nameless(passage.candidate), must_follow=places)
 
 
 def nameless(found: Named) -> Named:
