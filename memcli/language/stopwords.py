@@ -7,14 +7,14 @@ from collections.abc import Iterable
 _ENGLISH = """
     a about after again all also am an and any are aren't as at be because been before being
     both but by can can't cannot could couldn't did didn't do does doesn't doing don't during
-    each either else etc ever for from had hadn't has hasn't have haven't having he her here hers
-    herself him himself his how however i i'd i'll i'm i've if in into is isn't it its itself
-    just let's may me might more most must my myself neither nor not of off on once only or
-    other our ours ourselves please s shall she should shouldn't since so some such tell than that
-    the their theirs them themselves then there these they they'd they'll they're they've this
-    those though through to too until upon us very was wasn't we we'd we'll we're we've were
-    weren't what when where whether which while who whom whose why will with within without
-    won't would wouldn't you you'd you'll you're you've your yours yourself
+    each either else etc ever for from had hadn't has hasn't have haven't having he her here
+    hers herself him himself his how however i i'd i'll i'm i've if in into is isn't it its
+    itself just let's ll may me might more most must my myself neither nor not of off on once
+    only or other our ours ourselves please re s shall she should shouldn't since so some such
+    tell than that the their theirs them themselves then there these they they'd they'll they're
+    they've this those though through to too until upon us ve very was wasn't we we'd we'll
+    we're we've were weren't what when where whether which while who whom whose why will with
+    within without won't would wouldn't you you'd you'll you're you've your yours yourself
 """
 ENGLISH = frozenset(_ENGLISH.split())
 

@@ -195,6 +195,10 @@ def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str
             "**Kit** (D1:5): I'm more into reading and fantasy novels.",
             "**Kit** (D9:2): I'm currently reading a fantasy novel called The Heron.",
         ),
+        (
+            "I'll definitely check it out.",
+            "I'll let you know how it turns out when I make it.",
+        ),
         ("舅妈在广州上班呢。", "舅妈在广州巨筑建筑公司上班。"),
         ("The gateway listens on port 8080.", "The gateway was upgraded to version 3."),
         ("Biscuit is a beagle.", "Biscuit moved to the sofa."),

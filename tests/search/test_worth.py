@@ -155,17 +155,29 @@ def test_small_talk_without_a_word_of_the_question_is_left_out_unless_it_replies
     assert lines == [talk.text.split("\n")[at] for at in (0, 1, 2, 5)]
 
 
-def test_an_ellipsis_never_stands_for_what_somebody_says_of_himself() -> None:
+def test_an_ellipsis_never_stands_for_what_somebody_says_of_himself_or_shows() -> None:
     opening = "For sure, Bo! We can keep doing great things for all of the people in our town here."
     answer = NOTHING._replace(match="strong", words=("pool",))
     for said in (
         "Well, I'm off to have dinner with some friends from the gym.",
         "They're tough kids.",
         "And, I bought a cross necklace.",
+        "Just got a pair of skates.",
+        "Look at this homemade cream!",
     ):
         talk = _talk(("Ann", f"{opening} {said} I'm so happy for you! We can do it!", 0.0))
         (read,) = cut_to_worthwhile(answer._replace(passages=(talk,))).passages
         assert read.shown == f"- **Ann**: {opening} {said} …"
+
+
+def test_an_ellipsis_never_stands_for_what_a_sentence_of_the_answer_refers_to() -> None:
+    opening = "So good to hear from you, Bo, we all think of you so often here in the old house."
+    text = f"{opening} Those games went badly. It was a pool of tears."
+    answer = NOTHING._replace(
+        match="strong", words=("pool",), passages=(_talk(("Ann", text, 1.0)),)
+    )
+    (read,) = cut_to_worthwhile(answer).passages
+    assert read.shown == f"- **Ann**: {text}"
 
 
 def test_a_greeting_is_left_out_if_anything_else_is_found() -> None:
