@@ -35,8 +35,8 @@ _TELLS = (
     r"\d|(?<=[\w,;] )(?!I\b)[A-Z]\w|[\u0370-\u1fff\u2c00-\ud7ff]|\b(?i:yesterday|today|tonight"
     r"|tomorrow|ago|recently|weekend|week|month|year|last|next|summer|spring|fall|winter|morning"
     r"|night|one|two|three|four|five|six|once|twice|named|called)\b|day\b"
-    r"|(?<=[.!?] )(?:Look at|Check out|Here['’]s|This is|These are) "
-    r"|(?<=[.!?] )(?:(?:I|We) (?:just |finally )?|Just |Finally )"
+    r"|(?<=[.!?] )(?:Look at|Check out|Here['’]s) \w+ \w"
+    r"|(?<=[.!?] )(?:(?:I|We) (?:just |finally )?|(?:Just|Finally) (?!wanted))"
     r"(?:[a-z]{3,}ed|won|went|got|made|met|found|bought|lost|took) "
 )
 _ADVERBS = (
