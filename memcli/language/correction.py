@@ -5,7 +5,7 @@ A weighted sum of pieces of evidence says how likely that is (`language.evidence
 negation, such as `Rent is 980` and `Rent is 1,045` (`language.another_value`).
 
 Two events, two tickets, two speakers, a question, an addition, a greeting, the way back, or an
-exception for a day or a week are never corrections. The caller decides which of two lines is newer.
+exception are never corrections. The caller decides which of two lines is newer.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from memcli.language.compared_line import (
     table,
 )
 from memcli.language.evidence import is_instead_of_another, weight
+from memcli.language.exceptions import is_exception
 from memcli.language.stopwords import WEEKDAYS
-from memcli.language.terms import has_han, terms
 
 SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
@@ -46,23 +46,6 @@ _COURTESIES = table(
 )
 _FAREWELLS = (" see you ", " talk to you ", " talk soon ", " good night ", " have a great ",
               " have a good ", " have a lovely ", " have a nice ")  # fmt: skip
-# A line with one of the first and none of the others is an exception. It changes no rule.
-_ONCE = (
-    *phrases(
-        """this week, this time, tomorrow, tonight, for once, that once, just once, this once,
-        just today, only today, just for, only that, one off, exception, exceptionally, next week,
-        christmas, boxing day, new years eve, new year s eve, on easter, at easter, easter monday,
-        thanksgiving, bank holiday, diese woche, nächste woche, diesmal, dieses mal, ausnahme,
-        ausnahmsweise, einmalig, einzelfall, nur heute, nur morgen, heute, heiligabend, weihnachten,
-        silvester, neujahr, karfreitag, ostern, ostermontag, himmelfahrt, pfingsten, feiertag"""
-    ),
-    *(f" {which} {day} " for which in ("this", "next", "diesen", "nächsten") for day in WEEKDAYS),
-    *table("这周 本周 下周 明天 这次 本次 那天 当天 临时 照旧 春节 国庆 中秋 端午 元旦 除夕"),
-)  # fmt: skip
-_LASTING = (
-    *phrases("from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"),
-    *table("从 起 不再 以后"),
-)
 # A line with one of these words only considers something, unless it also says that a thing ended.
 _PLANS = (
     *phrases(
@@ -95,7 +78,7 @@ def likelihood(newer: str, older: str) -> float:
     if not is_near or asks(new) or _is_of_other_kind(new, old) or is_instead_of_another(new, old):
         return 0.0
     evidence = _evidence(new, old)
-    if evidence > LITTLE and (_is_plan(new) or _is_once(new, old)):
+    if evidence > LITTLE and (_is_plan(new) or is_exception(new, old)):
         return 0.0
     if evidence <= 0 and new.kinds and (_core(newer), _core(older)) != (newer, older):
         core = read_line(_core(newer))
@@ -211,17 +194,6 @@ def _letters(line: ComparedLine) -> Iterator[tuple[str, str]]:
             is_letter = len(letter) == 1 and letter.isalpha() and letter.isascii()
             if is_letter and (letter not in ("a", "i") or is_thing(before)):
                 yield before, letter
-
-
-def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether the newer line is an exception for a day or a week."""
-    if any(each in new.spaced for each in _LASTING):
-        return False
-    # In a sentence about something else, `this week` limits nothing.
-    sentences = (f" {' '.join(terms(each))} " for each in new.text.split(". "))
-    about = [each for each in sentences if has_han(each) or any(e in each for e in old.content)]
-    is_once = any(once in each for each in about for once in _ONCE)
-    return is_once and not any(once in old.spaced for once in _ONCE)
 
 
 def _is_courtesy(line: ComparedLine) -> bool:

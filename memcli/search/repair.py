@@ -240,18 +240,20 @@ def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str 
     best = max(candidates, key=rank, default=None)
     if best is None:
         return None
-    if terms[best] in english:
-        return terms[best]
-    # Endings may hide another word: of `restic` the misspelling of `resetic`, which stems as reset.
+    # The notes may contain only another word with that stem: `universe` for `university`, and for
+    # `restic` the misspelling of `resetic`, which stems as reset.
     written = _as_written(snapshot, best, terms[best])
     low = fold(written)
     cut, _ = spelling.endings(terms[best], low)
     is_near = (
         low in likely
+        or spelling.are_forms(low, terms[best])
         or low[:SHORTEST_MEANT] == word[:SHORTEST_MEANT]
         or len(cut) < MOST_ENDING * len(terms[best])
     )
-    return written if is_near else None
+    if not is_near:
+        return None
+    return terms[best] if low == terms[best] in english else written
 
 
 def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:

@@ -40,6 +40,8 @@ PAIRS = {
     "no change": (OLD, "We decided to use MySQL for the order store again.", False),
     "a deadline": ("Cutover deadline for the order store: 15 October 2025.",
                    "New cutover deadline: 5 November 2025.", True),
+    "for a group": ("We decided that the fee for the pool is 12 euros.",
+                    "We decided that the pool fee is cancelled for kids.", False),
     "a fact": ("The planting is on 16 June.", "The planting was moved to 23 June.", True),
     "a rule": ("We must never deploy the order store on Friday.",
                "We decided to no longer deploy the order store by hand on Friday.", False),

@@ -81,6 +81,29 @@ def test_what_is_given_unasked_is_sure_and_near(
 
 
 @pytest.mark.parametrize(
+    ("prompt", "is_answered"),
+    [
+        ("我们用哪个数据库来存订单", True),
+        ("周会改到什么时候了由谁主持", True),
+        ("天空是蓝色的原因是什么", False),
+        ("给订单接口加上分页功能", False),
+    ],
+)
+def test_half_of_the_pairs_of_a_chinese_prompt_may_only_join_words(
+    prompt: str, is_answered: bool, tmp_path: Path
+) -> None:
+    lines = ("订单存在 PostgreSQL 数据库里。", "周会改到每周二十点，张伟主持。", "打印机坏了。")
+    for day, line in enumerate(lines, 1):
+        (tmp_path / f"2025-03-0{day}.md").write_text(f"{line}\n", "utf-8")
+    question = Question.read(prompt, date(2026, 2, 20))
+    environ = {"MEMCLI_EMBEDDING_ENCODER": "none", "MEMCLI_STORE": str(tmp_path / "index")}
+    with Memory.open(tmp_path, environ=environ) as memory:
+        options = options_of(memory.config, filters=Filters())
+        answer = ask(memory.workspaces, question, options).answer
+    assert bool(deserved(question, answer)) is is_answered
+
+
+@pytest.mark.parametrize(
     ("confidences", "count"), [((0.9, 0.3, 0.3), 3), ((0.9, 0.29, 0.3), 1), ((0.9, 0.3, None), 2)]
 )
 def test_each_passage_after_the_first_has_to_be_worth_it(

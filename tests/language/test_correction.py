@@ -145,6 +145,11 @@ def test_what_states_nothing_and_what_only_greets_is_not_corrected() -> None:
         ("The shop closes at 17:00.", "The shop closes at 16:00 since Easter, no longer at 17:00."),
         ("Retry limit for `sync()` is 5.", "Retry limit of `sync()` lowered to `3`."),
         ("Retry limit `RETRY_MAX` is 5.", "Retry limit `RETRY_MAX` is 3 now, no longer 5."),
+        ("The pool fee for kids is 12 euros.", "The pool fee is cancelled for kids."),
+        ("The sauna opens at 9.", "The sauna is closed for repairs."),
+        ("We meet in the library.", "We moved out of the library for good."),
+        ("Deploys go out on Fridays.", "Deploys no longer go out on Fridays except hotfixes."),
+        ("泳池门票12元。", "泳池门票改为8元，已核对。"),
     ],
 )
 def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str) -> None:
@@ -225,6 +230,16 @@ def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str
         ("The worker pins numpy.", "The worker no longer pins pandas."),
         ("**Bo** (D1:1): I live in Gdansk", "**Bo** (D9:1): I live in a flat"),
         ("Dienstags ist Yoga.", "Montags ist Pilates."),
+        ("The fee for the pool is 12 euros.", "The pool fee is cancelled for kids."),
+        ("The fee for the pool is 12 euros.", "The pool fee is waived for children under 12."),
+        ("The fee for the pool is 12 euros.", "For students, the pool fee is cancelled."),
+        ("The fee for the pool is 12 euros.", "The pool fee is cancelled except for adults."),
+        ("The trial for users is 30 days.", "The trial was cut to 14 days for new users."),
+        ("Sessions are kept in Redis.", "We stopped keeping sessions in Redis for guests."),
+        ("Der Eintritt ins Bad kostet 5 Euro.", "Der Eintritt ins Bad entfällt für Kinder."),
+        ("Der Eintritt ins Bad kostet 5 Euro.", "Der Eintritt ins Bad kostet 3 Euro für Schüler."),
+        ("泳池门票12元。", "泳池门票仅对新用户降到8元。"),
+        ("泳池门票12元。", "泳池门票改为8元，仅限会员。"),
         ("", "fox"),
     ],
 )

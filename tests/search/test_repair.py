@@ -78,6 +78,17 @@ def test_one_mistake_in_a_word_is_as_good_as_none(
 
 
 @pytest.mark.parametrize(
+    ("typed", "meant"), [("deploymet", "Deployments"), ("universty", "universe")]
+)
+def test_a_correction_is_a_word_of_a_note(tmp_path: Path, typed: str, meant: str) -> None:
+    """The notes may contain only another word with the stem of the likeliest one."""
+    text = "Deployments and the universe; a generation of pumps.\n"
+    write(tmp_path, "memory/2025-06-12.md", text)
+    found = record("search", f"pumps {typed}", "-w", str(tmp_path), "--mode", "keyword", "-v")
+    assert repaired(found) == {typed: meant}
+
+
+@pytest.mark.parametrize(
     ("query", "typed", "searched", "how", "day"),
     [
         ("the wolves", "wolves", "wolf", "plural", 17),
