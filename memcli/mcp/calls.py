@@ -40,9 +40,6 @@ MOST_TOKENS = 8000  # per call
 HEADLINE_TOKENS = 14  # of the first line of a context
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
-# Citations as web pages write them: a.md#L3-L9, a.md:L3-L9, a.md#L3.
-_AS_LINES = re.compile(r"[:#]L([0-9]+)-L?([0-9]+)$")
-_AS_LINE = re.compile(r"[:#]L([0-9]+)$")
 # Several places below one heading, as answers cite them, and a link.
 _AS_PLACES = re.compile(r":[0-9]+(?:-[0-9]+)?(?:, ?[0-9]+(?:-[0-9]+)?)+$")
 _AS_LINK = re.compile(r"\[[^\]]*\]\(([^)]+)\)")
@@ -308,7 +305,6 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
         return get(memory, arguments["path"], first=first, count=count)
     except NotFoundError as error:
         plain = _AS_LINK.sub(r"\1", arguments["path"]).strip(_AROUND)
-        plain = _AS_LINE.sub(r":\1", _AS_LINES.sub(r":\1-\2", plain))
         plain = _AS_PLACES.sub(_from_first_to_last, plain)
         with suppress(NotFoundError):
             return get(memory, plain, first=first, count=count)
