@@ -99,17 +99,19 @@ def _state(store: Store) -> str:
 
 def _make(past: PastState, workspace: Workspace, *, wants_vectors: bool) -> SideState:
     """Build the separate index, or continue an interrupted build."""
-    sleep, progress = workspace.clock.sleep, workspace.on_progress
+    sleep = workspace.clock.sleep
     if not past.now.store.exists():  # the past state uses its vectors too
         bring_up_to_date(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
     past.side.begin(past.now.store, WAIT_SECONDS, sleep)
     fresh: list[tuple[str, Sequence[tuple[bytes, bytes]]]] = []
     vectors = Vectors(
-        workspace, progress, on_made=lambda model, batch: fresh.append((model, batch))
+        workspace,
+        workspace.on_progress,
+        on_made=lambda model, batch: fresh.append((model, batch)),
     )
     job = Job(texts=None if wants_vectors else 0)
     try:
-        done = sync(workspace, job, vectors, on_progress=progress)
+        done = sync(workspace, job, vectors)
     finally:
         _share(past.now.store, fresh, sleep)
     _drop_unread(workspace.store, done.report, sleep)

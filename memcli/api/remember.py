@@ -477,10 +477,8 @@ def weigh(
     `place` is its (source, path) if it is a document of the workspace: memcli does not compare it
     with itself. The second value lists what could not be compared.
     """
-    settings, similar = (
-        admission_settings(workspace, is_gated=True, was_shown=None),
-        SimilarLines(workspace),
-    )
+    settings = admission_settings(workspace, is_gated=True, was_shown=None)
+    similar = SimilarLines(workspace)
     parsed = parse(text)
     result = []
     for block in parsed.blocks:

@@ -193,13 +193,7 @@ class _Session:
             if notice:
                 self.log.notice(notice)
             with self.drawing():
-                done = sync(
-                    self.command.workspace,
-                    self.job,
-                    self.vectors,
-                    sleep=self.wait_for_lock,
-                    on_progress=self.tick,
-                )
+                done = sync(self.command.workspace, self.job, self.vectors)
         except (BrokenPipeError, Stopped):
             raise
         except Exception as error:  # a failed run must not end the watcher; `fail` reports it
@@ -249,9 +243,7 @@ class _Session:
             self.embedding_since, self.embedded = self.clock(), self.vectors.made
         try:
             with self.drawing():
-                pending = embed_next(
-                    self.command.workspace, self.job, self.vectors, sleep=self.wait_for_lock
-                )
+                pending = embed_next(self.command.workspace, self.job, self.vectors)
         except (BrokenPipeError, Stopped):
             raise
         except Exception as error:  # as above: the next run makes the missing vectors
@@ -282,24 +274,20 @@ class _Session:
             self.beat()
 
     def new_vectors(self) -> Vectors:
-        """Make the vectors for the current settings; wait for a server in small steps."""
+        """Make the vectors for the current settings; wait in small steps."""
         return Vectors(
             self.command.workspace,
             self.tick,
-            sleep=self.wait_for_server,
+            sleep=self.wait,
             threads=self.command.config("watch.threads"),
         )
 
-    def wait_for_server(self, seconds: float) -> None:
-        """Wait as long as a server asks, unless a signal asks to stop."""
+    def wait(self, seconds: float) -> None:
+        """Wait for a server or a writer, unless a signal asks to stop."""
         until = self.clock() + seconds
         while (left := until - self.clock()) > 0:
             self.stop.check()
             self.sleep(min(left, NAP_SECONDS))
-
-    def wait_for_lock(self, seconds: float) -> None:
-        self.stop.check()
-        self.sleep(seconds)
 
     def beat(self) -> None:
         """Write the record that `status` shows."""

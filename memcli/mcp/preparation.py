@@ -125,10 +125,10 @@ class Preparation:
         vectors = Vectors(member, sleep=self._sleep, threads=config("watch.threads"))
         job = Job(wait_seconds=PAUSE_SECONDS, texts=TEXTS)
         if brings_in:
-            self._patiently(lambda: sync(member, job._replace(texts=0), vectors, sleep=self._sleep))
+            self._patiently(lambda: sync(member, job._replace(texts=0), vectors))
         if not _may_embed(member):
             return
-        while self._patiently(lambda: embed_next(member, job, vectors, sleep=self._sleep)):
+        while self._patiently(lambda: embed_next(member, job, vectors)):
             self._sleep(PAUSE_SECONDS)
         self.has_failed = self.has_failed or not vectors.can_embed
 
