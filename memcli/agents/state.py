@@ -85,8 +85,8 @@ def load(path: str) -> State:
 
 def save(path: str, state: State) -> None:
     """Write the state, or remove it if it is empty."""
-    file = _look(path)
     try:
+        file = disk.look(path, (os.path.dirname(os.path.realpath(path)),))
         if state == State():
             disk.remove_unfinished(path)
             if file.text is not None:
@@ -98,15 +98,10 @@ def save(path: str, state: State) -> None:
             "files": [each._asdict() for each in state.originals],
         }
         disk.write(file, json.dumps(record, indent=1) + "\n")
-    except OSError as error:
-        raise _unusable(path, f"cannot be written: {error.strerror}") from None
-
-
-def _look(path: str) -> disk.FileSnapshot:
-    try:
-        return disk.look(path, (os.path.dirname(os.path.realpath(path)),))
     except UnfitError as error:
         raise _unusable(path, str(error)) from None
+    except OSError as error:
+        raise _unusable(path, f"cannot be written: {error.strerror}") from None
 
 
 def _unusable(

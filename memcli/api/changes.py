@@ -134,7 +134,7 @@ def _of_folder(each: NamedWorkspace, request: ChangeSpan) -> ChangeList:
 
 
 def _of_stored(memory: Workspaces, *, request: ChangeSpan) -> ChangeList:
-    left_out = [_left_out(each.name, each.reason) for each in memory.members if each.reason]
+    left_out = [_left_out(each.name, each.reason) for each in memory.members if not each.workspace]
     result = _of_one(memory, request)
     return result._replace(notices=(*left_out, *result.notices))
 

@@ -108,7 +108,7 @@ def open_several(selected: Selection) -> Workspaces:
             "store.path is one file, and each of several workspaces needs an index of its own",
             hint="memcli config store.path",
         )
-    reasons = [each.reason for each in members if each.reason]
+    reasons = [each.reason for each in members if each.workspace is None]
     if len(reasons) == len(members):
         text = f"none of the workspaces can be opened: {reasons[0].text}"
         raise error_of(reasons[0]._replace(text=text))
@@ -331,7 +331,7 @@ def attempt(
 ) -> tuple[Made | None, MemcliError | None]:
     """Work on a workspace; return the result, or why it cannot be opened or failed."""
     if member.workspace is None:
-        return None, error_of(member.reason or Reason("not-found", "it cannot be opened"))
+        return None, error_of(member.reason)
     try:
         return work(member.workspace), None
     except MemcliError as error:

@@ -137,13 +137,12 @@ class NamedWorkspace(Record):
     name: str
     folder: str
     workspace: Workspace | None  # None: it cannot be opened
-    reason: Reason | None = None  # why it cannot be opened
+    reason: Reason = Reason("not-found", "it cannot be opened")
 
     def require(self) -> Workspace:
         """Return the workspace, or raise the error that says why it cannot be opened."""
         if self.workspace is None:
-            reason = self.reason or Reason("not-found", "it cannot be opened")
-            raise error_of(reason._replace(text=f"{self.name}: {reason.text}"))
+            raise error_of(self.reason._replace(text=f"{self.name}: {self.reason.text}"))
         return self.workspace
 
 
