@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.api.workspace import Workspace
-    from memcli.indexing.indexer import OnMade, Progress, Report
+    from memcli.indexing.indexer import Progress, Report
     from memcli.indexing.planning import RenamedFile, Settings
     from memcli.store.port import Change
 
@@ -122,15 +122,14 @@ class Vectors:
         *,
         sleep: Callable[[float], None] | None = None,
         threads: int | None = None,
-        on_made: OnMade | None = None,
     ) -> None:
         """Take a workspace; `sleep` replaces its clock's, to wait for a server or a writer.
 
-        `threads` replaces `embedding.threads`. `on_made` is called after each batch.
+        `threads` replaces `embedding.threads`.
         """
         self.sleep = sleep or workspace.clock.sleep
         self.patience = Patience(self.sleep)
-        self._choice, self._on_made = workspace.encoders(), on_made
+        self._choice = workspace.encoders()
         if threads is not None:
             self._choice = self._choice._replace(threads=threads)
         self.on_progress = published_progress(
@@ -205,7 +204,6 @@ class Vectors:
                 at_once=self.opened.at_once,
                 per_call=self.opened.texts,
                 on_progress=count,
-                on_made=self._on_made,
             )
         except RetrieverError as error:
             self.opened = OpenedEncoder(None, error.reason)
