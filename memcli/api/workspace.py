@@ -254,9 +254,8 @@ class Workspace:
             shared=self._shared,
         )
 
-        def shares(settings: tuple[str, ...]) -> bool:
-            names = [name for name in self.config.values if name.startswith(settings)]
-            return all(made.config(name) == self.config(name) for name in names)
+        def shares(names: tuple[str, ...]) -> bool:
+            return encoder_settings(made.config, names) == encoder_settings(self.config, names)
 
         if shares(ENCODER_SETTINGS):
             made._query_encoder = self.query_encoder
@@ -397,13 +396,14 @@ class Workspace:
 
         if self._shared is None:
             return opened()
-        return self._shared((encoder_settings(self.config), index), opened)
+        return self._shared((repr(encoder_settings(self.config)), index), opened)
 
 
-def encoder_settings(config: settings.Config) -> str:
-    """Return the settings that decide how an encoder is opened, as text."""
-    values = config.values.items()
-    return repr([(name, v.value) for name, v in values if name.startswith(ENCODER_SETTINGS)])
+def encoder_settings(
+    config: settings.Config, names: tuple[str, ...] = ENCODER_SETTINGS
+) -> list[tuple[str, Any]]:
+    """Return the settings that decide how an encoder is opened: those with these beginnings."""
+    return [(name, v.value) for name, v in config.values.items() if name.startswith(names)]
 
 
 @cache

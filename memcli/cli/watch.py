@@ -15,12 +15,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memcli.api.sync import Job, RunResult, Vectors, embed_next, files_of, sync
-from memcli.api.workspace import ENCODER_SETTINGS, local
+from memcli.api.workspace import ENCODER_SETTINGS, encoder_settings, local
 from memcli.cli.command_context import CommandContext
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.terminal import Terminal
-from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
+from memcli.config.settings import WORKSPACE_FILE, user_file
 from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import AwayError, BusyError, ExitCode, MemcliError, NotFoundError, Reason
 from memcli.indexing import watcher
@@ -42,9 +42,7 @@ NAP_SECONDS = 0.5
 SERVER_SECONDS = 60.0
 # Texts that a run embeds before it looks for changes: a second or two with the bundled model.
 MOST_TEXTS = 128
-ENCODER_KEYS = (
-    *(name for name in BY_NAME if name.startswith(ENCODER_SETTINGS)), "watch.threads",
-)  # fmt: skip
+OF_VECTORS = (*ENCODER_SETTINGS, "watch.threads")  # settings
 Message = tuple[float, str | None]  # time, and `source:path`; None: anything may have changed
 
 
@@ -214,7 +212,9 @@ class _Session:
             )
         before, workspace = self.command, self.reload().workspace.having(store=self.store)
         self.command = before.of(workspace)
-        if any(before.config(key) != self.command.config(key) for key in ENCODER_KEYS):
+        if encoder_settings(before.config, OF_VECTORS) != encoder_settings(
+            self.command.config, OF_VECTORS
+        ):
             self.vectors = self.new_vectors()
 
     def succeed(self, reason: str, done: RunResult, seconds: float) -> None:
