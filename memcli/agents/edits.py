@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 NAME = "memcli"  # of the server and the skill; agents prefix the names of tools with it
 
@@ -72,6 +72,14 @@ def put(text: str | None, entry: AgentEntry) -> tuple[str, AddedSpace]:
     else:
         made, lead = blocks.put(text or "", entry.text, blocks.MARKDOWN)
     return made, AddedSpace(lead)
+
+
+def file_of(entries: Iterable[AgentEntry]) -> str:
+    """Return a file that contains only these entries."""
+    text = None
+    for entry in entries:
+        text, _ = put(text, entry)
+    return text or ""
 
 
 def take(text: str, entry: AgentEntry, space: AddedSpace) -> str | None:

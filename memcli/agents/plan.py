@@ -134,10 +134,7 @@ class Planner:
         return InstallPlan(changes, tuple(self._refusals), notes, tuple(self._folders), state)
 
     def _refuse(self, path: str, place: PartPlace, why: str, listed: Sequence[AgentEntry]) -> None:
-        text = None
-        for entry in listed:
-            text, _ = edits.put(text, entry)
-        self._refusals.append(Refusal(path, place.part, why, text or ""))
+        self._refusals.append(Refusal(path, place.part, why, edits.file_of(listed)))
 
     def _file(self, path: str, project: str) -> _File:
         """Read a file, once; a link may lead anywhere in the home folder, or in the project."""
