@@ -84,7 +84,7 @@ def _state(file: str, agent: Agent, place: PartPlace, state: State, launcher: La
 
 def _of_ours(text: str | None, written: WrittenEntry) -> str:
     """Return the state of an entry that memcli has written."""
-    entry = written.put.entry
+    entry = written.entry
     if edits.entry_state(text, entry) == "same":
         return INSTALLED if os.path.exists(written.program) else OUT_OF_DATE
     return EDITED if edits.is_edited(text, entry) else GONE

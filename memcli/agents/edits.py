@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 NAME = "memcli"  # of the server and the skill; agents prefix the names of tools with it
 
@@ -33,13 +33,6 @@ class AgentEntry(Record):
     format: str
     slot: Slot  # of JSON
     text: str  # a JSON value, the lines of a block, or the whole file
-
-
-class AddedEntry(Record):
-    """An entry that was added, and what was added around it."""
-
-    entry: AgentEntry
-    space: AddedSpace
 
 
 def entry_state(text: str | None, entry: AgentEntry) -> str:
@@ -64,30 +57,36 @@ def entry_state(text: str | None, entry: AgentEntry) -> str:
     return "same" if block.text == entry.text else "other"
 
 
-def put(text: str | None, entry: AgentEntry) -> tuple[str, AddedEntry]:
+def put(text: str | None, entry: AgentEntry) -> tuple[str, AddedSpace]:
     """Add an entry to a text; UnfitError if it does not fit."""
-    blank = text is None or not text.strip("\ufeff \t\r\n")
     if entry.format in _EMPTY:
-        base = _EMPTY[entry.format] if text is None or blank else text
-        made, space = json_edit.put(base, entry.slot, entry.text, is_json5=entry.format == JSON5)
-        return made, AddedEntry(entry, space)
+        is_blank = text is None or not text.strip("\ufeff \t\r\n")
+        base = _EMPTY[entry.format] if is_blank else text or ""
+        return json_edit.put(base, entry.slot, entry.text, is_json5=entry.format == JSON5)
     if entry.format == WHOLE:
         if text is not None:
             raise UnfitError("is there already")
-        return entry.text, AddedEntry(entry, AddedSpace())
+        return entry.text, AddedSpace()
     if entry.format == TOML:
         made, lead = blocks.put_table(text or "", entry.text)
     else:
         made, lead = blocks.put(text or "", entry.text, blocks.MARKDOWN)
-    return made, AddedEntry(entry, AddedSpace(lead))
+    return made, AddedSpace(lead)
 
 
-def take(text: str, put_in: AddedEntry) -> str | None:
+def file_of(entries: Iterable[AgentEntry]) -> str:
+    """Return a file that contains only these entries."""
+    text = None
+    for entry in entries:
+        text, _ = put(text, entry)
+    return text or ""
+
+
+def take(text: str, entry: AgentEntry, space: AddedSpace) -> str | None:
     """Remove an entry; None if it was the whole file, UnfitError if it was edited.
 
     A file with nothing else becomes "" or, for JSON, an empty object.
     """
-    entry, space = put_in
     if entry.format in _EMPTY:
         return json_edit.take(text, entry.slot, entry.text, space, is_json5=entry.format == JSON5)
     if entry.format == TOML:

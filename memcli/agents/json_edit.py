@@ -89,9 +89,9 @@ def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Adde
 def take(text: str, slot: Slot, value: str, space: AddedSpace, *, is_json5: bool) -> str:
     """Remove what `put` added; UnfitError if it no longer exists."""
     root = read(text, is_json5=is_json5)
-    way = [root]
-    for key in slot.path:
-        way.append(_member(way[-1], key))
+    way = _way(root, slot.path)
+    if len(way) <= len(slot.path):
+        raise UnfitError(f"has no entry {slot.path[len(way) - 1]} any longer")
     content = content_of(value)
     if slot.is_item:
         items = [each for each in _items(way[-1], slot) if each.content == content]
@@ -112,23 +112,22 @@ def take(text: str, slot: Slot, value: str, space: AddedSpace, *, is_json5: bool
 
 def _reached(root: Piece, path: tuple[str, ...]) -> tuple[Piece, int]:
     """Follow a path as far as it goes: the last piece, and how many keys led to it."""
-    node = root
-    for depth, key in enumerate(path):
-        if node.kind != "object":
-            where = ".".join(path[:depth]) or "the whole of it"
+    way = _way(root, path)
+    return way[-1], len(way) - 1
+
+
+def _way(root: Piece, path: tuple[str, ...]) -> list[Piece]:
+    """List the pieces on a path, from the root as far as it goes."""
+    way = [root]
+    for key in path:
+        if way[-1].kind != "object":
+            where = ".".join(path[: len(way) - 1]) or "the whole of it"
             raise UnfitError(f"needs an object at {where}")
-        child = node.child(key)
+        child = way[-1].child(key)
         if child is None:
-            return node, depth
-        node = child
-    return node, len(path)
-
-
-def _member(node: Piece, key: str) -> Piece:
-    child = node.child(key) if node.kind == "object" else None
-    if child is None:
-        raise UnfitError(f"has no entry {key} any longer")
-    return child
+            break
+        way.append(child)
+    return way
 
 
 def _items(node: Piece, slot: Slot) -> tuple[Piece, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from memcli.agents import UnfitError, disk, edits
 from memcli.agents.disk import FileSnapshot, missing_folders
-from memcli.agents.edits import AddedEntry, AgentEntry
+from memcli.agents.edits import AgentEntry
 from memcli.agents.json_edit import AddedSpace
 from memcli.agents.places import Machine
 from memcli.agents.state import OriginalFile, State, WrittenEntry, save
@@ -93,9 +93,8 @@ class Planner:
                     ):
                         continue
                     owners, program = (agent.name,), launcher.argv[0]
-                    put = AddedEntry(entry, AddedSpace())
                     written = WrittenEntry(
-                        path, place.part, place.scope, project, program, owners, put
+                        path, place.part, place.scope, project, program, owners, entry
                     )
                     self._write(file, written)
             except UnfitError as error:
@@ -120,7 +119,7 @@ class Planner:
             try:
                 self._take(written)
             except UnfitError as error:
-                refusal = Refusal(written.path, written.part, str(error), written.put.entry.text)
+                refusal = Refusal(written.path, written.part, str(error), written.entry.text)
                 self._refusals.append(refusal)
         return self._plan()
 
@@ -135,10 +134,7 @@ class Planner:
         return InstallPlan(changes, tuple(self._refusals), notes, tuple(self._folders), state)
 
     def _refuse(self, path: str, place: PartPlace, why: str, listed: Sequence[AgentEntry]) -> None:
-        text = None
-        for entry in listed:
-            text, _ = edits.put(text, entry)
-        self._refusals.append(Refusal(path, place.part, why, text or ""))
+        self._refusals.append(Refusal(path, place.part, why, edits.file_of(listed)))
 
     def _file(self, path: str, project: str) -> _File:
         """Read a file, once; a link may lead anywhere in the home folder, or in the project."""
@@ -156,9 +152,9 @@ class Planner:
 
     def _write(self, file: _File, written: WrittenEntry) -> None:
         """Add an entry if it is missing or outdated."""
-        entry = written.put.entry
+        entry = written.entry
         known = [each for each in self._entries if _is_same_place(each, file, entry)]
-        same = (k for k in known if edits.entry_state(file.text, k.put.entry) == "same")
+        same = (k for k in known if edits.entry_state(file.text, k.entry) == "same")
         there = next(same, None)
         if there is None and not self._has_room(file, written, is_known=bool(known)):
             return
@@ -168,15 +164,15 @@ class Planner:
             if each is not there:
                 self._entries.remove(each)
         if there is None:
-            self._entries.append(ours._replace(put=self._put(file, entry)))
-        elif there.put.entry == entry:
-            self._entries[self._entries.index(there)] = ours._replace(put=there.put)
+            self._entries.append(ours._replace(space=self._put(file, entry)))
+        elif there.entry == entry:
+            self._entries[self._entries.index(there)] = ours._replace(space=there.space)
         else:
             self._renew(file, there, ours)
 
     def _has_room(self, file: _File, written: WrittenEntry, *, is_known: bool) -> bool:
         """Return whether the place of an entry is free; UnfitError if another one has it."""
-        entry = written.put.entry
+        entry = written.entry
         if is_known and edits.is_edited(file.text, entry):
             raise UnfitError(EDITED)
         if hand := edits.by_hand(file.text, entry):
@@ -194,18 +190,18 @@ class Planner:
         """
         listed = [each for each in self._entries if _is_at(each.path, file)]
         later = listed[listed.index(there) :]
-        if any(edits.entry_state(file.text, each.put.entry) != "same" for each in later):
+        if any(edits.entry_state(file.text, each.entry) != "same" for each in later):
             later = [there]
         text = file.text
         for each in reversed(later):
-            text = edits.take(text or "", each.put)
+            text = edits.take(text or "", each.entry, each.space)
         for each in later:
             entry = ours if each is there else each
-            text, put = edits.put(text, entry.put.entry)
-            self._entries[self._entries.index(each)] = entry._replace(put=put)
+            text, space = edits.put(text, entry.entry)
+            self._entries[self._entries.index(each)] = entry._replace(space=space)
         file.text = text
 
-    def _put(self, file: _File, entry: AgentEntry) -> AddedEntry:
+    def _put(self, file: _File, entry: AgentEntry) -> AddedSpace:
         """Add an entry, and remember what was before the first one."""
         snapshot = file.snapshot
         is_blank = snapshot.text is None or not snapshot.text.strip("\ufeff \t\r\n")
@@ -213,13 +209,13 @@ class Planner:
             self._originals.append(
                 OriginalFile(snapshot.path, snapshot.text, missing_folders(snapshot.real))
             )
-        file.text, put = edits.put(file.text, entry)
-        return put
+        file.text, space = edits.put(file.text, entry)
+        return space
 
     def _take(self, written: WrittenEntry) -> None:
         """Remove an entry; UnfitError if it was edited."""
         file = self._file(written.path, written.project)
-        entry = written.put.entry
+        entry = written.entry
         stands = edits.entry_state(file.text, entry)
         if stands != "same" and self._is_known_better(file, written):
             self._entries.remove(written)
@@ -227,7 +223,7 @@ class Planner:
         if edits.is_edited(file.text, entry):
             raise UnfitError(EDITED)
         if stands == "same" and file.text is not None:
-            text = edits.take(file.text, written.put)
+            text = edits.take(file.text, entry, written.space)
             if entry.slot.path != VERSION or edits.is_bare(text, entry):
                 file.text = text
                 file.parts.append(written.part)
@@ -248,8 +244,8 @@ class Planner:
         state.
         """
         return any(
-            _is_same_place(other, file, written.put.entry)
-            and edits.entry_state(file.text, other.put.entry) == "same"
+            _is_same_place(other, file, written.entry)
+            and edits.entry_state(file.text, other.entry) == "same"
             for other in self._entries
         )
 
@@ -260,9 +256,7 @@ def _is_at(path: str, file: _File) -> bool:
 
 def _is_same_place(written: WrittenEntry, file: _File, entry: AgentEntry) -> bool:
     """Return whether the state knows an entry at the place of another one."""
-    return written.put.entry._replace(text="") == entry._replace(text="") and _is_at(
-        written.path, file
-    )
+    return written.entry._replace(text="") == entry._replace(text="") and _is_at(written.path, file)
 
 
 def carry_out(plan: InstallPlan, before: State, path: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memcli.agents import UnfitError, disk
-from memcli.agents.edits import AddedEntry, AgentEntry
+from memcli.agents.edits import AgentEntry
 from memcli.agents.json_edit import AddedSpace, Slot
 from memcli.checking import Any
 from memcli.errors import BusyError, ConfigError
@@ -33,7 +33,8 @@ class WrittenEntry(Record):
     project: str  # that the file belongs to; "" in the scope of the user
     program: str  # that it starts
     agents: tuple[str, ...]
-    put: AddedEntry
+    entry: AgentEntry
+    space: AddedSpace = AddedSpace()  # what was added around it
 
 
 class OriginalFile(Record):
@@ -84,8 +85,8 @@ def load(path: str) -> State:
 
 def save(path: str, state: State) -> None:
     """Write the state, or remove it if it is empty."""
-    file = _look(path)
     try:
+        file = disk.look(path, (os.path.dirname(os.path.realpath(path)),))
         if state == State():
             disk.remove_unfinished(path)
             if file.text is not None:
@@ -97,15 +98,10 @@ def save(path: str, state: State) -> None:
             "files": [each._asdict() for each in state.originals],
         }
         disk.write(file, json.dumps(record, indent=1) + "\n")
-    except OSError as error:
-        raise _unusable(path, f"cannot be written: {error.strerror}") from None
-
-
-def _look(path: str) -> disk.FileSnapshot:
-    try:
-        return disk.look(path, (os.path.dirname(os.path.realpath(path)),))
     except UnfitError as error:
         raise _unusable(path, str(error)) from None
+    except OSError as error:
+        raise _unusable(path, f"cannot be written: {error.strerror}") from None
 
 
 def _unusable(
@@ -117,17 +113,16 @@ def _unusable(
 def _entry_of(record: dict[str, Any]) -> WrittenEntry:
     slot = Slot(tuple(record["key"]), is_item=bool(record["is_item"]))
     entry = AgentEntry(record["format"], slot, record["text"])
-    put = AddedEntry(entry, AddedSpace(record["lead"], record["tail"], record["depth"]))
+    space = AddedSpace(record["lead"], record["tail"], record["depth"])
     plain = {key: record[key] for key in ("path", "part", "scope", "project", "program")}
-    return WrittenEntry(**plain, agents=tuple(record["agents"]), put=put)
+    return WrittenEntry(**plain, agents=tuple(record["agents"]), entry=entry, space=space)
 
 
 def _entry(written: WrittenEntry) -> dict[str, Any]:
-    entry, space = written.put
     own = written._asdict()
-    del own["put"]
-    placed = {"format": entry.format, "key": entry.slot.path, "is_item": entry.slot.is_item}
-    return {**own, **placed, "text": entry.text, **space._asdict()}
+    format, slot, text = own.pop("entry")
+    placed = {"format": format, "key": slot.path, "is_item": slot.is_item, "text": text}
+    return {**own, **placed, **own.pop("space")._asdict()}
 
 
 @contextmanager

@@ -1,15 +1,15 @@
 """A workspace as it was at a commit of its repository; read-only.
 
 Documents come from the repository, settings from the `memcli.toml` of that commit. memcli searches
-a separate index next to the workspace's own. It starts as a copy of that index, so nothing is
-embedded twice, and new vectors are copied back. Each such index belongs to one tree and one set of
-settings, so it is never out of date. The last four are kept.
+a separate index next to the workspace's own. It starts as a copy of that index, and both share the
+vectors of the user, so nothing is embedded twice. Each such index belongs to one tree and one set
+of settings, so it is never out of date. The last four are kept.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 
@@ -28,7 +28,6 @@ from memcli.errors import (
     DamagedError,
     IncompleteError,
     IndexMissingError,
-    MemcliError,
     NotFoundError,
     Reason,
 )
@@ -39,6 +38,7 @@ from memcli.history.tree import CommitFiles
 from memcli.indexing.freshness import NOTICES, WAIT_SECONDS, Freshness
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
+from memcli.store.open import VECTORS
 from memcli.types import AS_OF, EMPTY, shown
 
 if TYPE_CHECKING:
@@ -99,19 +99,12 @@ def _state(store: Store) -> str:
 
 def _make(past: PastState, workspace: Workspace, *, wants_vectors: bool) -> SideState:
     """Build the separate index, or continue an interrupted build."""
-    sleep, progress = workspace.clock.sleep, workspace.on_progress
+    sleep = workspace.clock.sleep
     if not past.now.store.exists():  # the past state uses its vectors too
         bring_up_to_date(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
     past.side.begin(past.now.store, WAIT_SECONDS, sleep)
-    fresh: list[tuple[str, Sequence[tuple[bytes, bytes]]]] = []
-    vectors = Vectors(
-        workspace, progress, on_made=lambda model, batch: fresh.append((model, batch))
-    )
     job = Job(texts=None if wants_vectors else 0)
-    try:
-        done = sync(workspace, job, vectors, on_progress=progress)
-    finally:
-        _share(past.now.store, fresh, sleep)
+    done = sync(workspace, job, Vectors(workspace, workspace.on_progress))
     _drop_unread(workspace.store, done.report, sleep)
     made = SideState(is_embedded=wants_vectors and not done.pending, notices=_notices(done.report))
     past.side.finish(made)
@@ -126,17 +119,6 @@ def _drop_unread(store: Store, report: Report, sleep: Sleep) -> None:
     with store.change(wait_seconds=WAIT_SECONDS, sleep=sleep) as change:
         for key in sorted(unread & change.known().keys()):
             change.remove(key)
-
-
-def _share(
-    main: Store, vectors: Sequence[tuple[str, Sequence[tuple[bytes, bytes]]]], sleep: Sleep
-) -> None:
-    """Copy new vectors to the index that the next one starts from; failures only cost time."""
-    if not vectors:
-        return
-    with suppress(MemcliError), main.change(wait_seconds=WAIT_SECONDS, sleep=sleep) as change:
-        for model, batch in vectors:
-            change.put_vectors(model, batch)
 
 
 def _notices(report: Report) -> tuple[tuple[str, str], ...]:
@@ -167,7 +149,8 @@ def open_as_of(selected: Selection, folder: str | None) -> Workspaces:
     except BaseException:
         git.close()
         raise
-    side = SideIndex(today.store.state_path, _key(config, files.tree), clock.now_ns)
+    vectors = os.path.join(configured.cache_folder(environ), VECTORS)
+    side = SideIndex(today.store.state_path, _key(config, files.tree), clock.now_ns, vectors)
     past = PastState(commit, moment, git, files, side, today, left_out)
     return Workspaces(Workspace(config, side.store, environ=environ, clock=clock, state=past))
 

@@ -323,7 +323,7 @@ def begin_vector(
     The function takes the final text, because words of the question may be corrected meanwhile.
     """
     if options.mode == "keyword":
-        return _no_vector
+        return lambda text: Vector(None, "", MODE_IS_KEYWORD)
     from memcli.search.retrievers import QueryVector
 
     text, model = question.query.text, index.fingerprint or options.encoder
@@ -331,10 +331,6 @@ def begin_vector(
     if is_readable(text, model):
         vector.start()
     return vector.result
-
-
-def _no_vector(text: str) -> Vector:
-    return Vector(None, "", MODE_IS_KEYWORD)
 
 
 def bring_up_to_date(

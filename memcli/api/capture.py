@@ -78,21 +78,15 @@ def inbox(workspace: Workspace) -> list[InboxEntry]:
     ]
 
 
-def settle(
-    workspace: Workspace, entries: Sequence[InboxEntry], *, keep: bool, now: datetime
-) -> list[RememberResult]:
-    """Remove entries from the inbox; those to `keep` go into today's log first.
+def settle(workspace: Workspace, entry: InboxEntry, *, keep: bool, now: datetime) -> None:
+    """Remove an entry from the inbox; one to `keep` goes into today's log first.
 
-    If an entry was edited, raises UsageError and removes none.
+    UsageError if the entry was edited; it stays then.
     """
-    saved = []
-    for each in reversed(entries):  # from the end, so that the lines of the others do not move
-        if keep:
-            noted = remember(workspace, each.text, RememberOptions(force=True), now)
-            saved.append(noted)
-        done = forget(workspace, each.citation, by=AGENT)
-        if done.reason:
-            raise UsageError(
-                f"{each.citation} stays: {done.reason}", hint=f"delete the line in {INBOX}"
-            )
-    return saved
+    if keep:
+        remember(workspace, entry.text, RememberOptions(force=True), now)
+    done = forget(workspace, entry.citation, by=AGENT)
+    if done.reason:
+        raise UsageError(
+            f"{entry.citation} stays: {done.reason}", hint=f"delete the line in {INBOX}"
+        )

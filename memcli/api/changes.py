@@ -94,9 +94,21 @@ class ChangeSpan(Record):
 
 def _of_several(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     """Ask the workspaces with files one by one, and those of a shared index together."""
+    parts: list[tuple[str, Callable[[], ChangeList]]] = []
+    stored = [each for each in memory.members if each.workspace and not each.workspace.has_files]
+    for at, each in enumerate(memory.members):
+        if each not in stored:
+            own = request._replace(hides_private=at > 0 or not memory.has_own)
+            parts.append((each.name, partial(_of_folder, each, own)))
+    if stored:
+        from memcli.api.remote import SHARED
+
+        together = join_workspaces(stored, shared_index=memory.shared_index, has_own=False)
+        ask_stored = partial(_of_stored, request=request)
+        parts.append((SHARED, partial(together.with_fallback, ask_stored, mends=False)))
     lists: list[ChangeList] = []
     reasons: list[Reason] = []
-    for name, ask in _parts(memory, request):
+    for name, ask in parts:
         try:
             lists.append(ask())
         except UsageError:  # the command line is wrong, not a workspace
@@ -108,25 +120,6 @@ def _of_several(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     return _merged(lists, reasons)
 
 
-def _parts(
-    memory: Workspaces, request: ChangeSpan
-) -> Iterator[tuple[str, Callable[[], ChangeList]]]:
-    stored = []
-    for at, each in enumerate(memory.members):
-        if each.workspace and not each.workspace.has_files:
-            stored.append(each)
-        else:
-            is_own = at == 0 and memory.has_own
-            yield each.name, partial(_of_folder, each, request._replace(hides_private=not is_own))
-    if stored:
-        from memcli.api.remote import SHARED
-
-        shared = memory.shared_index
-        together = join_workspaces(stored, shared_index=shared, has_own=False)
-        ask = partial(_of_stored, request=request)
-        yield SHARED, partial(together.with_fallback, ask, mends=False)
-
-
 def _of_folder(each: NamedWorkspace, request: ChangeSpan) -> ChangeList:
     result = _of_one(Workspaces(each.require()), request._replace(before=f"{each.name}:"))
     notices = (notice._replace(text=f"{each.name}: {notice.text}") for notice in result.notices)
@@ -134,7 +127,7 @@ def _of_folder(each: NamedWorkspace, request: ChangeSpan) -> ChangeList:
 
 
 def _of_stored(memory: Workspaces, *, request: ChangeSpan) -> ChangeList:
-    left_out = [_left_out(each.name, each.reason) for each in memory.members if each.reason]
+    left_out = [_left_out(each.name, each.reason) for each in memory.members if not each.workspace]
     result = _of_one(memory, request)
     return result._replace(notices=(*left_out, *result.notices))
 

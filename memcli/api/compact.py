@@ -79,7 +79,7 @@ def plan_compaction(
     settings = CompactionSettings(
         *(config(f"compact.{name}") for name in CompactionSettings._fields)
     )
-    opened = workspace.open_encoder(index=workspace.index_model())
+    opened = workspace.open_encoder(workspace.index_model())
     plan = make_plan(
         holdings.logs,
         holdings.summaries,

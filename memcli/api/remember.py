@@ -318,20 +318,18 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
         if line.isdecimal() and (done := _removed_before(workspace, path, int(line))):
             return done
         raise
-    lines = place.text.encode()
-
-    def is_meant(made: AppendedNote) -> bool:
-        is_there = made.path == place.path and place.source == MEMORY_SOURCE
-        return is_there and made.by == by and lines in made.note
-
-    if within := [made for made in _appends(workspace) if _is_within(made, place, by)][1:]:
+    lines, own = place.text.encode(), []
+    if place.source == MEMORY_SOURCE:
+        own = [m for m in _appends(workspace) if (m.path, m.by) == (place.path, by)]
+    notes = [made.note.strip() for made in own if not made.is_removed]
+    if (number := sum(bool(note) and note in lines for note in notes)) > 1:
         raise UsageError(
-            f"{place.citation} has {len(within) + 1} notes, and only one is removed at a time",
+            f"{place.citation} has {number} notes, and only one is removed at a time",
             hint=f"{place.citation.rpartition(':')[0]}:LINE of a note",
         )
     done = UndoResult(None)
     if lines.strip():
-        done = _take_back(workspace, is_meant)
+        done = _take_back(workspace, lambda made: made in own and lines in made.note)
     if done.path is None:
         done = _removed_before(workspace, place.path, place.start_line) or done
     if done.path is None:
@@ -340,14 +338,6 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
             hint="memcli changes --by agent",
         )
     return done
-
-
-def _is_within(made: AppendedNote, place: Lines, by: str) -> bool:
-    """Return whether some lines contain a note of an author."""
-    is_there = made.path == place.path and place.source == MEMORY_SOURCE
-    note = made.note.strip()
-    is_own = made.by == by and not made.is_removed and is_there
-    return is_own and bool(note) and note in place.text.encode()
 
 
 def _removed_before(workspace: Workspace, path: str, line: int) -> UndoResult | None:
@@ -477,10 +467,8 @@ def weigh(
     `place` is its (source, path) if it is a document of the workspace: memcli does not compare it
     with itself. The second value lists what could not be compared.
     """
-    settings, similar = (
-        admission_settings(workspace, is_gated=True, was_shown=None),
-        SimilarLines(workspace),
-    )
+    settings = admission_settings(workspace, is_gated=True, was_shown=None)
+    similar = SimilarLines(workspace)
     parsed = parse(text)
     result = []
     for block in parsed.blocks:

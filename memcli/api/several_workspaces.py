@@ -30,7 +30,7 @@ from memcli.indexing.freshness import Freshness
 from memcli.record import Record
 from memcli.store.qualified_names import FailedStoreError
 from memcli.threads import side_by_side
-from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, Encoder
+from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE
 from memcli.workspace.locate import ENV_NAME, locate
 
 if TYPE_CHECKING:
@@ -40,25 +40,6 @@ if TYPE_CHECKING:
     from memcli.api.sync import IndexRun
 
     Made = TypeVar("Made")
-
-
-class SerialEncoder:
-    """An encoder that threads take turns at; a `types.Encoder`."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder, self._guard = encoder, Lock()
-        self.fingerprint, self.dimension = encoder.fingerprint, encoder.dimension
-        self.max_tokens, self.count = encoder.max_tokens, encoder.count
-
-    def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts, one caller at a time."""
-        with self._guard:
-            return self._encoder.encode(texts)
-
-    def encode_query(self, text: str) -> bytes:
-        """Embed a query, one caller at a time."""
-        with self._guard:
-            return self._encoder.encode_query(text)
 
 
 class SharedEncoders:
@@ -72,9 +53,7 @@ class SharedEncoders:
         """Return the encoder of some settings, opened by the first that asks."""
         with self._guard:
             if key not in self._opened:
-                opened = open_()
-                encoder = opened.encoder and SerialEncoder(opened.encoder)
-                self._opened[key] = opened._replace(encoder=encoder)
+                self._opened[key] = open_()
             return self._opened[key]
 
 
@@ -108,7 +87,7 @@ def open_several(selected: Selection) -> Workspaces:
             "store.path is one file, and each of several workspaces needs an index of its own",
             hint="memcli config store.path",
         )
-    reasons = [each.reason for each in members if each.reason]
+    reasons = [each.reason for each in members if each.workspace is None]
     if len(reasons) == len(members):
         text = f"none of the workspaces can be opened: {reasons[0].text}"
         raise error_of(reasons[0]._replace(text=text))
@@ -331,7 +310,7 @@ def attempt(
 ) -> tuple[Made | None, MemcliError | None]:
     """Work on a workspace; return the result, or why it cannot be opened or failed."""
     if member.workspace is None:
-        return None, error_of(member.reason or Reason("not-found", "it cannot be opened"))
+        return None, error_of(member.reason)
     try:
         return work(member.workspace), None
     except MemcliError as error:

@@ -6,7 +6,6 @@ The notes are in the files, so nobody loses a note if a folder is detached or th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.config import attached
@@ -16,7 +15,8 @@ from memcli.store.postgres import admin, schema
 from memcli.store.postgres.address import origin_of
 from memcli.store.postgres.admin import Contents as Contents
 from memcli.store.postgres.admin import SharedStatus as SharedStatus
-from memcli.store.postgres.admin import TenantRole as TenantRole
+from memcli.store.postgres.admin import members as members
+from memcli.store.postgres.admin import run as run
 from memcli.store.postgres.session import Name
 
 if TYPE_CHECKING:
@@ -33,41 +33,38 @@ def script(partitions: int) -> str:
     return "".join(f"{statement};\n" for statement in statements)
 
 
-def initialise(config: Config, partitions: int) -> tuple[str, bool]:
-    """Create the tables; return the address of the index, and whether they were missing."""
-    address = address_of(config)
-    return address.masked, admin.initialise(address, partitions=_checked(partitions))
+def initialise(config: Config, partitions: int) -> bool:
+    """Create the tables; return whether they were missing."""
+    return admin.initialise(address_of(config), partitions=_checked(partitions))
 
 
-def upgrade(config: Config) -> tuple[str, int, int]:
-    """Upgrade the tables to the version of this memcli; return the address and both versions.
+def upgrade(config: Config) -> tuple[int, int]:
+    """Upgrade the tables to the version of this memcli; return both versions.
 
     Newer tables stay as they are.
     """
-    address = address_of(config)
-    before = admin.upgrade(address)
-    return address.masked, before, max(before, schema.VERSION)
+    before = admin.upgrade(address_of(config))
+    return before, max(before, schema.VERSION)
 
 
-def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:
-    """Attach the folder of a workspace; return the address of the index."""
+def attach(workspace: Workspace, name: str, *, take_over: bool) -> None:
+    """Attach the folder of a workspace."""
     config, key = workspace.config, attached.named(name)
-    address = address_of(config)
     before = attached.attached(workspace.environ).get(config.workspace)
     if before is not None and attached.named(before) != key:
         raise UsageError(
             f"{config.workspace} is attached as {before} already", hint="memcli store detach"
         )
-    admin.attach(address, Name(*key), origin_of(config.workspace), take_over=take_over)
+    own = origin_of(config.workspace)
+    admin.attach(address_of(config), Name(*key), own, take_over=take_over)
     attached.remember(workspace.environ, config.workspace, attached.written(key))
-    return address.masked
 
 
-def detach(workspace: Workspace) -> tuple[str, str, bool, str]:
+def detach(workspace: Workspace) -> tuple[str, bool, str]:
     """Detach the folder, whether or not the server answers.
 
-    Return the address of the index, the name there, whether this folder was the writer, and why the
-    server does not know it yet ("" if it does).
+    Return the name there, whether this folder was the writer, and why the server does not know it
+    yet ("" if it does).
     """
     config = workspace.config
     name = attached.attached(workspace.environ).get(config.workspace)
@@ -75,14 +72,14 @@ def detach(workspace: Workspace) -> tuple[str, str, bool, str]:
         raise NotFoundError(
             f"{config.workspace} is not attached to a shared index", hint="memcli store status"
         )
-    address, problem, was_ours = address_of(config), "", True
+    address, own = address_of(config), Name(*attached.named(name))
+    problem, was_ours = "", True
     try:
-        own = Name(*attached.named(name))
         was_ours = admin.detach(address, own, origin_of(config.workspace))
     except StoreError as error:
         problem = error.message
     attached.remember(workspace.environ, config.workspace, None)
-    return address.masked, name, was_ours, problem
+    return name, was_ours, problem
 
 
 def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:
@@ -91,10 +88,9 @@ def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:
     return admin.look(address_of(workspace.config)), name
 
 
-def contents(config: Config, name: str) -> tuple[str, Contents]:
-    """Count what a workspace contains; return the address of the index too."""
-    address = address_of(config)
-    return address.masked, admin.contents(address, Name(*attached.named(name)))
+def contents(config: Config, name: str) -> Contents:
+    """Count what a workspace contains."""
+    return admin.contents(address_of(config), Name(*attached.named(name)))
 
 
 def delete(workspace: Workspace, name: str) -> None:
@@ -104,15 +100,13 @@ def delete(workspace: Workspace, name: str) -> None:
     _follow(workspace, own, None)
 
 
-def rename(workspace: Workspace, name: str, new: str) -> str:
-    """Rename a workspace, also for the folders of this machine; return the index's address."""
-    address = address_of(workspace.config)
+def rename(workspace: Workspace, name: str, new: str) -> None:
+    """Rename a workspace, also for the folders of this machine."""
     old, target = attached.named(name), attached.named(new)
     if old == target:  # it would stop a process that is writing
         raise UsageError(f"{name} has this name already", hint="memcli store status")
-    admin.rename(address, Name(*old), Name(*target))
+    admin.rename(address_of(workspace.config), Name(*old), Name(*target))
     _follow(workspace, old, attached.written(target))
-    return address.masked
 
 
 def _follow(workspace: Workspace, old: tuple[str, str], new: str | None) -> None:
@@ -133,19 +127,6 @@ def access_script(role: str, tenant: str, *, writes: bool, leaves: bool) -> tupl
     if leaves:
         return tuple(schema.leaving(role, tenant))
     return tuple(schema.joining(role, tenant, writes=writes))
-
-
-def run(config: Config, statements: Sequence[str]) -> str:
-    """Run statements of `access_script`; return the index's address."""
-    address = address_of(config)
-    admin.run(address, statements)
-    return address.masked
-
-
-def members(config: Config) -> tuple[str, list[TenantRole]]:
-    """List the roles of each tenant; return the address of the index too."""
-    address = address_of(config)
-    return address.masked, admin.members(address)
 
 
 def _checked(partitions: int) -> int:

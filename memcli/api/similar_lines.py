@@ -50,35 +50,47 @@ class SimilarLines:
 
     def of(self, text: str) -> tuple[SimilarLine, ...]:
         """Return the lines, those with the most words of the text first."""
-        if self._index is None:
-            return ()
-        chunks = _recalled(self._workspace, text, self._index)
+        chunks = self._recalled(text)
         near = [each for candidate in chunks for each in _lines_of(candidate, length(text))]
-        return _compared(self._workspace, text, near, self._index)
+        return self._compared(text, near)
 
+    def _recalled(self, text: str) -> Sequence[Candidate]:
+        query, vector = words_of(text), self._vector(text)
+        if query.is_empty or self._index is None:
+            return ()
+        with self._workspace.store.snapshot() as snapshot:
+            return recall(
+                snapshot,
+                query,
+                total=snapshot.counts().chunks,
+                keyword=True,
+                vector=vector,
+                bounds=RecallBounds(LOOKED_AT, scope_within(snapshot, Filters(view="raw"))),
+            ).candidates
 
-def _recalled(workspace: Workspace, text: str, index: IndexModel) -> Sequence[Candidate]:
-    query, vector = words_of(text), None
-    if _reads(workspace, text, index):
-        vector = workspace.query_encoder.encode_query(text, index).blob
-    if query.is_empty:
-        return ()
-    with workspace.store.snapshot() as snapshot:
-        return recall(
-            snapshot,
-            query,
-            total=snapshot.counts().chunks,
-            keyword=True,
-            vector=vector,
-            bounds=RecallBounds(LOOKED_AT, scope_within(snapshot, Filters(view="raw"))),
-        ).candidates
+    def _vector(self, text: str) -> bytes | None:
+        """Embed a text; None if the index has no vectors of a model that can read it."""
+        index, workspace = self._index, self._workspace
+        if index is None or workspace.config("search.mode") == "keyword":
+            return None
+        if index.fingerprint is None or not is_readable(text, index.fingerprint):
+            return None
+        return workspace.query_encoder.encode_query(text, index).blob
 
+    def _compared(self, text: str, lines: Sequence[SimilarLine]) -> tuple[SimilarLine, ...]:
+        """Order lines by the words they share with a text; compare the first by meaning too."""
+        own = facets_of(text)
+        facets = {each.text: facets_of(each.text) for each in lines}
 
-def _reads(workspace: Workspace, text: str, index: IndexModel) -> bool:
-    """Return whether the index has vectors of a model that can read the text."""
-    if index.fingerprint is None or workspace.config("search.mode") == "keyword":
-        return False
-    return is_readable(text, index.fingerprint)
+        def alike(each: SimilarLine) -> tuple[float, float, str, int]:
+            other = facets[each.text]
+            return -jaccard(own, other), -containment(own, other), each.path, each.start_line
+
+        ordered = sorted(dict.fromkeys(lines), key=alike)
+        vector = self._vector(text)
+        first = [each._replace(cosine=_cosine(vector, self._vector(each.text)))
+                 for each in ordered[:COMPARED]] if vector else []  # fmt: skip
+        return (*first, *ordered[len(first) :])
 
 
 def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
@@ -100,30 +112,6 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
             yield SimilarLine(
                 about.source, about.path, at + first, at + last, text, is_private=is_private
             )
-
-
-def _compared(
-    workspace: Workspace, text: str, lines: Sequence[SimilarLine], index: IndexModel
-) -> tuple[SimilarLine, ...]:
-    """Order lines by the words they share with a text; compare the first ones by meaning too."""
-    own = facets_of(text)
-    facets = {each.text: facets_of(each.text) for each in lines}
-
-    def alike(each: SimilarLine) -> tuple[float, float, str, int]:
-        other = facets[each.text]
-        return -jaccard(own, other), -containment(own, other), each.path, each.start_line
-
-    ordered = sorted(dict.fromkeys(lines), key=alike)
-    if not _reads(workspace, text, index):
-        return tuple(ordered)
-
-    def vector(text: str) -> bytes | None:
-        return workspace.query_encoder.encode_query(text, index).blob
-
-    own_vector = vector(text)
-    first = [each._replace(cosine=_cosine(own_vector, vector(each.text)))
-             for each in ordered[:COMPARED]]  # fmt: skip
-    return (*first, *ordered[COMPARED:])
 
 
 def _cosine(a: bytes | None, b: bytes | None) -> float | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.api.workspace import Workspace
-    from memcli.indexing.indexer import OnMade, Progress, Report
+    from memcli.indexing.indexer import Progress, Report
     from memcli.indexing.planning import RenamedFile, Settings
     from memcli.store.port import Change
 
@@ -122,16 +122,17 @@ class Vectors:
         *,
         sleep: Callable[[float], None] | None = None,
         threads: int | None = None,
-        on_made: OnMade | None = None,
     ) -> None:
-        """Take a workspace; `sleep` replaces its clock's, to wait for a server.
+        """Take a workspace; `sleep` replaces its clock's, to wait for a server or a writer.
 
-        `threads` replaces `embedding.threads`. `on_made` is called after each batch.
+        `threads` replaces `embedding.threads`.
         """
-        self.patience = Patience(sleep or workspace.clock.sleep)
-        self._threads, self._on_made = threads, on_made
-        self._workspace = workspace
-        self._on_progress = published_progress(
+        self.sleep = sleep or workspace.clock.sleep
+        self.patience = Patience(self.sleep)
+        self._choice = workspace.encoders()
+        if threads is not None:
+            self._choice = self._choice._replace(threads=threads)
+        self.on_progress = published_progress(
             workspace.store, workspace.clock.monotonic, on_progress
         )
         self.opened: OpenedEncoder | None = None  # or why there is none; None until it is needed
@@ -148,7 +149,7 @@ class Vectors:
         """Return whether a server refuses or is away, so that it may work again by itself."""
         from memcli.embedding.registry import may_come_back
 
-        return not self.can_embed and may_come_back(self._workspace.encoders())
+        return not self.can_embed and may_come_back(self._choice)
 
     def make(self, change: Change, most: int | None = None) -> None:
         """Embed new texts, or record why that is impossible. Finished vectors are stored.
@@ -162,6 +163,7 @@ class Vectors:
             announcement,
             configured_fingerprint,
             is_verified,
+            open_encoder,
             remember,
             resolve_auto,
         )
@@ -169,8 +171,8 @@ class Vectors:
 
         facts = change.facts
         known = IndexModel(facts.model, facts.fingerprint, facts.language or "")
-        self.language = announcement(self._workspace.encoders(), known)
-        choice = resolve_auto(self._workspace.encoders(), known)
+        self.language = announcement(self._choice, known)
+        choice = resolve_auto(self._choice, known)
         if facts.fingerprint:
             self.borrowed += change.borrow(facts.fingerprint)
         if is_verified(choice.names[0], choice, known) and finish_without_encoder(
@@ -182,9 +184,7 @@ class Vectors:
             or (self.opened.encoder is not None and self.opened.name not in choice.names)
             or self.may_come_back
         ):
-            self.opened = self._workspace.open_encoder(
-                self.patience.ask, threads=self._threads, index=known
-            )
+            self.opened = open_encoder(self._choice, sleep=self.patience.ask, remembered=known)
         if self.opened.encoder is None:
             return
         change.set_facts({"model": remember(choice, self.opened)})
@@ -194,7 +194,7 @@ class Vectors:
         def count(stage: str, done: int, total: int) -> None:
             self.made = before + done
             self.patience.rewarded()
-            self._on_progress(stage, done, total)
+            self.on_progress(stage, done, total)
 
         try:
             embed(
@@ -204,7 +204,6 @@ class Vectors:
                 at_once=self.opened.at_once,
                 per_call=self.opened.texts,
                 on_progress=count,
-                on_made=self._on_made,
             )
         except RetrieverError as error:
             self.opened = OpenedEncoder(None, error.reason)
@@ -216,27 +215,19 @@ class Vectors:
         return change.unembedded(fingerprint) if fingerprint else 0
 
 
-def sync(
-    workspace: Workspace,
-    job: Job,
-    vectors: Vectors,
-    *,
-    sleep: Callable[[float], None] | None = None,
-    on_progress: Progress = unseen,
-) -> RunResult:
-    """Update the index as its only writer; `sleep` waits for another writer."""
+def sync(workspace: Workspace, job: Job, vectors: Vectors) -> RunResult:
+    """Update the index as its only writer."""
     workspace.need_files()
     is_auto = AUTO in workspace.encoders().names
     settings = workspace.index_settings()._replace(weighs_languages=is_auto)
     before = vectors.made, vectors.borrowed
-    on_progress = published_progress(workspace.store, workspace.clock.monotonic, on_progress)
     report: Report | None = None
 
     def work(change: Change) -> RunResult:
         nonlocal report
         continues_after = report is not None
         if report is None:
-            report = _bring_in(change, settings, job, vectors, on_progress)
+            report = _bring_in(change, settings, job, vectors)
             if vectors.patience.is_waiting:
                 raise RetryLaterError
         if continues_after or (job.texts != 0 and not job.full):
@@ -253,9 +244,7 @@ def sync(
         notices = report.notices
         return RunResult(report, chunks, made, pending, pruned, notices, warnings, borrowed)
 
-    done, notices = _as_writer(
-        workspace, job, vectors.patience, sleep or workspace.clock.sleep, work
-    )
+    done, notices = _as_writer(workspace, job, vectors, work)
     if job.prune:
         from memcli.history.side_indexes import drop_side_indexes
 
@@ -263,28 +252,24 @@ def sync(
     return done._replace(notices=(*notices, *done.notices))
 
 
-def embed_next(
-    workspace: Workspace, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
-) -> int:
+def embed_next(workspace: Workspace, job: Job, vectors: Vectors) -> int:
     """Embed the next texts while holding the writer lock; return how many are left."""
 
     def work(change: Change) -> int:
         vectors.make(change, job.texts)
         return vectors.pending(change) if vectors.can_embed else 0
 
-    return _as_writer(workspace, job, vectors.patience, sleep, work)[0]
+    return _as_writer(workspace, job, vectors, work)[0]
 
 
-def _bring_in(
-    change: Change, settings: Settings, job: Job, vectors: Vectors, on_progress: Progress
-) -> Report:
+def _bring_in(change: Change, settings: Settings, job: Job, vectors: Vectors) -> Report:
     """Read the changed files, or all of them; a full run embeds before its result is visible."""
     from memcli.indexing.indexer import index
     from memcli.indexing.rebuild import rebuild
 
     if not job.full:
         change.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
-        return index(change, settings, on_progress=on_progress)
+        return index(change, settings, on_progress=vectors.on_progress)
 
     def embed_into(target: Change) -> None:
         try:
@@ -293,15 +278,11 @@ def _bring_in(
             if target is not change:  # half of a new index; the next attempt continues it
                 raise
 
-    return rebuild(change, settings, embed_into=embed_into, on_progress=on_progress)
+    return rebuild(change, settings, embed_into=embed_into, on_progress=vectors.on_progress)
 
 
 def _as_writer(
-    workspace: Workspace,
-    job: Job,
-    patience: Patience,
-    sleep: Callable[[float], None],
-    work: Callable[[Change], Made],
+    workspace: Workspace, job: Job, vectors: Vectors, work: Callable[[Change], Made]
 ) -> tuple[Made, list[str]]:
     """Do work while holding the writer lock, again after each wait for a server.
 
@@ -316,7 +297,9 @@ def _as_writer(
         made = None
         try:
             with (
-                workspace.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change,
+                workspace.store.change(
+                    wait_seconds=job.wait_seconds, sleep=vectors.sleep
+                ) as change,
                 suppress(RetryLaterError),
             ):
                 made = work(change)
@@ -328,7 +311,7 @@ def _as_writer(
         notices += change.notices
         if made is not None:
             return made, notices
-        patience.wait()
+        vectors.patience.wait()
 
 
 MOST_WAITS = 4  # without an answer between them

@@ -73,14 +73,6 @@ def resolve(target: str, settings: Settings, here: str | None = None) -> Target:
     return listed(target, _readings(target, roots, from_here), settings)
 
 
-def _meant(target: str, known: Collection[tuple[str, str]]) -> Target:
-    """Find a target among stored documents; NotFoundError if it names none of them."""
-    readings = _readings(target, sorted({source for source, _ in known}))
-    if document := _first_known(readings, known):
-        return document
-    raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
-
-
 def listed(target: str, readings: list[Target], settings: Settings) -> Target:
     """Return the first reading that is a document; NotFoundError as from `resolve`."""
     from memcli.indexing.planning import listing_of
@@ -311,7 +303,12 @@ def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
         stored = {(chunk.about.source, chunk.about.path) for chunk in chunks}
         document = next((each for each in readings if each.document in stored), None)
         if document is None:  # a document without text, another spelling, or no document
-            document = _meant(target, snapshot.known())
+            known = snapshot.known()
+            readings = _readings(target, sorted({source for source, _ in known}))
+            document = _first_known(readings, known)
+            if document is None:
+                hint = _nearest(target, readings, known)
+                raise NotFoundError(f"there is no document {target}", hint=hint)
             chunks = snapshot.excerpts_of([document.document], Scope())
     return document, _text_of(document.document, chunks)
 

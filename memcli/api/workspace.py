@@ -134,9 +134,8 @@ class Workspace:
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
         self._reranker: SharedReranker | None = None
-        self.accesses_at: int | None = (
-            None  # how many of the uses in `api.usage_counts` count; None: all
-        )
+        # How many of the uses in `api.usage_counts` count; None: all.
+        self.accesses_at: int | None = None
         # Why the index of this machine answers instead of an unreachable one.
         self.fallback_reason: Reason | None = None
         # Repairs of a damaged index, which the next answer reports.
@@ -255,9 +254,8 @@ class Workspace:
             shared=self._shared,
         )
 
-        def shares(settings: tuple[str, ...]) -> bool:
-            names = [name for name in self.config.values if name.startswith(settings)]
-            return all(made.config(name) == self.config(name) for name in names)
+        def shares(names: tuple[str, ...]) -> bool:
+            return encoder_settings(made.config, names) == encoder_settings(self.config, names)
 
         if shares(ENCODER_SETTINGS):
             made._query_encoder = self.query_encoder
@@ -331,17 +329,12 @@ class Workspace:
         """Return the cache folder of this workspace."""
         return settings.folder_of(self.config.workspace, self.environ)
 
-    @property
-    def calibration_file(self) -> str:
-        """Return the path of the constants that the user has fitted."""
-        return settings.calibration_file(self.environ)
-
     def calibrations(self) -> Mapping[str, Calibration]:
         """Read the constants that the user fitted, by fingerprint; ConfigError for anything else.
 
         It reads them again for each question.
         """
-        path = self.calibration_file
+        path = settings.calibration_file(self.environ)
         if not os.path.exists(path):
             return {}
         from memcli.config.calibration import read
@@ -385,24 +378,14 @@ class Workspace:
         known = (field for field in fields if f"{name}.{field}" in BY_NAME)
         return {field: self.config(f"{name}.{field}") for field in known}
 
-    def open_encoder(
-        self,
-        sleep: Callable[[float], None] | None = None,
-        *,
-        threads: int | None = None,
-        index: IndexModel | None = None,
-    ) -> OpenedEncoder:
+    def open_encoder(self, index: IndexModel | None = None) -> OpenedEncoder:
         """Open a configured encoder, or return why none can be used.
 
-        `sleep` replaces the clock's, if a server asks to wait. `threads` replaces
-        `embedding.threads`. The files of the model that made the index are not checked again.
+        The files of the model that made the index are not checked again.
         """
         from memcli.embedding.registry import NOTHING, open_encoder
 
-        choice = self.encoders()
-        if threads is not None:
-            choice = choice._replace(threads=threads)
-        return open_encoder(choice, sleep=sleep or self.clock.sleep, remembered=index or NOTHING)
+        return open_encoder(self.encoders(), sleep=self.clock.sleep, remembered=index or NOTHING)
 
     def open_encoder_of(self, index: IndexModel) -> OpenedEncoder:
         """Open the encoder that has made an index, for a few texts and without waiting."""
@@ -413,13 +396,14 @@ class Workspace:
 
         if self._shared is None:
             return opened()
-        return self._shared((encoder_settings(self.config), index), opened)
+        return self._shared((repr(encoder_settings(self.config)), index), opened)
 
 
-def encoder_settings(config: settings.Config) -> str:
-    """Return the settings that decide how an encoder is opened, as text."""
-    values = config.values.items()
-    return repr([(name, v.value) for name, v in values if name.startswith(ENCODER_SETTINGS)])
+def encoder_settings(
+    config: settings.Config, names: tuple[str, ...] = ENCODER_SETTINGS
+) -> list[tuple[str, Any]]:
+    """Return the settings that decide how an encoder is opened: those with these beginnings."""
+    return [(name, v.value) for name, v in config.values.items() if name.startswith(names)]
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial, wraps
 
@@ -31,6 +31,7 @@ from memcli.errors import (
     BusyError,
     DamagedError,
     IndexMissingError,
+    MemcliError,
     NotFoundError,
     Reason,
     StoreError,
@@ -136,13 +137,12 @@ class NamedWorkspace(Record):
     name: str
     folder: str
     workspace: Workspace | None  # None: it cannot be opened
-    reason: Reason | None = None  # why it cannot be opened
+    reason: Reason = Reason("not-found", "it cannot be opened")
 
     def require(self) -> Workspace:
         """Return the workspace, or raise the error that says why it cannot be opened."""
         if self.workspace is None:
-            reason = self.reason or Reason("not-found", "it cannot be opened")
-            raise error_of(reason._replace(text=f"{self.name}: {reason.text}"))
+            raise error_of(self.reason._replace(text=f"{self.name}: {self.reason.text}"))
         return self.workspace
 
 
@@ -320,18 +320,25 @@ class Workspaces:
         failed = {s.name: s.reason for s in freshness.workspaces if s.state == FAILED and s.reason}
         return (self._without(failed) if failed else None) or self
 
-    def _with_local(self, names: Sequence[str], error: StoreError) -> Workspaces | None:
+    def _with_local(self, names: Sequence[str], error: MemcliError) -> Workspaces | None:
         """Let the indexes of this machine answer for some workspaces; None if there is none."""
-        local = {
-            each.name: each.workspace.with_local_index(error)
-            for each in self.members
-            if each.workspace and each.name in names
-        }
+        if not isinstance(error, StoreError):
+            return None
+        local = {name: each.with_local_index(error) for name, each in self._named(names)}
         if not any(local.values()):
             return None
+        if not self.members:
+            return Workspaces(local[""] or self.lead)
         return self._joined(
             [m._replace(workspace=local.get(m.name) or m.workspace) for m in self.members]
         )
+
+    def _named(self, names: Sequence[str]) -> list[tuple[str, Workspace]]:
+        """Return the open workspaces with these names; one alone has the name ""."""
+        if not self.members:
+            return [("", self.lead)]
+        there = ((each.name, each.workspace) for each in self.members)
+        return [(name, workspace) for name, workspace in there if workspace and name in names]
 
     def _without(self, failed: Mapping[str, Reason]) -> Workspaces | None:
         """Leave out some workspaces, with the reasons; None if no other can answer."""
@@ -355,36 +362,53 @@ class Workspaces:
         return made
 
     def with_fallback(self, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
-        """Answer a question; if one of several workspaces fails, the others answer.
+        """Answer a question; if an index fails, another one or the other workspaces answer.
 
         If the server of an index becomes unreachable, it asks once more, perhaps another configured
         server. If none answers, it asks the local index of the same files. With `mends`, it builds
         a damaged index again.
         """
-        if self.members:
-            with ExitStack() as opened:
-                return _of_the_rest(self, make, opened, mends=mends)
+        current, may_ask_again = self, True
+        rebuilt: set[str] = set()
+        cause: MemcliError | None = None
         try:
-            return make(self)
-        except StoreError as error:
-            if isinstance(error, DamagedError) and mends and self.lead.start_over(error):
-                return make(self)
-            return self._ask_again(make, error)
+            while True:
+                try:
+                    return make(current)
+                except IndexMissingError:
+                    if cause is None or current is self or self.members:
+                        raise
+                    raise cause from None  # do not build it now: only the server is missing
+                except Exception as error:
+                    names, cause = current._failure(error)
+                if may_ask_again and isinstance(cause, AwayError) and cause.was_there:
+                    may_ask_again = False
+                    continue
+                if mends and isinstance(cause, DamagedError) and not rebuilt.issuperset(names):
+                    rebuilt.update(names)
+                    if all(each.start_over(cause) for _, each in current._named(names)):
+                        continue
+                others = current._with_local(names, cause)
+                others = others or current._without(dict.fromkeys(names, cause.reason))
+                if others is None:
+                    raise cause
+                current = others
+        finally:
+            for each in current.opened:
+                if each.fallback_reason:
+                    each.store.close()
 
-    def _ask_again(self, make: Callable[[Workspaces], Made], error: StoreError) -> Made:
-        if isinstance(error, AwayError) and error.was_there:
-            try:
-                return make(self)
-            except AwayError as again:
-                error = again
-        local = self.lead.with_local_index(error)
-        if local is None:
+    def _failure(self, error: Exception) -> tuple[Sequence[str], MemcliError]:
+        """Return the names of the workspaces whose index failed, and why; raise other errors."""
+        if not self.members:
+            if isinstance(error, StoreError):
+                return [""], error
             raise error
-        with closing(local.store):
-            try:
-                return make(Workspaces(local))
-            except IndexMissingError:  # do not build it now: only the server is missing
-                raise error from None
+        from memcli.store.qualified_names import FailedStoreError
+
+        if isinstance(error, FailedStoreError):
+            return error.names, error.cause
+        raise error
 
     @contextmanager
     def showing(self, progress: Progress) -> Iterator[None]:
@@ -429,45 +453,6 @@ def has_fallback(
         return workspaces.with_fallback(lambda each: make(each, *others, **named), mends=mends)
 
     return answer
-
-
-def _of_the_rest(
-    workspaces: Workspaces, make: Callable[[Workspaces], Made], opened: ExitStack, *, mends: bool
-) -> Made:
-    """Answer a question from the workspaces that can; the freshness names the others.
-
-    `opened` closes the indexes of this machine that answer instead of a server.
-    """
-    from memcli.store.qualified_names import FailedStoreError
-
-    was_asked_again = False
-    rebuilt: set[str] = set()
-    while True:
-        try:
-            return make(workspaces)
-        except FailedStoreError as error:
-            names, cause = error.names, error.cause
-        if isinstance(cause, AwayError) and cause.was_there and not was_asked_again:
-            was_asked_again = True  # another configured server may answer
-            continue
-        if mends and isinstance(cause, DamagedError) and not rebuilt.issuperset(names):
-            rebuilt.update(names)
-            if _start_over(workspaces, names, cause):
-                continue
-        others = workspaces._with_local(names, cause) if isinstance(cause, StoreError) else None
-        for each in others.opened if others else ():
-            if each.fallback_reason:
-                opened.callback(each.store.close)
-        others = others or workspaces._without(dict.fromkeys(names, cause.reason))
-        if others is None:
-            raise cause
-        workspaces = others
-
-
-def _start_over(workspaces: Workspaces, names: Sequence[str], error: DamagedError) -> bool:
-    """Build the damaged indexes of some workspaces again; False if one stays damaged."""
-    damaged = [each.workspace for each in workspaces.members if each.name in names]
-    return all(each is not None and each.start_over(error) for each in damaged)
 
 
 def join_workspaces(

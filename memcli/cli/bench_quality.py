@@ -93,7 +93,7 @@ def bring_up_to_date(command: CommandContext, *, silent: bool) -> dict[str, int]
     job = Job(texts=texts)
     with Progress(terminal, command.memory.clock.monotonic) as progress:
         vectors = Vectors(command.workspace, progress.update)
-        done = sync(command.workspace, job, vectors, on_progress=progress.update)
+        done = sync(command.workspace, job, vectors)
     report = done.report
     for notice in done.notices:
         terminal.warn(notice)

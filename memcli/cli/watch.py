@@ -15,12 +15,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memcli.api.sync import Job, RunResult, Vectors, embed_next, files_of, sync
-from memcli.api.workspace import ENCODER_SETTINGS, local
+from memcli.api.workspace import ENCODER_SETTINGS, encoder_settings, local
 from memcli.cli.command_context import CommandContext
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.terminal import Terminal
-from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
+from memcli.config.settings import WORKSPACE_FILE, user_file
 from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import AwayError, BusyError, ExitCode, MemcliError, NotFoundError, Reason
 from memcli.indexing import watcher
@@ -42,9 +42,7 @@ NAP_SECONDS = 0.5
 SERVER_SECONDS = 60.0
 # Texts that a run embeds before it looks for changes: a second or two with the bundled model.
 MOST_TEXTS = 128
-ENCODER_KEYS = (
-    *(name for name in BY_NAME if name.startswith(ENCODER_SETTINGS)), "watch.threads",
-)  # fmt: skip
+OF_VECTORS = (*ENCODER_SETTINGS, "watch.threads")  # settings
 Message = tuple[float, str | None]  # time, and `source:path`; None: anything may have changed
 
 
@@ -193,13 +191,7 @@ class _Session:
             if notice:
                 self.log.notice(notice)
             with self.drawing():
-                done = sync(
-                    self.command.workspace,
-                    self.job,
-                    self.vectors,
-                    sleep=self.wait_for_lock,
-                    on_progress=self.tick,
-                )
+                done = sync(self.command.workspace, self.job, self.vectors)
         except (BrokenPipeError, Stopped):
             raise
         except Exception as error:  # a failed run must not end the watcher; `fail` reports it
@@ -220,7 +212,9 @@ class _Session:
             )
         before, workspace = self.command, self.reload().workspace.having(store=self.store)
         self.command = before.of(workspace)
-        if any(before.config(key) != self.command.config(key) for key in ENCODER_KEYS):
+        if encoder_settings(before.config, OF_VECTORS) != encoder_settings(
+            self.command.config, OF_VECTORS
+        ):
             self.vectors = self.new_vectors()
 
     def succeed(self, reason: str, done: RunResult, seconds: float) -> None:
@@ -249,9 +243,7 @@ class _Session:
             self.embedding_since, self.embedded = self.clock(), self.vectors.made
         try:
             with self.drawing():
-                pending = embed_next(
-                    self.command.workspace, self.job, self.vectors, sleep=self.wait_for_lock
-                )
+                pending = embed_next(self.command.workspace, self.job, self.vectors)
         except (BrokenPipeError, Stopped):
             raise
         except Exception as error:  # as above: the next run makes the missing vectors
@@ -282,24 +274,20 @@ class _Session:
             self.beat()
 
     def new_vectors(self) -> Vectors:
-        """Make the vectors for the current settings; wait for a server in small steps."""
+        """Make the vectors for the current settings; wait in small steps."""
         return Vectors(
             self.command.workspace,
             self.tick,
-            sleep=self.wait_for_server,
+            sleep=self.wait,
             threads=self.command.config("watch.threads"),
         )
 
-    def wait_for_server(self, seconds: float) -> None:
-        """Wait as long as a server asks, unless a signal asks to stop."""
+    def wait(self, seconds: float) -> None:
+        """Wait for a server or a writer, unless a signal asks to stop."""
         until = self.clock() + seconds
         while (left := until - self.clock()) > 0:
             self.stop.check()
             self.sleep(min(left, NAP_SECONDS))
-
-    def wait_for_lock(self, seconds: float) -> None:
-        self.stop.check()
-        self.sleep(seconds)
 
     def beat(self) -> None:
         """Write the record that `status` shows."""

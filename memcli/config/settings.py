@@ -137,15 +137,15 @@ def load(
         soft=tuple(values["files.soft"].value),
         memory_alone=values["files.scope"].value == "memory" or is_everything(workspace, home),
     )
-    own_sources = (default._replace(kinds=BUILT_IN_KINDS, is_automatic=not by),)
-    sources: tuple[Source, ...] = own_sources
+    default = default._replace(kinds=BUILT_IN_KINDS, is_automatic=not by)
+    sources: tuple[Source, ...] = (default,)
     passed: tuple[Reason, ...] = ()
     names, origin = values["files.agent_memories"]
     if blocks or names or not by:
         from memcli.config.agent_memories import gather
 
         around = Environment(workspace, home, environ)
-        sources, passed = gather(*own_sources, blocks, names, around, origin=origin, every=not by)
+        sources, passed = gather(default, blocks, names, around, origin=origin, every=not by)
     return Config(workspace, values, sources, by, passed)
 
 

@@ -35,12 +35,15 @@ class SideState(Record):
 class SideIndex:
     """The index of one state."""
 
-    def __init__(self, local: str, key: str, now_ns: Callable[[], int]) -> None:
-        """Take the path of the index of the workspace, and the name of the state."""
+    def __init__(self, local: str, key: str, now_ns: Callable[[], int], shared: str) -> None:
+        """Take the path of the index of the workspace, and the name of the state.
+
+        `shared` is the file of the vectors that several indexes share.
+        """
         self._all = local + FOLDER_SUFFIX
         self._folder = os.path.join(self._all, key)
         self._path, self._now_ns = os.path.join(self._folder, INDEX_FILE), now_ns
-        self.store = store_at(self._path, now_ns)
+        self.store = store_at(self._path, now_ns, shared=shared)
 
     def made(self) -> SideState | None:
         """Read the record of the index; None if it is not complete."""

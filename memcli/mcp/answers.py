@@ -15,7 +15,7 @@ from itertools import accumulate
 from memcli.api.ask import SearchResult
 from memcli.api.listing import MOST_LISTED, counted
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.errors import MemcliError, Reason
+from memcli.errors import Reason
 from memcli.indexing.freshness import Freshness
 from memcli.language.tokens import estimate
 from memcli.record import Record
@@ -59,7 +59,7 @@ class ToolResult(Record):
     record: Callable[[], dict[str, Any]]
 
 
-def _sentence(reason: Reason) -> str:
+def sentence(reason: Reason) -> str:
     """Return the reason and the tool that helps; the caller of a tool has no shell."""
     return reasons.sentence(reason._replace(hint=_hint_for_tools(reason.hint)))
 
@@ -106,7 +106,7 @@ def headline(match: str | None, comparison: Freshness) -> list[str]:
         state = f"{state}, without {files}"
     first = f"match: {match}; index: {state}" if match else f"index: {state}"
     parts = [comparison.reason] if comparison.reason else []
-    return [first, *(visible_line(_sentence(each)) for each in (*parts, *comparison.notices))]
+    return [first, *(visible_line(sentence(each)) for each in (*parts, *comparison.notices))]
 
 
 def of_context(assembly: Assembly, *, embeds: bool) -> list[str]:
@@ -136,7 +136,7 @@ def of_search(
     if not answer.passages:
         remarks.append(_NOTHING)
         why = result.empty_reason or answer.match_reason
-        remarks += [_sentence(why)] if why and why != LOW and why.text else []
+        remarks += [sentence(why)] if why and why != LOW and why.text else []
     elif not shown_passages:
         remarks.append(_NO_ROOM)
     else:
@@ -154,7 +154,7 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
         far = f"{semantic.embedded:,} of {semantic.total:,}"
         remarks.append(f"keywords only: semantic search is being prepared: {far}")
     elif not semantic.ran and semantic.reason is not None and semantic.reason != MODE_IS_KEYWORD:
-        remarks.append(f"keywords only: {_sentence(semantic.reason)}")
+        remarks.append(f"keywords only: {sentence(semantic.reason)}")
     elif missing := missing_vectors(semantic):
         remarks.append(missing.text)
     if repaired := [each for each in answer.repaired if each.is_another_word]:
@@ -204,7 +204,7 @@ def _doubt(answer: Answer) -> list[str]:
     if not text and answer.match_reason in (APART, ONE_LETTER):
         text = answer.match_reason.text
     if not text and answer.uncalibrated and answer.match == "weak":
-        text = _sentence(answer.uncalibrated)
+        text = sentence(answer.uncalibrated)
     return [*filter(None, (text, reasons.absent(answer)))]
 
 
@@ -255,7 +255,7 @@ def quoted(title: str, text: str) -> str:
 def of_documents(listed: ListedDocuments, budget: int) -> str:
     """List documents, newest first, as far as the budget goes; then name one for all of them."""
     lines = headline(None, listed.freshness)
-    lines += [_sentence(listed.empty_reason)] if listed.empty_reason else []
+    lines += [sentence(listed.empty_reason)] if listed.empty_reason else []
     rows = [" | ".join(visible_line(cell) for cell in row if cell) for row in _rows(listed)]
     costs = [*accumulate(estimate(each) + 1 for each in (*lines, *rows))][len(lines) :]
     fitting = bisect_right(costs, budget)
@@ -330,8 +330,3 @@ def of_forgotten(done: UndoResult) -> str:
     """Write which note was removed, or why it stays."""
     lines = visible_line(f"{done.path}:{lines_of(done.start_line, done.end_line)}")
     return f"not removed: {lines}: {done.reason}\n" if done.reason else f"removed: {lines}\n"
-
-
-def of_error(error: MemcliError) -> str:
-    """Write an error with its hint, as the command line does."""
-    return _sentence(error.reason)

@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache, partial
 
 from memcli.api.ask import WITHOUT_BOUND, SearchResult, ask
@@ -38,11 +38,7 @@ if TYPE_CHECKING:
 
 MOST_TOKENS = 8000  # per call
 HEADLINE_TOKENS = 14  # of the first line of a context
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
-# Citations as web pages write them: a.md#L3-L9, a.md:L3-L9, a.md#L3.
-_AS_LINES = re.compile(r"[:#]L([0-9]+)-L?([0-9]+)$")
-_AS_LINE = re.compile(r"[:#]L([0-9]+)$")
 # Several places below one heading, as answers cite them, and a link.
 _AS_PLACES = re.compile(r":[0-9]+(?:-[0-9]+)?(?:, ?[0-9]+(?:-[0-9]+)?)+$")
 _AS_LINK = re.compile(r"\[[^\]]*\]\(([^)]+)\)")
@@ -308,7 +304,6 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
         return get(memory, arguments["path"], first=first, count=count)
     except NotFoundError as error:
         plain = _AS_LINK.sub(r"\1", arguments["path"]).strip(_AROUND)
-        plain = _AS_LINE.sub(r":\1", _AS_LINES.sub(r":\1-\2", plain))
         plain = _AS_PLACES.sub(_from_first_to_last, plain)
         with suppress(NotFoundError):
             return get(memory, plain, first=first, count=count)
@@ -468,7 +463,7 @@ def _changed_at(memory: Workspaces, lines: Lines) -> str:
     """Return the second of a document's last change, in UTC."""
     root = next(each.root for each in memory.config.sources if each.name == lines.source)
     changed = os.stat(os.path.join(root, lines.path)).st_mtime_ns // 10**9
-    return (EPOCH + timedelta(seconds=changed)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(changed, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 CALLS = {

@@ -8,8 +8,7 @@ files. A process that ends in the middle loses one batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import Event, Lock, Thread
 
 from memcli.api.memory import Memory
@@ -92,30 +91,22 @@ class Preparation:
             self.ended.set()
 
     def _ask(self) -> None:
-        """Ask a first question; a later call reports whatever fails here."""
-        try:
-            with self._watched():
-                Memory(self.memory).search(_ANY_QUESTION, limit=1)
-        except Exception as error:  # in a thread: the call that waits raises it
-            self.error = error
-            self.has_failed = True
-        finally:
-            self.is_readable.set()
-
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
-        """Keep `progress` while a memory, or several, are brought up to date."""
+        """Ask a first question, and keep its `progress`; a later call reports what fails here."""
         counts: dict[str, tuple[int, int]] = {}
 
         def note(stage: str, done: int, total: int) -> None:
             counts[stage] = done, total
             self.progress = IndexProgress(stage, *map(sum, zip(*counts.values(), strict=True)))
 
-        with self.memory.showing(note):
-            try:
-                yield
-            finally:
-                self.progress = None
+        try:
+            with self.memory.showing(note):
+                Memory(self.memory).search(_ANY_QUESTION, limit=1)
+        except Exception as error:  # in a thread: the call that waits raises it
+            self.error = error
+            self.has_failed = True
+        finally:
+            self.progress = None
+            self.is_readable.set()
 
     def _embed(self, member: Workspace, *, brings_in: bool) -> None:
         """Bring a workspace up to date and embed its texts, as far as its settings allow that."""
@@ -125,10 +116,10 @@ class Preparation:
         vectors = Vectors(member, sleep=self._sleep, threads=config("watch.threads"))
         job = Job(wait_seconds=PAUSE_SECONDS, texts=TEXTS)
         if brings_in:
-            self._patiently(lambda: sync(member, job._replace(texts=0), vectors, sleep=self._sleep))
+            self._patiently(lambda: sync(member, job._replace(texts=0), vectors))
         if not _may_embed(member):
             return
-        while self._patiently(lambda: embed_next(member, job, vectors, sleep=self._sleep)):
+        while self._patiently(lambda: embed_next(member, job, vectors)):
             self._sleep(PAUSE_SECONDS)
         self.has_failed = self.has_failed or not vectors.can_embed
 

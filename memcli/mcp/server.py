@@ -124,7 +124,9 @@ class MemoryServer:
             values = definitions.read(tool.name, tool.arguments, params.arguments or {})
             answer = await self._answer(calls.CALLS[tool.name], values, context)
         except MemcliError as error:
-            return types.CallToolResult(content=[_text(answers.of_error(error))], is_error=True)
+            return types.CallToolResult(
+                content=[_text(answers.sentence(error.reason))], is_error=True
+            )
         except OSError as error:
             what = f"{error.filename or tool.name}: {error.strerror or error}"
             return types.CallToolResult(content=[_text(what)], is_error=True)
@@ -218,7 +220,7 @@ class MemoryServer:
             answer = await self._answer(call, values, context)
         except MemcliError as error:
             data = {"uri": params.uri}
-            raise MCPError(types.INVALID_PARAMS, answers.of_error(error), data) from None
+            raise MCPError(types.INVALID_PARAMS, answers.sentence(error.reason), data) from None
         meta = answer.record() if call is calls.read_document else None
         text = types.TextResourceContents(
             uri=params.uri, mime_type=_MARKDOWN, text=_clean(answer.text), _meta=meta
@@ -241,7 +243,7 @@ class MemoryServer:
             values = {"query": None, "budget": None, **values}
             answer = await self._answer(calls.call_context, values, context)
         except MemcliError as error:
-            raise MCPError(types.INVALID_PARAMS, answers.of_error(error)) from None
+            raise MCPError(types.INVALID_PARAMS, answers.sentence(error.reason)) from None
         query = values["query"]
         text = f"{query}\n\n{answer.text}" if query else answer.text
         return types.GetPromptResult(

@@ -11,7 +11,7 @@ from threading import Event, Lock
 from memcli.api.ask import WITHOUT_BOUND
 from memcli.api.workspace import Workspace
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import BusyError, NotFoundError, Reason, UsageError
+from memcli.errors import BusyError, NotFoundError, UsageError
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units, with_speaker
 from memcli.mcp.preparation import IndexProgress, Preparation
@@ -144,8 +144,7 @@ class SharedMemory:
             return memory.lead
         name, folder, workspace, why_not = memory.members[0]
         if workspace is None:
-            reason = why_not or Reason("not-found", "it cannot be opened")
-            raise NotFoundError(f"{name} ({folder}): {reason.text}", hint=reason.hint)
+            raise NotFoundError(f"{name} ({folder}): {why_not.text}", hint=why_not.hint)
         if workspace.has_files and not os.path.isdir(folder):
             text = f"the folder of the workspace no longer exists: {folder}"
             raise NotFoundError(text, hint="put it back, then the same call")

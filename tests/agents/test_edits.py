@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.agents import UnfitError, edits
-from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, AddedEntry, AgentEntry
-from memcli.agents.json_edit import Slot
+from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, AgentEntry
+from memcli.agents.json_edit import AddedSpace, Slot
 from memcli.agents.json_read import content_of, read
 
 SERVER = '{"type": "stdio", "command": "/opt/a b/memcli", "args": ["mcp"]}'
@@ -71,26 +71,34 @@ def files(draw: st.DrawFn) -> str:
     return mark + draw(SPACES) + draw(documents()) + draw(SPACES)
 
 
-def put_all(text: str, entries: list[AgentEntry]) -> tuple[str, list[AddedEntry]]:
+Added = tuple[AgentEntry, AddedSpace]
+
+
+def added(text: str | None, entry: AgentEntry) -> tuple[str, Added]:
+    made, space = edits.put(text, entry)
+    return made, (entry, space)
+
+
+def put_all(text: str, entries: list[AgentEntry]) -> tuple[str, list[Added]]:
     puts = []
     for entry in entries:
         assert edits.entry_state(text, entry) == "absent"
-        text, put = edits.put(text, entry)
+        text, put = added(text, entry)
         assert edits.entry_state(text, entry) == "same"
         puts.append(put)
     return text, puts
 
 
-def take(text: str, put: AddedEntry) -> str:
-    left = edits.take(text, put)
+def take(text: str, put: Added) -> str:
+    left = edits.take(text, *put)
     assert left is not None
     return left
 
 
-def take_all(text: str, puts: list[AddedEntry]) -> str:
+def take_all(text: str, puts: list[Added]) -> str:
     for put in reversed(puts):
         text = take(text, put)
-        assert edits.entry_state(text, put.entry) == "absent"
+        assert edits.entry_state(text, put[0]) == "absent"
     return text
 
 
@@ -125,7 +133,7 @@ def test_a_strict_file_stays_strict(text: str) -> None:
 @given(files(), st.sampled_from(["before", "behind", "around"]))
 def test_edits_around_an_entry_stay(text: str, where: str) -> None:
     try:
-        made, put = edits.put(text, MEMBER)
+        made, put = added(text, MEMBER)
     except UnfitError:
         return
     servers = next(c for c in read(made, is_json5=False).children if c.key == "mcpServers")
@@ -167,7 +175,7 @@ LAYOUTS = [
 
 @pytest.mark.parametrize(("before", "after"), LAYOUTS)
 def test_an_entry_keeps_to_the_layout(before: str, after: str) -> None:
-    made, put = edits.put(before, MEMBER._replace(text="[1]"))
+    made, put = added(before, MEMBER._replace(text="[1]"))
     assert made == after
     assert take(made, put) == before
 
@@ -177,9 +185,9 @@ def test_an_indent_as_wide_as_a_file_is_not_repeated_on_every_line(text: str) ->
     wide = " " * 100_000
     before = wide + text.replace("@", wide)
     for entry in (MEMBER, item("Stop")):
-        after, put = edits.put(before, entry)
+        after, put = added(before, entry)
         assert len(after) < len(before) + 2000
-        assert edits.take(after, put) == before
+        assert edits.take(after, *put) == before
 
 
 def test_an_entry_of_json5_keeps_what_json5_allows() -> None:
@@ -190,7 +198,7 @@ def test_an_entry_of_json5_keeps_what_json5_allows() -> None:
     entry = AgentEntry(JSON5, Slot(("mcp", "servers", "memcli")), SERVER)
     with pytest.raises(UnfitError, match="is not JSON at line 3"):
         edits.put(text, entry._replace(format=JSON))
-    made, put = edits.put(text, entry)
+    made, put = added(text, entry)
     assert made.startswith(text[: text.index("    },\n  },")])
     assert made.endswith("      },\n    },\n  },\n}\n")
     assert take(made, put) == text
@@ -217,7 +225,7 @@ def test_what_is_put_into_toml_and_taken_out_leaves_every_byte(
         with pytest.raises(UnfitError, match="is not TOML"):
             edits.put(text, TABLE)
         return
-    made, put = edits.put(text, TABLE)
+    made, put = added(text, TABLE)
     assert made.startswith(text)
     assert edits.entry_state(made, TABLE) == "same"
     assert take(made, put) == text
@@ -230,7 +238,7 @@ def test_what_is_put_into_toml_and_taken_out_leaves_every_byte(
 
 @given(st.text(alphabet="ab \n\r#`é", max_size=40))
 def test_what_is_put_into_markdown_and_taken_out_leaves_every_byte(text: str) -> None:
-    made, put = edits.put(text, BLOCK)
+    made, put = added(text, BLOCK)
     assert made.startswith(text)
     assert take(made, put) == text
     left = take(made + "More.\n", put)
@@ -266,11 +274,11 @@ def test_what_does_not_fit_is_refused(entry: AgentEntry, text: str, why: str) ->
 
 @pytest.mark.parametrize("entry", [MEMBER, item("Stop"), TABLE, BLOCK], ids=lambda e: e.format)
 def test_what_was_edited_is_not_taken_out(entry: AgentEntry) -> None:
-    made, put = edits.put("", entry)
+    made, put = added("", entry)
     for old, new in (("/opt", "/usr"), ("Before", "After")):
         made = made.replace(old, new)
     with pytest.raises(UnfitError):
-        edits.take(made, put)
+        edits.take(made, *put)
 
 
 @pytest.mark.parametrize("text", [None, "", " \n"])
@@ -278,7 +286,7 @@ def test_what_was_edited_is_not_taken_out(entry: AgentEntry) -> None:
 def test_where_there_was_nothing_an_empty_object_is_left(
     text: str | None, entry: AgentEntry
 ) -> None:
-    made, put = edits.put(text, entry)
+    made, put = added(text, entry)
     assert edits.is_bare(take(made, put), entry)
 
 

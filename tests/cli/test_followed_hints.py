@@ -184,7 +184,7 @@ INSTEAD = {
     "context *": "memcli context",
     "search *": 'memcli search "some words"',
     "search pool --interactive": "memcli search pool -f vimgrep",
-    "search 'a pool' 'a log' --open": 'memcli search "one question"',
+    "search 'a pool' 'a b' --why-not memory/2025-01-01.md": "memcli search 'a pool' --why-not .*",
     "search pool --since yesteryear": "memcli help query-syntax",
     "search pool --on 2025 --since 2025": "memcli search --help",
     "search '$HOME; pool' --budget 0": "memcli search '\\$HOME; pool' --budget 800",

@@ -312,7 +312,14 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert out == printed("search", "billing owns it")[0]
     assert "The arguments are one question." in err
     assert "arguments" not in printed("search", "billing", "owns")[1]
-    assert "takes one question, not 2" in printed(*both, "--trace", "x.json", code=2)[1]
+    out, err = printed(*both, "--trace", "{x}.json", code=2)
+    assert "takes one question, not 2" in err
+    assert f"Try: memcli search '{both[1]}' --mode keyword --trace '{{x}}.json'" in err
+    assert out == ""
+    lists = printed(*both, "--list", "--path", "memory/2026-03-01.md")[0]
+    assert [line.partition("  ")[0] for line in lists.splitlines() if line.startswith("#")] == [
+        f"# {question}" for question in both[1:3]
+    ]
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 
 

@@ -19,7 +19,7 @@ from memcli.embedding.models import Calibration
 from memcli.errors import BudgetError, Reason, UsageError
 from memcli.language.tokens import estimate
 from memcli.mcp import definitions
-from memcli.mcp.answers import doubting, of_error, passages_text
+from memcli.mcp.answers import doubting, passages_text, sentence
 from memcli.mcp.calls import Cursor, StoppedError, call_context, call_get, call_search
 from memcli.mcp.definitions import CONTEXT, GET, SEARCH
 from memcli.mcp.shared_memory import SharedMemory
@@ -196,7 +196,7 @@ def test_a_small_context_leaves_out_the_newest_entries_and_is_right_about_its_bu
     with closing(held.opened()):
         with pytest.raises(BudgetError, match="the files marked always take") as caught:
             context(held, definitions.LEAST_BUDGET)
-        needed = re.search(r'budget "(\d+)"', of_error(caught.value))
+        needed = re.search(r'budget "(\d+)"', sentence(caught.value.reason))
         assert needed is not None
         assert "No deploys" in context(held, int(needed[1]))
 
@@ -265,7 +265,7 @@ def test_citations_are_read_as_models_write_them(clocked: Clocked, path: str) ->
 )  # fmt: skip
 def test_errors_name_tools_and_no_commands(hint: str, told: str) -> None:
     end = f". Try: {told}" if told else ""
-    assert of_error(UsageError("it failed", hint=hint)) == f"it failed{end}"
+    assert sentence(UsageError("it failed", hint=hint).reason) == f"it failed{end}"
 
 
 def test_a_page_ends_before_what_a_model_cannot_take(tmp_path: Path) -> None:

@@ -224,21 +224,13 @@ def run_export(options: Options) -> int:
     for part in PARTS:
         if places := [place for scope in SCOPES if (place := agent.place(part, scope))]:
             names = ", of a project ".join(place.shown for place in places)
-            _print(names, _text(agent, places[0], started))
+            _print(names, edits.file_of(entries(agent, places[0], started)))
     if agent.name in plugin.FOR:
         what = "all but the last" if agent.name == "claude-code" else "hooks and the skill"
         sys.stdout.write(f"Or {what} as a plugin ({_line(agent, 'FOLDER')}):\n\n")
         for path, text in plugin.plugin(agent, started, __version__).items():
             _print(path, text)
     return ExitCode.OK
-
-
-def _text(agent: Agent, place: PartPlace, started: Launcher) -> str:
-    """Return a file that contains only a part of memcli."""
-    text = None
-    for entry in entries(agent, place, started):
-        text, _ = edits.put(text, entry)
-    return text or ""
 
 
 def _print(name: str, text: str) -> None:

@@ -23,6 +23,7 @@ from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import FILES, STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.cli.search_output import say_freshness
 from memcli.cli.terminal import Terminal
+from memcli.config.settings import calibration_file
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.search.options import options_of
@@ -339,7 +340,7 @@ def run_calibrate(options: Options) -> int:
             f" and {calibration.LEAST} are needed",
             hint="memcli bench quality --help" if judged else "memcli bench init",
         )
-    path = command.workspace.calibration_file
+    path = calibration_file(command.memory.environ)
     if fingerprint and fitted.constants.cosine < calibration.LEAST_SLOPE:
         raise UsageError(
             f"{name} is too one-sided to fit: right and wrong answers have the same cosines",

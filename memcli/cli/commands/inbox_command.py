@@ -33,7 +33,7 @@ def run(options: Options) -> int:
         raise UsageError(f"line {number} is to be kept and dropped", hint="memcli inbox")
     # The last lines first, so that the other lines do not move.
     for each in sorted((*to_keep, *dropped), key=lambda entry: -entry.number):
-        settle(command.workspace, [each], keep=each in to_keep, now=command.moment)
+        settle(command.workspace, each, keep=each in to_keep, now=command.moment)
     left = [each for each in entries if each not in to_keep and each not in dropped]
     if options.json:
         record = {

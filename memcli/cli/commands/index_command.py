@@ -137,7 +137,7 @@ def _index(options: Options, command: CommandContext) -> tuple[dict[str, Any], i
 
         vectors = Vectors(command.workspace, update)
         job = Job(options.full, options.prune, options.wait, texts=0 if options.prune else None)
-        done = sync(command.workspace, job, vectors, on_progress=update)
+        done = sync(command.workspace, job, vectors)
     if command.terminal.verbose:
         command.terminal.say(watch.line())
     record = write(done, vectors.opened, command, as_json=options.json)

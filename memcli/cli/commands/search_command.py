@@ -304,8 +304,11 @@ def _say_options_inside(words: Sequence[str], command: CommandContext) -> None:
 
 def _check_several(options: Options, shape: Shape) -> None:
     """Raise UsageError for options that are for one question only."""
+    from shlex import join  # people paste hints
+
     text = f"{{}} takes one question, not {len(options.query)}"
-    one = 'memcli search "one question"'
+    own = words_of(options, [row for row in OPTIONS if row not in rows.SEVERAL])
+    one = join(["memcli", "search", options.query[0], *own]).replace("{", "{{").replace("}", "}}")
     refuse(options, ("open", "interactive", "why_not", "trace"), text, one)
     if shape.form not in ("text", "json"):
         raise UsageError(

@@ -6,6 +6,7 @@ from memcli.api import shared
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.errors import ExitCode, UsageError
+from memcli.store.open import address_of
 
 ABOUT = "Share an index between machines on PostgreSQL."
 USUAL = "status"
@@ -13,17 +14,22 @@ NAME = CommandArgument("name", "NAME", "Its name there, such as ops or team/ops.
 
 
 def tell(
-    options: Options, command: CommandContext, text: str, store: str,
+    options: Options, command: CommandContext, text: str,
     *, changed: bool = True, name: str | None = None,
 ) -> int:  # fmt: skip
     """Print one line, or write `memcli.store/1`."""
     if options.json:
-        record = {"schema": "memcli.store/1", "store": store, "changed": changed, "name": name,
-                  "workspace": command.config.workspace}  # fmt: skip
+        record = {"schema": "memcli.store/1", "store": _store(command), "changed": changed,
+                  "name": name, "workspace": command.config.workspace}  # fmt: skip
         command.terminal.write_json(record)
     else:
         command.terminal.say(text)
     return ExitCode.OK
+
+
+def _store(command: CommandContext) -> str:
+    """Return the address of the shared index without its password."""
+    return address_of(command.config).masked
 
 
 INDENT = 10  # columns of the word in front
@@ -79,11 +85,11 @@ def run_init(options: Options) -> int:
     if options.print_sql:
         command.terminal.write(shared.script(options.partitions))
         return ExitCode.OK
-    store, is_new = shared.initialise(command.config, options.partitions)
+    is_new, store = shared.initialise(command.config, options.partitions), _store(command)
     text = f"{store} is set up already; nothing was changed."
     if is_new:
         text = f"Set up {store}. Next, in a workspace: memcli store attach NAME"
-    return tell(options, command, text, store, changed=is_new)
+    return tell(options, command, text, changed=is_new)
 
 
 def run_grants(options: Options) -> int:
@@ -105,10 +111,10 @@ def run_grants(options: Options) -> int:
     if not options.apply:
         command.terminal.write("".join(f"{statement};\n" for statement in statements))
         return ExitCode.OK
-    store = shared.run(command.config, statements)
+    shared.run(address_of(command.config), statements)
     may = "no longer uses" if options.revoke else "writes" if options.write else "reads"
-    text = f"The role {options.role} {may} the tenant {options.of_tenant} in {store}."
-    return tell(options, command, text, store)
+    text = f"The role {options.role} {may} the tenant {options.of_tenant} in {_store(command)}."
+    return tell(options, command, text)
 
 
 def run_members(options: Options) -> int:
@@ -117,7 +123,7 @@ def run_members(options: Options) -> int:
     Examples: memcli store members      memcli store members --json
     """
     command = command_context(options, anywhere=True)
-    store, roles = shared.members(command.config)
+    store, roles = _store(command), shared.members(address_of(command.config))
     if options.json:
         members = [each._asdict() for each in roles]
         command.terminal.write_json(
@@ -145,9 +151,10 @@ def run_attach(options: Options) -> int:
     """
     command = command_context(options)
     marked(command)
-    store = shared.attach(command.workspace, options.name, take_over=options.take_over)
-    text = f"Attached {command.config.workspace} to {store} as {options.name}. Next: memcli index"
-    return tell(options, command, text, store, name=options.name)
+    shared.attach(command.workspace, options.name, take_over=options.take_over)
+    place = f"{_store(command)} as {options.name}"
+    text = f"Attached {command.config.workspace} to {place}. Next: memcli index"
+    return tell(options, command, text, name=options.name)
 
 
 def run_detach(options: Options) -> int:
@@ -158,12 +165,12 @@ def run_detach(options: Options) -> int:
     Examples: memcli store detach      memcli store detach -w notes
     """
     command = command_context(options)
-    store, name, was_ours, problem = shared.detach(command.workspace)
+    name, was_ours, problem = shared.detach(command.workspace)
     also = "" if was_ours else "; another folder writes it"
     if problem:
         also = f", on this machine only: {problem}"
-    text = f"Detached {command.config.workspace} from {name} in {store}{also}."
-    return tell(options, command, text, store, name=name)
+    text = f"Detached {command.config.workspace} from {name} in {_store(command)}{also}."
+    return tell(options, command, text, name=name)
 
 
 def run_rename(options: Options) -> int:
@@ -175,9 +182,9 @@ def run_rename(options: Options) -> int:
     Examples: memcli store rename team/ops team/operations      memcli store rename ops team/ops
     """
     command = command_context(options, anywhere=True)
-    store = shared.rename(command.workspace, options.name, options.new)
-    text = f"Renamed {options.name} in {store} to {options.new}."
-    return tell(options, command, text, store, name=options.new)
+    shared.rename(command.workspace, options.name, options.new)
+    text = f"Renamed {options.name} in {_store(command)} to {options.new}."
+    return tell(options, command, text, name=options.new)
 
 
 def run_delete(options: Options) -> int:
@@ -189,17 +196,17 @@ def run_delete(options: Options) -> int:
     Examples: memcli store delete team/old      memcli store delete team/old --apply
     """
     command = command_context(options, anywhere=True)
-    store, contents = shared.contents(command.config, options.name)
+    contents = shared.contents(command.config, options.name)
     by = f", written by {contents.origin}" if contents.origin else ""
     now = f", and now by {contents.writer}" if contents.writer else ""
     what = (
-        f"{options.name} in {store}: {contents.documents} documents, {contents.chunks} chunks and"
-        f" {contents.vectors} vectors{by}{now}"
+        f"{options.name} in {_store(command)}: {contents.documents} documents, {contents.chunks}"
+        f" chunks and {contents.vectors} vectors{by}{now}"
     )
     if options.apply:
         shared.delete(command.workspace, options.name)
     text = f"Deleted {what}." if options.apply else f"--apply deletes {what}."
-    return tell(options, command, text, store, changed=options.apply, name=options.name)
+    return tell(options, command, text, changed=options.apply, name=options.name)
 
 
 def run_upgrade(options: Options) -> int:
@@ -211,11 +218,11 @@ def run_upgrade(options: Options) -> int:
     Examples: memcli store upgrade      memcli store upgrade -q
     """
     command = command_context(options, anywhere=True)
-    store, old, new = shared.upgrade(command.config)
+    (old, new), store = shared.upgrade(command.config), _store(command)
     text = f"{store} needs no upgrade (tables {old}); nothing was changed."
     if old != new:
         text = f"Upgraded the tables of {store} from {old} to {new}."
-    return tell(options, command, text, store, changed=old != new)
+    return tell(options, command, text, changed=old != new)
 
 
 COMMANDS = {
