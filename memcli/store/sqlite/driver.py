@@ -65,10 +65,10 @@ LOCAL_FUSE = {"fuse.fuse-overlayfs", "fuse.ntfs", "fuse.ntfs-3g", "fuse.exfat", 
               "fuse.gocryptfs", "fuse.bindfs"}  # fmt: skip
 
 
-def is_network(folder: str, mounts: str = MOUNTS) -> bool:
+def is_network(folder: str) -> bool:
     """Return whether a folder is on a network mount, by a mount table as Linux writes it."""
     try:
-        with open(mounts, "rb") as file:
+        with open(MOUNTS, "rb") as file:
             table = file.read().decode("utf-8", "surrogateescape")
     except OSError:
         return False
@@ -128,10 +128,10 @@ def _status(path: str) -> os.stat_result:
         ) from error
 
 
-def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> OpenConnection:
+def connect(path: str, *, write: bool) -> OpenConnection:
     """Open the index at `path`; a reader needs it to exist and never changes it.
 
-    An index on a network mount, according to the table `mounts`, has no write-ahead log.
+    An index on a network mount has no write-ahead log.
     """
     if write:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
@@ -140,7 +140,7 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> OpenConnection:
     else:
         flags = apsw.SQLITE_OPEN_READONLY
     for suffix in ("", *BESIDE):
-        refuse_others(path + suffix, mounts)
+        refuse_others(path + suffix)
     with translated(path):
         connection = _open(path, flags)
         with closed_on_failure(connection):
@@ -149,7 +149,7 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> OpenConnection:
             connection.execute("PRAGMA cell_size_check = ON")
             connection.execute("PRAGMA temp_store = MEMORY")
             if write:
-                is_remote = is_network(os.path.dirname(path), mounts)
+                is_remote = is_network(os.path.dirname(path))
                 connection.execute(f"PRAGMA journal_mode = {'DELETE' if is_remote else 'WAL'}")
                 # SQLite shortens a file after it deletes its journal. If the power fails, a disk
                 # may have kept only one of the two, unless the folder was synced in between.
@@ -172,7 +172,7 @@ def _create(path: str) -> None:
         ) from error
 
 
-def refuse_others(path: str, mounts: str = MOUNTS) -> None:
+def refuse_others(path: str) -> None:
     """Raise StoreError unless each file of the index is a regular file of the user, or missing.
 
     Files of root are accepted. On a network mount the mode means little and is not checked.
@@ -190,7 +190,7 @@ def refuse_others(path: str, mounts: str = MOUNTS) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise StoreError(f"{path} is not a regular file, so it is not an index", hint=hint)
     mode = stat.S_IMODE(status.st_mode)
-    if user is not None and mode & 0o022 and not is_network(os.path.dirname(path), mounts):
+    if user is not None and mode & 0o022 and not is_network(os.path.dirname(path)):
         raise StoreError(
             f"{path} is writable by other users (mode {mode:o}), so it may contain anything",
             hint="delete it, then run memcli index",

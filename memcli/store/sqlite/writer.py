@@ -27,7 +27,6 @@ from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import DOCUMENT_ID, StoredRows
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
-    MOUNTS,
     closed_on_failure,
     connect,
     plain,
@@ -69,7 +68,6 @@ class Writer(StoredRows, BaseChange):
         path: str,
         now_ns: Clock,
         *,
-        mounts: str = MOUNTS,
         tiers: Sequence[int] = (),
         shared: VectorCache | None = None,
     ) -> None:
@@ -78,13 +76,13 @@ class Writer(StoredRows, BaseChange):
         `tiers` get tables of codes, too. The vectors are `shared` with other indexes.
         """
         BaseChange.__init__(self, now_ns)
-        self.path, self.mounts, self.tiers, self.shared = path, mounts, tiers, shared
+        self.path, self.tiers, self.shared = path, tiers, shared
         self._has_dropped = False
         self._open()
 
     def _open(self) -> None:
         """Open the file, and say if it is begun again."""
-        opened = connect(self.path, write=True, mounts=self.mounts)
+        opened = connect(self.path, write=True)
         with understood(self.path), closed_on_failure(opened.connection):
             is_older = schema.make(opened.connection, self.path)
         self.connection, self.vec_problem, self._file = opened
@@ -99,7 +97,6 @@ class Writer(StoredRows, BaseChange):
         path: str,
         now_ns: Clock,
         *,
-        mounts: str = MOUNTS,
         tiers: Sequence[int] = (),
         shared: VectorCache | None = None,
     ) -> Writer:
@@ -107,7 +104,7 @@ class Writer(StoredRows, BaseChange):
 
         A single failed read looks like damage, so the file is first opened a second time.
         """
-        opened = partial(cls, path, now_ns, mounts=mounts, tiers=tiers, shared=shared)
+        opened = partial(cls, path, now_ns, tiers=tiers, shared=shared)
         for _ in range(2):
             try:
                 return opened()
@@ -487,9 +484,7 @@ class ReplacementIndex(Writer):
     def __init__(self, main: Writer) -> None:
         """Open or create the copy of an index."""
         path = replacement.replacement_path(main.path)
-        super().__init__(
-            path, main.now_ns, mounts=main.mounts, tiers=main.tiers, shared=main.shared
-        )
+        super().__init__(path, main.now_ns, tiers=main.tiers, shared=main.shared)
         self._main = main
 
     def take_over(self, hidden: Iterable[Key]) -> None:
