@@ -25,42 +25,34 @@ from memcli.workspace.openat import let_go
 
 RETRY_SECONDS = 0.05
 MOST_BYTES = 512  # of what the file contains
-_shown: dict[str, Callable[[Work], None]] = {}  # show the work on stores locked here
+_locked: dict[str, int] = {}  # by store: the descriptors of the locks of this process
 
 
 @contextmanager
 def writer_lock(
     store: str, *, wait_seconds: float, sleep: Callable[[float], None]
-) -> Iterator[Callable[[Work], None]]:
-    """Take the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError.
-
-    Yields a function that shows other processes the progress of the work.
-    """
-    descriptor = _acquire(store + ".lock", wait_seconds, sleep)
-    pid = str(os.getpid())
-
-    def show(work: Work) -> None:
-        with suppress(OSError):
-            since = os.fstat(descriptor).st_mtime_ns
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            os.write(descriptor, f"{pid} {' '.join(map(str, work))}\n".encode())
-            os.utime(store + ".lock", ns=(since, since))
-
+) -> Iterator[None]:
+    """Take the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError."""
+    descriptor = _locked[store] = _acquire(store + ".lock", wait_seconds, sleep)
     try:
         with suppress(OSError):  # a full disk: the lock works without its message
             os.ftruncate(descriptor, 0)
-            os.write(descriptor, pid.encode())
-        _shown[store] = show
-        yield show
+            os.write(descriptor, str(os.getpid()).encode())
+        yield
     finally:
-        _shown.pop(store, None)
+        del _locked[store]
         let_go(descriptor)
 
 
 def show_work(store: str, work: Work) -> None:
     """Show other processes how far this one is, while it writes a store."""
-    if store in _shown:
-        _shown[store](work)
+    if store in _locked:
+        descriptor = _locked[store]
+        with suppress(OSError):
+            since = os.fstat(descriptor).st_mtime_ns
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, f"{os.getpid()} {' '.join(map(str, work))}\n".encode())
+            os.utime(store + ".lock", ns=(since, since))
 
 
 def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> int:
@@ -111,12 +103,6 @@ def owner(store: str) -> Owner | None:
         return None if _try_lock(descriptor) else _owner(descriptor)
     finally:
         os.close(descriptor)
-
-
-def owner_pid(store: str) -> int | None:
-    """Return the pid of the lock's owner, None if there is none."""
-    process = owner(store)
-    return None if process is None else process.pid
 
 
 def _owner(descriptor: int) -> Owner:
@@ -199,9 +185,10 @@ def watching(store: str, *, sleep: Callable[[float], None]) -> Iterator[Watching
         try:
             stack.enter_context(writer_lock(store + SUFFIX, wait_seconds=0, sleep=sleep))
         except BusyError as error:
-            pid = owner_pid(store + SUFFIX)
+            process = owner(store + SUFFIX)
+            named = f" (pid {process.pid})" if process and process.pid else ""
             raise BusyError(
-                f"another memcli{f' (pid {pid})' if pid else ''} watches this workspace",
+                f"another memcli{named} watches this workspace",
                 hint="memcli status",
             ) from error
         watch = Watching(store)
@@ -213,11 +200,11 @@ def watching(store: str, *, sleep: Callable[[float], None]) -> Iterator[Watching
 
 def living_watcher(store: str) -> WatchRecord | None:
     """Return who watches now, None when nobody does; a record left by a dead one says nothing."""
-    pid = owner_pid(store + SUFFIX)
-    if pid is None:
+    process = owner(store + SUFFIX)
+    if process is None:
         return None
     record = _read_record(store)
-    return record if record.pid == pid else WatchRecord(pid)
+    return record if record.pid == process.pid else WatchRecord(process.pid)
 
 
 def _read_record(store: str) -> WatchRecord:
