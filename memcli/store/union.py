@@ -40,7 +40,6 @@ from memcli.store.records import (
     Totals,
     added,
 )
-from memcli.store.round_trips import one_by_one
 from memcli.threads import side_by_side
 from memcli.types import PRIVATE, Filters, TermQuery, is_memory
 
@@ -48,8 +47,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
-    from memcli.store.port import SharedIndex, Snapshot, Store
-    from memcli.store.round_trips import AskMany
+    from memcli.store.port import AskMany, SharedIndex, Snapshot, Store
     from memcli.store.run_records import VectorSearch
     from memcli.types import Candidate, Excerpt, KnownFile, Lines, Term
 
@@ -86,12 +84,12 @@ class Union:
 
         Without `has_own` none of them asks, and no private document is found. `finds_in` has the
         numbers of the members whose documents are found, None for all; counts include all members.
-        `ask_many` asks members that wait for the same server (`store.round_trips`).
+        `ask_many` asks members that wait for the same server.
         """
         self._members = members
         self._asker = 0 if has_own else -1
         self._turns = range(len(members)) if finds_in is None else finds_in
-        self._ask_many, self._ask_together = ask_many or one_by_one, ask_many or side_by_side
+        self._ask_many, self._ask_together = ask_many or _one_by_one, ask_many or side_by_side
         names = tuple(member.name for member in members)
         self._naming = [Naming(turn, names) for turn in range(len(members))]
         self._all = [member.snapshot for member in members]
@@ -117,7 +115,7 @@ class Union:
                 self._members,
                 has_own=self._asker == 0,
                 finds_in=turns,
-                ask_many=None if self._ask_many is one_by_one else self._ask_many,
+                ask_many=None if self._ask_many is _one_by_one else self._ask_many,
             )
             segment._totals = self._totals
             groups.append((self._named(turns), segment))
@@ -551,6 +549,10 @@ class UnionStore:
             store.close()
         if self._shared_index:
             self._shared_index.close()
+
+
+def _one_by_one(ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
+    return [ask(each) for each in items]
 
 
 def _begun(excerpts: Iterator[Excerpt]) -> Iterator[Excerpt]:

@@ -23,7 +23,7 @@ from memcli.store.postgres.address import Address, checked
 from memcli.store.postgres.lease import holder, is_dead
 from memcli.store.postgres.libpq import ServerError, read_url
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresStore
+from memcli.store.postgres.store import PostgresStore
 from tests.postgres.conftest import Memcli, database, sql
 from tests.postgres.server import server
 from tests.store.contract.makers import Clock, changing, put
@@ -227,8 +227,8 @@ def make_store(url: str, folder: Path, name: str = "ops", origin: str = "here") 
 
     clock = Clock()
     attach(Address(url), Name("t", name), origin, take_over=False)
-    here = OnThisMachine(store_at(str(folder / "i.sqlite"), clock), lambda p: store_at(p, clock))
-    return PostgresStore(Address(url), Name("t", name), here, clock, origin=origin)
+    local = store_at(str(folder / "i.sqlite"), clock)
+    return PostgresStore(Address(url), Name("t", name), local, clock, origin=origin)
 
 
 def test_a_connection_that_dies_in_a_search(url: str, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ConfigError, install_extra
 from memcli.record import Record
 from memcli.store.postgres.statements import ForMany, Gathering, Row, Statement, alone
-from memcli.store.round_trips import ask_in_batches
 from memcli.system import can_read
 
 if TYPE_CHECKING:
@@ -262,15 +261,14 @@ class Connection:
         self._is_owed = True
 
     def _take_owed(self) -> None:
-        """Read the result of `begin_to`; ServerError if it failed."""
-        self._is_owed = False
-        while result := self._next():
-            self._rows(result)
+        """Read the result of `begin_to`, if it is unread; ServerError if it failed."""
+        if self._is_owed:
+            self._is_owed = False
+            self._last_rows()
 
     def run(self, script: str) -> list[Row]:
         """Run statements without values in one round trip; return the rows of the last one."""
-        if self._is_owed:
-            self._take_owed()
+        self._take_owed()
         self._check(self._library.PQsendQuery(self._pointer, _encoded(script)))
         return self._last_rows()
 
@@ -282,12 +280,7 @@ class Connection:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return its rows."""
-        if self._promised or self._gathering:
-            return self.together((Statement(sql, values),))[0]
-        if self._is_owed:
-            self._take_owed()
-        self._send(Statement(sql, values))
-        return self._last_rows()
+        return self.together((Statement(sql, values),))[0]
 
     def _last_rows(self) -> list[Row]:
         """Read all results; return the rows of the last, or raise the first error."""
@@ -318,14 +311,10 @@ class Connection:
         return answers[len(promised) :]
 
     def each(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
-        """Call `ask` for several objects in one transaction, as `ask_in_batches` does."""
-        self._gathering = gathering = Gathering()
-
-        def send() -> None:
-            gathering.take(self._in_pipelines(gathering.pending()))
-
+        """Call `ask` for several objects in one transaction, as a `Gathering` does."""
+        self._gathering = Gathering(self._in_pipelines)
         try:
-            return ask_in_batches(ask, items, send)
+            return self._gathering.ask(ask, items)
         finally:
             self._gathering = None
 
@@ -337,8 +326,7 @@ class Connection:
 
     def _pipeline(self, statements: Sequence[Statement]) -> list[list[Row]]:
         library = self._library
-        if self._is_owed:
-            self._take_owed()
+        self._take_owed()
         self._check(library.PQenterPipelineMode(self._pointer))
         for statement in statements:
             self._send(statement)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
-from memcli.checking import Any
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
-from memcli.store.round_trips import StatementPendingError
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Given = TypeVar("Given")
+    Made = TypeVar("Made")
 
 Row = tuple["Any", ...]
 
@@ -37,13 +43,35 @@ class Values(list["Any"]):
         return f"${len(self)}"
 
 
-class Gathering:
-    """The statements of several readers, and the rows of those that were answered."""
+class StatementPendingError(Exception):
+    """The statement was noted; ask again after it was sent."""
 
-    def __init__(self) -> None:
+
+class Gathering:
+    """The statements of several readers of one connection, and the rows of answered ones.
+
+    The statements of all readers are collected and sent together. Then each reader that had to wait
+    is asked again, and finds its answer. So a question must be the same each time, and must not
+    change anything that it depends on.
+    """
+
+    def __init__(self, send: Callable[[Sequence[Statement]], list[list[Row]]]) -> None:
+        self._send = send  # returns the rows of each statement
         self._alone: dict[object, Statement] = {}
         self._lots: dict[object, dict[object, ForMany]] = {}  # statements that can run as one
         self._answers: dict[object, list[Row]] = {}
+
+    def ask(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
+        """Ask each of some objects until all have answered; return the answers in order."""
+        made: dict[int, Made] = {}
+        while True:
+            for place, each in enumerate(items):
+                if place not in made:
+                    with suppress(StatementPendingError):
+                        made[place] = ask(each)
+            if len(made) == len(items):
+                return [made[place] for place in range(len(items))]
+            self._take(self._send(self._pending()))
 
     def answers(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
         """Return the rows of each statement; StatementPendingError if one must be sent first."""
@@ -64,7 +92,7 @@ class Gathering:
         else:
             self._alone[key] = each
 
-    def pending(self) -> list[Statement]:
+    def _pending(self) -> list[Statement]:
         """List the statements to send; those that can are combined for many workspaces."""
         statements = [*self._alone.values()]
         for lot in self._lots.values():
@@ -73,7 +101,7 @@ class Gathering:
             statements.append(Statement(first.sql, (workspaces, *first.values)))
         return statements
 
-    def take(self, answers: Sequence[list[Row]]) -> None:
+    def _take(self, answers: Sequence[list[Row]]) -> None:
         """Assign the rows to the pending statements."""
         self._answers.update(zip(self._alone, answers, strict=False))
         for lot, rows in zip(self._lots.values(), answers[len(self._alone) :], strict=True):

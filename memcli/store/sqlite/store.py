@@ -16,7 +16,7 @@ from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from memcli.store.sqlite.reader import Reader
 
 if TYPE_CHECKING:
-    from memcli.store.port import Sleep
+    from memcli.store.port import Sleep, Store
     from memcli.store.run_records import StoreDescription
     from memcli.store.sqlite.writer import Writer
     from memcli.store.tiers import Tier
@@ -101,13 +101,13 @@ class SqliteStore:
     def local_fallback(self) -> None:
         """Return None: a file has no server that could be unavailable."""
 
-    def copy_to(self, path: str) -> None:
+    def copy_to(self, store: Store) -> None:
         """Copy the file with the changes that SQLite has not folded; no writer may be active."""
         from shutil import copyfile
 
         for suffix in ("", WAL_SUFFIX):
             if os.path.exists(self.path + suffix):
-                copyfile(self.path + suffix, path + suffix)
+                copyfile(self.path + suffix, store.state_path + suffix)
 
     def close(self) -> None:
         with self._guard:
