@@ -192,32 +192,30 @@ class NamedSnapshot:
         """
         self._name, self._snapshot, self._others = name, snapshot, others
 
-    def _failed(self, error: MemcliError) -> FailedStoreError:
-        is_own = isinstance(error, DamagedError) or not self._others
-        return FailedStoreError([self._name] if is_own else self._others, error)
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except MemcliError as error:
+            is_own = isinstance(error, DamagedError) or not self._others
+            raise FailedStoreError([self._name] if is_own else self._others, error) from error
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         """Ask the snapshot."""
-        try:
+        with self._failing():
             return self._watched(getattr(self._snapshot, name))
-        except MemcliError as error:
-            raise self._failed(error) from error
 
     def _watched(self, value: Any) -> Any:  # noqa: ANN401
         """Guard what is called or iterated over later, too."""
         if callable(value):
 
             def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
-                try:
+                with self._failing():
                     return self._watched(value(*values, **named))
-                except MemcliError as error:
-                    raise self._failed(error) from error
 
             return call
         return self._each(value) if isinstance(value, Iterator) else value
 
     def _each(self, values: Iterator[Any]) -> Iterator[Any]:
-        try:
+        with self._failing():
             yield from values
-        except MemcliError as error:
-            raise self._failed(error) from error

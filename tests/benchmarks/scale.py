@@ -343,9 +343,7 @@ def recall(index: str, questions: str) -> str:
         # As the search has it, by distances: packed vectors are no longer of unit length.
         apart = np.square(matrix - np.frombuffer(query, "<f4")).sum(axis=1)
         exact = np.sort(1.0 - apart / 2.0)[::-1]
-        _, near = vectors.nearest(
-            connection, table, coarse.VectorQuery(fingerprint, query, 200), has_vec=True
-        )
+        _, near = vectors.nearest(connection, table, coarse.VectorQuery(fingerprint, query, 200))
         for k, shares in found.items():
             # A tie is no loss: equal texts have equal vectors.
             shares.append(sum(cosine >= exact[k - 1] - TIE for _, cosine in near[:k]) / k)

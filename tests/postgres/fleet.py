@@ -33,7 +33,7 @@ from memcli.store.postgres.admin import attach
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import PostgresSharedIndex, PostgresStore
 from memcli.store.records import Scope
-from memcli.store.union import Member, Union
+from memcli.store.union import Union
 from memcli.types import Excerpt, Term, TermQuery
 from tests.postgres.server import Server, set_up
 from tests.store.contract.makers import Clock, ask, changing, embed, put, search_by
@@ -269,7 +269,7 @@ class Fleet:
     def _ask_all(self, shared_index: PostgresSharedIndex, text: str) -> None:
         with shared_index.snapshots() as (readers, ask_many):
             names = [name for name in readers if "/" in name]
-            members = [Member(name.partition("/")[2], readers[name]) for name in names]
+            members = {name.partition("/")[2]: readers[name] for name in names}
             if members:
                 found = answers(Union(members, has_own=False, ask_many=ask_many), text)
                 for place, _, said in found:

@@ -17,7 +17,7 @@ from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import PostgresSharedIndex, PostgresStore
-from memcli.store.union import Member, Union
+from memcli.store.union import Union
 from memcli.types import Filters, Term
 from tests.postgres.conftest import Memcli, make_notes
 from tests.postgres.proxy import proxy
@@ -58,7 +58,7 @@ def told(snapshot: Snapshot, text: str, filters: Filters) -> list[tuple[str, flo
 
 
 def united(readers: Mapping[str, Snapshot], ask_many: AskMany) -> Union:
-    members = [Member(f"w{at:02}", readers[f"crowd/w{at:02}"]) for at in range(MEMBERS)]
+    members = {f"w{at:02}": readers[f"crowd/w{at:02}"] for at in range(MEMBERS)}
     return Union(members, has_own=False, ask_many=ask_many)
 
 
@@ -94,11 +94,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def expected(folder: Path) -> Iterator[Union]:
     """The same workspaces in files."""
     with ExitStack() as held:
-        members = []
+        members: dict[str, Snapshot] = {}
         for at in range(MEMBERS):
             store = store_at(str(folder / f"w{at:02}.sqlite"), Clock())
             held.callback(store.close)
-            members.append(Member(f"w{at:02}", held.enter_context(store.snapshot())))
+            members[f"w{at:02}"] = held.enter_context(store.snapshot())
         yield Union(members, has_own=False)
 
 

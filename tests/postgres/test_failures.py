@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from memcli.config.attached import masked
 from memcli.errors import BusyError, ConfigError, RefusedError, StoreError
 from memcli.store.open import store_at
-from memcli.store.postgres import rebuild, schema
 from memcli.store.postgres import rows as document_rows
+from memcli.store.postgres import schema, writer
 from memcli.store.postgres.address import Address, checked
 from memcli.store.postgres.lease import holder, is_dead
 from memcli.store.postgres.libpq import ServerError, read_url
@@ -347,7 +347,7 @@ def test_a_disk_that_is_full_is_said() -> None:
 def test_vectors_are_copied_in_pieces(
     memcli: Memcli, notes: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rebuild, "PIECE", 3)
+    monkeypatch.setattr(writer, "PIECE", 3)
     monkeypatch.setattr(document_rows, "LOT", 2)
     assert memcli("store attach ops", notes).code == 0
     assert memcli("index", notes).code == 0

@@ -27,7 +27,7 @@ from memcli.store.sqlite.vectors import (
 )
 from memcli.store.sqlite.vectors import put as fill_cache
 from memcli.store.sqlite.writer import Writer
-from memcli.store.union import Member, Union
+from memcli.store.union import Union
 from tests.store.nested import put_segments
 from tests.store_check import assert_sound, open_writer
 
@@ -99,9 +99,7 @@ def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[st
     shared = 0
     for at in range(0, len(matrix), 1000):
         exact = matrix @ matrix[at]
-        _, found = nearest(
-            connection, table, VectorQuery(FINGERPRINT, matrix[at].tobytes(), 10), has_vec=True
-        )
+        _, found = nearest(connection, table, VectorQuery(FINGERPRINT, matrix[at].tobytes(), 10))
         rows_found = [place[hash_] for hash_, _ in found]
         assert rows_found[0] == at
         cosines = [cosine for _, cosine in found]
@@ -123,7 +121,6 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
         connection,
         table,
         VectorQuery(FINGERPRINT, query.tobytes(), 200, (only, ["s.md"])),
-        has_vec=True,
     )
     connection.close()
     assert len(found) == 200
@@ -159,7 +156,7 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
         assert path in codes_in_memory._kept
         for query, found in zip(queries, kept, strict=True):
             asked = VectorQuery(FINGERPRINT, query, limit)
-            _, of_file = nearest(reader.connection, table, asked, has_vec=True)
+            _, of_file = nearest(reader.connection, table, asked)
             assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:limit]]
             assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     reader.close()
@@ -230,7 +227,7 @@ def test_without_numpy_or_room_the_codes_of_the_file_are_asked(
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert codes_in_memory.nearest(connection, table, "a state", b"\0" * 32, 10) is None
     asked = VectorQuery(FINGERPRINT, made[7].tobytes(), 1, state="a state")
-    assert nearest(connection, table, asked, has_vec=True)[1][0][0] == hashes("b", 8)[7]
+    assert nearest(connection, table, asked)[1][0][0] == hashes("b", 8)[7]
     connection.close()
 
 
@@ -276,7 +273,7 @@ def test_stores_asked_as_one_search_by_codes_where_one_of_them_does(
     small, coded = Reader(str(tmp_path / "index.sqlite")), Reader(large[0])
     with small.snapshot(), coded.snapshot():
         for readers, is_exact in (([small], True), ([small, coded], False)):
-            union = Union([Member(str(n), each) for n, each in enumerate(readers)])
+            union = Union({str(n): each for n, each in enumerate(readers)})
             assert union.vector_search() == VectorSearch("sqlite-vec", is_exact, "")
     small.close()
     coded.close()
@@ -319,7 +316,7 @@ def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
 
 def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:
     """Search a table of codes, and the vectors without one, that were filled in an order."""
-    connection = Writer(path, lambda: 0).connection
+    connection = Writer.open(path, lambda: 0).connection
     create_table(connection, "codes_0", DIMENSION)
     fill_cache(connection, ((FINGERPRINT, hash_, packed(made[hash_]), None) for hash_ in order))
     found = []
@@ -329,9 +326,7 @@ def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> lis
         refresh(connection, tables, FINGERPRINT, gone=(), living=order, now=0)
         for query in [*made.values()][::500]:
             for limit in (1, 7, 60, 300):
-                _, near = nearest(
-                    connection, table, VectorQuery(FINGERPRINT, query, limit), has_vec=True
-                )
+                _, near = nearest(connection, table, VectorQuery(FINGERPRINT, query, limit))
                 assert limit <= len(near)
                 found.append(sorted(near))
     connection.close()

@@ -13,7 +13,7 @@ from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
 from memcli.store.records import Scope, TermChunks
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import bm25, keywords, schema
+from memcli.store.sqlite import keywords, schema
 from memcli.store.sqlite.driver import connect, rows, strings
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
@@ -124,7 +124,7 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
     embed(writer, wide)
     assert writer.fact("vec_table")
     writer.close()
-    writer = Writer(path, far_future)
+    writer = Writer.open(path, far_future)
     writer.vec_problem = "not here"
     put(writer, "new.md", "# fox\n\nfox fox\n")
     writer.remove(("memory", "gone.md"))
@@ -146,7 +146,7 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
 
 
 def test_an_index_first_made_without_vec0_is_searched_and_catches_up(path: str) -> None:
-    writer = Writer(path, far_future)
+    writer = Writer.open(path, far_future)
     writer.vec_problem = "not here"
     put(writer, "a.md", "the fox")
     put(writer, "b.md", "the train")
@@ -373,8 +373,8 @@ def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: 
 
 def test_of_no_places_the_first_is_none() -> None:
     connection = apsw.Connection(":memory:")
-    assert bm25.first(connection, {1: 0.5, 2: 0.25}, 0) == []
-    assert bm25.first(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
+    assert keywords.best(connection, {1: 0.5, 2: 0.25}, 0) == []
+    assert keywords.best(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
 
 
 @pytest.mark.parametrize("text", ["", "x", "[1]", '["a"] ', '{"a": 1}', "[", '"a"'])

@@ -34,13 +34,8 @@ class Rows(WorkspaceRows):
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         if not chunk_ids:
             return {}
-        rows = self._rows(
-            f"select {ABOUT}, {_EXCERPT} from {NAMED_CHUNKS}"
-            " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self.id, chunk_ids),
-        )
-        with self._asking():
-            return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, rows)}
+        read = self._read("c.id = any($2::bigint[])", (self.id, chunk_ids), NAMED_CHUNKS)
+        return {excerpt.about.chunk_id: excerpt for excerpt in read}
 
     def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
         if not documents:
@@ -164,9 +159,9 @@ class Rows(WorkspaceRows):
         )
         return [TitledDocument._make(row) for row in rows]
 
-    def _read(self, test: str, values: Values) -> list[Excerpt]:
+    def _read(self, test: str, values: Sequence[Any], chunks: str = CHUNKS) -> list[Excerpt]:
         rows = self._rows(
-            f"select {ABOUT}, {_EXCERPT} from {CHUNKS} where c.workspace = $1 and {test}", values
+            f"select {ABOUT}, {_EXCERPT} from {chunks} where c.workspace = $1 and {test}", values
         )
         with self._asking():
             return [_excerpt(row) for row in rows]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.postgres import vectors, words
+from memcli.store.postgres import vectors
 from memcli.store.postgres.excerpts import ABOUT, Rows, about, check_lines, checked_object
 from memcli.store.postgres.filters import (
     CHUNKS,
@@ -107,20 +107,20 @@ class SharedReader(Rows):
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> list[TermChunks]:
         with self._asking():
-            matches = words.matching(self._words, queries)
+            matches = self._words.matching(queries)
         return [
             TermChunks(len(chunks), frozenset(chunks.intersection(chunk_ids))) for chunks in matches
         ]
 
     def totals(self, query: TermQuery) -> Totals:
         with self._asking():
-            return words.totals(self._words, query)
+            return self._words.totals(query)
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> list[KeywordMatch]:
         with self._asking():
-            scores = words.scores(self._words, query, totals)
+            scores = self._words.scores(query, totals)
             if scope != Scope():
                 scores = {c: scores[c] for c in self._places.ordered(scores, scope)}
             ranked = sorted(scores, key=lambda chunk: -scores[chunk])
@@ -184,7 +184,7 @@ class SharedReader(Rows):
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
-                scores |= words.scores(self._words, retrievers.query, retrievers.totals, others)
+                scores |= self._words.scores(retrievers.query, retrievers.totals, others)
         statements = [self._segments(chunk_ids, retrievers.vector)]
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._chunk_rows]:
             chunks = (

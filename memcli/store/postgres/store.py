@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memcli.store.port import AskMany, Sleep, Snapshot, Store
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.reader import SharedReader
-    from memcli.store.postgres.rebuild import SharedWriter
+    from memcli.store.postgres.writer import SharedWriter
 
 
 class PostgresStore:
@@ -100,7 +100,7 @@ class PostgresStore:
     @contextmanager
     def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[SharedWriter]:
         """Be the only writer on this machine and, by a lease, on all machines."""
-        from memcli.store.postgres.rebuild import SharedWriter
+        from memcli.store.postgres.writer import SharedWriter
 
         with self._leased(wait_seconds=wait_seconds, sleep=sleep) as (connection, row):
             yield SharedWriter(connection, self.address, row, self._now_ns)

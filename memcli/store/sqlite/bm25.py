@@ -17,8 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from heapq import nlargest
-from math import inf, log
+from math import log
 from weakref import WeakSet
 
 import apsw
@@ -123,14 +122,19 @@ def _phrases(match: str) -> list[Term]:
 
 
 def scores(
-    connection: apsw.Connection, query: TermQuery, within: tuple[str, Sequence[Any]] | None
+    connection: apsw.Connection,
+    query: TermQuery,
+    within: tuple[str, Sequence[Any]] | None,
+    by: Totals | None,
 ) -> dict[int, float]:
     """Return the BM25 by id of all chunks that rare terms or groups of common ones find.
 
-    `within` is a SELECT of the chunk ids to search in, with its bindings.
+    `within` is as for `keywords.scores`.
     """
+    register(connection)
     match, joint = expression(query), _joint(query)
-    matches = keywords.scores(connection, match, within, keywords.BM25) if match else {}
+    score = weighed(match, by) if match and by else keywords.BM25
+    matches = keywords.scores(connection, match, within, score)
     either = " OR ".join(f"({each})" for each in (match, joint) if each)
     if either and query.also:
         chunks, tokens = sizes(connection)
@@ -140,16 +144,6 @@ def scores(
         for chunk_id, more in added.items():
             matches[chunk_id] = matches.get(chunk_id, 0.0) + more
     return matches
-
-
-def first(
-    connection: apsw.Connection, scores: dict[int, float], limit: int
-) -> list[tuple[int, float]]:
-    """List the best as (chunk id, BM25), best first; ties by source, path and place."""
-    if len(scores) > limit:
-        least = nlargest(limit, scores.values())[-1] if limit > 0 else inf
-        scores = {chunk_id: score for chunk_id, score in scores.items() if score >= least}
-    return keywords.by_score(connection, scores)[:limit]
 
 
 def _joint(query: TermQuery) -> str:

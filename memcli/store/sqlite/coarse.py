@@ -23,7 +23,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 from memcli.store import quantize
 from memcli.store.quantize import LEAST_CODES
-from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.driver import marks, rows
 
 if TYPE_CHECKING:
     from memcli.store.tiers import Tier, TierResult
@@ -118,8 +118,8 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
     neighbours = _read(connection, _numbers(connection, of_tier, query, code=code, limit=count))
     heads = [vector[: quantize.size(tier.components)] for _, vector in neighbours]
     origin, whole = bytes(len(head)), len(query.vector) // 4
-    apart = distances_of(connection, head, heads, dimension=whole, has_vec=True)
-    lengths = distances_of(connection, origin, heads, dimension=whole, has_vec=True)
+    apart = distances_of(connection, head, heads, dimension=whole)
+    lengths = distances_of(connection, origin, heads, dimension=whole)
     best = max(map(head_cosine, apart, lengths), default=0.0)
     return TierResult(
         best, lambda: with_ties(_rescored(connection, query, neighbours), query.limit)
@@ -180,18 +180,15 @@ def with_ties(rows: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[A
 
 def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
     """List the (hash, packed vector) of some rows."""
-    return rows(
-        connection,
-        f"SELECT hash, vector FROM vectors WHERE id IN ({','.join('?' * len(numbers))})",
-        numbers,
-    )
+    sql = f"SELECT hash, vector FROM vectors WHERE id IN ({marks(numbers)})"
+    return rows(connection, sql, numbers)
 
 
 def _rescored(
     connection: apsw.Connection, query: VectorQuery, rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[bytes, float]]:
     """List the (hash, L2 distance) of the rows of `_read`, best first."""
-    distances = distances_of(connection, query.vector, [vector for _, vector in rows], has_vec=True)
+    distances = distances_of(connection, query.vector, [vector for _, vector in rows])
     scored = zip([hash_ for hash_, _ in rows], distances, strict=True)
     return sorted(scored, key=lambda scored: scored[1])
 
@@ -201,8 +198,8 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, limit: int) -> 
     chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
     if not chunks:
         return len(code) * 8
-    line_checks = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
-    sampled = sorted({1 + number * chunks // line_checks for number in range(line_checks)})
+    samples = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
+    sampled = sorted({1 + number * chunks // samples for number in range(samples)})
     bits, length, count = int.from_bytes(code, "little"), len(code), 0
     distances: list[int] = []
     for row in sampled:
@@ -231,14 +228,9 @@ _DISTANCES = (
 
 
 def distances_of(
-    connection: apsw.Connection,
-    query: bytes,
-    vectors: Sequence[bytes],
-    *,
-    has_vec: bool,
-    dimension: int = 0,
+    connection: apsw.Connection, query: bytes, vectors: Sequence[bytes], dimension: int = 0
 ) -> list[float]:
-    """Return the L2 distances of packed vectors to one of float32; without sqlite-vec by numpy.
+    """Return the L2 distances of packed vectors to one of float32.
 
     For the first components of vectors, `dimension` is that of whole vectors. ValueError for a
     vector of another dimension than the query.
@@ -249,20 +241,12 @@ def distances_of(
     for at in range(0, len(vectors), _MOST_AT_ONCE):
         joined = b"".join(vectors[at : at + _MOST_AT_ONCE])
         batch = quantize.unpacked(joined, dimension or len(query) // 4)
-        distances += unpacked_distances(connection, query, batch, has_vec=has_vec)
+        distances += unpacked_distances(connection, query, batch)
     return distances
 
 
-def unpacked_distances(
-    connection: apsw.Connection, query: bytes, vectors: bytes, *, has_vec: bool
-) -> list[float]:
+def unpacked_distances(connection: apsw.Connection, query: bytes, vectors: bytes) -> list[float]:
     """Return the L2 distances of concatenated vectors to a query, all in float32."""
     query += bytes(4 * quantize.padded(len(query) // 4) - len(query))
-    if has_vec:
-        result = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
-        return [distance for (distance,) in result]
-    import numpy as np
-
-    apart = np.frombuffer(vectors, "<f4").reshape(-1, len(query) // 4) - np.frombuffer(query, "<f4")
-    distances: list[float] = np.sqrt((apart * apart).sum(axis=1)).tolist()
-    return distances
+    result = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
+    return [distance for (distance,) in result]

@@ -13,9 +13,11 @@ import os
 import stat
 import sys
 import zlib
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from math import dist
 
 import apsw
 
@@ -319,7 +321,11 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
 
 
 def _load_vec(connection: apsw.Connection) -> str:
-    """Load sqlite-vec by its path: importing the package would import numpy."""
+    """Load sqlite-vec by its path; return why it cannot be loaded.
+
+    Importing the package would import numpy. Without it, Python compares vectors, and no codes.
+    """
+    connection.create_scalar_function("vec_distance_L2", _distance, 2)
     # The folder of apsw comes first, because another folder of the path may be the workspace.
     for folder in (os.path.dirname(os.path.dirname(apsw.__file__)), *filter(None, sys.path)):
         library = os.path.join(folder, "sqlite_vec", "vec0")
@@ -335,6 +341,11 @@ def _load_vec(connection: apsw.Connection) -> str:
     finally:
         connection.enable_load_extension(False)
     return ""
+
+
+def _distance(*vectors: Any) -> float:  # noqa: ANN401  (as SQL calls it)
+    one, other = (array("f", vector) for vector in vectors)
+    return dist(one, other)
 
 
 def deflated(text: str) -> bytes:
@@ -371,6 +382,11 @@ def _frequent_words() -> bytes:
 def plain(column: str) -> str:
     """Write the SQL that reads a text which `deflated` made."""
     return f"CAST(inflate({column}, {-zlib.MAX_WBITS}) AS TEXT)"
+
+
+def marks(values: Sequence[Any]) -> str:
+    """Write as many question marks as there are values."""
+    return ",".join("?" * len(values))
 
 
 def rows(

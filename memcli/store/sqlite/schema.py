@@ -79,18 +79,14 @@ CREATE VIRTUAL TABLE fts USING fts5 (
 );
 INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE terms USING fts5vocab (fts, row);
-"""
-# Texts that an encoder cannot read, so that no run tries them again.
-_UNREAD = """
+-- Texts that an encoder cannot read, so that no run tries them again.
 CREATE TABLE unread (
   hash BLOB NOT NULL, encoder INTEGER NOT NULL REFERENCES encoders (id),
   PRIMARY KEY (hash, encoder)
 ) WITHOUT ROWID;
-"""
-# The lines that a summary cites, with their present place. They are covered while `matches` is set
-# and `checked` is still the hash of the file where they were looked up. So a changed file makes its
-# lines uncovered at once.
-_LINEAGE = """
+-- The lines that a summary cites, with their present place. They are covered while `matches` is
+-- set and `checked` is still the hash of the file where they were looked up. So a changed file
+-- makes its lines uncovered at once.
 CREATE TABLE lineage (
   document_id INTEGER NOT NULL REFERENCES documents (id),
   path TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
@@ -177,7 +173,7 @@ def make(connection: apsw.Connection, path: str) -> bool:
     if number < VERSION:
         empty = apsw.Connection(":memory:")
         try:
-            empty.execute(f"{_TABLES}{_UNREAD}{_LINEAGE}PRAGMA application_id = {APPLICATION_ID};")
+            empty.execute(f"{_TABLES}PRAGMA application_id = {APPLICATION_ID};")
             empty.execute(f"PRAGMA user_version = {VERSION}")
             with connection.backup("main", empty, "main") as copy:
                 copy.step()

@@ -24,7 +24,7 @@ from memcli.store import quantize
 from memcli.store.records import Scope
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.coarse import VectorQuery, distances_of, unpacked_distances
-from memcli.store.sqlite.driver import plain, rows
+from memcli.store.sqlite.driver import marks, plain, rows
 from memcli.store.sqlite.filters import select_chunks
 from memcli.types import PRIVATE
 
@@ -193,13 +193,10 @@ def _count(connection: apsw.Connection) -> int:
     return int(rows(connection, f"SELECT count(*) - ({unused}) FROM vectors")[0][0])
 
 
-def nearest(
-    connection: apsw.Connection, table: str | None, query: VectorQuery, *, has_vec: bool
-) -> Nearest:
+def nearest(connection: apsw.Connection, table: str | None, query: VectorQuery) -> Nearest:
     """List the hashes nearest to a query, and after them the ones that tie with the last.
 
-    `within` selects chunks here. The caller orders ties. Without sqlite-vec (`has_vec`) numpy
-    compares.
+    `within` selects chunks here. The caller orders ties.
     """
     if query.within is not None:
         select, values = query.within
@@ -208,16 +205,14 @@ def nearest(
             f" WHERE p.chunk_id IN ({select})"
         )
         query = query._replace(within=(numbers, (query.fingerprint, *values)))
-    if has_vec and table is not None:
+    if table is not None:
         tier, near = coarse.nearest(connection, table, query)
     else:
-        tier, near = 0, _compared(connection, query, has_vec=has_vec)
+        tier, near = 0, _compared(connection, query)
     return tier, [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
 
 
-def _compared(
-    connection: apsw.Connection, query: VectorQuery, *, has_vec: bool
-) -> Sequence[tuple[bytes, float]]:
+def _compared(connection: apsw.Connection, query: VectorQuery) -> Sequence[tuple[bytes, float]]:
     """Compare with every vector."""
     select, values = query.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
@@ -227,9 +222,7 @@ def _compared(
         f"{within}",
         (query.fingerprint, *values),
     )
-    distances = distances_of(
-        connection, query.vector, [vector for _, vector in result], has_vec=has_vec
-    )
+    distances = distances_of(connection, query.vector, [vector for _, vector in result])
     ranked = sorted(zip([hash_ for hash_, _ in result], distances, strict=True), key=itemgetter(1))
     return coarse.with_ties(ranked, query.limit)
 
@@ -243,7 +236,7 @@ def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes
         f'SELECT p.hash, d.scope, substr({plain("c.text")}, p.start + 1, p."end" - p.start)'
         " FROM parts p"
         " JOIN chunks c ON c.id = p.chunk_id JOIN documents d ON d.id = c.document_id"
-        f" WHERE p.hash IN ({','.join('?' * len(hashes))})",
+        f" WHERE p.hash IN ({marks(hashes)})",
         hashes,
     )
     own = {hash_ for hash_, scope, text in result if scope == PRIVATE or find_secrets(text)}
@@ -261,12 +254,11 @@ def owners(
         return {}
     select, values = select_chunks(scope) or ("", [])
     within = f" AND p.chunk_id IN ({select})" if select else ""
-    marks = ",".join("?" * len(hashes))
     by_hash: dict[bytes, list[int]] = {}
     for hash_, chunk_id in rows(
         connection,
         "SELECT p.hash, c.id FROM parts p LEFT JOIN chunks c ON c.id = p.chunk_id"
-        f" LEFT JOIN documents d ON d.id = c.document_id WHERE p.hash IN ({marks}){within}"
+        f" LEFT JOIN documents d ON d.id = c.document_id WHERE p.hash IN ({marks(hashes)}){within}"
         " ORDER BY d.source, d.path, c.ordinal",
         (*hashes, *values),
     ):
@@ -289,12 +281,12 @@ def unpacked_of(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int
 
 
 def cosines(
-    connection: apsw.Connection, query: bytes, vectors: Mapping[int, bytes], *, has_vec: bool
+    connection: apsw.Connection, query: bytes, vectors: Mapping[int, bytes]
 ) -> dict[int | None, float]:
     """Return the cosines of vectors, by the numbers of their rows."""
     if {*map(len, vectors.values())} - {4 * quantize.padded(len(query) // 4)}:
         raise ValueError("a vector is not of the dimension of the query")
     joined = b"".join(vectors.values())
-    distances = unpacked_distances(connection, query, joined, has_vec=has_vec)
+    distances = unpacked_distances(connection, query, joined)
     pairs = zip(vectors, distances, strict=True)
     return {number: 1.0 - distance * distance / 2.0 for number, distance in pairs}

@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from functools import partial
 
 import apsw
 
@@ -71,17 +70,16 @@ class Writer(StoredRows, BaseChange):
         tiers: Sequence[int] = (),
         shared: VectorCache | None = None,
     ) -> None:
-        """Open or create the index; DamagedError if it is damaged.
+        """Record the place of the index; `_open` opens it.
 
         `tiers` get tables of codes, too. The vectors are `shared` with other indexes.
         """
         BaseChange.__init__(self, now_ns)
         self.path, self.tiers, self.shared = path, tiers, shared
         self._has_dropped = False
-        self._open()
 
     def _open(self) -> None:
-        """Open the file, and say if it is begun again."""
+        """Open or create the file, and say if it is begun again; DamagedError if it is damaged."""
         opened = connect(self.path, write=True)
         with understood(self.path), closed_on_failure(opened.connection):
             is_older = schema.make(opened.connection, self.path)
@@ -104,16 +102,14 @@ class Writer(StoredRows, BaseChange):
 
         A single failed read looks like damage, so the file is first opened a second time.
         """
-        opened = partial(cls, path, now_ns, tiers=tiers, shared=shared)
+        writer = cls(path, now_ns, tiers=tiers, shared=shared)
         for _ in range(2):
             try:
-                return opened()
+                writer._open()
+                return writer
             except DamagedError as error:
                 fault = error.message
-        notice = _damage_notice(fault, set_aside(path))
-        writer = opened()
-        writer.notices.append(notice)
-        writer._take_over_vectors()
+        writer.notices.append(writer._begin_again(fault))
         return writer
 
     def close(self) -> None:
@@ -388,17 +384,17 @@ class Writer(StoredRows, BaseChange):
                 return f"{fault}, but a second check found it intact"
         with suppress(apsw.Error):
             self.connection.close(True)
+        return self._begin_again(fault)
+
+    def _begin_again(self, fault: str) -> str:
+        """Set a damaged file aside, and copy its readable vectors into an empty one; say so."""
         path = set_aside(self.path)
         self._open()
-        self._take_over_vectors()
-        return _damage_notice(fault, path)
-
-    def _take_over_vectors(self) -> None:
-        path = self.path + driver.DAMAGED_SUFFIX
         with self.transaction(revise=False):
             vector_rows.put(
                 self.connection, ((*row, self.now) for row in replacement.readable_vectors(path))
             )
+        return f"{fault}; it is kept as {path} and the index is built again"
 
     def rebuild(self) -> AbstractContextManager[ReplacementIndex]:
         return _rebuilding(self)
@@ -474,10 +470,6 @@ class Writer(StoredRows, BaseChange):
         return gone
 
 
-def _damage_notice(fault: str, path: str) -> str:
-    return f"{fault}; it is kept as {path} and the index is built again"
-
-
 class ReplacementIndex(Writer):
     """An index that is built next to another one; a `port.Rebuild`."""
 
@@ -485,6 +477,7 @@ class ReplacementIndex(Writer):
         """Open or create the copy of an index."""
         path = replacement.replacement_path(main.path)
         super().__init__(path, main.now_ns, tiers=main.tiers, shared=main.shared)
+        self._open()
         self._main = main
 
     def take_over(self, hidden: Iterable[Key]) -> None:
