@@ -23,7 +23,6 @@ from memcli.store.postgres.filters import (
 )
 from memcli.store.postgres.libpq import Connection
 from memcli.store.postgres.postings import ChunkPlaces, Postings
-from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.session import WorkspaceRow
 from memcli.store.postgres.statements import Row, Statement, Values
 from memcli.store.records import (
@@ -136,14 +135,13 @@ class SharedReader(Rows):
         self, vector: bytes | None, limit: int, scope: Scope
     ) -> Callable[[], Sequence[Neighbour]]:
         """Request the nearest texts with the next statement; return a function that waits."""
-        fingerprint = self.facts.fingerprint
-        if vector is None or fingerprint is None:
+        if vector is None or self.facts.fingerprint is None:
             return list
         self._places.ask_ahead(self._words.chunks(), scope)
-        query = vectors.EncodedQuery(self.id, fingerprint, vector)
-        promised = self.connection.promise(
-            *vectors.asking_nearest(query, limit, scope, is_coarse=self._is_coarse)
+        asking = vectors.asking_nearest(
+            self.id, self._encoder(), vector, limit, scope, is_coarse=self._is_coarse
         )
+        promised = self.connection.promise(*asking)
 
         def near() -> list[Neighbour]:
             with self._asking():
@@ -165,15 +163,14 @@ class SharedReader(Rows):
         return [chunk_id for rows in self._together(statements) for (chunk_id,) in rows]
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
-        fingerprint = self.facts.fingerprint
-        if fingerprint is None:
+        if self.facts.fingerprint is None:
             return {}
         by_chunk: dict[int, list[bytes]] = {}
         for chunk_id, vector in self._rows(
             "select p.chunk, vector_send(v.vector) from memcli.parts p join memcli.vectors v"
             " on v.workspace = p.workspace and v.hash = p.hash and v.encoder = $3"
             " where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no",
-            (self.id, chunk_ids, encoder_of(fingerprint)),
+            (self.id, chunk_ids, self._encoder()),
         ):
             by_chunk.setdefault(chunk_id, []).append(vectors.read(vector))
         return by_chunk
@@ -266,17 +263,15 @@ class SharedReader(Rows):
         """Write the query for the segments of chunks with their cosines."""
         columns = 'p.chunk, p.start_line, p.end_line, p."start", p."end"'
         where = "where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no"
-        fingerprint = self.facts.fingerprint
-        if vector is None or fingerprint is None:
+        if vector is None or self.facts.fingerprint is None:
             sql = f"select {columns}, null::float8 from memcli.parts p {where}"
             return Statement(sql, (self.id, chunk_ids))
-        query = vectors.EncodedQuery(self.id, fingerprint, vector)
         return Statement(
-            f"select {columns}, {vectors.cosine('v.vector', '$3::vector')} from memcli.parts p"
+            f"select {columns}, {vectors.cosine('$3::vector')} from memcli.parts p"
             " left join lateral (select v.vector from memcli.vectors v where v.workspace = $1"
             " and v.encoder = $4 and v.hash = p.hash"
-            f" and {vectors.fits('v', '$3::vector')} offset 0) v on true {where}",
-            (self.id, chunk_ids, query.vector, query.encoder),
+            f" and {vectors.fits('$3::vector')} offset 0) v on true {where}",
+            (self.id, chunk_ids, vectors.written(vector), self._encoder()),
         )
 
 

@@ -37,8 +37,10 @@ _COLUMNS = (
     " exists (select 1 from memcli.speakers s where s.workspace = w.id),"
     " exists (select 1 from memcli.lineage l where l.workspace = w.id)"
 )
-
-
+_SELECT = (
+    f"select {_COLUMNS}, {VERSION} from (select 1) one"
+    " left join memcli.workspaces w on w.beside_of is null"
+)
 FIRST_PAUSE = 0.1  # seconds
 # Messages of a server that will accept connections in a few seconds.
 _STARTS = re.compile(
@@ -145,21 +147,13 @@ def opened(
 def select_by_name(connection: Connection, name: Name) -> str:
     """Write the SELECT of a workspace's row, without values."""
     tenant, workspace = connection.literal(name.tenant), connection.literal(name.workspace)
-    return (
-        f"select {_COLUMNS}, {VERSION} from (select 1) one"
-        f" left join memcli.workspaces w on w.tenant = {tenant} and w.name = {workspace}"
-        " and w.beside_of is null"
-    )
+    return f"{_SELECT} and w.tenant = {tenant} and w.name = {workspace}"
 
 
 def select_all(connection: Connection, tenant: str) -> str:
     """Write the SELECT of the rows of all workspaces, or those of a tenant, without values."""
     own = f" and w.tenant = {connection.literal(tenant)}" if tenant else ""
-    return (
-        f"select {_COLUMNS}, {VERSION} from (select 1) one"
-        " left join memcli.workspaces w on w.beside_of is null and w.changed_at is not null"
-        f"{own} order by w.tenant, w.name"
-    )
+    return f"{_SELECT} and w.changed_at is not null{own} order by w.tenant, w.name"
 
 
 def select_by_id(*, lock: bool) -> str:

@@ -82,29 +82,22 @@ class SharedWriter(WorkspaceRows, BaseChange):
             )
         self._begin_from(read_row(rows[0]))
 
-    def _commit(self) -> None:
-        if not self._is_open():
-            return
+    def _end(self) -> None:
         row, revision = self.row, self.row.revision + self._revises
-        try:
-            self.connection.together(
-                (
-                    Statement(
-                        "update memcli.workspaces set revision = $2, next_id = $3, chunks = $4,"
-                        " words = $5, meta = $6, changed_at = now(), left_ns = $7, lease_until ="
-                        " case when holder is null then lease_until"
-                        f" else now() + '{LEASE_SECONDS} seconds' end where id = $1",
-                        (row.id, revision, row.next_id, row.chunks, row.words,
-                         json.dumps(row.meta, ensure_ascii=False, sort_keys=True), self.now_ns()),
-                    ),
-                    Statement("commit"),
-                )
-            )  # fmt: skip
-        except BaseException:
-            self._roll_back()
-            raise
+        self.connection.together(
+            (
+                Statement(
+                    "update memcli.workspaces set revision = $2, next_id = $3, chunks = $4,"
+                    " words = $5, meta = $6, changed_at = now(), left_ns = $7, lease_until ="
+                    " case when holder is null then lease_until"
+                    f" else now() + '{LEASE_SECONDS} seconds' end where id = $1",
+                    (row.id, revision, row.next_id, row.chunks, row.words,
+                     json.dumps(row.meta, ensure_ascii=False, sort_keys=True), self.now_ns()),
+                ),
+                Statement("commit"),
+            )
+        )  # fmt: skip
         self.row = self._stored = row._replace(revision=revision)
-        self._revises = False
 
     def _roll_back(self) -> None:
         self._revises, self.row = False, self._stored
@@ -145,8 +138,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
 
     def remove(self, key: Key) -> None:
         with self.transaction():
-            gone = self._drop(key)
-            self.connection.together(self._usage_statements(gone, []))
+            self.connection.together(self._usage_statements(self._drop(key), []))
 
     def pending(
         self, fingerprint: str, limit: int, *, within: Sequence[int] | None = None
@@ -203,10 +195,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
         return int(count)
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
-        """Store vectors by the hash of their text.
-
-        Vectors of another encoder than the one in use count as unused.
-        """
+        """Store vectors; those of another encoder than the one in use count as unused."""
         with self.transaction():
             unused = None if self.facts.fingerprint == fingerprint else self.now
             encoder = encoder_of(fingerprint)
@@ -300,10 +289,10 @@ class SharedWriter(WorkspaceRows, BaseChange):
         if unused_days is None:
             return 0
         before, after = self._bounds(unused_days)
-        own = encoder_of(self.facts.fingerprint or "")
         with self.transaction(revise=False):
             result = self._rows(
-                "select memcli.drop_vectors($1, $2, $3, $4)", (self.id, own, before, after)
+                "select memcli.drop_vectors($1, $2, $3, $4)",
+                (self.id, self._encoder(), before, after),
             )
         return int(result[0][0])
 
@@ -366,27 +355,24 @@ class SharedWriter(WorkspaceRows, BaseChange):
     def _usage_statements(self, gone: Sequence[bytes], living: Sequence[bytes]) -> list[Statement]:
         """Mark the vectors that no text uses any more, and those in use."""
         statements: list[Statement] = []
-        fingerprint, own = self.facts.fingerprint, "v.encoder = $3 and v.hash = any($2::bytea[])"
         if gone:
-            statements.append(
-                Statement("select memcli.drop_unread($1, $2::bytea[])", (self.id, gone))
+            forgetting = "select memcli.drop_unread($1, $2::bytea[])"
+            statements.append(Statement(forgetting, (self.id, gone)))
+        if self.facts.fingerprint is None:
+            return statements
+        encoder, own = self._encoder(), "v.encoder = $3 and v.hash = any($2::bytea[])"
+        if gone:
+            sql = (
+                "update memcli.vectors v set unused_since = $4 where v.workspace = $1"
+                f" and {own} and v.unused_since is null and {_UNUSED}"
             )
-        if gone and fingerprint is not None:
-            statements.append(
-                Statement(
-                    "update memcli.vectors v set unused_since = $4 where v.workspace = $1"
-                    f" and {own} and v.unused_since is null and {_UNUSED}",
-                    (self.id, gone, encoder_of(fingerprint), self.now),
-                )
+            statements.append(Statement(sql, (self.id, gone, encoder, self.now)))
+        if living:
+            sql = (
+                "update memcli.vectors v set unused_since = null where v.workspace = $1"
+                f" and {own} and v.unused_since is not null"
             )
-        if living and fingerprint is not None:
-            statements.append(
-                Statement(
-                    "update memcli.vectors v set unused_since = null where v.workspace = $1"
-                    f" and {own} and v.unused_since is not null",
-                    (self.id, living, encoder_of(fingerprint)),
-                )
-            )
+            statements.append(Statement(sql, (self.id, living, encoder)))
         return statements
 
 

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from memcli.store.records import Totals
 
 LEAST_IDF = 1e-6  # for a term in most chunks
-_told: WeakSet[apsw.Connection] = WeakSet()  # connections that have the functions
-# When several indexes answer one question: the last SQL, and its totals.
-_by_totals: dict[str, tuple[Totals, str]] = {}
+_registered: WeakSet[apsw.Connection] = WeakSet()  # connections that have the functions
 
 
 def idf(chunks: int, holders: int) -> float:
@@ -64,8 +62,8 @@ def _weighing(mean: float, weights: Sequence[float]) -> str:
 
 def register(connection: apsw.Connection) -> None:
     """Register `sizes` and `weighed` on a connection."""
-    if connection not in _told:
-        _told.add(connection)
+    if connection not in _registered:
+        _registered.add(connection)
         connection.register_fts5_function("weighed", _weighed)
         connection.register_fts5_function("sizes", _sizes)
 
@@ -105,14 +103,8 @@ def totals(connection: apsw.Connection, match: str) -> Totals:
 
 def weighed(match: str, by: Totals) -> str:
     """Write the BM25 of a row, with the totals of several indexes, for one expression."""
-    known = _by_totals.get(match)
-    if known is None or known[0] is not by:
-        mean = by.tokens / by.chunks if by.chunks else 1.0
-        weights = [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)]
-        known = by, _weighing(mean, weights)
-        _by_totals.clear()
-        _by_totals[match] = known
-    return known[1]
+    mean = by.tokens / by.chunks if by.chunks else 1.0
+    return _weighing(mean, [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)])
 
 
 def _phrases(match: str) -> list[Term]:

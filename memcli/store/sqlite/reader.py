@@ -121,7 +121,9 @@ class Reader(StoredChunks):
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         with driver.understood(self.path):
             if self._cache and len(terms) <= keywords.MANY_TERMS:
-                by_term = {term: self._cache.holders(self.connection, term) for term in terms}
+                by_term = {
+                    term: self._cache.matches(self.connection, phrase(term)) for term in terms
+                }
                 if None not in by_term.values():
                     return frozenset(term for term, chunks in by_term.items() if chunks)
             return keywords.occurring(self.connection, terms)
@@ -298,12 +300,12 @@ class Reader(StoredChunks):
         return vectors.cosines(self.connection, retrievers.vector, read(self.connection, numbers))
 
     def _chunks_with(self, query: Term | TermQuery, chunk_ids: Sequence[int]) -> TermChunks:
-        holders = self._cache.holders(self.connection, query) if self._cache else None
-        if holders is not None:
-            return TermChunks(len(holders), holders.intersection(chunk_ids))
         match = phrase(query) if isinstance(query, Term) else expression(query)
         if match is None:
             return TermChunks(0, frozenset())
+        matches = self._cache.matches(self.connection, match) if self._cache else None
+        if matches is not None:
+            return TermChunks(len(matches), matches.intersection(chunk_ids))
         count, chunks = keywords.count_matches(self.connection, match, chunk_ids)
         return TermChunks(count, frozenset(chunks))
 

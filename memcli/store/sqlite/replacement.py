@@ -28,14 +28,9 @@ from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, r
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy is published
 
 
-def replacement_path(store: str) -> str:
-    """Return the path of the index that is built next to another one."""
-    return store + NEXT_SUFFIX
-
-
 def age_ns(store: str, now_ns: int) -> int | None:
     """Return the age of the index next to another one; None if it does not exist."""
-    path = replacement_path(store)
+    path = store + NEXT_SUFFIX
     written = []
     for each in (path, path + "-wal"):
         with suppress(FileNotFoundError):
@@ -45,7 +40,7 @@ def age_ns(store: str, now_ns: int) -> int | None:
 
 def is_awaited(store: str) -> bool:
     """Return whether the build of an index next to another one was paused on purpose."""
-    path = replacement_path(store)
+    path = store + NEXT_SUFFIX
     if any(os.path.exists(path + suffix) for suffix in BESIDE):
         return False
     with suppress(apsw.Error, StoreError):

@@ -26,6 +26,7 @@ from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import DOCUMENT_ID, StoredRows
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
+    NEXT_SUFFIX,
     closed_on_failure,
     connect,
     plain,
@@ -138,18 +139,11 @@ class Writer(StoredRows, BaseChange):
     def _begin(self) -> None:
         self.connection.execute("BEGIN IMMEDIATE")
 
-    def _commit(self) -> None:
-        if not self._is_open():
-            return
-        try:
-            if self._revises:
-                self.put_fact("revision", str(self.facts.revision + 1))
-            self.check_present()
-            self.connection.execute("COMMIT")
-            self._revises = False
-        except BaseException:
-            self._roll_back()
-            raise
+    def _end(self) -> None:
+        if self._revises:
+            self.put_fact("revision", str(self.facts.revision + 1))
+        self.check_present()
+        self.connection.execute("COMMIT")
 
     def _roll_back(self) -> None:
         self._revises = False
@@ -246,10 +240,7 @@ class Writer(StoredRows, BaseChange):
         return self.fact("vec_behind") != "1" and self._has_its_tiers()
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
-        """Store vectors by the hash of their text.
-
-        Vectors of another encoder than the one in use, and of texts in no document, are unused.
-        """
+        """Store vectors; those of another encoder, and of texts in no document, are unused."""
         rows = [(hash_, packed(vector)) for hash_, vector in made if vector is not None]
         with self.transaction():
             self._put(fingerprint, rows)
@@ -371,10 +362,6 @@ class Writer(StoredRows, BaseChange):
             return pruned
 
     def start_over(self, fault: str) -> str:
-        """Continue with a sound index: this one, if a second check finds it so, else an empty one.
-
-        A damaged file is set aside; its readable vectors are kept.
-        """
         with suppress(apsw.Error):
             self.connection.close(True)
         with suppress(DamagedError):
@@ -418,7 +405,7 @@ class Writer(StoredRows, BaseChange):
             if half is not None:
                 with closing(half), self.transaction():
                     self._copy_vectors(half)
-        path = replacement.replacement_path(self.path)
+        path = self.path + NEXT_SUFFIX
         try:
             driver.remove_files(path)
         except OSError as error:
@@ -475,7 +462,7 @@ class ReplacementIndex(Writer):
 
     def __init__(self, main: Writer) -> None:
         """Open or create the copy of an index."""
-        path = replacement.replacement_path(main.path)
+        path = main.path + NEXT_SUFFIX
         super().__init__(path, main.now_ns, tiers=main.tiers, shared=main.shared)
         self._open()
         self._main = main
@@ -519,7 +506,7 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
     """Open the half-built index next to another one, or a new one if it cannot be used."""
     side = _usable(main)
     if side is None:
-        driver.remove_files(replacement.replacement_path(main.path))
+        driver.remove_files(main.path + NEXT_SUFFIX)
         side = ReplacementIndex(main)
     try:
         side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
@@ -535,7 +522,7 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
 
 def _usable(main: Writer) -> ReplacementIndex | None:
     """Open a copy that can be continued: it is sound and not published yet."""
-    if not os.path.exists(replacement.replacement_path(main.path)):
+    if not os.path.exists(main.path + NEXT_SUFFIX):
         return None
     try:
         half = ReplacementIndex(main)
