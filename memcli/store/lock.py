@@ -149,7 +149,6 @@ class Watching:
     """The right to be the one watcher of an index, and its record."""
 
     def __init__(self, store: str) -> None:
-        """Take the path next to which the store has its files."""
         self._store = store
         self._pid: int | None = None
 

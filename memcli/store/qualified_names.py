@@ -35,12 +35,10 @@ class Qualified(str):
         return made
 
     def __lt__(self, other: str) -> bool:
-        """Compare by turn, then by name."""
         turn = other.turn if isinstance(other, Qualified) else self.turn
         return self.turn < turn or (self.turn == turn and str.__lt__(self, other))
 
     def __gt__(self, other: str) -> bool:
-        """Compare the other way round."""
         return self != other and not self < other
 
 
@@ -168,7 +166,6 @@ class FailedStoreError(Exception):
     """One of several stores cannot be read, or all of one server; the others can."""
 
     def __init__(self, names: Sequence[str], cause: MemcliError) -> None:
-        """Take the names of the workspaces, and the error."""
         super().__init__(f"{', '.join(names)}: {cause.message}")
         self.names, self.cause = names, cause
 
@@ -201,7 +198,6 @@ class NamedSnapshot:
             raise FailedStoreError([self._name] if is_own else self._others, error) from error
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        """Ask the snapshot."""
         with self._failing():
             return self._watched(getattr(self._snapshot, name))
 

@@ -125,7 +125,7 @@ def _word(number: int) -> str:
 
 
 def grow(path: str, maker: Maker, vectors_wanted: int) -> None:
-    writer = Writer.open(path, time.time_ns)
+    writer = Writer(path, time.time_ns)
     writer.search_by(FINGERPRINT, DIMENSION)
     known = len(writer.known())
     last = vectors_wanted // (CHUNKS * maker.parts)
@@ -308,7 +308,7 @@ def curve(arguments: Namespace) -> str:
 def _holds(path: str, vectors_wanted: int) -> bool:
     if not Path(path).exists():
         return False
-    Writer.open(path, time.time_ns).close()  # brings it to the schema of today
+    Writer(path, time.time_ns).close()  # brings it to the schema of today
     reader = Reader(path)
     embedded = reader.counts().embedded
     reader.close()
@@ -319,7 +319,7 @@ def recall(index: str, questions: str) -> str:
     """Print recall of the coarse search against the exact one, by how many are wanted."""
     copy = Path(tempfile.mkdtemp()) / "index.sqlite"
     shutil.copy(index, copy)
-    writer = Writer.open(str(copy), time.time_ns)
+    writer = Writer(str(copy), time.time_ns)
     fingerprint, dimension = writer.fact("fingerprint"), writer.fact("dimension")
     assert fingerprint is not None
     assert dimension is not None

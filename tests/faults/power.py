@@ -178,7 +178,7 @@ class Blackout:
 
     def _writer(self) -> Writer:
         with self._mount():
-            return Writer.open(self.store, lambda: FAR_FUTURE_NS)
+            return Writer(self.store, lambda: FAR_FUTURE_NS)
 
     def _settled(self) -> None:
         """Let no log be left of the preparations, nor the mode of another kind of mount."""

@@ -80,7 +80,7 @@ def unused(base: Path) -> None:
 def older(base: Path) -> None:
     """Leave an index of an older version, behind by some notes."""
     edited(base)
-    writer = Writer.open(os.environ["MEMCLI_STORE"], lambda: FAR_FUTURE_NS)
+    writer = Writer(os.environ["MEMCLI_STORE"], lambda: FAR_FUTURE_NS)
     writer.connection.execute("PRAGMA user_version = 1")
     writer.close()
 

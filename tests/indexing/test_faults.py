@@ -418,7 +418,7 @@ def test_a_store_on_a_network_mount_goes_without_a_write_ahead_log(
     monkeypatch.setattr(driver, "MOUNTS", str(mounts))
     assert driver.is_network(str(folder))
     place.write("b", "c", text="the fox again\n")
-    writer = Writer.open(place.store, lambda: FAR_FUTURE_NS)
+    writer = Writer(place.store, lambda: FAR_FUTURE_NS)
     reader = Reader(place.store)
     assert writer.notices == []
     index(writer, place.settings)

@@ -57,7 +57,7 @@ def publish(self):
     os.kill(os.getpid(), signal.SIGKILL)
 
 ReplacementIndex.publish = publish
-writer = Writer.open(sys.argv[3], lambda: FAR_FUTURE_NS)
+writer = Writer(sys.argv[3], lambda: FAR_FUTURE_NS)
 rebuild(
     writer, make_settings(Path(sys.argv[2])), embed_into=lambda w: embed(w, HashingEncoder(32))
 )

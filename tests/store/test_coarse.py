@@ -260,9 +260,9 @@ def test_a_question_in_the_background_is_answered_from_one_state(tmp_path: Path)
         other.close()
         return rows(connection, "SELECT count(*) FROM parts")[0][0], []
 
-    assert background.BackgroundQuery(path, revision, ask).result() == (3, [])
+    assert background.in_background(path, revision, ask)() == (3, [])
     assert writer.facts.revision > int(revision)
-    assert background.BackgroundQuery(path, revision, ask).result() is None
+    assert background.in_background(path, revision, ask)() is None
     writer.close()
 
 
@@ -316,7 +316,7 @@ def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
 
 def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:
     """Search a table of codes, and the vectors without one, that were filled in an order."""
-    connection = Writer.open(path, lambda: 0).connection
+    connection = Writer(path, lambda: 0).connection
     create_table(connection, "codes_0", DIMENSION)
     fill_cache(connection, ((FINGERPRINT, hash_, packed(made[hash_]), None) for hash_ in order))
     found = []

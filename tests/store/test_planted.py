@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def refill(path: Path) -> str:
-    writer = Writer.open(str(path), lambda: FAR_FUTURE_NS)
+    writer = Writer(str(path), lambda: FAR_FUTURE_NS)
     index(writer, make_settings(path.parents[1] / "ws"))
     embed(writer, ENCODER)
     writer.close()
@@ -263,7 +263,7 @@ def test_what_is_refused_does_not_stay_open(path: Path, attack: Attack) -> None:
     """Nor while somebody keeps the error, with all that it tells of."""
     planted(path, attack)
     name = str(path)
-    for opens in (Reader, lambda name: Writer.open(name, lambda: FAR_FUTURE_NS)):
+    for opens in (Reader, lambda name: Writer(name, lambda: FAR_FUTURE_NS)):
         with pytest.raises(StoreError) as kept:
             opens(name)
         assert name in str(kept.value)

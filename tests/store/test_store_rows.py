@@ -93,7 +93,7 @@ def test_a_newer_schema_is_refused_and_left_alone(path: str) -> None:
     with pytest.raises(StoreError, match="newer memcli"):
         Reader(path)
     with pytest.raises(StoreError, match="newer memcli"):
-        Writer.open(path, far_future)
+        Writer(path, far_future)
     assert Path(path).read_bytes() == before
 
 
@@ -124,7 +124,7 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
     embed(writer, wide)
     assert writer.fact("vec_table")
     writer.close()
-    writer = Writer.open(path, far_future)
+    writer = Writer(path, far_future)
     writer.vec_problem = "not here"
     put(writer, "new.md", "# fox\n\nfox fox\n")
     writer.remove(("memory", "gone.md"))
@@ -146,7 +146,7 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
 
 
 def test_an_index_first_made_without_vec0_is_searched_and_catches_up(path: str) -> None:
-    writer = Writer.open(path, far_future)
+    writer = Writer(path, far_future)
     writer.vec_problem = "not here"
     put(writer, "a.md", "the fox")
     put(writer, "b.md", "the train")
@@ -264,7 +264,7 @@ def test_a_damaged_file_is_set_aside_and_one_is_kept(path: str, damage: str) -> 
         Path(path).write_bytes(
             data[: len(data) // 3] if damage == "truncated" else b"x" * 100 + data[100:]
         )
-        writer = Writer.open(path, far_future)
+        writer = Writer(path, far_future)
         notice = "".join(writer.notices)
         if not notice:  # a cut file is found out when its pages are read
             with pytest.raises(DamagedError):

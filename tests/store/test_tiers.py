@@ -50,7 +50,7 @@ def embed(writer: Writer, document: str, made: Any) -> None:
 
 
 def opened(path: str, components: Sequence[int] = ()) -> Writer:
-    return Writer.open(path, clock, tiers=components)
+    return Writer(path, clock, tiers=components)
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def test_a_cut_as_long_as_the_vectors_is_no_tier(path: str, texts: Any) -> None:
 
 def test_tiers_are_dirty_where_vectors_were_changed_without_vec0(path: str, texts: Any) -> None:
     settled(path, (64,))
-    writer = Writer.open(path, clock)
+    writer = Writer(path, clock)
     writer.vec_problem = "not here"
     put(writer, "b", 3)
     writer.search_by(FINGERPRINT, DIMENSION)

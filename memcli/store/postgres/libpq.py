@@ -43,7 +43,6 @@ class ServerError(Exception):
     """An error of the server or of the connection; `state` is its SQLSTATE, or ""."""
 
     def __init__(self, message: str, state: str = "") -> None:
-        """Keep the first line of the message and the state."""
         super().__init__(message.strip().split("\n")[0])
         self.state = state
 
@@ -55,7 +54,6 @@ class Deferred:
     """
 
     def __init__(self, connection: Connection, statement: Statement) -> None:
-        """Take the statement and its connection."""
         self.statement, self._connection = statement, connection
         self.fetched: list[Row] | None = None
 

@@ -36,8 +36,8 @@ class View:
     """An open read transaction of a thread."""
 
     def __init__(self, connection: Connection, owner: int, writes: int) -> None:
-        """Record the owning thread, and how many changes of this process the view sees."""
-        self.connection, self.owner, self.writes = connection, owner, writes
+        self.connection, self.owner = connection, owner
+        self.writes = writes  # of this process, which it sees
         self.workspaces: list[object] = []  # the workspaces that it reads
 
 
@@ -45,7 +45,6 @@ class Pool:
     """Connections to one index."""
 
     def __init__(self, address: Address) -> None:
-        """Record the server; the first query connects to it."""
         self._address = address
         self._guard = Lock()
         self._turns = Semaphore(AT_ONCE)

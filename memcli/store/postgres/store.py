@@ -205,10 +205,9 @@ def _copy(reader: SharedReader, store: Store) -> None:
 
 
 class PostgresSharedIndex:
-    """The workspaces of one tenant, or of all, that the user may read; a `port.SharedIndex`."""
+    """The workspaces of a tenant, or with "" of all, that a user may read; a `port.SharedIndex`."""
 
     def __init__(self, address: Address, tenant: str) -> None:
-        """Record the server and the tenant; "" means all tenants."""
         self._address, self._tenant = address, tenant
 
     def listed(self) -> list[StoredWorkspace]:

@@ -51,7 +51,6 @@ class SharedWriter(WorkspaceRows, BaseChange):
     def __init__(
         self, connection: Connection, address: Address, row: WorkspaceRow, now_ns: Clock
     ) -> None:
-        """Take a connection, and the row under the epoch of this writer."""
         WorkspaceRows.__init__(self, connection, address, row)
         BaseChange.__init__(self, now_ns)
         self._begin_from(row)
@@ -380,7 +379,6 @@ class SharedRebuild(SharedWriter):
     """A workspace that is built next to another one; a `port.Rebuild`."""
 
     def __init__(self, main: SharedWriter, row: WorkspaceRow) -> None:
-        """Share the connection and the write lease of the main workspace's writer."""
         super().__init__(main.connection, main.address, row, main.now_ns)
         self._main = main
 

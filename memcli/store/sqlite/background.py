@@ -30,33 +30,35 @@ def often(path: str, state: str) -> bool:
     return count >= OFTEN
 
 
-class BackgroundQuery:
-    """A query that runs in the background."""
+def in_background(
+    path: str, revision: str, ask: Callable[[apsw.Connection], Nearest]
+) -> Callable[[], Nearest | None]:
+    """Start a query on the index at `path`; return a function that waits for the answer.
 
-    def __init__(self, path: str, revision: str, ask: Callable[[apsw.Connection], Nearest]) -> None:
-        """Start the query on the index at `path`, if the index is at this revision."""
-        self._path, self._revision, self._ask = path, revision, ask
-        self._result: Nearest | None = None
-        self._thread: Thread | None = Thread(target=self._run, daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError:  # the system starts no thread
-            self._thread = None
+    The answer is None if the index was not at this revision, or if the query failed.
+    """
+    answers: list[Nearest] = []
 
-    def result(self) -> Nearest | None:
-        """Wait for the answer; None if the index was in another state or the query failed."""
-        if self._thread is not None:
-            self._thread.join()
-        return self._result
-
-    def _run(self) -> None:
+    def run() -> None:
         # The caller's own connection gets the same error and reports it.
-        with suppress(MemcliError, MemoryError), understood(self._path):
-            connection = connect(self._path, write=False).connection
+        with suppress(MemcliError, MemoryError), understood(path):
+            connection = connect(path, write=False).connection
             try:
                 connection.execute("BEGIN")
                 at = rows(connection, "SELECT value FROM meta WHERE key = 'revision'")
-                if at == [(self._revision,)]:
-                    self._result = self._ask(connection)
+                if at == [(revision,)]:
+                    answers.append(ask(connection))
             finally:
                 connection.close(True)
+
+    thread = Thread(target=run, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # the system starts no thread
+        return lambda: None
+
+    def result() -> Nearest | None:
+        thread.join()
+        return answers[0] if answers else None
+
+    return result

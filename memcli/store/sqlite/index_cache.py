@@ -29,7 +29,6 @@ class IndexCache:
     """Chunks, tokens of texts, and the chunks of each word that were read."""
 
     def __init__(self, version: int, chunks: int) -> None:
-        """Start empty, for an index with so many chunks in the state with this number."""
         self.version = version
         self.known: dict[Key, KnownFile] | None = None
         self.lines: dict[int, ChunkLines] = {}

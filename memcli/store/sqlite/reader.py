@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import compress
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import IndexMissingError
@@ -121,11 +122,9 @@ class Reader(StoredChunks):
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         with driver.understood(self.path):
             if self._cache and len(terms) <= keywords.MANY_TERMS:
-                by_term = {
-                    term: self._cache.matches(self.connection, phrase(term)) for term in terms
-                }
-                if None not in by_term.values():
-                    return frozenset(term for term, chunks in by_term.items() if chunks)
+                matches = [self._cache.matches(self.connection, phrase(term)) for term in terms]
+                if None not in matches:
+                    return frozenset(compress(terms, matches))
             return keywords.occurring(self.connection, terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
@@ -184,15 +183,15 @@ class Reader(StoredChunks):
         aside = None
         many = "SELECT 1 FROM vectors WHERE id > ? LIMIT 1"
         if table is not None and self._rows(many, (MANY_VECTORS,)):
-            from memcli.store.sqlite.background import BackgroundQuery, often
+            from memcli.store.sqlite.background import in_background, often
 
             revision = str(facts.revision)
             state = f"{self._file.st_dev} {self._file.st_ino} {table} {revision}"
             cached = state if often(self.path, state) else ""
-            aside = BackgroundQuery(self.path, revision, lambda connection: ask(connection, cached))
+            aside = in_background(self.path, revision, lambda connection: ask(connection, cached))
 
         def near() -> list[Neighbour]:
-            neighbours = aside.result() if aside else None
+            neighbours = aside() if aside else None
             with driver.understood(self.path):
                 neighbours = ask(self.connection) if neighbours is None else neighbours
                 tier, cosines = neighbours[0], dict(neighbours[1])

@@ -85,7 +85,7 @@ class SqliteStore:
         with self.locked(wait_seconds=wait_seconds, sleep=sleep):
             tiers = [tier.components for tier in self._tiers]
             shared = VectorCache(self._shared) if self._shared else None
-            writer = Writer.open(self.path, self._now_ns, tiers=tiers, shared=shared)
+            writer = Writer(self.path, self._now_ns, tiers=tiers, shared=shared)
             try:
                 yield writer
             finally:

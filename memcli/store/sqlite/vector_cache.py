@@ -48,7 +48,6 @@ class VectorCache:
     """The shared vectors; the file is opened at first use."""
 
     def __init__(self, path: str) -> None:
-        """Record the path of the file."""
         self.path = path
         self.problem = ""  # why nothing is shared any more
         self._connection: apsw.Connection | None = None

@@ -71,13 +71,27 @@ class Writer(StoredRows, BaseChange):
         tiers: Sequence[int] = (),
         shared: VectorCache | None = None,
     ) -> None:
-        """Record the place of the index; `_open` opens it.
+        """Open or create the index; `tiers` get tables of codes, too.
 
-        `tiers` get tables of codes, too. The vectors are `shared` with other indexes.
+        The vectors are `shared` with other indexes.
         """
         BaseChange.__init__(self, now_ns)
         self.path, self.tiers, self.shared = path, tiers, shared
         self._has_dropped = False
+        self._start()
+
+    def _start(self) -> None:
+        """Open the file; a damaged one is set aside and named in the notices.
+
+        A single failed read looks like damage, so the file is first opened a second time.
+        """
+        for _ in range(2):
+            try:
+                self._open()
+                return
+            except DamagedError as error:
+                fault = error.message
+        self.notices.append(self._begin_again(fault))
 
     def _open(self) -> None:
         """Open or create the file, and say if it is begun again; DamagedError if it is damaged."""
@@ -89,29 +103,6 @@ class Writer(StoredRows, BaseChange):
             self.notices.append(
                 f"the index {self.path} was made by an older memcli and is built again"
             )
-
-    @classmethod
-    def open(
-        cls,
-        path: str,
-        now_ns: Clock,
-        *,
-        tiers: Sequence[int] = (),
-        shared: VectorCache | None = None,
-    ) -> Writer:
-        """Open or create the index; a damaged file is set aside and named in the notices.
-
-        A single failed read looks like damage, so the file is first opened a second time.
-        """
-        writer = cls(path, now_ns, tiers=tiers, shared=shared)
-        for _ in range(2):
-            try:
-                writer._open()
-                return writer
-            except DamagedError as error:
-                fault = error.message
-        writer.notices.append(writer._begin_again(fault))
-        return writer
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close; what cannot be folded stays in it."""
@@ -461,11 +452,13 @@ class ReplacementIndex(Writer):
     """An index that is built next to another one; a `port.Rebuild`."""
 
     def __init__(self, main: Writer) -> None:
-        """Open or create the copy of an index."""
         path = main.path + NEXT_SUFFIX
         super().__init__(path, main.now_ns, tiers=main.tiers, shared=main.shared)
-        self._open()
         self._main = main
+
+    def _start(self) -> None:
+        """Open or create the file; DamagedError if it is damaged."""
+        self._open()
 
     def take_over(self, hidden: Iterable[Key]) -> None:
         main = self._main
