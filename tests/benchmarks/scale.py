@@ -40,7 +40,7 @@ from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.store import quantize
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import coarse, codes_in_memory, vectors
+from memcli.store.sqlite import coarse, large_index, vectors
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
@@ -180,7 +180,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("words: literal matches", Reader, "matching"),
     ("words: cutting", Reader, "tokens"),
     ("codes (in a thread)", coarse, "_coded"),
-    ("kept codes (in a thread)", codes_in_memory, "nearest"),
+    ("kept codes (in a thread)", large_index, "nearest"),
     ("rescoring (in a thread)", coarse, "_rescored"),
     ("hydration", Reader, "candidates"),
     (". scores by words", Reader, "_scores"),

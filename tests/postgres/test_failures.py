@@ -20,9 +20,8 @@ from memcli.store.open import store_at
 from memcli.store.postgres import rows as document_rows
 from memcli.store.postgres import schema, writer
 from memcli.store.postgres.address import Address, checked
-from memcli.store.postgres.lease import holder, is_dead
 from memcli.store.postgres.libpq import ServerError, read_url
-from memcli.store.postgres.session import Name
+from memcli.store.postgres.session import Name, holder, is_dead
 from memcli.store.postgres.store import PostgresStore
 from tests.postgres.conftest import Memcli, database, sql
 from tests.postgres.server import server

@@ -15,8 +15,8 @@ from memcli.indexing.indexer import embed, index
 from memcli.store.records import Scope
 from memcli.store.sqlite import driver, schema
 from memcli.store.sqlite.driver import connect
-from memcli.store.sqlite.integrity import first_fault
 from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.schema import first_fault
 from memcli.store.sqlite.writer import Writer
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer, recalled

@@ -20,6 +20,7 @@ from memcli.store.postgres.session import (
     WorkspaceRow,
     check_bound,
     check_version,
+    lease,
     row_of,
     rows_of,
     select_all,
@@ -52,14 +53,9 @@ class PostgresStore:
         `origin` names the machine and folder that write it; without it memcli cannot write.
         """
         self.address, self.name, self.origin = address, name, origin
-        self._local, self._now_ns = local, now_ns
+        self._local, self._now_ns, self.state_path = local, now_ns, local.state_path
         self._readers: dict[Connection, SharedReader] = {}  # the last reader of each connection
         self._guard = Lock()
-
-    @property
-    def state_path(self) -> str:
-        """Return the path that the index would have without a server."""
-        return self._local.state_path
 
     def describe(self) -> StoreDescription:
         size = 0
@@ -126,8 +122,6 @@ class PostgresStore:
     def _leased(
         self, *, wait_seconds: float, sleep: Sleep
     ) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        from memcli.store.postgres.lease import lease
-
         writing = pool_of(self.address).writing(self._check_writable)
         with self._local.locked(wait_seconds=wait_seconds, sleep=sleep), ExitStack() as stack:
             with translated(self.address):

@@ -18,11 +18,16 @@ from memcli.errors import BusyError, RetryLaterError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.postgres import rows, vectors
 from memcli.store.postgres.errors import translated
-from memcli.store.postgres.lease import LEASE_SECONDS
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.rows import encoder_of
-from memcli.store.postgres.session import BOUNDS, WorkspaceRow, read_row, select_by_id
+from memcli.store.postgres.session import (
+    BOUNDS,
+    LEASE_SECONDS,
+    WorkspaceRow,
+    read_row,
+    select_by_id,
+)
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.workspace_rows import SUMMARY, WorkspaceRows
 from memcli.store.quantize import rounded

@@ -7,9 +7,7 @@ So each function is made once, and the weights of a query are part of the query.
 `scores` ranks by rare words, and counts common ones only in the chunks that the rare ones find. In
 a ranking by FTS5's bm25(), reading the rows of a term is cheap: a tenth of a microsecond each.
 Looking up the length of each matching chunk takes 2 microseconds. So the rare terms and groups of
-common ones find the chunks, a few thousand of them, and common terms add their share to those. It
-does not help to weigh only the chunks that may still be among the first: each further lookup of a
-common term reads all its rows, and bounds on its share exclude almost none of them.
+common ones find the chunks, a few thousand of them, and common terms add their share to those.
 """
 
 from __future__ import annotations

@@ -135,9 +135,9 @@ def _by_all(
     count = max(LEAST_CODES, query.limit)
     numbers: list[int] | None = None
     if query.within is None and query.state:
-        from memcli.store.sqlite import codes_in_memory
+        from memcli.store.sqlite import large_index
 
-        near = codes_in_memory.nearest(connection, table, query.state, code, count)
+        near = large_index.nearest(connection, table, query.state, code, count)
         if near is not None:  # vec0 returns no more than this, whatever ties with the last
             numbers = [number for number, _ in near[:MOST_NEIGHBOURS]]
     if numbers is None:

@@ -90,7 +90,7 @@ class StoredRows:
         return documents, chunks, segments, left_out
 
     def integrity(self) -> str:
-        from memcli.store.sqlite.integrity import first_fault
+        from memcli.store.sqlite.schema import first_fault
 
         return first_fault(self.connection, self.path)
 

@@ -183,7 +183,7 @@ class Reader(StoredChunks):
         aside = None
         many = "SELECT 1 FROM vectors WHERE id > ? LIMIT 1"
         if table is not None and self._rows(many, (MANY_VECTORS,)):
-            from memcli.store.sqlite.background import in_background, often
+            from memcli.store.sqlite.large_index import in_background, often
 
             revision = str(facts.revision)
             state = f"{self._file.st_dev} {self._file.st_ino} {table} {revision}"

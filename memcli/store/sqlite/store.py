@@ -34,15 +34,10 @@ class SqliteStore:
 
         `shared` is the file of the vectors that several indexes share, or "".
         """
-        self.path, self._now_ns, self._tiers = path, now_ns, tiers
-        self._shared = shared
+        self.path = self.state_path = path
+        self._now_ns, self._tiers, self._shared = now_ns, tiers, shared
         self._idle: list[Reader] = []
         self._guard = Lock()
-
-    @property
-    def state_path(self) -> str:
-        """Return the path of the file."""
-        return self.path
 
     def describe(self) -> StoreDescription:
         from memcli.store.run_records import StoreDescription

@@ -37,9 +37,8 @@ Nearest = tuple[int, list[tuple[bytes, float]]]
 CODED_AT_ONCE = 4096  # vectors
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
 CHURN_LIMIT = 1.5  # rebuild when vec0 uses this many times the room that its rows need
-# Up to this many bytes of float32 are compared, 2,048 vectors of 384 components. 305 take .7 ms and
-# 757 take 1.1, while a table of them in vec0 took 2.8 and codes 4.8; at 2,420 both take 5 to 6.
-# Such a table was more than half of a small index, because vec0 reserves 1,024 rows at once.
+# Up to this many bytes of float32 are compared, 2,048 vectors of 384 components. 757 take 1.1 ms,
+# and codes of them 4.8; at 2,420 both take 5 to 6.
 SCANNED_BYTES = 3 << 20
 
 
