@@ -56,7 +56,6 @@ def show_work(store: str, work: Work) -> None:
 
 
 def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> int:
-    """Open the lock file and lock it."""
     waited = 0.0
     while True:
         descriptor = _open(path)
@@ -124,7 +123,6 @@ def _work(words: list[str]) -> Work | None:
 
 
 def _is_at(path: str, descriptor: int) -> bool:
-    """Return whether the locked file is still at its path."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:

@@ -14,7 +14,7 @@ from memcli.indexing.rebuild import STALE_SECONDS, rebuild
 from memcli.store.port import Change
 from memcli.store.sqlite.driver import NEXT_SUFFIX
 from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.replacement import age_ns
+from memcli.store.sqlite.writer import _age_ns
 from memcli.types import Source
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
@@ -278,7 +278,7 @@ def test_what_a_full_run_left_behind_is_swept_after_a_day(place: Place) -> None:
     side.write_bytes(b"half")
     for age, left in ((STALE_NS - 1, [side.name]), (STALE_NS, [])):
         os.utime(side, ns=(FAR_FUTURE_NS - age, FAR_FUTURE_NS - age))
-        assert age_ns(place.store, FAR_FUTURE_NS) == age
+        assert _age_ns(place.store, FAR_FUTURE_NS) == age
         place.drop_rebuild()
         assert place.side_files() == left
     side.write_bytes(b"half")

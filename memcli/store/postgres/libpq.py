@@ -388,7 +388,6 @@ class Connection:
             library.PQclear(result)
 
     def _column(self, result: int, at: int) -> list[Any]:
-        """Read the values of a column by its type."""
         value, is_null = self._library.PQgetvalue, self._library.PQgetisnull
         read = _READERS.get(self._library.PQftype(result, at), _text)
         texts = [value(result, row, at) for row in range(self._library.PQntuples(result))]
@@ -442,7 +441,6 @@ def _written(value: object) -> bytes | None:
 
 
 def _element(value: object) -> bytes:
-    """Write an element of an array."""
     if isinstance(value, int) and not isinstance(value, bool):
         return b"%d" % value
     text = _written(value) or b""

@@ -140,10 +140,7 @@ class Postings:
         return Totals(chunks, tokens, holders)
 
     def scores(
-        self,
-        query: TermQuery,
-        by: Totals | None = None,
-        among: Collection[int] | None = None,
+        self, query: TermQuery, by: Totals | None = None, among: Collection[int] | None = None
     ) -> dict[int, float]:
         """Return the BM25 of every chunk that matches, or of those among some chunks."""
         self.look_up(_named(query))
@@ -366,7 +363,6 @@ class ChunkPlaces:
         self._promised = None
 
     def _turn_to(self, scope: Scope) -> None:
-        """Forget the places of another reach."""
         if scope != self._scope:
             self._scope, self._tried, self._places, self._promised = scope, set(), {}, None
 

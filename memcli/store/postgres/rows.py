@@ -156,7 +156,6 @@ def read_documents(
 def _chunks(
     connection: Connection, workspace: int, documents: Sequence[int]
 ) -> dict[int, list[Chunk]]:
-    """Read the chunks of documents, in order."""
     segments: dict[int, list[Segment]] = {}
     for chunk, *row in connection.rows(
         'select p.chunk, p.start_line, p.end_line, p."start", p."end", p.prefix, p.hash'

@@ -102,7 +102,6 @@ class Gathering:
         return statements
 
     def _take(self, answers: Sequence[list[Row]]) -> None:
-        """Assign the rows to the pending statements."""
         self._answers.update(zip(self._alone, answers, strict=False))
         for lot, rows in zip(self._lots.values(), answers[len(self._alone) :], strict=True):
             of: dict[int, list[Row]] = {}

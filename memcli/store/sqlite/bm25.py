@@ -20,7 +20,7 @@ from weakref import WeakSet
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import K1, B
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.driver import rows
@@ -29,6 +29,7 @@ from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.records import Totals
+    from memcli.store.sqlite.filters import Select
 
 LEAST_IDF = 1e-6  # for a term in most chunks
 _registered: WeakSet[apsw.Connection] = WeakSet()  # connections that have the functions
@@ -112,10 +113,7 @@ def _phrases(match: str) -> list[Term]:
 
 
 def scores(
-    connection: apsw.Connection,
-    query: TermQuery,
-    within: tuple[str, Sequence[Any]] | None,
-    by: Totals | None,
+    connection: apsw.Connection, query: TermQuery, within: Select | None, by: Totals | None
 ) -> dict[int, float]:
     """Return the BM25 by id of all chunks that rare terms or groups of common ones find.
 

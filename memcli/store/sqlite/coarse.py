@@ -26,6 +26,7 @@ from memcli.store.quantize import LEAST_CODES
 from memcli.store.sqlite.driver import marks, rows
 
 if TYPE_CHECKING:
+    from memcli.store.sqlite.filters import Select
     from memcli.store.tiers import Tier, TierResult
 
 PREFIX = "codes_"
@@ -47,7 +48,7 @@ class VectorQuery(Record):
     fingerprint: str
     vector: bytes
     limit: int
-    within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
+    within: Select | None = None
     state: str = ""  # of a large index that the process often queries, or ""
     tiers: Sequence[Tier] = ()  # searched first; each has its own codes
 
@@ -85,7 +86,6 @@ def tier_table(table: str, components: int) -> str:
 
 
 def _thresholds(dimension: int) -> tuple[float, ...]:
-    """Use as many thresholds as fit."""
     return (-THRESHOLD, THRESHOLD) if 2 * dimension <= MOST_BITS else (0.0,)
 
 
@@ -129,7 +129,6 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
 def _by_all(
     connection: apsw.Connection, table: str, query: VectorQuery
 ) -> Sequence[tuple[bytes, float]]:
-    """Search by whole vectors."""
     dimension = len(query.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query.vector,))[0][0]
     count = max(LEAST_CODES, query.limit)
@@ -179,7 +178,6 @@ def with_ties(rows: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[A
 
 
 def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
-    """List the (hash, packed vector) of some rows."""
     sql = f"SELECT hash, vector FROM vectors WHERE id IN ({marks(numbers)})"
     return rows(connection, sql, numbers)
 

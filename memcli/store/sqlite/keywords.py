@@ -12,10 +12,14 @@ from math import inf
 
 import apsw
 
-from memcli.checking import Any
+from memcli.checking import TYPE_CHECKING
+from memcli.store.records import TermChunks
 from memcli.store.sqlite.driver import marks, rows
 from memcli.store.sqlite.fts_query import TOKENIZER, phrase
 from memcli.types import Term
+
+if TYPE_CHECKING:
+    from memcli.store.sqlite.filters import Select
 
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0
@@ -30,14 +34,11 @@ BM25 = f"-bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT})"  # larger is better
 
 
 def scores(
-    connection: apsw.Connection,
-    match: str | None,
-    within: tuple[str, Sequence[Any]] | None,
-    score: str = BM25,
+    connection: apsw.Connection, match: str | None, within: Select | None, score: str = BM25
 ) -> dict[int, float]:
     """Return the scores of all matches by chunk id.
 
-    `within` is a SELECT of the chunk ids to search in, or marks for them, with its bindings.
+    `within` selects the chunks to search in, or has marks for their ids.
     """
     if match is None:
         return {}
@@ -65,9 +66,7 @@ def best(
     return sorted(scores.items(), key=lambda each: -each[1])[:limit]
 
 
-def count_matches(
-    connection: apsw.Connection, match: str, ids: Sequence[int]
-) -> tuple[int, set[int]]:
+def count_matches(connection: apsw.Connection, match: str, ids: Sequence[int]) -> TermChunks:
     """Count the chunks that match, and return the matches among some chunks."""
     ((count, listed),) = rows(
         connection,
@@ -75,7 +74,7 @@ def count_matches(
         " WHERE fts MATCH ?",
         (*ids, match),
     )
-    return count, set(map(int, listed.split(","))) if listed else set()
+    return TermChunks(count, frozenset(map(int, listed.split(",") if listed else ())))
 
 
 def occurring(connection: apsw.Connection, terms: Sequence[Term]) -> frozenset[Term]:

@@ -26,7 +26,7 @@ from memcli.store.records import (
 )
 from memcli.store.sqlite import coarse, driver, excerpts, keywords, schema, vectors
 from memcli.store.sqlite.excerpts import ChunkRow, StoredChunks
-from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
+from memcli.store.sqlite.filters import LAST_OF_ANY, Select, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
 from memcli.types import Candidate, KnownFile, SegmentScore, Term, TermQuery
 
@@ -154,10 +154,7 @@ class Reader(StoredChunks):
         return ranked
 
     def _bm25(
-        self,
-        query: TermQuery,
-        within: tuple[str, Sequence[Any]] | None,
-        totals: Totals | None,
+        self, query: TermQuery, within: Select | None, totals: Totals | None
     ) -> dict[int, float]:
         """Return the BM25 of all matches: by this index only, or by all that are searched."""
         if totals is None and not (query.also or query.together):
@@ -305,8 +302,7 @@ class Reader(StoredChunks):
         matches = self._cache.matches(self.connection, match) if self._cache else None
         if matches is not None:
             return TermChunks(len(matches), matches.intersection(chunk_ids))
-        count, chunks = keywords.count_matches(self.connection, match, chunk_ids)
-        return TermChunks(count, frozenset(chunks))
+        return keywords.count_matches(self.connection, match, chunk_ids)
 
     def _keep(self) -> None:
         """Cache what is read of this state from now on, unless the cache is too large."""

@@ -111,7 +111,6 @@ class SqliteStore:
             reader.close()
 
     def _take(self) -> Reader:
-        """Return an idle connection, or a new one."""
         while True:
             with self._guard:
                 reader = self._idle.pop() if self._idle else None

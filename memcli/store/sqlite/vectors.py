@@ -15,16 +15,21 @@ too many freed rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from math import fsum
 from operator import itemgetter
 
 import apsw
 
+from memcli.checking import Any
+from memcli.errors import StoreError
 from memcli.store import quantize
 from memcli.store.records import Scope
-from memcli.store.sqlite import coarse
+from memcli.store.sqlite import coarse, schema
 from memcli.store.sqlite.coarse import VectorQuery, distances_of, unpacked_distances
-from memcli.store.sqlite.driver import marks, plain, rows
+from memcli.store.sqlite.driver import connect_unchanged, marks, plain, rows
 from memcli.store.sqlite.filters import select_chunks
 from memcli.types import PRIVATE
 
@@ -160,7 +165,6 @@ def rebuild(
 
 
 def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) -> None:
-    """Fill a table with the codes of every vector that is searched."""
     last = 0
     while result := rows(
         connection,
@@ -212,7 +216,6 @@ def nearest(connection: apsw.Connection, table: str | None, query: VectorQuery) 
 
 
 def _compared(connection: apsw.Connection, query: VectorQuery) -> Sequence[tuple[bytes, float]]:
-    """Compare with every vector."""
     select, values = query.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
     result = rows(
@@ -289,3 +292,65 @@ def cosines(
     distances = unpacked_distances(connection, query, joined)
     pairs = zip(vectors, distances, strict=True)
     return {number: 1.0 - distance * distance / 2.0 for number, distance in pairs}
+
+
+def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
+    """Copy the embedding cache; return the texts of `side` whose vectors are not searched yet.
+
+    A copy is unused since then, or since `now`, in seconds since 1970. Vectors of an encoder
+    without a valid name are left out.
+    """
+    cursor = main.execute(
+        "SELECT CAST(e.fingerprint AS BLOB), v.hash, v.vector,"
+        " CASE WHEN typeof(v.unused_since) = 'integer' THEN v.unused_since ELSE ? END"
+        " FROM vectors v CROSS JOIN encoders e ON e.id = v.encoder ORDER BY v.id",
+        (now,),
+    )
+    put(side, _named(cursor))
+    waiting = rows(
+        side,
+        "SELECT DISTINCT p.hash FROM parts p JOIN vectors v ON v.hash = p.hash"
+        " WHERE v.unused_since IS NOT NULL",
+    )
+    return [hash_ for (hash_,) in waiting]
+
+
+def _named(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows whose first value, the name of an encoder, is valid text."""
+    for name, *row in rows:
+        with suppress(UnicodeDecodeError):
+            yield name.decode(), *row
+
+
+_UNIT = 0.05  # greatest difference of a squared length from 1 after packing
+
+
+def readable_vectors(path: str) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield fingerprint, hash and packed vector of a damaged index, up to an unreadable place.
+
+    Only vectors of unit length are sound; there are none if memcli did not make the tables.
+    """
+    with suppress(apsw.Error, StoreError, ValueError):
+        connection = connect_unchanged(path)
+        try:
+            if schema.shape(connection) == schema.SHAPE:
+                for row in connection.execute(
+                    "SELECT e.fingerprint, v.hash, v.vector"
+                    " FROM vectors v JOIN encoders e ON e.id = v.encoder"
+                ):
+                    if _is_sound(row):
+                        yield row
+        finally:
+            connection.close(True)
+
+
+def _is_sound(row: tuple[object, ...]) -> bool:
+    fingerprint, hash_, vector = row
+    if not (isinstance(fingerprint, str) and isinstance(hash_, bytes)):
+        return False
+    if not isinstance(vector, bytes):
+        return False
+    with suppress(ValueError):
+        components = array("f", quantize.unpacked(vector))
+        return abs(fsum(c * c for c in components) - 1.0) < _UNIT
+    return False

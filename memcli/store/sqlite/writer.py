@@ -21,14 +21,16 @@ from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.quantize import packed
 from memcli.store.records import Key, LineCheck
 from memcli.store.run_records import AWAITED, Pending, Stamp
-from memcli.store.sqlite import documents, driver, keywords, replacement, schema
+from memcli.store.sqlite import documents, driver, keywords, schema
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import DOCUMENT_ID, StoredRows
 from memcli.store.sqlite.driver import (
+    BESIDE,
     MORE_ROOM,
     NEXT_SUFFIX,
     closed_on_failure,
     connect,
+    connect_unchanged,
     plain,
     set_aside,
     strings,
@@ -57,6 +59,7 @@ _URGENCY = (
     f"ORDER BY d.always DESC, coalesce(d.importance, 0) > {IMPORTANT} DESC, d.date IS NOT NULL,"
     " d.date DESC, d.mtime_ns DESC, d.path, d.source, p.chunk_id, p.no"
 )
+PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy is published
 WORDS_LEFT = "words_left"  # meta key: the keyword index still contains words of deleted rows
 
 
@@ -246,7 +249,6 @@ class Writer(StoredRows, BaseChange):
             self.shared.put(fingerprint, [pair for pair in rows if pair[0] in public], self.now)
 
     def _put(self, fingerprint: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
-        """Store packed vectors inside a transaction."""
         vector_rows.put(self.connection, [(fingerprint, *pair, self.now) for pair in vectors])
         if self.facts.fingerprint == fingerprint:
             used = "SELECT 1 FROM parts WHERE hash = ? LIMIT 1"
@@ -370,7 +372,7 @@ class Writer(StoredRows, BaseChange):
         self._open()
         with self.transaction(revise=False):
             vector_rows.put(
-                self.connection, ((*row, self.now) for row in replacement.readable_vectors(path))
+                self.connection, ((*row, self.now) for row in vector_rows.readable_vectors(path))
             )
         return f"{fault}; it is kept as {path} and the index is built again"
 
@@ -378,10 +380,10 @@ class Writer(StoredRows, BaseChange):
         return _rebuilding(self)
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
-        age = replacement.age_ns(self.path, self.now_ns())
+        age = _age_ns(self.path, self.now_ns())
         if age is None:
             return
-        if awaited_seconds is not None and replacement.is_awaited(self.path):
+        if awaited_seconds is not None and _is_awaited(self.path):
             seconds = awaited_seconds
         if age >= seconds * 1e9:
             self._sweep()
@@ -432,7 +434,7 @@ class Writer(StoredRows, BaseChange):
 
     def _copy_vectors(self, source: Writer) -> None:
         """Copy the embedding cache of another index inside a transaction, and search by it."""
-        self.refresh((), replacement.copy_vectors(self.connection, source.connection, self.now))
+        self.refresh((), vector_rows.copy_vectors(self.connection, source.connection, self.now))
 
     def _drop_chunks(self, key: Key) -> list[bytes]:
         """Delete the chunks of a document, and return the hashes of their segments."""
@@ -473,6 +475,11 @@ class ReplacementIndex(Writer):
     def publish(self) -> None:
         """Replace the other index by the copy, in one transaction.
 
+        SQLite's backup copies it page by page into the old file. A reader keeps the state it has
+        open, the next one finds the new state, and if the process dies before the commit, nothing
+        has changed. Renaming the file would not work: a reader that has opened the old file could
+        take the write-ahead log of the new one for its own, and Windows does not rename open files.
+
         The revision continues from the larger one, so no earlier answer looks like a current one.
         """
         main, facts = self._main, self.facts
@@ -480,7 +487,7 @@ class ReplacementIndex(Writer):
         is_embedded = self.is_embedded(facts.fingerprint)
         with self.transaction(revise=False):
             self.put_fact("revision", str(revision))
-            self.put_fact(replacement.PUBLISHED_AS, str(revision))
+            self.put_fact(PUBLISHED_AS, str(revision))
             if is_embedded:
                 self._put_embedded(revision)
         if (fault := self.integrity()) != "ok":
@@ -519,7 +526,7 @@ def _usable(main: Writer) -> ReplacementIndex | None:
         return None
     try:
         half = ReplacementIndex(main)
-        published = half.fact(replacement.PUBLISHED_AS)
+        published = half.fact(PUBLISHED_AS)
         done = published is not None and main.facts.revision >= int(published)
         if not done and half.integrity() == "ok":
             return half
@@ -527,3 +534,27 @@ def _usable(main: Writer) -> ReplacementIndex | None:
     except DamagedError:
         pass
     return None
+
+
+def _age_ns(store: str, now_ns: int) -> int | None:
+    """Return the age of the index next to another one; None if it does not exist."""
+    path = store + NEXT_SUFFIX
+    written = []
+    for each in (path, path + "-wal"):
+        with suppress(FileNotFoundError):
+            written.append(os.stat(each).st_mtime_ns)
+    return abs(now_ns - max(written)) if written else None
+
+
+def _is_awaited(store: str) -> bool:
+    """Return whether the build of an index next to another one was paused on purpose."""
+    path = store + NEXT_SUFFIX
+    if any(os.path.exists(path + suffix) for suffix in BESIDE):
+        return False
+    with suppress(apsw.Error, StoreError):
+        connection = connect_unchanged(path)
+        try:
+            return documents.meta(connection, AWAITED) == "1"
+        finally:
+            connection.close()
+    return False
