@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LEAST_VERSION = 140000  # the first version with pipelines
 SILENT_SECONDS = 45.0  # the server ends each of our statements sooner
 MOST_IN_PIPELINE = 200  # statements whose answers fit the buffers before they are read
-_OK, _ROWS, _ABORTED = (0, 1), (2,), 11  # of PQresultStatus
+_OK, _ROWS = (0, 1), (2,)  # of PQresultStatus
 _LOST = "08006"  # the SQLSTATE of a connection that failed; libpq itself returns none
 _STATE = ord("C")  # PG_DIAG_SQLSTATE
 _PRIMARY = ord("M")
@@ -262,13 +262,21 @@ class Connection:
         """Read the result of `begin_to`, if it is unread; ServerError if it failed."""
         if self._is_owed:
             self._is_owed = False
-            self._last_rows()
+            self._read_script()
 
     def run(self, script: str) -> list[Row]:
         """Run statements without values in one round trip; return the rows of the last one."""
         self._take_owed()
         self._check(self._library.PQsendQuery(self._pointer, _encoded(script)))
-        return self._last_rows()
+        return self._read_script()
+
+    def _read_script(self) -> list[Row]:
+        """Read the results of all statements; return the rows of the last, or raise an error."""
+        faults: list[ServerError] = []
+        answers = self._results(faults)
+        if faults:
+            raise faults[0]
+        return answers[-1] if answers else []
 
     def promise(self, sql: str, values: Sequence[Any] = ()) -> Deferred:
         """Send a statement together with the next one, and wait once for both."""
@@ -279,19 +287,6 @@ class Connection:
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return its rows."""
         return self.together((Statement(sql, values),))[0]
-
-    def _last_rows(self) -> list[Row]:
-        """Read all results; return the rows of the last, or raise the first error."""
-        rows: list[Row] = []
-        fault: ServerError | None = None
-        while result := self._next():
-            try:
-                rows = self._rows(result)
-            except ServerError as error:
-                fault = fault or error
-        if fault:
-            raise fault
-        return rows
 
     def together(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
         """Run statements, many per round trip, and return the rows of each.
@@ -330,21 +325,24 @@ class Connection:
             self._send(statement)
         self._check(library.PQpipelineSync(self._pointer))
         answers: list[list[Row]] = []
-        fault: ServerError | None = None
+        faults: list[ServerError] = []
         for _ in statements:
-            while result := self._next():
-                if library.PQresultStatus(result) == _ABORTED:
-                    library.PQclear(result)
-                    continue
-                try:
-                    answers.append(self._rows(result))
-                except ServerError as error:
-                    fault = fault or error
+            answers += self._results(faults)
         if end := self._next():
             library.PQclear(end)
         self._check(library.PQexitPipelineMode(self._pointer))
-        if fault:
-            raise fault
+        if faults:
+            raise faults[0]
+        return answers
+
+    def _results(self, faults: list[ServerError]) -> list[list[Row]]:
+        """Read all results of a statement; add its errors to the faults."""
+        answers: list[list[Row]] = []
+        while result := self._next():
+            try:
+                answers.append(self._rows(result))
+            except ServerError as error:
+                faults.append(error)
         return answers
 
     def _send(self, statement: Statement) -> None:

@@ -289,7 +289,7 @@ def _by_rank(
         return alone
     # The index contains the words of every workspace, so one scan serves many workspaces.
     sql = f"select k.workspace, {aggregate} {among} any($1::bigint[]) and {having} group by 1"
-    return ForMany(alone, sql, values[1:], workspace, [([],)])
+    return ForMany(alone, sql, values[1:], workspace)
 
 
 def _by_place(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Row = tuple["Any", ...]
 
 
+_NONE: list[Row] = [([],)]  # of a workspace with nothing to aggregate
+
+
 class Statement(Record):
     """A statement, and the values of its parameters $1, $2 and so on."""
 
@@ -31,7 +34,6 @@ class ForMany(Record):
     sql: str  # $1 is the list of workspaces; each row begins with its workspace
     values: Sequence[Any]  # from $2 on
     workspace: int  # the workspace that is read
-    empty: list[Row]  # its rows if the answer contains none
 
 
 class Values(list["Any"]):
@@ -108,7 +110,7 @@ class Gathering:
             for workspace, *row in rows:
                 of.setdefault(workspace, []).append(tuple(row))
             for key, each in lot.items():
-                self._answers[key] = of.get(each.workspace, each.empty)
+                self._answers[key] = of.get(each.workspace, _NONE)
         self._alone, self._lots = {}, {}
 
 

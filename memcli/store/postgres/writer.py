@@ -433,18 +433,16 @@ class SharedRebuild(SharedWriter):
 
 @contextmanager
 def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
-    """Open the half-built workspace next to another one, or make a new one."""
-    rebuild = _beside(main)
-    if rebuild is None:
-        with main.transaction(revise=False):
-            main._rows(
-                "insert into memcli.workspaces (tenant, name, beside_of, epoch, left_ns)"
-                " values ($1, $2, $3, $4, $5)",
-                (main.row.tenant, main.row.name, main.id, main.row.epoch, main.now_ns()),
-            )
-        rebuild = _beside(main)
-    assert rebuild is not None
-    side = SharedRebuild(main, rebuild)
+    """Open the half-built workspace next to another one, or a new one, under the writer's epoch."""
+    with main.transaction(revise=False):
+        ((number,),) = main._rows(
+            "insert into memcli.workspaces (tenant, name, beside_of, epoch, left_ns)"
+            " values ($1, $2, $3, $4, $5) on conflict (beside_of) where beside_of is not null"
+            " do update set epoch = excluded.epoch returning id",
+            (main.row.tenant, main.row.name, main.id, main.row.epoch, main.now_ns()),
+        )
+    (row,) = main._rows(select_by_id(lock=False), (number, main.row.epoch))
+    side = SharedRebuild(main, read_row(row))
     side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
     try:
         yield side
@@ -456,15 +454,3 @@ def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
             "update memcli.workspaces set left_ns = $2 where beside_of = $1",
             (main.id, main.now_ns()),
         )
-
-
-def _beside(main: SharedWriter) -> WorkspaceRow | None:
-    """Find the workspace that is built next to another, and give it the writer's epoch."""
-    copies = main._rows(
-        "update memcli.workspaces set epoch = $2 where beside_of = $1 returning id",
-        (main.id, main.row.epoch),
-    )
-    if not copies:
-        return None
-    (row,) = main._rows(select_by_id(lock=False), (copies[0][0], main.row.epoch))
-    return read_row(row)

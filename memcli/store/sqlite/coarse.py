@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from functools import partial
 from math import ceil
 
 import apsw
@@ -27,7 +26,7 @@ from memcli.store.sqlite.driver import marks, rows
 
 if TYPE_CHECKING:
     from memcli.store.sqlite.filters import Select
-    from memcli.store.tiers import Tier, TierResult
+    from memcli.store.tiers import Tier
 
 PREFIX = "codes_"
 MOST_BITS = 8192  # in a vec0 column
@@ -98,18 +97,18 @@ def nearest(
     the answer does not depend on their order in the table. The first value is the number of
     components that found the list, 0 for all of them.
     """
-    if query.tiers:
-        from memcli.store.tiers import first_sure
-
-        sure = first_sure(query.tiers, partial(_by_head, connection, table, query))
-        if sure is not None:
-            return sure
-    return 0, _by_all(connection, table, query)
+    for tier in query.tiers:
+        best, neighbours = _by_head(connection, table, query, tier)
+        if tier.is_sure(best):
+            return tier.components, _rescored(connection, query, neighbours)
+    return 0, _rescored(connection, query, _by_all(connection, table, query))
 
 
-def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: Tier) -> TierResult:
-    """Search by the first components only, and score the result by all of them."""
-    from memcli.store.tiers import TierResult, head_cosine, head_of
+def _by_head(
+    connection: apsw.Connection, table: str, query: VectorQuery, tier: Tier
+) -> tuple[float, list[tuple[Any, ...]]]:
+    """Search by the first components only; return the best cosine, 0 for none, and the vectors."""
+    from memcli.store.tiers import head_cosine, head_of
 
     head = head_of(query.vector, tier.components)
     code: bytes = rows(connection, f"SELECT {encoded('?1', tier.components)}", (head,))[0][0]
@@ -120,15 +119,10 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
     origin, whole = bytes(len(head)), len(query.vector) // 4
     apart = distances_of(connection, head, heads, dimension=whole)
     lengths = distances_of(connection, origin, heads, dimension=whole)
-    best = max(map(head_cosine, apart, lengths), default=0.0)
-    return TierResult(
-        best, lambda: with_ties(_rescored(connection, query, neighbours), query.limit)
-    )
+    return max(map(head_cosine, apart, lengths), default=0.0), neighbours
 
 
-def _by_all(
-    connection: apsw.Connection, table: str, query: VectorQuery
-) -> Sequence[tuple[bytes, float]]:
+def _by_all(connection: apsw.Connection, table: str, query: VectorQuery) -> list[tuple[Any, ...]]:
     dimension = len(query.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query.vector,))[0][0]
     count = max(LEAST_CODES, query.limit)
@@ -141,7 +135,7 @@ def _by_all(
             numbers = [number for number, _ in near[:MOST_NEIGHBOURS]]
     if numbers is None:
         numbers = _numbers(connection, table, query, code=code, limit=count)
-    return with_ties(_rescored(connection, query, _read(connection, numbers)), query.limit)
+    return _read(connection, numbers)
 
 
 def _numbers(
@@ -184,11 +178,11 @@ def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any
 
 def _rescored(
     connection: apsw.Connection, query: VectorQuery, rows: Sequence[tuple[Any, ...]]
-) -> list[tuple[bytes, float]]:
-    """List the (hash, L2 distance) of the rows of `_read`, best first."""
+) -> Sequence[tuple[bytes, float]]:
+    """List the (hash, L2 distance) of the best rows of `_read`, and of all ties with the last."""
     distances = distances_of(connection, query.vector, [vector for _, vector in rows])
     scored = zip([hash_ for hash_, _ in rows], distances, strict=True)
-    return sorted(scored, key=lambda scored: scored[1])
+    return with_ties(sorted(scored, key=lambda scored: scored[1]), query.limit)
 
 
 def _bound(connection: apsw.Connection, table: str, code: bytes, limit: int) -> int:

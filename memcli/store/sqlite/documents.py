@@ -244,6 +244,12 @@ def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stam
     return document_of(row, _chunks(connection, document_id))
 
 
+_SEGMENTS = (
+    f'SELECT start_line, end_line, start, "end", {plain("prefix")}, hash FROM parts'
+    " WHERE chunk_id = ? ORDER BY no"
+)
+
+
 def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     from memcli.markdown.segments import place_of
     from memcli.store.documents import CHUNK, chunk_of
@@ -258,15 +264,6 @@ def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     for chunk_id, repeat, text, *row in result:
         fields = dict(zip(CHUNK, row, strict=True), text=text)
         fields["anchor"] = place_of(json.loads(fields["heading_path"])) + repeat
-        chunks.append(chunk_of(fields, _segments(connection, chunk_id)))
+        segments = rows(connection, _SEGMENTS, (chunk_id,))
+        chunks.append(chunk_of(fields, [Segment(*segment) for segment in segments]))
     return chunks
-
-
-def _segments(connection: apsw.Connection, chunk_id: int) -> tuple[Segment, ...]:
-    result = rows(
-        connection,
-        f'SELECT start_line, end_line, start, "end", {plain("prefix")}, hash FROM parts'
-        " WHERE chunk_id = ? ORDER BY no",
-        (chunk_id,),
-    )
-    return tuple(Segment(*row) for row in result)
