@@ -21,7 +21,7 @@ from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.vectors import (
     SCANNED_BYTES,
-    create_table,
+    _make_table,
     nearest,
     refresh,
 )
@@ -317,7 +317,7 @@ def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
 def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:
     """Search a table of codes, and the vectors without one, that were filled in an order."""
     connection = Writer(path, lambda: 0).connection
-    create_table(connection, "codes_0", DIMENSION)
+    _make_table(connection, "codes_0", FINGERPRINT, DIMENSION, DIMENSION)
     fill_cache(connection, ((FINGERPRINT, hash_, packed(made[hash_]), None) for hash_ in order))
     found = []
     for table in ("codes_0", None):

@@ -11,10 +11,10 @@ import pytest
 from memcli.errors import DamagedError, IncompleteError, IndexMissingError, StoreError
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
-from memcli.store.records import Scope, TermChunks
+from memcli.store.records import Scope, TermChunks, strings
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite import keywords, schema
-from memcli.store.sqlite.driver import connect, rows, strings
+from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Candidate, FileStat, FileText, Filters, Source, Term

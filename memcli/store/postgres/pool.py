@@ -14,6 +14,7 @@ from os import getpid
 from threading import Semaphore
 
 from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
 from memcli.store.postgres.errors import is_passing
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.session import BOUNDS, opened
@@ -32,13 +33,13 @@ WAIT_SECONDS = 60.0  # for a free connection
 _BEGIN = "begin isolation level repeatable read, read only"
 
 
-class View:
+class View(Record):
     """An open read transaction of a thread."""
 
-    def __init__(self, connection: Connection, owner: int, writes: int) -> None:
-        self.connection, self.owner = connection, owner
-        self.writes = writes  # of this process, which it sees
-        self.workspaces: list[object] = []  # the workspaces that it reads
+    connection: Connection
+    owner: int  # the thread
+    writes: int  # changes of this process that it sees
+    workspaces: list[object]  # that it reads
 
 
 class Pool:
@@ -102,8 +103,7 @@ class Pool:
         except BaseException:
             self._end_turn(own)
             raise
-        view = View(connection, own, self._writes)
-        view.workspaces.append(workspace)
+        view = View(connection, own, self._writes, [workspace])
         self._views.append(view)
         return view, made
 

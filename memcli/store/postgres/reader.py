@@ -39,6 +39,7 @@ from memcli.store.records import (
     Scope,
     TermChunks,
     Totals,
+    strings,
 )
 from memcli.store.tokens import cut
 from memcli.types import (
@@ -395,7 +396,7 @@ class SharedReader(WorkspaceRows):
         )
         with self._asking():
             return {
-                chunk: Linking(_strings(targets), _checked_object(matter))
+                chunk: Linking(strings(targets), _checked_object(matter))
                 for chunk, targets, matter in rows
             }
 
@@ -445,7 +446,7 @@ def _state(row: WorkspaceRow) -> WorkspaceRow:
 
 def _about(row: Sequence[Any]) -> About:
     """Make a record from the first columns of a row; ValueError if memcli has not written it."""
-    headings = _strings(row[_HEADINGS])
+    headings = strings(row[_HEADINGS])
     made = About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : _WIDTH]))
     _check(made.scope, made.trust, made.date, made.document_date, made.first_day)
     return made
@@ -456,13 +457,6 @@ def _check(scope: str, trust: str, *days: str | None) -> None:
     TRUSTS.index(trust)
     for day in filter(None, days):
         date.fromisoformat(day)
-
-
-def _strings(text: str) -> tuple[str, ...]:
-    strings = json.loads(text)
-    if not isinstance(strings, list) or not all(isinstance(each, str) for each in strings):
-        raise ValueError("a list of texts is something else")
-    return tuple(strings)
 
 
 def _checked_object(text: str) -> str:

@@ -47,7 +47,6 @@ _WAITING = (
 )
 _UNUSED = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
 PIECE = 20_000  # vectors that one statement copies
-_CHECKS = ("no", "path", "start_line", "end_line", "hash", "checked", "matches")
 
 
 class SharedWriter(WorkspaceRows, BaseChange):
@@ -255,10 +254,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
         return bool(result[0][0] >= most)
 
     def unchecked(self) -> list[str]:
-        """Name the summaries to check again; the lines may be in another file now.
-
-        So a file that the front matter names counts too.
-        """
+        # The lines may be in another file now, so a file that the front matter names counts, too.
         result = self._rows(
             "select d.path from memcli.documents d where d.workspace = $1 and d.source = $2"
             " and exists (select 1 from memcli.lineage l where l.workspace = $1"
@@ -275,16 +271,12 @@ class SharedWriter(WorkspaceRows, BaseChange):
         return [path for (path,) in result]
 
     def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
-        document = (self.id, MEMORY_SOURCE, summary)
-        places = [(no, *each.lines, each.file, each.holds) for no, each in enumerate(checks)]
-        self._rows(f"select memcli.drop_lineage($1, ({SUMMARY}))", document)
-        self._rows(
-            "insert into memcli.lineage (workspace, document, no, path, start_line, end_line, hash,"
-            f" checked, matches) select $1, ({SUMMARY}), r.* from json_to_recordset($4::json) r"
-            " (no int, path text, start_line int, end_line int, hash bytea, checked bytea,"
-            " matches boolean)",
-            (*document, rows.as_json(_CHECKS, places)),
-        )
+        ((document,),) = self._rows(SUMMARY, (self.id, MEMORY_SOURCE, summary))
+        places = [
+            (document, no, *each.lines, each.file, each.holds) for no, each in enumerate(checks)
+        ]
+        dropping = Statement("select memcli.drop_lineage($1, $2)", (self.id, document))
+        self.connection.together((dropping, rows.inserting("lineage", self.id, places)))
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         """Let the server count its rows if they were few; its vacuum removes deleted words."""

@@ -107,10 +107,7 @@ class StoredRows:
         ]
 
     def unchecked(self) -> list[str]:
-        """Name the summaries to check again; the lines may be in another file now.
-
-        So a file that the front matter names counts too.
-        """
+        # The lines may be in another file now, so a file that the front matter names counts, too.
         result = self._rows(
             "SELECT d.path FROM documents d WHERE d.source = ?1 AND ("
             "EXISTS (SELECT 1 FROM lineage l LEFT JOIN documents s ON s.source = ?1"

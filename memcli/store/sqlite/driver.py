@@ -8,7 +8,6 @@ would drop the locks of a connection. Errors are raised as those of memcli.error
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
@@ -423,21 +422,6 @@ def typed_rows(
             for text in {row[at] for row in result} - {None}:
                 kind.check(text)
     return result
-
-
-# `json.loads` takes four times as long, and a search reads hundreds of lists.
-_SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
-
-
-def strings(text: str) -> tuple[str, ...]:
-    """Read a JSON array of strings; ValueError for anything else."""
-    try:
-        value, end = _SCAN(text, 0)
-    except StopIteration:
-        end = -1
-    if end != len(text) or type(value) is not list or {*map(type, value)} - {str}:
-        raise ValueError("a list of texts is none")
-    return tuple(value)
 
 
 def set_aside(path: str) -> str:

@@ -12,7 +12,7 @@ import apsw
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown.segments import place_of
 from memcli.record import Record
-from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope
+from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope, strings
 from memcli.store.sqlite.documents import StoredRows
 from memcli.store.sqlite.driver import (
     TEXT,
@@ -20,7 +20,6 @@ from memcli.store.sqlite.driver import (
     ColumnType,
     marks,
     plain,
-    strings,
     typed_rows,
     understood,
 )

@@ -21,8 +21,6 @@ from memcli.types import Term
 if TYPE_CHECKING:
     from memcli.store.sqlite.filters import Select
 
-HEADING_WEIGHT = 1.0
-BODY_WEIGHT = 1.0
 WINDOWS = 5  # of rows, from which a frequency is estimated
 # Rows in all windows: the estimate for a term in 5 % of the chunks is within 9 %. Fewer matches are
 # counted exactly, which takes .2 ms and less than the windows.
@@ -30,7 +28,7 @@ SAMPLE = 2500
 MANY_TERMS = 50  # more terms than this are not looked up one by one
 MOST_WALKED = 20_000  # chunks; in a larger index, terms are not listed
 LAST = "\U0010ffff"
-BM25 = f"-bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT})"  # larger is better
+BM25 = "-bm25(fts)"  # larger is better; headings weigh as much as text
 
 
 def scores(

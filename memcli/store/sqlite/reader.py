@@ -75,10 +75,7 @@ class Reader(StoredChunks):
 
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:
-        """Open one state of the index for the block; inside another block, the same state."""
-        if self.connection.in_transaction:
-            yield self
-            return
+        """Open one state of the index for the block."""
         with driver.translated(self.path):
             self.connection.execute("BEGIN")
             try:

@@ -55,14 +55,6 @@ def is_scanned(count: int, dimension: int) -> bool:
     return 4 * dimension * count <= SCANNED_BYTES or not coarse.can_code(dimension)
 
 
-def create_table(connection: apsw.Connection, name: str, components: int) -> None:
-    """Make an empty vec0 table for codes of so many components."""
-    connection.execute(
-        f"CREATE VIRTUAL TABLE {name}"
-        f" USING vec0(id INTEGER PRIMARY KEY, embedding bit[{coarse.bits(components)}])"
-    )
-
-
 def tiers_beside(connection: apsw.Connection, table: str) -> dict[int, str]:
     """Return the tables of tiers next to a table of codes, by their components.
 
@@ -87,8 +79,7 @@ def keep_tiers(
         connection.execute(f"DROP TABLE {existing[components]}")
     for components in sorted(set(sizes) - existing.keys()):
         name = coarse.tier_table(table, components)
-        create_table(connection, name, components)
-        _fill(connection, name, fingerprint, coarse.stored(components, dimension))
+        _make_table(connection, name, fingerprint, components, dimension)
 
 
 def encoder_of(connection: apsw.Connection, fingerprint: str) -> int:
@@ -159,13 +150,19 @@ def rebuild(
     if is_scanned(_count(connection), dimension):
         return None
     table = f"{coarse.PREFIX}{number}"
-    create_table(connection, table, dimension)
-    _fill(connection, table, fingerprint, coarse.stored(dimension, dimension))
+    _make_table(connection, table, fingerprint, dimension, dimension)
     return table
 
 
-def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) -> None:
-    last = 0
+def _make_table(
+    connection: apsw.Connection, table: str, fingerprint: str, components: int, dimension: int
+) -> None:
+    """Make a vec0 table of the first components of every vector that is searched."""
+    connection.execute(
+        f"CREATE VIRTUAL TABLE {table}"
+        f" USING vec0(id INTEGER PRIMARY KEY, embedding bit[{coarse.bits(components)}])"
+    )
+    code, last = coarse.stored(components, dimension), 0
     while result := rows(
         connection,
         f"SELECT id, vector FROM vectors WHERE +encoder = {ENCODER} AND unused_since IS NULL"

@@ -19,7 +19,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import DamagedError, RetryLaterError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.quantize import packed
-from memcli.store.records import Key, LineCheck
+from memcli.store.records import Key, LineCheck, strings
 from memcli.store.run_records import AWAITED, Pending, Stamp
 from memcli.store.sqlite import documents, driver, keywords, schema
 from memcli.store.sqlite import vectors as vector_rows
@@ -33,7 +33,6 @@ from memcli.store.sqlite.driver import (
     connect_unchanged,
     plain,
     set_aside,
-    strings,
     translated,
     understood,
 )
