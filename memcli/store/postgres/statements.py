@@ -80,19 +80,15 @@ class Gathering:
         keys = [_key(alone(each)) for each in statements]
         known = [self._answers.get(key) for key in keys]
         for key, each, rows in zip(keys, statements, known, strict=True):
-            if rows is None:
-                self._put_down(key, each)
+            if rows is None and isinstance(each, ForMany):
+                of_all = Statement(each.sql, each.values)
+                self._lots.setdefault(_key(of_all), {})[key] = each
+            elif rows is None:
+                self._alone[key] = alone(each)
         answers = [rows for rows in known if rows is not None]
         if len(answers) < len(statements):
             raise StatementPendingError
         return answers
-
-    def _put_down(self, key: object, each: Statement | ForMany) -> None:
-        if isinstance(each, ForMany):
-            of_all = Statement(each.sql, each.values)
-            self._lots.setdefault(_key(of_all), {})[key] = each
-        else:
-            self._alone[key] = each
 
     def _pending(self) -> list[Statement]:
         """List the statements to send; those that can are combined for many workspaces."""

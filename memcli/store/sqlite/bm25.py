@@ -51,11 +51,12 @@ def sizes(connection: apsw.Connection) -> tuple[int, int]:
     return chunks, tokens
 
 
-def _weighing(mean: float, weights: Sequence[float]) -> str:
-    """Write the score of a row, by the mean length of a chunk and a weight for each phrase.
+def _weighing(chunks: int, tokens: int, weights: Sequence[float]) -> str:
+    """Write the score of a row, by the counts of a collection and a weight for each phrase.
 
     Phrases are those of an expression, in order. Further phrases have the weight 0.
     """
+    mean = tokens / chunks if chunks else 1.0
     return f"weighed(fts, '{json.dumps([mean, *weights])}')"
 
 
@@ -100,12 +101,6 @@ def totals(connection: apsw.Connection, match: str) -> Totals:
     return Totals(*sizes(connection), holders)
 
 
-def weighed(match: str, by: Totals) -> str:
-    """Write the BM25 of a row, with the totals of several indexes, for one expression."""
-    mean = by.tokens / by.chunks if by.chunks else 1.0
-    return _weighing(mean, [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)])
-
-
 def _phrases(match: str) -> list[Term]:
     """List the phrases of an expression, in the order in which FTS5 counts them."""
     phrases = re.findall(r'"((?:[^"]|"")*)"(\*?)', match)
@@ -121,13 +116,16 @@ def scores(
     """
     register(connection)
     match, joint = expression(query), _joint(query)
-    score = weighed(match, by) if match and by else keywords.BM25
+    score = keywords.BM25
+    if match and by:
+        weights = [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)]
+        score = _weighing(by.chunks, by.tokens, weights)
     matches = keywords.scores(connection, match, within, score)
     either = " OR ".join(f"({each})" for each in (match, joint) if each)
     if either and query.also:
         chunks, tokens = sizes(connection)
         weights = [idf(chunks, count) for term, count in query.also for _ in spellings(term)]
-        score = _weighing(tokens / chunks if chunks else 1.0, weights)
+        score = _weighing(chunks, tokens, weights)
         added = keywords.scores(connection, _beside(query, either), within, score)
         for chunk_id, more in added.items():
             matches[chunk_id] = matches.get(chunk_id, 0.0) + more
