@@ -68,10 +68,7 @@ class Reader(StoredChunks):
 
     def is_current(self) -> bool:
         """Return whether the file is still the one that was opened."""
-        try:
-            return os.path.samestat(os.stat(self.path), self._file)
-        except OSError:
-            return False
+        return driver.is_at(self.path, self._file)
 
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:

@@ -151,15 +151,11 @@ class Writer(StoredRows, BaseChange):
 
     def check_present(self) -> None:
         """Raise StoreError if the file was moved since it was opened: no search would read it."""
-        try:
-            if os.path.samestat(os.stat(self.path), self._file):
-                return
-        except OSError:
-            pass
-        raise StoreError(
-            f"the index {self.path} was deleted or replaced while it was written",
-            hint="memcli index",
-        )
+        if not driver.is_at(self.path, self._file):
+            raise StoreError(
+                f"the index {self.path} was deleted or replaced while it was written",
+                hint="memcli index",
+            )
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         with self.transaction():
@@ -262,15 +258,13 @@ class Writer(StoredRows, BaseChange):
         table = self.fact("vec_table")
         same = self.facts.fingerprint == fingerprint
         with understood(self.path):
-            if same and (
-                self.vec_problem
-                or (
-                    self.fact("vec_behind") != "1"
-                    and not vector_rows.is_outgrown(self.connection, table, dimension)
-                )
-            ):
-                self._keep_tiers(fingerprint, dimension)
-                return
+            fits = self.vec_problem or not (
+                self.fact("vec_behind") == "1"
+                or vector_rows.is_outgrown(self.connection, table, dimension)
+            )
+        if same and fits:
+            self._keep_tiers(fingerprint, dimension)
+            return
         with self.transaction():
             number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
             if not same:
@@ -419,11 +413,10 @@ class Writer(StoredRows, BaseChange):
         if fingerprint is None:
             return
         table = self.fact("vec_table")
-        usable = not self.vec_problem and self.fact("vec_behind") != "1"
-        if table and not usable:
-            self.put_fact("vec_behind", "1")
         tables: dict[str, int] = {}
-        if table and usable:
+        if table and (self.vec_problem or self.fact("vec_behind") == "1"):
+            self.put_fact("vec_behind", "1")
+        elif table:
             existing = vector_rows.tiers_beside(self.connection, table)
             tables = {name: components for components, name in existing.items()}
             tables[table] = self.facts.dimension or 0
@@ -523,15 +516,13 @@ def _usable(main: Writer) -> ReplacementIndex | None:
     """Open a copy that can be continued: it is sound and not published yet."""
     if not os.path.exists(main.path + NEXT_SUFFIX):
         return None
-    try:
+    with suppress(DamagedError):
         half = ReplacementIndex(main)
         published = half.fact(PUBLISHED_AS)
         done = published is not None and main.facts.revision >= int(published)
         if not done and half.integrity() == "ok":
             return half
         half.close()
-    except DamagedError:
-        pass
     return None
 
 
