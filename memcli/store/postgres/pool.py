@@ -70,7 +70,24 @@ class Pool:
         A thread that already reads another workspace uses the same transaction; the last one to end
         frees the connection. If the connection was lost, it is opened again, once.
         """
-        view, made = self._view(workspace, select, read, is_patient=is_patient)
+        own = get_ident()
+        view = next((view for view in self._views if self._is_shared(view, own, workspace)), None)
+        if view is not None:
+            made = read(view.connection.run(select(view.connection)))
+            view.workspaces.append(workspace)
+        else:
+            self._take_turn(own)
+            try:
+                connection, made = self._fresh(
+                    lambda new: read(new.run(f"{_BEGIN}; {BOUNDS}; {select(new)}")),
+                    write=False,
+                    is_patient=is_patient,
+                )
+            except BaseException:
+                self._end_turn(own)
+                raise
+            view = View(connection, own, self._writes, [workspace])
+            self._views.append(view)
         try:
             yield view.connection, made
         except BaseException:
@@ -78,34 +95,10 @@ class Pool:
             raise
         self._end(view, workspace)
 
-    def _view(
-        self,
-        workspace: object,
-        select: Callable[[Connection], str],
-        read: Callable[[list[Row]], Made],
-        *,
-        is_patient: bool,
-    ) -> tuple[View, Made]:
-        own = get_ident()
-        for view in self._views:
-            is_open = view.owner == own and view.connection.is_sound
-            if is_open and view.writes == self._writes and workspace not in view.workspaces:
-                made = read(view.connection.run(select(view.connection)))
-                view.workspaces.append(workspace)
-                return view, made
-        self._take_turn(own)
-
-        def use(connection: Connection) -> Made:
-            return read(connection.run(f"{_BEGIN}; {BOUNDS}; {select(connection)}"))
-
-        try:
-            connection, made = self._fresh(use, write=False, is_patient=is_patient)
-        except BaseException:
-            self._end_turn(own)
-            raise
-        view = View(connection, own, self._writes, [workspace])
-        self._views.append(view)
-        return view, made
+    def _is_shared(self, view: View, own: int, workspace: object) -> bool:
+        """Return whether a thread reads a further workspace by a view of its own."""
+        is_open = view.owner == own and view.connection.is_sound
+        return is_open and view.writes == self._writes and workspace not in view.workspaces
 
     def _fresh(
         self, use: Callable[[Connection], Made], *, write: bool, is_patient: bool = True

@@ -14,15 +14,7 @@ from memcli.markdown.segments import place_of
 from memcli.record import Record
 from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope, strings
 from memcli.store.sqlite.documents import StoredRows
-from memcli.store.sqlite.driver import (
-    TEXT,
-    WHOLE,
-    ColumnType,
-    marks,
-    plain,
-    typed_rows,
-    understood,
-)
+from memcli.store.sqlite.driver import TEXT, WHOLE, ColumnType, marks, plain, typed_rows, understood
 from memcli.store.sqlite.filters import within
 from memcli.types import SCOPES, TRUSTS, About, Excerpt, Lines
 

@@ -1,6 +1,6 @@
 """Vectors by hash of the embedded text: the cache, the vec0 rows and nearest neighbours.
 
-`vectors` keeps every vector of a fingerprint, as `quantize` packs it, until it is pruned. `encoders`
+`vectors` keeps every vector of a fingerprint, packed by `quantize`, until it is pruned. `encoders`
 numbers the fingerprints. A vector is searched while its `unused_since` is NULL; only vectors of
 the encoder in use whose text is in a document are. The L2 distance d of unit vectors has the order
 of the cosine: cos = 1 - d^2 / 2.
