@@ -135,7 +135,7 @@ def _assert_sound(connection: apsw.Connection) -> None:
 
 
 def open_writer(path: str, now_ns: Clock = lambda: FAR_FUTURE_NS) -> Writer:
-    writer = Writer.open(path, now_ns)
+    writer = Writer(path, now_ns)
     assert writer.notices == [], writer.notices
     return writer
 

@@ -266,7 +266,7 @@ def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
     with command.workspace.store.locked(
         wait_seconds=WAIT_SECONDS, sleep=command.memory.clock.sleep
     ):
-        command.workspace.store.copy_to(store)
+        command.workspace.store.copy_to(store_at(store, command.memory.clock.now_ns))
     return paths
 
 

@@ -124,7 +124,6 @@ def _shown(git: Git) -> str:
 
 
 def _parsed(commit: GitObject) -> Commit:
-    """Read the header of a commit."""
     header = commit.data.partition(b"\n\n")[0]
     lines = header.decode("ascii", "replace").split("\n")
     tree = next((line[5:] for line in lines if line.startswith("tree ")), "")

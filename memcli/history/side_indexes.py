@@ -67,7 +67,7 @@ class SideIndex:
         ):
             if self.store.exists():  # another process has been faster
                 return
-            main.copy_to(self._path + _NEW)
+            main.copy_to(store_at(self._path + _NEW, self._now_ns))
             with os.scandir(self._folder) as entries:
                 copied = [each.name for each in entries if each.name.startswith(INDEX_FILE + _NEW)]
             for name in copied:

@@ -12,6 +12,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from memcli.history.git import BrokenObjectError, Git
 from memcli.record import Record
@@ -24,7 +25,7 @@ LFS = b"version https://git-lfs.github.com/spec/"
 LFS_BYTES = 1024  # of a pointer at most
 MOST_TREE_BYTES = 64 << 20  # of one folder: half a million names
 NO_FILE = "there is no such file"
-_NO_TREE = ""  # the hash of a folder that does not exist
+_NO_FOLDER = "0::"  # a folder that does not exist
 _FOLDER, _SUBMODULE = 0o040000, 0o160000
 _MODE = re.compile(rb"[0-7]{1,6}")
 
@@ -106,28 +107,22 @@ class CommitFiles:
 
         OSError if a folder of either cannot be read.
         """
-        yield from self._differing(before, before._top if before else None, self._top, "")
+        old = before._top if before else _NO_FOLDER
+        yield from self._differing(before or self, old, self._top, "")
 
     def _differing(
-        self, before: CommitFiles | None, old: int | str | None, new: int | str | None, prefix: str
+        self, before: CommitFiles, old: int | str, new: int | str, prefix: str
     ) -> Iterator[str]:
-        theirs = before._entries(old) if before is not None and old is not None else {}
-        ours = self._entries(new) if new is not None else {}
+        theirs, ours = before._entries(old), self._entries(new)
         for name in sorted(theirs.keys() | ours.keys()):
             was, now = theirs.get(name), ours.get(name)
             if was and now and (was.mode, was.oid) == (now.mode, now.oid):
                 continue
-            if any(each is not None and each.is_file() for each in (was, now)):
+            if any(each.is_file() for each in (was, now) if each):
                 yield prefix + name
-            is_folder = [each is not None and each.is_dir() for each in (was, now)]
-            if any(is_folder):
-                inside = (
-                    before.open_folder(old, name)
-                    if before is not None and old is not None and is_folder[0]
-                    else None
-                )
-                here = self.open_folder(new, name) if new is not None and is_folder[1] else None
-                yield from self._differing(before, inside, here, f"{prefix}{name}/")
+            there = before.open_folder(old, name) if was and was.is_dir() else _NO_FOLDER
+            here = self.open_folder(new, name) if now and now.is_dir() else _NO_FOLDER
+            yield from self._differing(before, there, here, f"{prefix}{name}/")
 
     def open_root(self, path: str) -> int | str:
         """Open the folder of a source; if it did not exist yet, it is empty."""
@@ -137,7 +132,7 @@ class CommitFiles:
             try:
                 folder = self.open_folder(folder, name)
             except FileNotFoundError:
-                return f"0:{_NO_TREE}:"
+                return _NO_FOLDER
         return folder
 
     def open_folder(self, parent: int | str, name: str) -> int | str:
@@ -193,7 +188,7 @@ class CommitFiles:
         number, oid, _ = str(folder).split(":", 2)
         key = f"{number}:{oid}"
         if key not in self._seen:
-            entries = self._tree(self._git(folder), oid) if oid != _NO_TREE else ()
+            entries = self._tree(self._git(folder), oid) if oid else ()
             self._seen[key] = {each.name: each for each in entries}
         return self._seen[key]
 
@@ -207,12 +202,8 @@ class CommitFiles:
             raise OSError(errno.EIO, str(error)) from None
         if tree.kind != "tree":
             raise OSError(errno.ENOTDIR, f"the object {oid} is a {tree.kind}, no tree")
-
-        def look(blob: str) -> os.stat_result:
-            return _look(git, blob)
-
-        half = len(oid) // 2
-        return [TreeEntry(name, mode, hash_, look) for name, mode, hash_ in _parse(tree.data, half)]
+        parsed = _parse(tree.data, len(oid) // 2)
+        return [TreeEntry(name, mode, hash_, partial(_look, git)) for name, mode, hash_ in parsed]
 
     def _module(self, commit: str, path: str) -> str:
         """Open the tree of a submodule; OSError if its repository is missing."""

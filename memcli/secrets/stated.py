@@ -208,7 +208,6 @@ def _has_password(text: str) -> bool:
 
 
 def _ends(text: str, at: int) -> bool:
-    """Return whether a clause ends at a place."""
     return (
         re.match(rf"[\"'`”“]?\s*(?:$|[.!?,;。()]|[–—-]\s|{_CLAUSE}\b)", text[at:]) is not None
         or text[at - 1] in ".!?"

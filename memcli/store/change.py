@@ -70,6 +70,16 @@ class BaseChange(ABC):
             else:
                 commit()
 
+    def _commit(self) -> None:
+        """Commit what is open, if anything is; if that fails, roll back."""
+        if self._is_open():
+            try:
+                self._end()
+            except BaseException:
+                self._roll_back()
+                raise
+            self._revises = False
+
     @property
     def now(self) -> int:
         """Return the time in seconds since 1970."""
@@ -178,8 +188,8 @@ class BaseChange(ABC):
         """Begin a transaction that may write."""
 
     @abstractmethod
-    def _commit(self) -> None:
-        """Commit what is open, if anything is; if that fails, roll back."""
+    def _end(self) -> None:
+        """End a transaction that is open, and raise the revision if it revises."""
 
     @abstractmethod
     def _roll_back(self) -> None:

@@ -25,46 +25,37 @@ from memcli.workspace.openat import let_go
 
 RETRY_SECONDS = 0.05
 MOST_BYTES = 512  # of what the file contains
-_shown: dict[str, Callable[[Work], None]] = {}  # show the work on stores locked here
+_locked: dict[str, int] = {}  # by store: the descriptors of the locks of this process
 
 
 @contextmanager
 def writer_lock(
     store: str, *, wait_seconds: float, sleep: Callable[[float], None]
-) -> Iterator[Callable[[Work], None]]:
-    """Take the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError.
-
-    Yields a function that shows other processes the progress of the work.
-    """
-    descriptor = _acquire(store + ".lock", wait_seconds, sleep)
-    pid = str(os.getpid())
-
-    def show(work: Work) -> None:
-        with suppress(OSError):
-            since = os.fstat(descriptor).st_mtime_ns
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            os.write(descriptor, f"{pid} {' '.join(map(str, work))}\n".encode())
-            os.utime(store + ".lock", ns=(since, since))
-
+) -> Iterator[None]:
+    """Take the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError."""
+    descriptor = _locked[store] = _acquire(store + ".lock", wait_seconds, sleep)
     try:
         with suppress(OSError):  # a full disk: the lock works without its message
             os.ftruncate(descriptor, 0)
-            os.write(descriptor, pid.encode())
-        _shown[store] = show
-        yield show
+            os.write(descriptor, str(os.getpid()).encode())
+        yield
     finally:
-        _shown.pop(store, None)
+        del _locked[store]
         let_go(descriptor)
 
 
 def show_work(store: str, work: Work) -> None:
     """Show other processes how far this one is, while it writes a store."""
-    if store in _shown:
-        _shown[store](work)
+    if store in _locked:
+        descriptor = _locked[store]
+        with suppress(OSError):
+            since = os.fstat(descriptor).st_mtime_ns
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, f"{os.getpid()} {' '.join(map(str, work))}\n".encode())
+            os.utime(store + ".lock", ns=(since, since))
 
 
 def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> int:
-    """Open the lock file and lock it."""
     waited = 0.0
     while True:
         descriptor = _open(path)
@@ -113,12 +104,6 @@ def owner(store: str) -> Owner | None:
         os.close(descriptor)
 
 
-def owner_pid(store: str) -> int | None:
-    """Return the pid of the lock's owner, None if there is none."""
-    process = owner(store)
-    return None if process is None else process.pid
-
-
 def _owner(descriptor: int) -> Owner:
     """Read who has the lock from its first line; the end of a longer one may follow."""
     since = os.fstat(descriptor).st_mtime
@@ -138,7 +123,6 @@ def _work(words: list[str]) -> Work | None:
 
 
 def _is_at(path: str, descriptor: int) -> bool:
-    """Return whether the locked file is still at its path."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:
@@ -163,7 +147,6 @@ class Watching:
     """The right to be the one watcher of an index, and its record."""
 
     def __init__(self, store: str) -> None:
-        """Take the path next to which the store has its files."""
         self._store = store
         self._pid: int | None = None
 
@@ -199,9 +182,10 @@ def watching(store: str, *, sleep: Callable[[float], None]) -> Iterator[Watching
         try:
             stack.enter_context(writer_lock(store + SUFFIX, wait_seconds=0, sleep=sleep))
         except BusyError as error:
-            pid = owner_pid(store + SUFFIX)
+            process = owner(store + SUFFIX)
+            named = f" (pid {process.pid})" if process and process.pid else ""
             raise BusyError(
-                f"another memcli{f' (pid {pid})' if pid else ''} watches this workspace",
+                f"another memcli{named} watches this workspace",
                 hint="memcli status",
             ) from error
         watch = Watching(store)
@@ -213,11 +197,11 @@ def watching(store: str, *, sleep: Callable[[float], None]) -> Iterator[Watching
 
 def living_watcher(store: str) -> WatchRecord | None:
     """Return who watches now, None when nobody does; a record left by a dead one says nothing."""
-    pid = owner_pid(store + SUFFIX)
-    if pid is None:
+    process = owner(store + SUFFIX)
+    if process is None:
         return None
     record = _read_record(store)
-    return record if record.pid == pid else WatchRecord(pid)
+    return record if record.pid == process.pid else WatchRecord(process.pid)
 
 
 def _read_record(store: str) -> WatchRecord:

@@ -97,10 +97,9 @@ def _shared(
     """Open a workspace of the shared index; `local` would be its index without a server."""
     from memcli.config.attached import named
     from memcli.store.postgres.session import Name
-    from memcli.store.postgres.store import OnThisMachine, PostgresStore
+    from memcli.store.postgres.store import PostgresStore
 
-    here = OnThisMachine(local, lambda path: store_at(path, now_ns))
-    return PostgresStore(address_of(config), Name(*named(name)), here, now_ns, origin=origin)
+    return PostgresStore(address_of(config), Name(*named(name)), local, now_ns, origin=origin)
 
 
 def store_at(

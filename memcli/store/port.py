@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         TermChunks,
         Totals,
     )
-    from memcli.store.round_trips import AskMany
     from memcli.store.run_records import (
         Pending,
         Stamp,
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
     from memcli.types import Candidate, Document, Excerpt, KnownFile, Lines, Term, TermQuery
 
 Sleep = Callable[[float], None]
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
 class StoreFacts(Protocol):
@@ -293,11 +294,18 @@ class Store(Protocol):
     def local_fallback(self) -> Store | None:
         """Return the index that answers if the server of this one is away, or None."""
 
-    def copy_to(self, path: str) -> None:
-        """Copy the store to a file, which `MEMCLI_STORE` may name."""
+    def copy_to(self, store: Store) -> None:
+        """Copy everything into an empty store on this machine."""
 
     def close(self) -> None:
         """Close what is open."""
+
+
+class AskMany(Protocol):
+    """A function that asks several, and returns the answers in order."""
+
+    def __call__(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
+        """Ask each of those in `items`, with as few round trips as the slowest of them needs."""
 
 
 class SharedIndex(Protocol):

@@ -35,12 +35,10 @@ class Qualified(str):
         return made
 
     def __lt__(self, other: str) -> bool:
-        """Compare by turn, then by name."""
         turn = other.turn if isinstance(other, Qualified) else self.turn
         return self.turn < turn or (self.turn == turn and str.__lt__(self, other))
 
     def __gt__(self, other: str) -> bool:
-        """Compare the other way round."""
         return self != other and not self < other
 
 
@@ -168,7 +166,6 @@ class FailedStoreError(Exception):
     """One of several stores cannot be read, or all of one server; the others can."""
 
     def __init__(self, names: Sequence[str], cause: MemcliError) -> None:
-        """Take the names of the workspaces, and the error."""
         super().__init__(f"{', '.join(names)}: {cause.message}")
         self.names, self.cause = names, cause
 
@@ -192,32 +189,29 @@ class NamedSnapshot:
         """
         self._name, self._snapshot, self._others = name, snapshot, others
 
-    def _failed(self, error: MemcliError) -> FailedStoreError:
-        is_own = isinstance(error, DamagedError) or not self._others
-        return FailedStoreError([self._name] if is_own else self._others, error)
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except MemcliError as error:
+            is_own = isinstance(error, DamagedError) or not self._others
+            raise FailedStoreError([self._name] if is_own else self._others, error) from error
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        """Ask the snapshot."""
-        try:
+        with self._failing():
             return self._watched(getattr(self._snapshot, name))
-        except MemcliError as error:
-            raise self._failed(error) from error
 
     def _watched(self, value: Any) -> Any:  # noqa: ANN401
         """Guard what is called or iterated over later, too."""
         if callable(value):
 
             def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
-                try:
+                with self._failing():
                     return self._watched(value(*values, **named))
-                except MemcliError as error:
-                    raise self._failed(error) from error
 
             return call
         return self._each(value) if isinstance(value, Iterator) else value
 
     def _each(self, values: Iterator[Any]) -> Iterator[Any]:
-        try:
+        with self._failing():
             yield from values
-        except MemcliError as error:
-            raise self._failed(error) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.record import Record
@@ -145,3 +146,18 @@ class LineCheck(Record):
     lines: SourceLines  # their present place; their last place if they are gone
     file: bytes | None  # hash of the checked file; None: it did not exist
     holds: bool  # they are there, and the summary is valid otherwise
+
+
+# `json.loads` takes four times as long, and a search reads hundreds of lists.
+_SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+
+
+def strings(text: str) -> tuple[str, ...]:
+    """Read a JSON array of strings; ValueError for anything else."""
+    try:
+        value, end = _SCAN(text, 0)
+    except StopIteration:
+        end = -1
+    if end != len(text) or type(value) is not list or {*map(type, value)} - {str}:
+        raise ValueError("a list of texts is none")
+    return tuple(value)

@@ -9,7 +9,6 @@ components. The store contains whole vectors, so other tiers need no new embeddi
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
 from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
@@ -30,12 +29,9 @@ class Tier(Record):
     components: int
     threshold: float
 
-
-class TierResult(Record):
-    """The best score of a tier, 0 if empty; and a function that scores its finds exactly."""
-
-    best: float
-    rescored: Callable[[], Sequence[tuple[bytes, float]]]
+    def is_sure(self, best: float) -> bool:
+        """Return whether the best score decides; no score passes a threshold of 1."""
+        return min(1.0, best) > self.threshold
 
 
 def tiers_of(config: Config) -> tuple[Tier, ...]:
@@ -50,20 +46,6 @@ def tiers_of(config: Config) -> tuple[Tier, ...]:
     thresholds = (config("matryoshka.first"), config("matryoshka.second"))
     tiers = map(Tier, dict.fromkeys(sizes), thresholds)
     return tuple(tier for tier in tiers if tier.threshold < 1.0)
-
-
-def first_sure(
-    tiers: Sequence[Tier], search: Callable[[Tier], TierResult]
-) -> tuple[int, Sequence[tuple[bytes, float]]] | None:
-    """Search tier by tier; return the components and the finds of the first sure one.
-
-    No score passes a threshold of 1, so such a tier never answers.
-    """
-    for tier in tiers:
-        best, rescored = search(tier)
-        if min(1.0, best) > tier.threshold:
-            return tier.components, rescored()
-    return None
 
 
 def head_of(vector: bytes, components: int) -> bytes:

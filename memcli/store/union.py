@@ -22,7 +22,6 @@ from itertools import chain, islice
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
-from memcli.record import Record
 from memcli.store.documents import in_order, with_chunks
 from memcli.store.qualified_names import NamedSnapshot, Naming, failing, resting_on, split
 from memcli.store.records import (
@@ -40,7 +39,6 @@ from memcli.store.records import (
     Totals,
     added,
 )
-from memcli.store.round_trips import one_by_one
 from memcli.threads import side_by_side
 from memcli.types import PRIVATE, Filters, TermQuery, is_memory
 
@@ -48,8 +46,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
-    from memcli.store.port import SharedIndex, Snapshot, Store
-    from memcli.store.round_trips import AskMany
+    from memcli.store.port import AskMany, SharedIndex, Snapshot, Store
     from memcli.store.run_records import VectorSearch
     from memcli.types import Candidate, Excerpt, KnownFile, Lines, Term
 
@@ -64,38 +61,29 @@ SHARES = 4
 SMALL_BYTES = 1 << 20  # of vectors: smaller stores compare all, whatever is asked
 
 
-class Member(Record):
-    """A workspace that is searched with others."""
-
-    name: str  # unique; has no colon
-    snapshot: Snapshot
-
-
 class Union:
     """Answers from one state of each of some stores; a `port.Snapshot`."""
 
     def __init__(
         self,
-        members: Sequence[Member],
+        members: Mapping[str, Snapshot],
         *,
         has_own: bool = True,
         finds_in: Sequence[int] | None = None,
         ask_many: AskMany | None = None,
     ) -> None:
-        """Take at least one member; the first belongs to the workspace that asks.
+        """Take snapshots by the names of their workspaces; the first belongs to the one that asks.
 
-        Without `has_own` none of them asks, and no private document is found. `finds_in` has the
-        numbers of the members whose documents are found, None for all; counts include all members.
-        `ask_many` asks members that wait for the same server (`store.round_trips`).
+        A name has no colon. Without `has_own` none of them asks, and no private document is found.
+        `finds_in` has the numbers of the members whose documents are found, None for all; counts
+        include all members. `ask_many` asks members that wait for the same server.
         """
         self._members = members
         self._asker = 0 if has_own else -1
         self._turns = range(len(members)) if finds_in is None else finds_in
-        self._ask_many, self._ask_together = ask_many or one_by_one, ask_many or side_by_side
-        names = tuple(member.name for member in members)
-        self._naming = [Naming(turn, names) for turn in range(len(members))]
-        self._all = [member.snapshot for member in members]
-        self._count = len(members)
+        self._ask_many, self._ask_together = ask_many or _one_by_one, ask_many or side_by_side
+        self._naming = [Naming(turn, (*members,)) for turn in range(len(members))]
+        self._all, self._count = [*members.values()], len(members)
         self._parted: tuple[Scope, list[tuple[int, Scope]]] | None = None  # what was parted last
         self._totals: dict[frozenset[Term], Totals] = {}  # by the terms that they are known of
 
@@ -117,7 +105,7 @@ class Union:
                 self._members,
                 has_own=self._asker == 0,
                 finds_in=turns,
-                ask_many=None if self._ask_many is one_by_one else self._ask_many,
+                ask_many=None if self._ask_many is _one_by_one else self._ask_many,
             )
             segment._totals = self._totals
             groups.append((self._named(turns), segment))
@@ -523,24 +511,22 @@ class UnionStore:
         FailedStoreError if one cannot be read.
         """
         with ExitStack() as opened:
-            members = []
+            members: dict[str, Snapshot] = {}
             for name, store in self._stores:
                 if store.exists():
                     with failing(name):
                         snapshot = opened.enter_context(store.snapshot())
-                    members.append(Member(name, NamedSnapshot(name, snapshot)))
-            is_own = self._has_own and [m.name for m in members[:1]] == [
-                name for name, _ in self._stores[:1]
-            ]
+                    members[name] = NamedSnapshot(name, snapshot)
+            is_own = self._has_own and [*members][:1] == [name for name, _ in self._stores[:1]]
             ask_many = None
             if self._shared_index:
                 with failing(*self._shared_names):
                     shared, ask_many = opened.enter_context(self._shared_index.snapshots())
-                members += [
-                    Member(name, NamedSnapshot(name, shared[name], self._shared_names))
+                members |= {
+                    name: NamedSnapshot(name, shared[name], self._shared_names)
                     for name in self._shared_names
                     if name in shared
-                ]
+                }
             if not members:
                 raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
             yield Union(members, has_own=is_own, ask_many=ask_many)
@@ -551,6 +537,10 @@ class UnionStore:
             store.close()
         if self._shared_index:
             self._shared_index.close()
+
+
+def _one_by_one(ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
+    return [ask(each) for each in items]
 
 
 def _begun(excerpts: Iterator[Excerpt]) -> Iterator[Excerpt]:
@@ -568,9 +558,7 @@ def _with_all(query: TermQuery) -> TermQuery:
     """Search for every term, because the totals of all stores have a place for each.
 
     An index of more than `recall.SMALL` chunks finds nothing by its common terms only, so a union
-    may differ from one store. With bounds a tenth as large, 60 questions about 2,400 generated
-    chunks in two stores gave the ten passages of one store in its order; scores differed by at
-    most .0008.
+    may differ from one store, in scores by at most .0008.
     """
     also = (term for term, _ in query.also)
     terms = tuple(dict.fromkeys((*query.any, *also)))

@@ -21,7 +21,7 @@ from memcli.store.postgres.address import Address
 from memcli.store.postgres.schema import TABLES
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import PostgresSharedIndex, PostgresStore
-from memcli.store.union import Member, Union
+from memcli.store.union import Union
 from tests.benchmarks.figures import option
 from tests.benchmarks.shared import Asked, Trips, fill, opened, timed
 from tests.postgres.server import server, set_up
@@ -43,7 +43,7 @@ class Together:
     def snapshot(self) -> Iterator[Union]:
         with self._shared_index.snapshots() as (readers, ask_many):
             names = sorted(name for name in readers if "/" in name)
-            members = [Member(name.replace("/", "."), readers[name]) for name in names]
+            members = {name.replace("/", "."): readers[name] for name in names}
             yield Union(members, has_own=False, ask_many=ask_many)
 
 

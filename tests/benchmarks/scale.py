@@ -40,7 +40,7 @@ from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.store import quantize
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import coarse, codes_in_memory, vectors
+from memcli.store.sqlite import coarse, large_index, vectors
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
@@ -125,7 +125,7 @@ def _word(number: int) -> str:
 
 
 def grow(path: str, maker: Maker, vectors_wanted: int) -> None:
-    writer = Writer.open(path, time.time_ns)
+    writer = Writer(path, time.time_ns)
     writer.search_by(FINGERPRINT, DIMENSION)
     known = len(writer.known())
     last = vectors_wanted // (CHUNKS * maker.parts)
@@ -180,7 +180,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("words: literal matches", Reader, "matching"),
     ("words: cutting", Reader, "tokens"),
     ("codes (in a thread)", coarse, "_coded"),
-    ("kept codes (in a thread)", codes_in_memory, "nearest"),
+    ("kept codes (in a thread)", large_index, "nearest"),
     ("rescoring (in a thread)", coarse, "_rescored"),
     ("hydration", Reader, "candidates"),
     (". scores by words", Reader, "_scores"),
@@ -308,7 +308,7 @@ def curve(arguments: Namespace) -> str:
 def _holds(path: str, vectors_wanted: int) -> bool:
     if not Path(path).exists():
         return False
-    Writer.open(path, time.time_ns).close()  # brings it to the schema of today
+    Writer(path, time.time_ns).close()  # brings it to the schema of today
     reader = Reader(path)
     embedded = reader.counts().embedded
     reader.close()
@@ -319,7 +319,7 @@ def recall(index: str, questions: str) -> str:
     """Print recall of the coarse search against the exact one, by how many are wanted."""
     copy = Path(tempfile.mkdtemp()) / "index.sqlite"
     shutil.copy(index, copy)
-    writer = Writer.open(str(copy), time.time_ns)
+    writer = Writer(str(copy), time.time_ns)
     fingerprint, dimension = writer.fact("fingerprint"), writer.fact("dimension")
     assert fingerprint is not None
     assert dimension is not None
@@ -343,9 +343,7 @@ def recall(index: str, questions: str) -> str:
         # As the search has it, by distances: packed vectors are no longer of unit length.
         apart = np.square(matrix - np.frombuffer(query, "<f4")).sum(axis=1)
         exact = np.sort(1.0 - apart / 2.0)[::-1]
-        _, near = vectors.nearest(
-            connection, table, coarse.VectorQuery(fingerprint, query, 200), has_vec=True
-        )
+        _, near = vectors.nearest(connection, table, coarse.VectorQuery(fingerprint, query, 200))
         for k, shares in found.items():
             # A tie is no loss: equal texts have equal vectors.
             shares.append(sum(cosine >= exact[k - 1] - TIE for _, cosine in near[:k]) / k)

@@ -71,12 +71,11 @@ def opened(url: str, folder: Path) -> Store:
     """Open a workspace of a store that is set up."""
     from memcli.store.postgres.admin import attach
     from memcli.store.postgres.session import Name
-    from memcli.store.postgres.store import OnThisMachine
 
     address, clock, name = Address(url), Clock(), Name("bench", str(folder))
     attach(address, name, "bench", take_over=False)
-    here = OnThisMachine(store_at(str(folder / "i.sqlite"), clock), lambda p: store_at(p, clock))
-    return PostgresStore(address, name, here, clock, origin="bench")
+    local = store_at(str(folder / "i.sqlite"), clock)
+    return PostgresStore(address, name, local, clock, origin="bench")
 
 
 def fill(store: Store, chunks: int) -> None:
@@ -153,7 +152,7 @@ def searches(folder: Path, chunks: int, trips: Trips) -> None:
     assert isinstance(shared, PostgresStore)
     there = Address(shared.address.url.replace(f":{server().port}/", f":{far.port}/"))
     away = f"shared, {DELAY * 1000:g} ms away"
-    stores[away] = PostgresStore(there, shared.name, shared._beside, Clock())
+    stores[away] = PostgresStore(there, shared.name, shared._local, Clock())
     asked = queries(QUERIES)
     took: dict[str, dict[str, float]] = {name: {} for name in stores}
     waits = 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memcli.store.lock import writer_lock
+from memcli.store.lock import show_work, writer_lock
 from memcli.store.run_records import Work
 from tests.cli.processes import start
 from tests.commands import record
@@ -112,8 +112,8 @@ def test_a_search_beside_a_run_says_how_far_that_is(
     monkeypatch.setenv("MEMCLI_STORE", str(path))
     monkeypatch.setenv("MEMCLI_SYNC_SEGMENTS", "0")
     assert searches.answer()["retrievers"]["semantic"]["hint"] == "memcli index"
-    with writer_lock(str(path), wait_seconds=0, sleep=lambda seconds: None) as show_work:
-        show_work(Work("embedding", 14_882, 67_275, 361.0))
+    with writer_lock(str(path), wait_seconds=0, sleep=lambda seconds: None):
+        show_work(str(path), Work("embedding", 14_882, 67_275, 361.0))
         semantic = searches.answer()["retrievers"]["semantic"]
         assert (
             semantic["reason"]

@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -25,11 +27,11 @@ from memcli.indexing.indexer import embed, index
 from memcli.indexing.rebuild import rebuild
 from memcli.store.port import Change
 from memcli.store.run_records import AWAITED_SECONDS
-from memcli.store.sqlite.driver import MOUNTS
+from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from tests.faults.disk import Disk, Event
-from tests.faults.verbs import VERBS, mounts
+from tests.faults.verbs import VERBS, on_network
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump
 from tests.support import FAR_FUTURE_NS
@@ -158,14 +160,15 @@ class Blackout:
         base = folder / "place"
         base.mkdir(parents=True)
         self.store = os.environ["MEMCLI_STORE"]
-        self.mounts = mounts(base) if network else MOUNTS
+        self._mount = partial(on_network, base) if network else nullcontext
         VERBS[run.verb].prepare(base)
         self.memory = Memory.open(base / "ws").workspaces.lead
         self._settled()
         self.before = self._files()
         disk.events = []
         writer = self._writer()
-        run.do(writer, self.memory)
+        with self._mount():
+            run.do(writer, self.memory)
         writer.close()
         self.events, disk.events = disk.events, None
         self.events += [  # what memcli has removed itself
@@ -174,14 +177,14 @@ class Blackout:
         self.end = self._end()
 
     def _writer(self) -> Writer:
-        return Writer.open(self.store, lambda: FAR_FUTURE_NS, mounts=self.mounts)
+        with self._mount():
+            return Writer(self.store, lambda: FAR_FUTURE_NS)
 
     def _settled(self) -> None:
         """Let no log be left of the preparations, nor the mode of another kind of mount."""
         if Path(self.store).exists():
-            from memcli.store.sqlite.driver import connect
-
-            connect(self.store, write=True, mounts=self.mounts).connection.close()
+            with self._mount():
+                connect(self.store, write=True).connection.close()
 
     def _files(self) -> dict[str, bytes]:
         return {
@@ -196,7 +199,8 @@ class Blackout:
 
     def _end(self) -> dict[str, Any]:
         writer = self._writer()
-        _step(writer, self.memory)
+        with self._mount():
+            _step(writer, self.memory)
         notices = writer.notices
         writer.close()
         assert not notices, notices

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from memcli.api.memory import Memory
-from memcli.api.sync import Job, Vectors, sync
-from memcli.errors import ExitCode, MemcliError
+from memcli.errors import ExitCode
 from memcli.indexing.indexer import embed
 from memcli.indexing.rebuild import rebuild
-from memcli.store.port import Change, Sleep
-from memcli.store.sqlite import vectors
+from memcli.store.port import Change
+from memcli.store.sqlite import driver, vectors
 from memcli.store.sqlite.driver import NEXT_SUFFIX, connect
-from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.writer import Writer
 from tests.commands import typed
 from tests.hashing import HashingEncoder
@@ -82,7 +80,7 @@ def unused(base: Path) -> None:
 def older(base: Path) -> None:
     """Leave an index of an older version, behind by some notes."""
     edited(base)
-    writer = Writer.open(os.environ["MEMCLI_STORE"], lambda: FAR_FUTURE_NS)
+    writer = Writer(os.environ["MEMCLI_STORE"], lambda: FAR_FUTURE_NS)
     writer.connection.execute("PRAGMA user_version = 1")
     writer.close()
 
@@ -112,14 +110,20 @@ def on_another_host(base: Path) -> None:
     """Leave an index on a network mount, which goes without a write-ahead log."""
     edited(base)
     store = os.environ["MEMCLI_STORE"]
-    connect(store, write=True, mounts=mounts(base)).connection.close()
+    with on_network(base):
+        connect(store, write=True).connection.close()
 
 
-def mounts(base: Path) -> str:
-    """Write a table of mounts in which the index lies on another host."""
+@contextmanager
+def on_network(base: Path) -> Iterator[None]:
+    """Let the index lie on another host."""
     table = base / "mounts"
     table.write_text(f"host:/x {base / 'store'} nfs4 rw 0 0\n")
-    return str(table)
+    usual, driver.MOUNTS = driver.MOUNTS, str(table)
+    try:
+        yield
+    finally:
+        driver.MOUNTS = usual
 
 
 VERBS = {
@@ -140,35 +144,10 @@ VERBS = {
 }
 
 
-class RemoteStore(SqliteStore):
-    """An index on a network mount."""
-
-    def __init__(self, path: str, now_ns: Callable[[], int], mounts: str) -> None:
-        super().__init__(path, now_ns)
-        self._clock, self._mounts = now_ns, mounts
-
-    @contextmanager
-    def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[Writer]:
-        with self.locked(wait_seconds=wait_seconds, sleep=sleep):
-            writer = Writer.open(self.path, self._clock, mounts=self._mounts)
-            try:
-                yield writer
-            finally:
-                writer.close()
-
-
 def run(line: str, base: Path, *, remote: bool = False) -> tuple[int, str, str]:
-    """Run a command in the workspace; on a network mount, what `index` does."""
-    if not (remote and line.startswith("index")):
+    """Run a command in the workspace, perhaps on a network mount."""
+    with on_network(base) if remote else nullcontext():
         return typed(f"{line} -w {base / 'ws'}")
-    memory = Memory.open(base / "ws").workspaces.lead
-    store = RemoteStore(os.environ["MEMCLI_STORE"], memory.clock.now_ns, mounts(base))
-    try:
-        with closing(memory.having(store=store)) as there:
-            sync(there, Job(full="--full" in line), Vectors(there))
-    except MemcliError as error:
-        return error.exit_code, "", f"memcli: {error.message}\nTry: {error.hint}\n"
-    return ExitCode.OK, "", ""
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.store.open import store_at
 from memcli.store.port import Change, Store
-from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, is_network, is_network_type, type_of
+from memcli.store.sqlite import driver
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, is_network_type, type_of
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Source
@@ -396,15 +397,15 @@ def test_which_file_systems_are_remote() -> None:
 
 
 def test_a_store_on_a_network_mount_goes_without_a_write_ahead_log(
-    place: Place, tmp_path: Path
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place.write("a", "b")
     place.index()
     folder = Path(place.store).parent
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/a / ext4 rw 0 0\nhost:/x {folder} nfs4 rw 0 0\n")
-    assert is_network(str(folder), str(mounts))
-    assert not is_network(str(folder), str(tmp_path / "no-such-table"))
+    monkeypatch.setattr(driver, "MOUNTS", str(tmp_path / "no-such-table"))
+    assert not driver.is_network(str(folder))
 
     def journal() -> str:
         connection = connect(place.store, write=False).connection
@@ -414,8 +415,10 @@ def test_a_store_on_a_network_mount_goes_without_a_write_ahead_log(
             connection.close()
 
     assert journal() == "wal"
+    monkeypatch.setattr(driver, "MOUNTS", str(mounts))
+    assert driver.is_network(str(folder))
     place.write("b", "c", text="the fox again\n")
-    writer = Writer.open(place.store, lambda: FAR_FUTURE_NS, mounts=str(mounts))
+    writer = Writer(place.store, lambda: FAR_FUTURE_NS)
     reader = Reader(place.store)
     assert writer.notices == []
     index(writer, place.settings)
@@ -428,6 +431,7 @@ def test_a_store_on_a_network_mount_goes_without_a_write_ahead_log(
     writer.close()
     assert sorted(p.name for p in folder.iterdir()) == ["index.sqlite"]
     assert_sound(place.store)
+    monkeypatch.setattr(driver, "MOUNTS", str(tmp_path / "no-such-table"))
     assert place.index().unchanged == 4
     assert journal() == "wal"
 

@@ -232,7 +232,7 @@ def test_an_index_of_an_older_memcli_is_built_again(place: tuple[Path, Path]) ->
     writer.close()
     with pytest.raises(IncompleteError, match="was made by an older memcli"):
         Reader(str(store))
-    writer = Writer.open(str(store), lambda: FAR_FUTURE_NS)
+    writer = Writer(str(store), lambda: FAR_FUTURE_NS)
     assert writer.notices == [f"the index {store} was made by an older memcli and is built again"]
     writer.close()
     report, embedded = run(root, store)

@@ -37,7 +37,7 @@ class Mortal(Writer):
             if not left:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-writer = Mortal.open(sys.argv[3], lambda: FAR_FUTURE_NS)
+writer = Mortal(sys.argv[3], lambda: FAR_FUTURE_NS)
 index(writer, make_settings(Path(sys.argv[2])))
 embed(writer, HashingEncoder())
 """

@@ -12,8 +12,9 @@ from memcli.indexing.indexer import Report, embed, finish_without_encoder, index
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import STALE_SECONDS, rebuild
 from memcli.store.port import Change
+from memcli.store.sqlite.driver import NEXT_SUFFIX
 from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.replacement import age_ns, replacement_path
+from memcli.store.sqlite.writer import _age_ns
 from memcli.types import Source
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
@@ -56,7 +57,7 @@ def publish(self):
     os.kill(os.getpid(), signal.SIGKILL)
 
 ReplacementIndex.publish = publish
-writer = Writer.open(sys.argv[3], lambda: FAR_FUTURE_NS)
+writer = Writer(sys.argv[3], lambda: FAR_FUTURE_NS)
 rebuild(
     writer, make_settings(Path(sys.argv[2])), embed_into=lambda w: embed(w, HashingEncoder(32))
 )
@@ -178,10 +179,10 @@ def test_a_killed_full_run_changes_no_answer_and_the_next_goes_on_with_it(
         k: v for k, v in before.items() if k != "living"
     }
     assert_sound(place.store)
-    half = open_writer(replacement_path(place.store))
+    half = open_writer(place.store + NEXT_SUFFIX)
     kept = set(half.known())
     half.close()
-    os.utime(replacement_path(place.store), ns=(FAR_FUTURE_NS, FAR_FUTURE_NS))  # of today
+    os.utime(place.store + NEXT_SUFFIX, ns=(FAR_FUTURE_NS, FAR_FUTURE_NS))  # of today
     assert len(kept) == (min(33, max(0, transactions - 3)) if not published else 33)
     stored: list[str] = []
     writer = open_writer(place.store)
@@ -255,7 +256,7 @@ def test_documents_that_cannot_be_seen_are_taken_over_with_their_vectors(place: 
 def test_a_copy_that_cannot_be_used_is_swept(place: Place, harm: bytes | None) -> None:
     write(place.root, "a.md", "the train\n")
     place.run()
-    side = Path(replacement_path(place.store))
+    side = Path(place.store + NEXT_SUFFIX)
     if harm is None:  # whole, but of yesterday, and of files that are gone
         shutil.copy(place.store, side)
         at = FAR_FUTURE_NS - STALE_NS
@@ -273,11 +274,11 @@ def test_a_copy_that_cannot_be_used_is_swept(place: Place, harm: bytes | None) -
 def test_what_a_full_run_left_behind_is_swept_after_a_day(place: Place) -> None:
     write(place.root, "a.md", "the train\n")
     place.run()
-    side = Path(replacement_path(place.store))
+    side = Path(place.store + NEXT_SUFFIX)
     side.write_bytes(b"half")
     for age, left in ((STALE_NS - 1, [side.name]), (STALE_NS, [])):
         os.utime(side, ns=(FAR_FUTURE_NS - age, FAR_FUTURE_NS - age))
-        assert age_ns(place.store, FAR_FUTURE_NS) == age
+        assert _age_ns(place.store, FAR_FUTURE_NS) == age
         place.drop_rebuild()
         assert place.side_files() == left
     side.write_bytes(b"half")

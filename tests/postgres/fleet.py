@@ -31,9 +31,9 @@ from memcli.store.port import Change, Snapshot, Store
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresSharedIndex, PostgresStore
+from memcli.store.postgres.store import PostgresSharedIndex, PostgresStore
 from memcli.store.records import Scope
-from memcli.store.union import Member, Union
+from memcli.store.union import Union
 from memcli.types import Excerpt, Term, TermQuery
 from tests.postgres.server import Server, set_up
 from tests.store.contract.makers import Clock, ask, changing, embed, put, search_by
@@ -116,10 +116,8 @@ def embed_all(change: Change) -> None:
 
 def opened(url: str, folder: Path, workspace: int) -> PostgresStore:
     clock, name = Clock(), Name(TENANT, f"w{workspace}")
-    here = OnThisMachine(
-        store_at(str(folder / str(workspace) / "i.sqlite"), clock), lambda p: store_at(p, clock)
-    )
-    return PostgresStore(Address(url), name, here, clock, origin=ORIGIN)
+    local = store_at(str(folder / str(workspace) / "i.sqlite"), clock)
+    return PostgresStore(Address(url), name, local, clock, origin=ORIGIN)
 
 
 def write(url: str, folder: Path, begin: Mapping[int, int], seed: int) -> None:
@@ -271,7 +269,7 @@ class Fleet:
     def _ask_all(self, shared_index: PostgresSharedIndex, text: str) -> None:
         with shared_index.snapshots() as (readers, ask_many):
             names = [name for name in readers if "/" in name]
-            members = [Member(name.partition("/")[2], readers[name]) for name in names]
+            members = {name.partition("/")[2]: readers[name] for name in names}
             if members:
                 found = answers(Union(members, has_own=False, ask_many=ask_many), text)
                 for place, _, said in found:

@@ -9,7 +9,7 @@ from memcli.store.open import store_at
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresStore
+from memcli.store.postgres.store import PostgresStore
 from tests.postgres.server import server, set_up
 from tests.store.contract.makers import Clock
 
@@ -27,7 +27,5 @@ def make_store(folder: Path, clock: Clock) -> PostgresStore:
     """Open a workspace of its own for a folder."""
     name = Name("tests", str(folder))
     attach(address(), name, ORIGIN, take_over=False)
-    beside = OnThisMachine(
-        store_at(str(folder / "index.sqlite"), clock), lambda p: store_at(p, clock)
-    )
-    return PostgresStore(address(), name, beside, clock, origin=ORIGIN)
+    local = store_at(str(folder / "index.sqlite"), clock)
+    return PostgresStore(address(), name, local, clock, origin=ORIGIN)

@@ -16,8 +16,8 @@ from memcli.store.port import Snapshot
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresSharedIndex, PostgresStore
-from memcli.store.union import Member, Union
+from memcli.store.postgres.store import PostgresSharedIndex, PostgresStore
+from memcli.store.union import Union
 from memcli.types import Filters, Term
 from tests.postgres.conftest import Memcli, make_notes
 from tests.postgres.proxy import proxy
@@ -38,7 +38,7 @@ from tests.store.test_union import all_told
 from tests.support import by_night, write
 
 if TYPE_CHECKING:
-    from memcli.store.round_trips import AskMany
+    from memcli.store.port import AskMany
 
     pass
 
@@ -57,13 +57,8 @@ def told(snapshot: Snapshot, text: str, filters: Filters) -> list[tuple[str, flo
     return cited(ask(snapshot, text, options_for(filters), Tree()))
 
 
-def beside(folder: Path) -> OnThisMachine:
-    at = store_at(str(folder / "index.sqlite"), Clock())
-    return OnThisMachine(at, lambda path: store_at(path, Clock()))
-
-
 def united(readers: Mapping[str, Snapshot], ask_many: AskMany) -> Union:
-    members = [Member(f"w{at:02}", readers[f"crowd/w{at:02}"]) for at in range(MEMBERS)]
+    members = {f"w{at:02}": readers[f"crowd/w{at:02}"] for at in range(MEMBERS)}
     return Union(members, has_own=False, ask_many=ask_many)
 
 
@@ -75,7 +70,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         name = Name("crowd", f"w{at:02}")
         attach(address(), name, ORIGIN, take_over=False)
         stores = (
-            PostgresStore(address(), name, beside(made), Clock(), origin=ORIGIN),
+            PostgresStore(
+                address(),
+                name,
+                store_at(str(made / "index.sqlite"), Clock()),
+                Clock(),
+                origin=ORIGIN,
+            ),
             store_at(str(made / f"{name.workspace}.sqlite"), Clock()),
         )
         for store in stores:
@@ -93,11 +94,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def expected(folder: Path) -> Iterator[Union]:
     """The same workspaces in files."""
     with ExitStack() as held:
-        members = []
+        members: dict[str, Snapshot] = {}
         for at in range(MEMBERS):
             store = store_at(str(folder / f"w{at:02}.sqlite"), Clock())
             held.callback(store.close)
-            members.append(Member(f"w{at:02}", held.enter_context(store.snapshot())))
+            members[f"w{at:02}"] = held.enter_context(store.snapshot())
         yield Union(members, has_own=False)
 
 

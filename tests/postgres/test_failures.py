@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 from memcli.config.attached import masked
 from memcli.errors import BusyError, ConfigError, RefusedError, StoreError
 from memcli.store.open import store_at
-from memcli.store.postgres import rebuild, schema
 from memcli.store.postgres import rows as document_rows
+from memcli.store.postgres import schema, writer
 from memcli.store.postgres.address import Address, checked
-from memcli.store.postgres.lease import holder, is_dead
 from memcli.store.postgres.libpq import ServerError, read_url
-from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresStore
+from memcli.store.postgres.session import Name, holder, is_dead
+from memcli.store.postgres.store import PostgresStore
 from tests.postgres.conftest import Memcli, database, sql
 from tests.postgres.server import server
 from tests.store.contract.makers import Clock, changing, put
@@ -227,8 +226,8 @@ def make_store(url: str, folder: Path, name: str = "ops", origin: str = "here") 
 
     clock = Clock()
     attach(Address(url), Name("t", name), origin, take_over=False)
-    here = OnThisMachine(store_at(str(folder / "i.sqlite"), clock), lambda p: store_at(p, clock))
-    return PostgresStore(Address(url), Name("t", name), here, clock, origin=origin)
+    local = store_at(str(folder / "i.sqlite"), clock)
+    return PostgresStore(Address(url), Name("t", name), local, clock, origin=origin)
 
 
 def test_a_connection_that_dies_in_a_search(url: str, tmp_path: Path) -> None:
@@ -347,7 +346,7 @@ def test_a_disk_that_is_full_is_said() -> None:
 def test_vectors_are_copied_in_pieces(
     memcli: Memcli, notes: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rebuild, "PIECE", 3)
+    monkeypatch.setattr(writer, "PIECE", 3)
     monkeypatch.setattr(document_rows, "LOT", 2)
     assert memcli("store attach ops", notes).code == 0
     assert memcli("index", notes).code == 0

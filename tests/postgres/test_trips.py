@@ -57,7 +57,7 @@ def waits(filled: PostgresStore, asking: Callable[[PostgresStore], object]) -> i
     """Count the requests that something takes of a store that is opened for it."""
     with proxy(server().port, delay=LATENCY) as far:
         address = Address(filled.address.url.replace(f":{server().port}/", f":{far.port}/"))
-        store = PostgresStore(address, filled.name, filled._beside, Clock(), origin=ORIGIN)
+        store = PostgresStore(address, filled.name, filled._local, Clock(), origin=ORIGIN)
         asking(store)
         store.close()
         far.until_passed()
@@ -98,7 +98,7 @@ def test_what_is_kept_is_that_of_one_state(
     text, every = "why did the pool run dry", Filters()
     name, clock = filled.name, Clock()
     first, other, fresh = (
-        PostgresStore(filled.address, name, filled._beside, clock, origin=ORIGIN) for _ in range(3)
+        PostgresStore(filled.address, name, filled._local, clock, origin=ORIGIN) for _ in range(3)
     )
     before = places(first, text, every)
     assert places(first, text, every) == before

@@ -14,20 +14,20 @@ from memcli.errors import DamagedError
 from memcli.store.quantize import packed
 from memcli.store.records import Scope
 from memcli.store.run_records import VectorSearch
-from memcli.store.sqlite import background, coarse, codes_in_memory
+from memcli.store.sqlite import coarse, large_index
 from memcli.store.sqlite import reader as reading
 from memcli.store.sqlite.coarse import VectorQuery
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.vectors import (
     SCANNED_BYTES,
-    create_table,
+    _make_table,
     nearest,
     refresh,
 )
 from memcli.store.sqlite.vectors import put as fill_cache
 from memcli.store.sqlite.writer import Writer
-from memcli.store.union import Member, Union
+from memcli.store.union import Union
 from tests.store.nested import put_segments
 from tests.store_check import assert_sound, open_writer
 
@@ -99,9 +99,7 @@ def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[st
     shared = 0
     for at in range(0, len(matrix), 1000):
         exact = matrix @ matrix[at]
-        _, found = nearest(
-            connection, table, VectorQuery(FINGERPRINT, matrix[at].tobytes(), 10), has_vec=True
-        )
+        _, found = nearest(connection, table, VectorQuery(FINGERPRINT, matrix[at].tobytes(), 10))
         rows_found = [place[hash_] for hash_, _ in found]
         assert rows_found[0] == at
         cosines = [cosine for _, cosine in found]
@@ -123,7 +121,6 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
         connection,
         table,
         VectorQuery(FINGERPRINT, query.tobytes(), 200, (only, ["s.md"])),
-        has_vec=True,
     )
     connection.close()
     assert len(found) == 200
@@ -132,14 +129,14 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
 
 def asked_often(reader: Reader, queries: Sequence[bytes], limit: int) -> list[Any]:
     """Ask until the process keeps the codes of what it asks, then ask each question."""
-    for _ in range(background.OFTEN):
+    for _ in range(large_index.OFTEN):
         reader.by_vector(queries[0], 1, Scope())()
     return [reader.by_vector(query, limit, Scope())() for query in queries]
 
 
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count an index with codes as one that is worth a look in the background."""
+    """Count an index with codes as one that is worth a look in the large_index."""
     monkeypatch.setattr(reading, "MANY_VECTORS", 0)
 
 
@@ -156,10 +153,10 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
     reader = Reader(path)
     for limit in (1, 20, 350):
         kept = asked_often(reader, queries, limit)
-        assert path in codes_in_memory._kept
+        assert path in large_index._kept
         for query, found in zip(queries, kept, strict=True):
             asked = VectorQuery(FINGERPRINT, query, limit)
-            _, of_file = nearest(reader.connection, table, asked, has_vec=True)
+            _, of_file = nearest(reader.connection, table, asked)
             assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:limit]]
             assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     reader.close()
@@ -175,14 +172,14 @@ def test_codes_are_kept_of_one_state(large: tuple[str, Any]) -> None:
     query, name = own[3].tobytes(), hashes("n", 4)[3]
     reader = Reader(path)
     assert asked_often(reader, [query], 5)[0][0].hash == name
-    kept = codes_in_memory._kept[path]
+    kept = large_index._kept[path]
     assert asked_often(reader, [made[7].tobytes()], 5)[0][0].hash == hashes("b", 8)[7]
-    assert codes_in_memory._kept[path] is kept
+    assert large_index._kept[path] is kept
     put(writer, "n", 2)
-    for times in range(1, 2 * background.OFTEN):
+    for times in range(1, 2 * large_index.OFTEN):
         found = reader.by_vector(query, 5, Scope())()
         assert name not in {near.hash for near in found}
-        assert (codes_in_memory._kept[path] is kept) == (times < background.OFTEN)
+        assert (large_index._kept[path] is kept) == (times < large_index.OFTEN)
     writer.close()
     reader.close()
 
@@ -192,11 +189,11 @@ def test_codes_that_would_take_too_much_room_are_not_kept(
     large: tuple[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, made = large
-    monkeypatch.setattr(codes_in_memory, "MOST_BYTES", 1000)
-    monkeypatch.setattr(codes_in_memory, "_kept", {})
+    monkeypatch.setattr(large_index, "MOST_BYTES", 1000)
+    monkeypatch.setattr(large_index, "_kept", {})
     reader = Reader(path)
     assert asked_often(reader, [made[7].tobytes()], 5)[0][0].hash == hashes("b", 8)[7]
-    assert not codes_in_memory._kept
+    assert not large_index._kept
     reader.close()
 
 
@@ -209,14 +206,14 @@ def test_codes_that_memcli_did_not_write_are_not_kept(
     writer = open_writer(path)
     table = writer.fact("vec_table")
     writer.close()
-    monkeypatch.setattr(codes_in_memory, "_kept", {})
+    monkeypatch.setattr(large_index, "_kept", {})
     connection = apsw.Connection(path)
     connection.execute(f"UPDATE {table}_chunks SET validity = x'ffff' WHERE chunk_id = 2")
     connection.close()
     reader = Reader(path)
     with pytest.raises(DamagedError, match="has foreign content"):
         asked_often(reader, [made[7].tobytes()], 5)
-    assert not codes_in_memory._kept
+    assert not large_index._kept
     reader.close()
 
 
@@ -226,11 +223,11 @@ def test_without_numpy_or_room_the_codes_of_the_file_are_asked(
     path, made = large
     connection = connect(path, write=False).connection
     ((table,),) = rows(connection, "SELECT value FROM meta WHERE key = 'vec_table'")
-    monkeypatch.setattr(codes_in_memory, "_kept", {})
+    monkeypatch.setattr(large_index, "_kept", {})
     monkeypatch.setitem(sys.modules, "numpy", None)
-    assert codes_in_memory.nearest(connection, table, "a state", b"\0" * 32, 10) is None
+    assert large_index.nearest(connection, table, "a state", b"\0" * 32, 10) is None
     asked = VectorQuery(FINGERPRINT, made[7].tobytes(), 1, state="a state")
-    assert nearest(connection, table, asked, has_vec=True)[1][0][0] == hashes("b", 8)[7]
+    assert nearest(connection, table, asked)[1][0][0] == hashes("b", 8)[7]
     connection.close()
 
 
@@ -263,9 +260,9 @@ def test_a_question_in_the_background_is_answered_from_one_state(tmp_path: Path)
         other.close()
         return rows(connection, "SELECT count(*) FROM parts")[0][0], []
 
-    assert background.BackgroundQuery(path, revision, ask).result() == (3, [])
+    assert large_index.in_background(path, revision, ask)() == (3, [])
     assert writer.facts.revision > int(revision)
-    assert background.BackgroundQuery(path, revision, ask).result() is None
+    assert large_index.in_background(path, revision, ask)() is None
     writer.close()
 
 
@@ -276,7 +273,7 @@ def test_stores_asked_as_one_search_by_codes_where_one_of_them_does(
     small, coded = Reader(str(tmp_path / "index.sqlite")), Reader(large[0])
     with small.snapshot(), coded.snapshot():
         for readers, is_exact in (([small], True), ([small, coded], False)):
-            union = Union([Member(str(n), each) for n, each in enumerate(readers)])
+            union = Union({str(n): each for n, each in enumerate(readers)})
             assert union.vector_search() == VectorSearch("sqlite-vec", is_exact, "")
     small.close()
     coded.close()
@@ -320,7 +317,7 @@ def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
 def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:
     """Search a table of codes, and the vectors without one, that were filled in an order."""
     connection = Writer(path, lambda: 0).connection
-    create_table(connection, "codes_0", DIMENSION)
+    _make_table(connection, "codes_0", FINGERPRINT, DIMENSION, DIMENSION)
     fill_cache(connection, ((FINGERPRINT, hash_, packed(made[hash_]), None) for hash_ in order))
     found = []
     for table in ("codes_0", None):
@@ -329,9 +326,7 @@ def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> lis
         refresh(connection, tables, FINGERPRINT, gone=(), living=order, now=0)
         for query in [*made.values()][::500]:
             for limit in (1, 7, 60, 300):
-                _, near = nearest(
-                    connection, table, VectorQuery(FINGERPRINT, query, limit), has_vec=True
-                )
+                _, near = nearest(connection, table, VectorQuery(FINGERPRINT, query, limit))
                 assert limit <= len(near)
                 found.append(sorted(near))
     connection.close()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from memcli.store.quantize import packed, rounded, unpacked
+from memcli.store.sqlite import driver
 from memcli.store.sqlite.coarse import distances_of
 from memcli.store.sqlite.driver import connect
 
@@ -43,16 +44,18 @@ def test_a_vector_of_one_component_is_kept(dimension: int) -> None:
     assert not any(array("f", rounded(bytes(4 * dimension))))
 
 
-@pytest.mark.parametrize("has_vec", [True, False], ids=["vec0", "numpy"])
+@pytest.mark.parametrize("has_vec", [True, False], ids=["vec0", "without"])
 def test_distances_are_those_of_float32_to_the_second_place(
     connection: apsw.Connection, has_vec: bool
 ) -> None:
+    if not has_vec:
+        connection.create_scalar_function("vec_distance_L2", driver._distance, 2)
     query, *vectors = units(40, 384)
     kept = [packed(vector) for vector in vectors]
-    found = distances_of(connection, query, kept, has_vec=has_vec)
+    found = distances_of(connection, query, kept)
     asked = np.frombuffer(query, "<f4")
     exact = [float(np.linalg.norm(np.frombuffer(vector, "<f4") - asked)) for vector in vectors]
     assert found == pytest.approx(exact, abs=5e-3)
-    assert distances_of(connection, query, [], has_vec=has_vec) == []
+    assert distances_of(connection, query, []) == []
     with pytest.raises(ValueError, match="dimension"):
-        distances_of(connection, query, [*kept, kept[0][1:]], has_vec=has_vec)
+        distances_of(connection, query, [*kept, kept[0][1:]])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import BusyError, StoreError
-from memcli.store.lock import owner, owner_pid, writer_lock
+from memcli.store.lock import owner, show_work, writer_lock
 from memcli.store.run_records import Work
 
 HOLDER = """
@@ -35,6 +35,11 @@ def hold(store: str, program: str = HOLDER) -> subprocess.Popen[str]:
     return process
 
 
+def _pid(store: str) -> int | None:
+    process = owner(store)
+    return process.pid if process else None
+
+
 def end(process: subprocess.Popen[str], *, kill: bool) -> None:
     if kill:
         process.send_signal(signal.SIGKILL)
@@ -48,7 +53,7 @@ def test_one_process_writes_at_a_time_and_a_dead_one_frees_the_lock(
     store = str(tmp_path / "s" / "index.sqlite")
     process = hold(store)
     try:
-        assert owner_pid(store) == process.pid
+        assert _pid(store) == process.pid
         holder = owner(store)
         assert holder is not None
         assert holder.since == Path(store + ".lock").stat().st_mtime
@@ -63,12 +68,12 @@ def test_one_process_writes_at_a_time_and_a_dead_one_frees_the_lock(
         assert len(slept) == 4
     finally:
         end(process, kill=kill)
-    assert owner_pid(store) is None
+    assert owner(store) is None
     with writer_lock(store, wait_seconds=0, sleep=slept.append):
         assert Path(store + ".lock").read_text() == str(os.getpid())
         with pytest.raises(BusyError), writer_lock(store, wait_seconds=0, sleep=slept.append):
             pass
-    assert owner_pid(store) is None
+    assert owner(store) is None
 
 
 def test_the_lock_is_private_and_not_a_link(tmp_path: Path) -> None:
@@ -83,7 +88,7 @@ def test_the_lock_is_private_and_not_a_link(tmp_path: Path) -> None:
     with pytest.raises(StoreError), writer_lock(store, wait_seconds=0, sleep=lambda seconds: None):
         pass
     assert victim.read_text() == "keep"
-    assert owner_pid(str(tmp_path / "nowhere" / "x")) is None
+    assert owner(str(tmp_path / "nowhere" / "x")) is None
 
 
 def test_a_lock_file_that_is_deleted_while_it_is_waited_for_is_made_anew(tmp_path: Path) -> None:
@@ -95,7 +100,7 @@ def test_a_lock_file_that_is_deleted_while_it_is_waited_for_is_made_anew(tmp_pat
         end(process, kill=True)
 
     with writer_lock(store, wait_seconds=1, sleep=lose):
-        assert owner_pid(store) == os.getpid()
+        assert _pid(store) == os.getpid()
 
 
 _UNLINK_BEFORE_LOCKING: list[Path] = []
@@ -115,16 +120,16 @@ def test_a_lock_on_a_file_that_is_deleted_before_it_is_locked_does_not_count(
     _UNLINK_BEFORE_LOCKING.append(Path(store + ".lock"))
     with writer_lock(store, wait_seconds=0, sleep=lambda seconds: None):
         assert not _UNLINK_BEFORE_LOCKING
-        assert owner_pid(store) == os.getpid()
+        assert _pid(store) == os.getpid()
 
 
 def test_a_holder_shows_how_far_it_is_and_the_dead_show_nothing(tmp_path: Path) -> None:
     store = str(tmp_path / "index.sqlite")
-    with writer_lock(store, wait_seconds=0, sleep=lambda seconds: None) as show_work:
+    with writer_lock(store, wait_seconds=0, sleep=lambda seconds: None):
         before = owner(store)
         assert before is not None
         for work in (Work("embedding", 14_882, 67_275, 360.5), Work("reading", 1, 2, None)):
-            show_work(work)
+            show_work(store, work)
             assert owner(store) == before._replace(work=work)
     assert "reading 1 2" in Path(store + ".lock").read_text()
     assert owner(store) is None

@@ -15,8 +15,8 @@ from memcli.indexing.indexer import embed, index
 from memcli.store.records import Scope
 from memcli.store.sqlite import driver, schema
 from memcli.store.sqlite.driver import connect
-from memcli.store.sqlite.integrity import first_fault
 from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.schema import first_fault
 from memcli.store.sqlite.writer import Writer
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer, recalled
@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def refill(path: Path) -> str:
-    writer = Writer.open(str(path), lambda: FAR_FUTURE_NS)
+    writer = Writer(str(path), lambda: FAR_FUTURE_NS)
     index(writer, make_settings(path.parents[1] / "ws"))
     embed(writer, ENCODER)
     writer.close()
@@ -172,7 +172,9 @@ def _of_user(status: os.stat_result, uid: int) -> os.stat_result:
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal"])
-def test_a_file_that_others_can_write_is_refused(path: Path, suffix: str) -> None:
+def test_a_file_that_others_can_write_is_refused(
+    path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = Path(f"{path}{suffix}")
     file.touch()
     file.chmod(0o666)
@@ -181,7 +183,8 @@ def test_a_file_that_others_can_write_is_refused(path: Path, suffix: str) -> Non
             connect(str(path), write=write_)
     table = path.with_name("mounts")
     table.write_text("host:/share / nfs rw 0 0\n")  # there the mode says little
-    connect(str(path), write=False, mounts=str(table)).connection.close()
+    monkeypatch.setattr(driver, "MOUNTS", str(table))
+    connect(str(path), write=False).connection.close()
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", ".next"])
@@ -260,7 +263,7 @@ def test_what_is_refused_does_not_stay_open(path: Path, attack: Attack) -> None:
     """Nor while somebody keeps the error, with all that it tells of."""
     planted(path, attack)
     name = str(path)
-    for opens in (Reader, lambda name: Writer.open(name, lambda: FAR_FUTURE_NS)):
+    for opens in (Reader, lambda name: Writer(name, lambda: FAR_FUTURE_NS)):
         with pytest.raises(StoreError) as kept:
             opens(name)
         assert name in str(kept.value)

@@ -7,7 +7,7 @@ from array import array
 import pytest
 
 from memcli.store.quantize import packed
-from memcli.store.sqlite.replacement import _is_sound
+from memcli.store.sqlite.vectors import _is_sound
 
 
 def _vector(*components: float) -> bytes:

@@ -11,10 +11,10 @@ import pytest
 from memcli.errors import DamagedError, IncompleteError, IndexMissingError, StoreError
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
-from memcli.store.records import Scope, TermChunks
+from memcli.store.records import Scope, TermChunks, strings
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import bm25, keywords, schema
-from memcli.store.sqlite.driver import connect, rows, strings
+from memcli.store.sqlite import keywords, schema
+from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Candidate, FileStat, FileText, Filters, Source, Term
@@ -93,7 +93,7 @@ def test_a_newer_schema_is_refused_and_left_alone(path: str) -> None:
     with pytest.raises(StoreError, match="newer memcli"):
         Reader(path)
     with pytest.raises(StoreError, match="newer memcli"):
-        Writer.open(path, far_future)
+        Writer(path, far_future)
     assert Path(path).read_bytes() == before
 
 
@@ -264,7 +264,7 @@ def test_a_damaged_file_is_set_aside_and_one_is_kept(path: str, damage: str) -> 
         Path(path).write_bytes(
             data[: len(data) // 3] if damage == "truncated" else b"x" * 100 + data[100:]
         )
-        writer = Writer.open(path, far_future)
+        writer = Writer(path, far_future)
         notice = "".join(writer.notices)
         if not notice:  # a cut file is found out when its pages are read
             with pytest.raises(DamagedError):
@@ -373,8 +373,8 @@ def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: 
 
 def test_of_no_places_the_first_is_none() -> None:
     connection = apsw.Connection(":memory:")
-    assert bm25.first(connection, {1: 0.5, 2: 0.25}, 0) == []
-    assert bm25.first(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
+    assert keywords.best(connection, {1: 0.5, 2: 0.25}, 0) == []
+    assert keywords.best(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
 
 
 @pytest.mark.parametrize("text", ["", "x", "[1]", '["a"] ', '{"a": 1}', "[", '"a"'])

@@ -19,7 +19,7 @@ from memcli.store.records import Neighbour, Scope
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
-from memcli.store.tiers import Tier, TierResult, first_sure, head_cosine, head_of, tiers_of
+from memcli.store.tiers import Tier, head_cosine, head_of, tiers_of
 from memcli.types import Filters
 from tests.store.nested import nested, put_segments, questions
 from tests.store_check import assert_sound
@@ -50,7 +50,7 @@ def embed(writer: Writer, document: str, made: Any) -> None:
 
 
 def opened(path: str, components: Sequence[int] = ()) -> Writer:
-    return Writer.open(path, clock, tiers=components)
+    return Writer(path, clock, tiers=components)
 
 
 @pytest.fixture(scope="module")
@@ -99,24 +99,11 @@ def found(
         reader.close()
 
 
-def test_a_tier_answers_where_its_best_score_passes_its_threshold() -> None:
-    scores = {64: 0.5, 256: 0.7}
-    asked: list[int] = []
-
-    def search(tier: Tier) -> TierResult:
-        asked.append(tier.components)
-        return TierResult(scores[tier.components], lambda: [(b"x", float(tier.components))])
-
-    assert first_sure((Tier(64, 0.4), Tier(256, 0.4)), search) == (64, [(b"x", 64.0)])
-    assert asked == [64]
-    assert first_sure((Tier(64, 0.5), Tier(256, 0.6)), search) == (256, [(b"x", 256.0)])
-    assert first_sure((Tier(64, 0.5), Tier(256, 0.7)), search) is None
-    assert first_sure((), search) is None
-
-
-def test_an_empty_tier_scores_0_and_no_score_passes_1() -> None:
-    assert first_sure((Tier(64, 0.0),), lambda _: TierResult(0.0, list)) is None
-    assert first_sure((Tier(64, 1.0),), lambda _: TierResult(1.0000002, list)) is None
+def test_a_score_above_the_threshold_decides_and_none_passes_1() -> None:
+    assert Tier(64, 0.4).is_sure(0.5)
+    assert not Tier(64, 0.5).is_sure(0.5)
+    assert not Tier(64, 0.0).is_sure(0.0)
+    assert not Tier(64, 1.0).is_sure(1.0000002)
 
 
 def test_a_head_is_the_first_components_at_unit_length() -> None:

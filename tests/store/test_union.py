@@ -26,7 +26,7 @@ from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
-from memcli.store.union import Member, Union
+from memcli.store.union import Union
 from memcli.threads import side_by_side
 from memcli.types import Document, FileText, Filters, Term, TermQuery
 from tests.store.contract.conftest import MOST_STORES, STORES
@@ -119,7 +119,7 @@ def opened(
                     embed(change, Tree())
         with ExitStack() as held:
             one, two, whole = (held.enter_context(store.snapshot()) for store in stores.values())
-            yield base, Union([Member("a", one), Member("b", two)]), whole
+            yield base, Union({"a": one, "b": two}), whole
     finally:
         for store in stores.values():
             store.close()
@@ -178,7 +178,7 @@ def test_vectors_of_two_models_are_parted_and_words_weighed_by_all(
     encoders = {"a": Tree(), "b": Other(), "c": None, "d": Tree()}
     stores = {name: STORES[kind](tmp_path / f"{name}.index", Clock()) for name in encoders}
     with ExitStack() as held:
-        members = []
+        members: dict[str, Snapshot] = {}
         for name, encoder in encoders.items():
             (tmp_path / name / "book").mkdir(parents=True)
             write_files(tmp_path / name, {"memory/pool.md": f"The pool of {name}.\n"}, {})
@@ -187,7 +187,7 @@ def test_vectors_of_two_models_are_parted_and_words_weighed_by_all(
                 index(change, settings_of(tmp_path / name))
                 if encoder:
                     embed(change, encoder)
-            members.append(Member(name, held.enter_context(stores[name].snapshot())))
+            members[name] = held.enter_context(stores[name].snapshot())
         whole = Union(members)
         parts = whole.by_model()
         assert [names for names, _ in parts] == [("a", "d", "c"), ("b",)]
@@ -215,7 +215,7 @@ def test_of_many_stores_one_may_hold_all_of_the_nearest(
 ) -> None:
     """Each is asked for its share first; what is found is what one store of all would find."""
     with ExitStack() as held:
-        members = []
+        members: dict[str, Snapshot] = {}
         whole: dict[bytes, float] = {}
         asked = Tree().encode_query("near")
         for at in range(9):
@@ -229,7 +229,7 @@ def test_of_many_stores_one_may_hold_all_of_the_nearest(
                 index(change, settings_of(root))
                 embed(change, Tree())
             snapshot = held.enter_context(store.snapshot())
-            members.append(Member(f"w{at}", snapshot))
+            members[f"w{at}"] = snapshot
             for near in snapshot.by_vector(asked, 1000, EVERYTHING)():
                 whole[near.hash] = near.cosine
         found = Union(members).by_vector(asked, limit, EVERYTHING)()
@@ -246,7 +246,7 @@ def test_a_text_that_ties_is_told_with_its_chunks_in_all_stores(
 ) -> None:
     """Each store breaks ties by an order of its own, so it is asked until it has told them all."""
     with ExitStack() as held:
-        members = []
+        members: dict[str, Snapshot] = {}
         for at in range(2):
             root = tmp_path / f"{at}"
             (root / "book").mkdir(parents=True)
@@ -258,7 +258,7 @@ def test_a_text_that_ties_is_told_with_its_chunks_in_all_stores(
             with changing(store) as change:
                 index(change, settings_of(root))
                 embed(change, Tree())
-            members.append(Member(f"w{at}", held.enter_context(store.snapshot())))
+            members[f"w{at}"] = held.enter_context(store.snapshot())
         found = Union(members).by_vector(Tree().encode_query("near"), limit, EVERYTHING)()
         assert [len(near.chunk_ids) for near in found] == [2] * limit
 

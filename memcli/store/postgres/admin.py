@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from memcli.store.port import Sleep
     from memcli.store.postgres.address import Address
 
+_NAMED = "tenant = $1 and name = $2 and beside_of is null"
+_STOPPED = "epoch = epoch + 1, holder = null, lease_until = null"  # its writer, by a new epoch
 _MEANWHILE = ("42P06", "42710", "23505")  # another process has made it already
 
 
@@ -82,10 +84,8 @@ def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> Wor
             " on conflict do nothing",
             (name.tenant, name.workspace, origin),
         )
-        # A new epoch stops the previous writer.
         connection.rows(
-            "update memcli.workspaces set origin = $3, epoch = epoch + 1, holder = null,"
-            " lease_until = null where tenant = $1 and name = $2 and beside_of is null"
+            f"update memcli.workspaces set origin = $3, {_STOPPED} where {_NAMED}"
             " and origin <> $3 and (origin = '' or $4)",
             (name.tenant, name.workspace, origin, take_over),
         )
@@ -103,9 +103,8 @@ def detach(address: Address, name: Name, origin: str) -> bool:
     """Release a workspace for another folder; return whether this one was its writer."""
     with translated(address), closing(session.opened(address, write=True)) as connection:
         rows = connection.rows(
-            "update memcli.workspaces set origin = '', holder = null, lease_until = null,"
-            " epoch = epoch + 1 where tenant = $1 and name = $2 and origin = $3"
-            " and beside_of is null returning id",
+            f"update memcli.workspaces set origin = '', {_STOPPED} where {_NAMED}"
+            " and origin = $3 returning id",
             (name.tenant, name.workspace, origin),
         )
     return bool(rows)
@@ -163,9 +162,8 @@ def rename(address: Address, name: Name, new: Name) -> None:
     with _connected(address, write=True) as connection:
         try:
             rows = connection.rows(
-                "update memcli.workspaces set tenant = $3, name = $4, epoch = epoch + 1,"
-                " holder = null, lease_until = null where tenant = $1 and name = $2"
-                " and beside_of is null returning id",
+                f"update memcli.workspaces set tenant = $3, name = $4, {_STOPPED}"
+                f" where {_NAMED} returning id",
                 (*name, *new),
             )
         except ServerError as error:

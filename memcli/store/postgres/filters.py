@@ -93,7 +93,7 @@ def pattern(glob: str) -> str:
             one, at = _one_of(glob, at)
             made.append(one)
         else:
-            made.append({"*": ".*", "?": "."}.get(char) or _literal(char))
+            made.append({"*": ".*", "?": "."}.get(char) or _member(char))
     return f"^(?:{''.join(made)})$"
 
 
@@ -124,10 +124,6 @@ def _one_of(glob: str, at: int) -> tuple[str, int]:
 
 def _member(char: str) -> str:
     return char if char.isalnum() or ord(char) > 127 else f"\\u{ord(char):04x}"
-
-
-def _literal(char: str) -> str:
-    return char if char.isalnum() or ord(char) > 127 or char in "_ /-" else f"\\{char}"
 
 
 def _under(heading: str, values: Values) -> str:

@@ -18,7 +18,6 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import ConfigError, install_extra
 from memcli.record import Record
 from memcli.store.postgres.statements import ForMany, Gathering, Row, Statement, alone
-from memcli.store.round_trips import ask_in_batches
 from memcli.system import can_read
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 LEAST_VERSION = 140000  # the first version with pipelines
 SILENT_SECONDS = 45.0  # the server ends each of our statements sooner
 MOST_IN_PIPELINE = 200  # statements whose answers fit the buffers before they are read
-_OK, _ROWS, _ABORTED = (0, 1), (2,), 11  # of PQresultStatus
+_OK, _ROWS = (0, 1), (2,)  # of PQresultStatus
 _LOST = "08006"  # the SQLSTATE of a connection that failed; libpq itself returns none
 _STATE = ord("C")  # PG_DIAG_SQLSTATE
 _PRIMARY = ord("M")
@@ -44,7 +43,6 @@ class ServerError(Exception):
     """An error of the server or of the connection; `state` is its SQLSTATE, or ""."""
 
     def __init__(self, message: str, state: str = "") -> None:
-        """Keep the first line of the message and the state."""
         super().__init__(message.strip().split("\n")[0])
         self.state = state
 
@@ -56,7 +54,6 @@ class Deferred:
     """
 
     def __init__(self, connection: Connection, statement: Statement) -> None:
-        """Take the statement and its connection."""
         self.statement, self._connection = statement, connection
         self.fetched: list[Row] | None = None
 
@@ -262,17 +259,24 @@ class Connection:
         self._is_owed = True
 
     def _take_owed(self) -> None:
-        """Read the result of `begin_to`; ServerError if it failed."""
-        self._is_owed = False
-        while result := self._next():
-            self._rows(result)
+        """Read the result of `begin_to`, if it is unread; ServerError if it failed."""
+        if self._is_owed:
+            self._is_owed = False
+            self._read_script()
 
     def run(self, script: str) -> list[Row]:
         """Run statements without values in one round trip; return the rows of the last one."""
-        if self._is_owed:
-            self._take_owed()
+        self._take_owed()
         self._check(self._library.PQsendQuery(self._pointer, _encoded(script)))
-        return self._last_rows()
+        return self._read_script()
+
+    def _read_script(self) -> list[Row]:
+        """Read the results of all statements; return the rows of the last, or raise an error."""
+        faults: list[ServerError] = []
+        answers = self._results(faults)
+        if faults:
+            raise faults[0]
+        return answers[-1] if answers else []
 
     def promise(self, sql: str, values: Sequence[Any] = ()) -> Deferred:
         """Send a statement together with the next one, and wait once for both."""
@@ -282,25 +286,7 @@ class Connection:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return its rows."""
-        if self._promised or self._gathering:
-            return self.together((Statement(sql, values),))[0]
-        if self._is_owed:
-            self._take_owed()
-        self._send(Statement(sql, values))
-        return self._last_rows()
-
-    def _last_rows(self) -> list[Row]:
-        """Read all results; return the rows of the last, or raise the first error."""
-        rows: list[Row] = []
-        fault: ServerError | None = None
-        while result := self._next():
-            try:
-                rows = self._rows(result)
-            except ServerError as error:
-                fault = fault or error
-        if fault:
-            raise fault
-        return rows
+        return self.together((Statement(sql, values),))[0]
 
     def together(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
         """Run statements, many per round trip, and return the rows of each.
@@ -318,14 +304,10 @@ class Connection:
         return answers[len(promised) :]
 
     def each(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
-        """Call `ask` for several objects in one transaction, as `ask_in_batches` does."""
-        self._gathering = gathering = Gathering()
-
-        def send() -> None:
-            gathering.take(self._in_pipelines(gathering.pending()))
-
+        """Call `ask` for several objects in one transaction, as a `Gathering` does."""
+        self._gathering = Gathering(self._in_pipelines)
         try:
-            return ask_in_batches(ask, items, send)
+            return self._gathering.ask(ask, items)
         finally:
             self._gathering = None
 
@@ -337,28 +319,30 @@ class Connection:
 
     def _pipeline(self, statements: Sequence[Statement]) -> list[list[Row]]:
         library = self._library
-        if self._is_owed:
-            self._take_owed()
+        self._take_owed()
         self._check(library.PQenterPipelineMode(self._pointer))
         for statement in statements:
             self._send(statement)
         self._check(library.PQpipelineSync(self._pointer))
         answers: list[list[Row]] = []
-        fault: ServerError | None = None
+        faults: list[ServerError] = []
         for _ in statements:
-            while result := self._next():
-                if library.PQresultStatus(result) == _ABORTED:
-                    library.PQclear(result)
-                    continue
-                try:
-                    answers.append(self._rows(result))
-                except ServerError as error:
-                    fault = fault or error
+            answers += self._results(faults)
         if end := self._next():
             library.PQclear(end)
         self._check(library.PQexitPipelineMode(self._pointer))
-        if fault:
-            raise fault
+        if faults:
+            raise faults[0]
+        return answers
+
+    def _results(self, faults: list[ServerError]) -> list[list[Row]]:
+        """Read all results of a statement; add its errors to the faults."""
+        answers: list[list[Row]] = []
+        while result := self._next():
+            try:
+                answers.append(self._rows(result))
+            except ServerError as error:
+                faults.append(error)
         return answers
 
     def _send(self, statement: Statement) -> None:
@@ -402,7 +386,6 @@ class Connection:
             library.PQclear(result)
 
     def _column(self, result: int, at: int) -> list[Any]:
-        """Read the values of a column by its type."""
         value, is_null = self._library.PQgetvalue, self._library.PQgetisnull
         read = _READERS.get(self._library.PQftype(result, at), _text)
         texts = [value(result, row, at) for row in range(self._library.PQntuples(result))]
@@ -456,7 +439,6 @@ def _written(value: object) -> bytes | None:
 
 
 def _element(value: object) -> bytes:
-    """Write an element of an array."""
     if isinstance(value, int) and not isinstance(value, bool):
         return b"%d" % value
     text = _written(value) or b""

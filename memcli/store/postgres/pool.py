@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from _thread import allocate_lock as Lock
 from _thread import get_ident, start_new_thread
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from os import getpid
 from threading import Semaphore
 
 from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
 from memcli.store.postgres.errors import is_passing
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.session import BOUNDS, opened
@@ -31,20 +33,19 @@ WAIT_SECONDS = 60.0  # for a free connection
 _BEGIN = "begin isolation level repeatable read, read only"
 
 
-class View:
+class View(Record):
     """An open read transaction of a thread."""
 
-    def __init__(self, connection: Connection, owner: int, writes: int) -> None:
-        """Record the owning thread, and how many changes of this process the view sees."""
-        self.connection, self.owner, self.writes = connection, owner, writes
-        self.workspaces: list[object] = []  # the workspaces that it reads
+    connection: Connection
+    owner: int  # the thread
+    writes: int  # changes of this process that it sees
+    workspaces: list[object]  # that it reads
 
 
 class Pool:
     """Connections to one index."""
 
     def __init__(self, address: Address) -> None:
-        """Record the server; the first query connects to it."""
         self._address = address
         self._guard = Lock()
         self._turns = Semaphore(AT_ONCE)
@@ -55,40 +56,49 @@ class Pool:
         self._writes = 0
         self._is_reaping = False
 
-    def begin(
+    @contextmanager
+    def reading(
         self,
         workspace: object,
         select: Callable[[Connection], str],
         read: Callable[[list[Row]], Made],
         *,
         is_patient: bool = True,
-    ) -> tuple[Connection, Made]:
-        """Begin to read a workspace; return the connection, and what `read` makes of its row.
+    ) -> Iterator[tuple[Connection, Made]]:
+        """Read a workspace in one transaction; yield what `read` makes of its row.
 
-        A thread that already reads another workspace uses the same transaction. If the connection
-        was lost, it is opened again, once.
+        A thread that already reads another workspace uses the same transaction; the last one to end
+        frees the connection. If the connection was lost, it is opened again, once.
         """
         own = get_ident()
-        for view in self._views:
-            is_open = view.owner == own and view.connection.is_sound
-            if is_open and view.writes == self._writes and workspace not in view.workspaces:
-                made = read(view.connection.run(select(view.connection)))
-                view.workspaces.append(workspace)
-                return view.connection, made
-        self._take_turn(own)
-
-        def use(connection: Connection) -> Made:
-            return read(connection.run(f"{_BEGIN}; {BOUNDS}; {select(connection)}"))
-
+        view = next((view for view in self._views if self._is_shared(view, own, workspace)), None)
+        if view is not None:
+            made = read(view.connection.run(select(view.connection)))
+            view.workspaces.append(workspace)
+        else:
+            self._take_turn(own)
+            try:
+                connection, made = self._fresh(
+                    lambda new: read(new.run(f"{_BEGIN}; {BOUNDS}; {select(new)}")),
+                    write=False,
+                    is_patient=is_patient,
+                )
+            except BaseException:
+                self._end_turn(own)
+                raise
+            view = View(connection, own, self._writes, [workspace])
+            self._views.append(view)
         try:
-            connection, made = self._fresh(use, write=False, is_patient=is_patient)
+            yield view.connection, made
         except BaseException:
-            self._end_turn(own)
+            self._end(view, workspace, failed=True)
             raise
-        view = View(connection, own, self._writes)
-        view.workspaces.append(workspace)
-        self._views.append(view)
-        return connection, made
+        self._end(view, workspace)
+
+    def _is_shared(self, view: View, own: int, workspace: object) -> bool:
+        """Return whether a thread reads a further workspace by a view of its own."""
+        is_open = view.owner == own and view.connection.is_sound
+        return is_open and view.writes == self._writes and workspace not in view.workspaces
 
     def _fresh(
         self, use: Callable[[Connection], Made], *, write: bool, is_patient: bool = True
@@ -105,9 +115,8 @@ class Pool:
                 if is_new or not (isinstance(error, ServerError) and is_passing(error)):
                     raise
 
-    def end(self, connection: Connection, workspace: object, *, failed: bool = False) -> None:
-        """End reading a workspace; the last one frees the connection."""
-        view = next(view for view in self._views if view.connection is connection)
+    def _end(self, view: View, workspace: object, *, failed: bool = False) -> None:
+        connection = view.connection
         view.workspaces.remove(workspace)
         if view.workspaces and connection.is_sound:
             return
@@ -120,22 +129,26 @@ class Pool:
                 connection.close()
         if not view.workspaces:
             self._views.remove(view)
-            self._put_back(connection, view.owner)
+            self._keep(connection)
+            self._end_turn(view.owner)
 
-    def writable(self, check: Callable[[Connection], None]) -> Connection:
-        """Take a connection that may write and that passes a check; `written` ends its use."""
+    @contextmanager
+    def writing(self, check: Callable[[Connection], None]) -> Iterator[Connection]:
+        """Use a connection that may write and that passes a check."""
         own = get_ident()
         self._take_turn(own)
         try:
-            return self._fresh(check, write=True)[0]
-        except BaseException:
+            connection, _ = self._fresh(check, write=True)
+            try:
+                yield connection
+            except BaseException:
+                connection.close()
+                raise
+            finally:
+                self._writes += 1
+                self._keep(connection)
+        finally:
             self._end_turn(own)
-            raise
-
-    def written(self, connection: Connection) -> None:
-        """Take back a connection after writing; it may be closed."""
-        self._writes += 1
-        self._put_back(connection, get_ident())
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -162,10 +175,6 @@ class Pool:
                 if not write or self._idle[at][1].may_write:
                     return self._idle.pop(at)[1]
         return None
-
-    def _put_back(self, connection: Connection, owner: int) -> None:
-        self._keep(connection)
-        self._end_turn(owner)
 
     def _keep(self, connection: Connection) -> None:
         if not connection.is_open:

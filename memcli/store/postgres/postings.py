@@ -1,25 +1,27 @@
 """The words of a workspace in one state that were looked up, and how to look up more.
 
 They are kept for later questions. All terms of a question are looked up in one round trip. If an
-expression names a phrase twice, the phrase counts twice, as in a local index.
+expression names a phrase twice, the phrase counts twice, as in a local index. BM25 is computed here
+and not by the server, so that every store returns the same scores.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from math import pi
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.tokens import K1, B
 from memcli.markdown.names import headings_of
 from memcli.store.postgres.filters import NAMED_BY, NAMED_CHUNKS, PLACED, within
 from memcli.store.postgres.statements import ForMany, Row, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
-from memcli.store.records import Scope
-from memcli.store.tokens import cut, spellings
-from memcli.types import Term
+from memcli.store.records import Scope, Totals
+from memcli.store.tokens import cut, idf, spellings
+from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection, Deferred
@@ -29,6 +31,8 @@ FEW_TERMS, FEW_CHUNKS = 16, 10_000  # limits up to which chunks are listed at on
 # ts_rank of a word that occurs n times is the sum of 1/i^2 for i up to n, divided by pi^2/6.
 _SUMS = tuple(accumulate(1 / (n * n) / (pi * pi / 6) for n in range(1, MOST_OF_ONE + 2)))
 
+Clause = tuple[tuple[Term, ...], ...]  # a chunk needs one term of each group
+
 
 class Postings:
     """The words of a workspace that were looked up in one snapshot."""
@@ -37,7 +41,7 @@ class Postings:
         self._connection, self._workspace, self.row = connection, row.id, row
         self._counts: dict[Term, dict[int, int]] = {}  # for each spelling, by chunk
         self._spellings: set[Term] = set()  # the spellings of the question
-        self.lengths: dict[int, int] = {}  # tokens of each chunk that was read
+        self._lengths: dict[int, int] = {}  # tokens of each chunk that was read
         self._runs: dict[Term, TokenRun] = {}
         self._long: dict[int, Cut] | None = None
 
@@ -52,15 +56,11 @@ class Postings:
     @property
     def entries(self) -> int:
         """Count the entries in memory: the chunks of every spelling, and their lengths."""
-        return len(self.lengths) + sum(map(len, self._counts.values()))
+        return len(self._lengths) + sum(map(len, self._counts.values()))
 
     def holders(self, term: Term) -> set[int]:
         """Return the chunks that contain a term that was looked up."""
         return {chunk for spelling in spellings(term) for chunk in self._counts[spelling]}
-
-    def counts(self, spelling: Term) -> Mapping[int, int]:
-        """Return how often each chunk contains a spelling that was looked up."""
-        return self._counts[spelling]
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
         """Count the chunks that contain each term, without listing them."""
@@ -129,6 +129,78 @@ class Postings:
         every = [{c for s in spellings(t) for c in self._in_long([s])} for t in terms]
         return chunks | set.intersection(*every)
 
+    def totals(self, query: TermQuery) -> Totals:
+        """Count what BM25 needs to weigh the words of `query`."""
+        named = list(_named(query))
+        self.look_up(named)
+        holders = {s: len(self._counts[s]) for t in named for s in spellings(t)}
+        chunks, tokens = self.row.chunks, self.row.words
+        if min(chunks, tokens) < 0 or (any(holders.values()) and not tokens):
+            raise ValueError("its words are not as many as was counted")
+        return Totals(chunks, tokens, holders)
+
+    def scores(
+        self, query: TermQuery, by: Totals | None = None, among: Collection[int] | None = None
+    ) -> dict[int, float]:
+        """Return the BM25 of every chunk that matches, or of those among some chunks."""
+        self.look_up(_named(query))
+        by = by or self.totals(query)
+        by_chunk: dict[int, float] = {}
+        for having, clause in self._clauses_of(query):
+            chunks = having if among is None else having.intersection(among)
+            for spelling in (s for group in clause for term in group for s in spellings(term)):
+                counts, holders = self._counts[spelling], by.holders.get(spelling, 0)
+                for chunk, weight in self._weights(counts, by, holders, chunks):
+                    by_chunk[chunk] = by_chunk.get(chunk, 0.0) + weight
+        unwanted = self._union(query.none)
+        for group in query.together:
+            having = self.together(group) - unwanted
+            chunks = having if among is None else having.intersection(among)
+            by_chunk |= {chunk: by_chunk.get(chunk, 0.0) for chunk in chunks}
+        if query.also:
+            beside = self.counts_in([term for term, _ in query.also], list(by_chunk))
+            for term, holders in query.also:
+                for spelling in spellings(term):
+                    for chunk, weight in self._weights(beside[spelling], by, holders, by_chunk):
+                        by_chunk[chunk] += weight
+        return by_chunk
+
+    def matching(self, searched: Sequence[Term | TermQuery]) -> list[set[int]]:
+        """Return the chunks that contain each term, or match each query."""
+        queries = [TermQuery(any=(each,)) if isinstance(each, Term) else each for each in searched]
+        self.look_up([term for query in queries for term in _named(query)])
+        return [
+            {chunk for chunks, _ in self._clauses_of(query) for chunk in chunks}
+            for query in queries
+        ]
+
+    def _weights(
+        self, counts: Mapping[int, int], by: Totals, holders: int, among: Collection[int]
+    ) -> list[tuple[int, float]]:
+        """Return the weight of a spelling in each of some chunks that contain it."""
+        weight = idf(by.chunks, holders)
+        mean = by.tokens / by.chunks if by.chunks else 1.0
+        lengths, weights = self._lengths, []
+        for chunk in counts.keys() & among:
+            times, length = counts[chunk], K1 * (1 - B + B * lengths[chunk] / mean)
+            weights.append((chunk, weight * (times * (K1 + 1) / (times + length))))
+        return weights
+
+    def _clauses_of(self, query: TermQuery) -> Iterator[tuple[set[int], Clause]]:
+        """Yield the clauses, one of which a chunk must match: all groups, or any single term.
+
+        Each comes after the chunks that match it and contain no excluded term.
+        """
+        unwanted = self._union(query.none)
+        groups = (tuple(dict.fromkeys(group)) for group in query.all if group)
+        every: Clause = tuple(dict.fromkeys(groups))
+        single: list[Clause] = [((term,),) for term in query.any]
+        for clause in dict.fromkeys([every, *single] if every else single):
+            yield set.intersection(*(self._union(group) for group in clause)) - unwanted, clause
+
+    def _union(self, terms: Iterable[Term]) -> set[int]:
+        return set().union(*map(self.holders, terms))
+
     def _knows(self, term: Term) -> bool:
         return all(spelling in self._counts for spelling in spellings(term))
 
@@ -156,13 +228,13 @@ class Postings:
         answers = iter(self._connection.together(statements) if statements else ())
         if words:
             for chunk, length, ranks in next(answers)[0][0]:
-                self.lengths[chunk] = length
+                self._lengths[chunk] = length
                 for spelling, rank in zip(words, ranks, strict=True):
                     if rank:
                         counts[spelling][chunk] = _times(rank)
         if others:
             for chunk, length, places in next(answers)[0][0]:
-                self.lengths[chunk] = length
+                self._lengths[chunk] = length
                 for spelling, run in others.items():
                     if times := run.count_at(places or {}):
                         counts[spelling][chunk] = times
@@ -188,11 +260,17 @@ class Postings:
                     [self._workspace],
                 )
             }
-            self.lengths |= {c: sum(map(len, tokens)) for c, tokens in self._long.items()}
+            self._lengths |= {c: sum(map(len, tokens)) for c, tokens in self._long.items()}
         runs = self._of(terms)
         counts = {chunk: sum(run.count(own) for run in runs) for chunk, own in self._long.items()}
         allowed = None if chunk_ids is None else set(chunk_ids)
         return {c: n for c, n in counts.items() if n and (allowed is None or c in allowed)}
+
+
+def _named(query: TermQuery) -> Iterator[Term]:
+    """Yield every term of a query, including the excluded ones."""
+    yield from (term for group in query.all for term in group)
+    yield from (*query.any, *query.none)
 
 
 def _by_rank(
@@ -211,7 +289,7 @@ def _by_rank(
         return alone
     # The index contains the words of every workspace, so one scan serves many workspaces.
     sql = f"select k.workspace, {aggregate} {among} any($1::bigint[]) and {having} group by 1"
-    return ForMany(alone, sql, values[1:], workspace, [([],)])
+    return ForMany(alone, sql, values[1:], workspace)
 
 
 def _by_place(
@@ -285,7 +363,6 @@ class ChunkPlaces:
         self._promised = None
 
     def _turn_to(self, scope: Scope) -> None:
-        """Forget the places of another reach."""
         if scope != self._scope:
             self._scope, self._tried, self._places, self._promised = scope, set(), {}, None
 

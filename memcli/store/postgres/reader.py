@@ -6,12 +6,14 @@ places and chunks that it has read for the next question to the same state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from itertools import groupby
 from operator import itemgetter
 
-from memcli.checking import TYPE_CHECKING
-from memcli.store.postgres import vectors, words
-from memcli.store.postgres.excerpts import ABOUT, Rows, about, check_lines, checked_object
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.store.postgres import vectors
 from memcli.store.postgres.filters import (
     CHUNKS,
     FIRST_DAY,
@@ -23,34 +25,56 @@ from memcli.store.postgres.filters import (
 )
 from memcli.store.postgres.libpq import Connection
 from memcli.store.postgres.postings import ChunkPlaces, Postings
-from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.session import WorkspaceRow
 from memcli.store.postgres.statements import Row, Statement, Values
+from memcli.store.postgres.workspace_rows import WorkspaceRows
 from memcli.store.records import (
     ChunkLines,
     Facts,
+    First,
+    Key,
     KeywordMatch,
     Neighbour,
     RetrieverResults,
     Scope,
     TermChunks,
     Totals,
+    strings,
 )
 from memcli.store.tokens import cut
-from memcli.types import Candidate, Lines, SegmentScore, Term, TermQuery
+from memcli.types import (
+    SCOPES,
+    TRUSTS,
+    About,
+    Candidate,
+    Excerpt,
+    Lines,
+    SegmentScore,
+    Term,
+    TermQuery,
+)
 
 if TYPE_CHECKING:
+    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.postgres.address import Address
     from memcli.store.run_records import VectorSearch
 
+# Columns of chunks c of documents d, in the order of the fields of About.
+_ABOUT = (
+    "c.id, d.source, d.path, c.anchor, c.heading_path, d.title, c.start_line, c.end_line,"
+    " c.date, d.date, d.kind, d.scope, d.source_kind, d.trust, c.first_day"
+)
+_WIDTH = len(About._fields)
+_EXCERPT = "c.text, c.start_byte, c.end_byte, c.ordinal"
+_HEADINGS = About._fields.index("heading_path")
+MOST_LINES = 1 << 24  # of a document
 _CANDIDATE = f"c.ordinal, c.tokens, c.text, d.authority, d.importance, {NAMED_BY}"
-_WIDTH = len(ABOUT.split(","))
 COARSE = "coarse"  # meta key: whether codes are compared first
 MOST_BYTES = 32 << 20  # kept between questions, by the estimates below
 COUNT_BYTES, ROW_BYTES = 100, 2000  # of CPython's objects, without the text of a row
 
 
-class SharedReader(Rows):
+class SharedReader(WorkspaceRows):
     """One state of a workspace; a `port.Snapshot`."""
 
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
@@ -107,20 +131,20 @@ class SharedReader(Rows):
         self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> list[TermChunks]:
         with self._asking():
-            matches = words.matching(self._words, queries)
+            matches = self._words.matching(queries)
         return [
             TermChunks(len(chunks), frozenset(chunks.intersection(chunk_ids))) for chunks in matches
         ]
 
     def totals(self, query: TermQuery) -> Totals:
         with self._asking():
-            return words.totals(self._words, query)
+            return self._words.totals(query)
 
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> list[KeywordMatch]:
         with self._asking():
-            scores = words.scores(self._words, query, totals)
+            scores = self._words.scores(query, totals)
             if scope != Scope():
                 scores = {c: scores[c] for c in self._places.ordered(scores, scope)}
             ranked = sorted(scores, key=lambda chunk: -scores[chunk])
@@ -136,14 +160,13 @@ class SharedReader(Rows):
         self, vector: bytes | None, limit: int, scope: Scope
     ) -> Callable[[], Sequence[Neighbour]]:
         """Request the nearest texts with the next statement; return a function that waits."""
-        fingerprint = self.facts.fingerprint
-        if vector is None or fingerprint is None:
+        if vector is None or self.facts.fingerprint is None:
             return list
         self._places.ask_ahead(self._words.chunks(), scope)
-        query = vectors.EncodedQuery(self.id, fingerprint, vector)
-        promised = self.connection.promise(
-            *vectors.asking_nearest(query, limit, scope, is_coarse=self._is_coarse)
+        asking = vectors.asking_nearest(
+            self.id, self._encoder(), vector, limit, scope, is_coarse=self._is_coarse
         )
+        promised = self.connection.promise(*asking)
 
         def near() -> list[Neighbour]:
             with self._asking():
@@ -165,15 +188,14 @@ class SharedReader(Rows):
         return [chunk_id for rows in self._together(statements) for (chunk_id,) in rows]
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
-        fingerprint = self.facts.fingerprint
-        if fingerprint is None:
+        if self.facts.fingerprint is None:
             return {}
         by_chunk: dict[int, list[bytes]] = {}
         for chunk_id, vector in self._rows(
             "select p.chunk, vector_send(v.vector) from memcli.parts p join memcli.vectors v"
             " on v.workspace = p.workspace and v.hash = p.hash and v.encoder = $3"
             " where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no",
-            (self.id, chunk_ids, encoder_of(fingerprint)),
+            (self.id, chunk_ids, self._encoder()),
         ):
             by_chunk.setdefault(chunk_id, []).append(vectors.read(vector))
         return by_chunk
@@ -184,14 +206,14 @@ class SharedReader(Rows):
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
-                scores |= words.scores(self._words, retrievers.query, retrievers.totals, others)
+                scores |= self._words.scores(retrievers.query, retrievers.totals, others)
         statements = [self._segments(chunk_ids, retrievers.vector)]
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._chunk_rows]:
             chunks = (
-                f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
+                f"select {_ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
                 " and c.id = any($2::bigint[])"
             )
-            statements += Statement(chunks, (self.id, new)), self.asking_lines(new)
+            statements += Statement(chunks, (self.id, new)), self._asking_lines(new)
         segments, *read = self._together(statements)
         if read:
             with self._asking():
@@ -211,18 +233,18 @@ class SharedReader(Rows):
         """Keep chunks that were read, and what `lines_of` returns for them."""
         self._keep_lines(lines)
         for columns in chunks:
-            known = about(columns)
+            known = _about(columns)
             ordinal, tokens, text, authority, importance, named_by = columns[_WIDTH:]
-            check_lines(known, text)
+            _check_lines(known, text)
             chunk = Candidate(known, tokens, text, authority, importance, ())
-            chunk = chunk._replace(named_by=checked_object(named_by) if named_by else "")
+            chunk = chunk._replace(named_by=_checked_object(named_by) if named_by else "")
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)
 
     def lines_of(self, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._lines]:
             with self._asking():
-                self._keep_lines(self._rows(*self.asking_lines(new)))
+                self._keep_lines(self._rows(*self._asking_lines(new)))
         return {c: self._lines[c] for c in chunk_ids if c in self._lines}
 
     def _keep_lines(self, rows: Sequence[Row]) -> None:
@@ -258,6 +280,145 @@ class SharedReader(Rows):
         with self._asking():
             return {chunk_id: lines_of(text) for chunk_id, text in rows}
 
+    def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
+        if not chunk_ids:
+            return {}
+        read = self._read("c.id = any($2::bigint[])", (self.id, chunk_ids), NAMED_CHUNKS)
+        return {excerpt.about.chunk_id: excerpt for excerpt in read}
+
+    def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
+        if not documents:
+            return []
+        values = Values([self.id])
+        names = values(json.dumps(documents, ensure_ascii=False))
+        return self._read(
+            "(d.source, d.path) in (select e ->> 0, e ->> 1 from"
+            f" json_array_elements({names}::json) e){within(scope, values)} order by {PLACED}",
+            values,
+        )
+
+    def newest(self, scope: Scope) -> Iterator[Excerpt]:
+        """Yield dated documents without a mark, newest first, each from its end.
+
+        Callers want a few, so documents are read in batches that grow.
+        """
+        at, lot = 0, 8
+        while True:
+            values = Values([self.id])
+            documents = self._rows(
+                "select d.id from memcli.documents d where d.workspace = $1 and d.date is not null"
+                " and not d.always and not d.soft and exists (select 1 from memcli.chunks c where"
+                f" c.workspace = d.workspace and c.document = d.id{within(scope, values)})"
+                " order by d.date desc, d.path desc, d.source desc"
+                f" limit {values(lot)} offset {values(at)}",
+                values,
+            )
+            if not documents:
+                return
+            values = Values([self.id])
+            ids = values([number for (number,) in documents])
+            yield from self._read(
+                f"d.id = any({ids}::bigint[]){within(scope, values)} order by d.date desc,"
+                " d.path desc, d.source desc, c.ordinal desc",
+                values,
+            )
+            at, lot = at + lot, lot * 4
+
+    def marked(self, *, soft: bool) -> list[AlwaysDocument]:
+        from memcli.store.documents import AlwaysDocument
+
+        which = "d.soft and not d.always" if soft else "d.always"
+        rows = self._rows(
+            f"select {_ABOUT}, {_EXCERPT}, d.authority from {CHUNKS} where c.workspace = $1"
+            f" and {which} and (d.always or d.soft) order by {PLACED}",
+            (self.id,),
+        )
+        runs = groupby(rows, lambda row: row[1:3])
+        lots = ([*run] for _, run in runs)
+        with self._asking():
+            return [
+                AlwaysDocument(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots
+            ]
+
+    def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
+        from memcli.store.documents import IndexedDocument
+
+        values = Values([self.id])
+        test, bare = within(scope, values), within(scope, values, "d")
+        columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-2])
+        total, ending = "0", "order by d.source, d.path"
+        if first is not None:
+            date = {"path": "", "date": "d.date, ", "newest": "d.date desc nulls last, "}
+            total = "count(*) over ()"
+            ending = (
+                f"and d.skip = '' order by {date[first.order]}d.source, d.path"
+                f" limit {values(first.limit)}"
+            )
+        # Look up the chunks of each document: for a table that was just filled, the server
+        # assumes few rows and would compare every chunk with every document.
+        own_chunks = "c.workspace = d.workspace and c.document = d.id"
+        rows = self._rows(
+            f"select {columns}, n.chunks, {total} from memcli.documents d cross join lateral"
+            f" (select count(*) as chunks from memcli.chunks c where {own_chunks}{test}) n"
+            " where d.workspace = $1 and (n.chunks > 0 or exists (select 1 from (values (1)) o"
+            f" left join memcli.chunks c on {own_chunks} where c.id is null{bare})) {ending}",
+            values,
+        )
+        with self._asking():
+            documents = [IndexedDocument._make(row) for row in rows]
+            for each in documents:
+                _check(each.scope, each.trust, each.date, each.first_day)
+                _checked_object(each.front_matter)
+            return documents
+
+    def _asking_lines(self, chunk_ids: Sequence[int]) -> Statement:
+        """Write the query for the lines at which chunks begin and end, and their speakers."""
+        # The chunks of a document are numbered in order.
+        beside = (
+            "left join lateral (select o.start_byte, o.end_byte from memcli.chunks o where"
+            " o.workspace = c.workspace and o.document = c.document and o.id = c.id"
+        )
+        return Statement(
+            "select c.id, coalesce(b.end_byte = c.start_byte, false),"
+            " coalesce(a.start_byte = c.end_byte, false), c.turns from memcli.chunks c"
+            f" {beside} - 1 offset 0) b on true {beside} + 1 offset 0) a on true"
+            " where c.workspace = $1 and c.id = any($2::bigint[])",
+            (self.id, chunk_ids),
+        )
+
+    def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
+        from memcli.store.documents import Linking
+
+        rows = self._rows(
+            f"select c.id, c.links, d.front_matter from {NAMED_CHUNKS}"
+            " where c.workspace = $1 and c.id = any($2::bigint[])",
+            (self.id, chunk_ids),
+        )
+        with self._asking():
+            return {
+                chunk: Linking(strings(targets), _checked_object(matter))
+                for chunk, targets, matter in rows
+            }
+
+    def titles(self) -> list[TitledDocument]:
+        from memcli.store.documents import TitledDocument
+
+        rows = self._rows(
+            "select source, path, title from memcli.documents where workspace = $1", (self.id,)
+        )
+        return [TitledDocument._make(row) for row in rows]
+
+    def _read(self, test: str, values: Sequence[Any], chunks: str = CHUNKS) -> list[Excerpt]:
+        rows = self._rows(
+            f"select {_ABOUT}, {_EXCERPT} from {chunks} where c.workspace = $1 and {test}", values
+        )
+        with self._asking():
+            return [_excerpt(row) for row in rows]
+
+    def _together(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        with self._asking():
+            return self.connection.together(statements)
+
     @property
     def _is_coarse(self) -> bool:
         return COARSE in self.row.meta
@@ -266,20 +427,53 @@ class SharedReader(Rows):
         """Write the query for the segments of chunks with their cosines."""
         columns = 'p.chunk, p.start_line, p.end_line, p."start", p."end"'
         where = "where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no"
-        fingerprint = self.facts.fingerprint
-        if vector is None or fingerprint is None:
+        if vector is None or self.facts.fingerprint is None:
             sql = f"select {columns}, null::float8 from memcli.parts p {where}"
             return Statement(sql, (self.id, chunk_ids))
-        query = vectors.EncodedQuery(self.id, fingerprint, vector)
         return Statement(
-            f"select {columns}, {vectors.cosine('v.vector', '$3::vector')} from memcli.parts p"
+            f"select {columns}, {vectors.cosine('$3::vector')} from memcli.parts p"
             " left join lateral (select v.vector from memcli.vectors v where v.workspace = $1"
             " and v.encoder = $4 and v.hash = p.hash"
-            f" and {vectors.fits('v', '$3::vector')} offset 0) v on true {where}",
-            (self.id, chunk_ids, query.vector, query.encoder),
+            f" and {vectors.fits('$3::vector')} offset 0) v on true {where}",
+            (self.id, chunk_ids, vectors.written(vector), self._encoder()),
         )
 
 
 def _state(row: WorkspaceRow) -> WorkspaceRow:
     """Clear the fields that change without a change of content: the writer and its lease."""
     return row._replace(holder=None, is_active=None, left_ns=0)
+
+
+def _about(row: Sequence[Any]) -> About:
+    """Make a record from the first columns of a row; ValueError if memcli has not written it."""
+    headings = strings(row[_HEADINGS])
+    made = About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : _WIDTH]))
+    _check(made.scope, made.trust, made.date, made.document_date, made.first_day)
+    return made
+
+
+def _check(scope: str, trust: str, *days: str | None) -> None:
+    SCOPES.index(scope)
+    TRUSTS.index(trust)
+    for day in filter(None, days):
+        date.fromisoformat(day)
+
+
+def _checked_object(text: str) -> str:
+    """Return front matter as it is; ValueError if it is not a JSON object."""
+    if text != "{}" and not isinstance(json.loads(text), dict):
+        raise ValueError("front matter is no object")
+    return text
+
+
+def _excerpt(row: Sequence[Any]) -> Excerpt:
+    excerpt = Excerpt(_about(row), *row[_WIDTH:])
+    _check_lines(excerpt.about, excerpt.text)
+    return excerpt
+
+
+def _check_lines(place: About, text: str) -> None:
+    """Raise ValueError if a text has not the lines of its place: callers count through them."""
+    breaks = place.end_line - place.start_line
+    if not (0 < place.start_line <= MOST_LINES and 0 <= text.count("\n") - breaks <= 1):
+        raise ValueError(f"lines {place.start_line} to {place.end_line} are not those of the text")

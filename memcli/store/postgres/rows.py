@@ -55,17 +55,12 @@ def inserting(table: str, workspace: int, rows: Sequence[Sequence[Any]]) -> Stat
     columns = _COLUMNS[table]
     names = [column.strip().split(" ")[0] for column in columns.split(",")]
     keys = [name.strip('"') for name in names]
+    records = [dict(zip(keys, map(_json, row), strict=True)) for row in rows]
     return Statement(
         f"insert into memcli.{table} (workspace, {', '.join(names)})"
         f" select $1, r.* from json_to_recordset($2::json) r ({columns})",
-        (workspace, as_json(keys, rows)),
+        (workspace, json.dumps(records, ensure_ascii=False)),
     )
-
-
-def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Write rows as `json_to_recordset` reads them."""
-    records = [dict(zip(names, map(_json, row), strict=True)) for row in rows]
-    return json.dumps(records, ensure_ascii=False)
 
 
 def _json(value: object) -> object:
@@ -156,7 +151,6 @@ def read_documents(
 def _chunks(
     connection: Connection, workspace: int, documents: Sequence[int]
 ) -> dict[int, list[Chunk]]:
-    """Read the chunks of documents, in order."""
     segments: dict[int, list[Segment]] = {}
     for chunk, *row in connection.rows(
         'select p.chunk, p.start_line, p.end_line, p."start", p."end", p.prefix, p.hash'

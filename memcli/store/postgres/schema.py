@@ -118,11 +118,7 @@ _INDEXES = (
     " where unused_since is not null",
 )
 TABLES = tuple(_TABLES)
-# Referring tables come first, so that whole workspaces can be deleted in this order.
-_BOTTOM_UP = (
-    "keywords", "parts", "properties", "speakers", "lineage", "chunks", "documents", "vectors",
-    "unread",
-)  # fmt: skip
+_BOTTOM_UP = TABLES[::-1]  # referring tables come first; whole workspaces are deleted in this order
 
 
 # The columns that a role may change in existing rows.

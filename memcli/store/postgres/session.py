@@ -1,19 +1,29 @@
-"""A connection to a shared index, and the row of the workspace that it reads."""
+"""A connection to a shared index, the row of a workspace, and the right to write it.
+
+Only one process may write a workspace. The row of the workspace names the process until a time that
+each change extends. A process that takes over increases the epoch of the row. Each transaction
+begins by locking the row under the epoch of its writer; if the epoch is a later one, it changes
+nothing and the writer ends. memcli does not wait for a dead process of this machine.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.config.attached import SLASH, is_name, written
-from memcli.errors import ConfigError, IncompleteError, IndexMissingError, StoreError
+from memcli.errors import BusyError, ConfigError, IncompleteError, IndexMissingError, StoreError
 from memcli.record import Record
 from memcli.store.postgres import schema
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.records import Facts
+from memcli.system import has_ended
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep
@@ -37,8 +47,13 @@ _COLUMNS = (
     " exists (select 1 from memcli.speakers s where s.workspace = w.id),"
     " exists (select 1 from memcli.lineage l where l.workspace = w.id)"
 )
-
-
+_SELECT = (
+    f"select {_COLUMNS}, {VERSION} from (select 1) one"
+    " left join memcli.workspaces w on w.beside_of is null"
+)
+LEASE_SECONDS = 60
+RETRY_SECONDS = 0.25
+_BOOT = "/proc/sys/kernel/random/boot_id"
 FIRST_PAUSE = 0.1  # seconds
 # Messages of a server that will accept connections in a few seconds.
 _STARTS = re.compile(
@@ -145,21 +160,13 @@ def opened(
 def select_by_name(connection: Connection, name: Name) -> str:
     """Write the SELECT of a workspace's row, without values."""
     tenant, workspace = connection.literal(name.tenant), connection.literal(name.workspace)
-    return (
-        f"select {_COLUMNS}, {VERSION} from (select 1) one"
-        f" left join memcli.workspaces w on w.tenant = {tenant} and w.name = {workspace}"
-        " and w.beside_of is null"
-    )
+    return f"{_SELECT} and w.tenant = {tenant} and w.name = {workspace}"
 
 
 def select_all(connection: Connection, tenant: str) -> str:
     """Write the SELECT of the rows of all workspaces, or those of a tenant, without values."""
     own = f" and w.tenant = {connection.literal(tenant)}" if tenant else ""
-    return (
-        f"select {_COLUMNS}, {VERSION} from (select 1) one"
-        " left join memcli.workspaces w on w.beside_of is null and w.changed_at is not null"
-        f"{own} order by w.tenant, w.name"
-    )
+    return f"{_SELECT} and w.changed_at is not null{own} order by w.tenant, w.name"
 
 
 def select_by_id(*, lock: bool) -> str:
@@ -223,3 +230,83 @@ def check_bound(session: Mapping[str, Any], address: Address, name: Name) -> Non
             " the rules between tenants do not bind it",
             hint=f"memcli store grants --role agent --tenant {name.tenant} --write",
         )
+
+
+def machine() -> str:
+    """Name this machine and, if the system shows it, this start of the machine."""
+    boot = ""
+    with suppress(OSError), open(_BOOT, encoding="ascii") as file:
+        boot = file.read().strip()
+    return f"{socket.gethostname()} {boot}".strip()
+
+
+def holder() -> str:
+    """Name this process among those of all machines."""
+    return f"{machine()} {os.getpid()}"
+
+
+def is_dead(name: str) -> bool:
+    """Return whether a holder is a process of this machine that has ended."""
+    place, _, pid = name.rpartition(" ")
+    if place != machine() or not pid.isdigit():
+        return False
+    # One writer per process: a holder with our own number is left over from an earlier process.
+    return int(pid) == os.getpid() or has_ended(int(pid))
+
+
+@contextmanager
+def lease(
+    connection: Connection,
+    address: Address,
+    name: Name,
+    *,
+    wait_seconds: float,
+    sleep: Sleep,
+) -> Iterator[WorkspaceRow]:
+    """Take the lease of a workspace, waiting up to `wait_seconds`; else BusyError.
+
+    StoreError if the user may only read the workspace.
+    """
+    waited = 0.0
+    while (row := _taken(connection, address, name)) is None:
+        if waited >= wait_seconds:
+            raise BusyError(
+                f"another memcli writes {name} in {address.masked}", hint="memcli index --wait 600"
+            )
+        sleep(RETRY_SECONDS)
+        waited += RETRY_SECONDS
+    try:
+        yield row
+    finally:
+        with suppress(ServerError):  # the lease ends by itself
+            if connection.in_transaction:
+                connection.run("rollback")
+            connection.rows(
+                "update memcli.workspaces set holder = null, lease_until = null"
+                " where tenant = $1 and name = $2 and beside_of is null and epoch = $3",
+                (name.tenant, name.workspace, row.epoch),
+            )
+
+
+def _taken(connection: Connection, address: Address, name: Name) -> WorkspaceRow | None:
+    """Take the lease if it is free, or if its holder has ended."""
+    (fields,) = connection.run(select_by_name(connection, name))
+    row = row_of(fields, address, name)
+    if row.holder and row.is_active and not is_dead(row.holder):
+        return None
+    rows = connection.rows(
+        "update memcli.workspaces set holder = $3, epoch = epoch + 1, lease_until = now() +"
+        f" '{LEASE_SECONDS} seconds', changed_at = coalesce(changed_at, now())"
+        " where id = $1 and epoch = $2 returning epoch",
+        (row.id, row.epoch, holder()),
+    )
+    if rows:
+        return row._replace(epoch=rows[0][0], holder=holder())
+    right = "select from memcli.members where role = session_user and tenant = $1 and writes"
+    if not connection.rows(right, (name.tenant,)):
+        grants = f"memcli store grants --role NAME --tenant {name.tenant} --write"
+        raise StoreError(
+            f"the shared index {address.masked} lets this user read {name}, not write it",
+            hint=f"let its owner run: {grants}",
+        )
+    return None

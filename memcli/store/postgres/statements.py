@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
-from memcli.checking import Any
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
-from memcli.store.round_trips import StatementPendingError
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Given = TypeVar("Given")
+    Made = TypeVar("Made")
 
 Row = tuple["Any", ...]
+
+
+_NONE: list[Row] = [([],)]  # of a workspace with nothing to aggregate
 
 
 class Statement(Record):
@@ -25,7 +34,6 @@ class ForMany(Record):
     sql: str  # $1 is the list of workspaces; each row begins with its workspace
     values: Sequence[Any]  # from $2 on
     workspace: int  # the workspace that is read
-    empty: list[Row]  # its rows if the answer contains none
 
 
 class Values(list["Any"]):
@@ -37,34 +45,52 @@ class Values(list["Any"]):
         return f"${len(self)}"
 
 
-class Gathering:
-    """The statements of several readers, and the rows of those that were answered."""
+class StatementPendingError(Exception):
+    """The statement was noted; ask again after it was sent."""
 
-    def __init__(self) -> None:
+
+class Gathering:
+    """The statements of several readers of one connection, and the rows of answered ones.
+
+    The statements of all readers are collected and sent together. Then each reader that had to wait
+    is asked again, and finds its answer. So a question must be the same each time, and must not
+    change anything that it depends on.
+    """
+
+    def __init__(self, send: Callable[[Sequence[Statement]], list[list[Row]]]) -> None:
+        self._send = send  # returns the rows of each statement
         self._alone: dict[object, Statement] = {}
         self._lots: dict[object, dict[object, ForMany]] = {}  # statements that can run as one
         self._answers: dict[object, list[Row]] = {}
+
+    def ask(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
+        """Ask each of some objects until all have answered; return the answers in order."""
+        made: dict[int, Made] = {}
+        while True:
+            for place, each in enumerate(items):
+                if place not in made:
+                    with suppress(StatementPendingError):
+                        made[place] = ask(each)
+            if len(made) == len(items):
+                return [made[place] for place in range(len(items))]
+            self._take(self._send(self._pending()))
 
     def answers(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
         """Return the rows of each statement; StatementPendingError if one must be sent first."""
         keys = [_key(alone(each)) for each in statements]
         known = [self._answers.get(key) for key in keys]
         for key, each, rows in zip(keys, statements, known, strict=True):
-            if rows is None:
-                self._put_down(key, each)
+            if rows is None and isinstance(each, ForMany):
+                of_all = Statement(each.sql, each.values)
+                self._lots.setdefault(_key(of_all), {})[key] = each
+            elif rows is None:
+                self._alone[key] = alone(each)
         answers = [rows for rows in known if rows is not None]
         if len(answers) < len(statements):
             raise StatementPendingError
         return answers
 
-    def _put_down(self, key: object, each: Statement | ForMany) -> None:
-        if isinstance(each, ForMany):
-            of_all = Statement(each.sql, each.values)
-            self._lots.setdefault(_key(of_all), {})[key] = each
-        else:
-            self._alone[key] = each
-
-    def pending(self) -> list[Statement]:
+    def _pending(self) -> list[Statement]:
         """List the statements to send; those that can are combined for many workspaces."""
         statements = [*self._alone.values()]
         for lot in self._lots.values():
@@ -73,15 +99,14 @@ class Gathering:
             statements.append(Statement(first.sql, (workspaces, *first.values)))
         return statements
 
-    def take(self, answers: Sequence[list[Row]]) -> None:
-        """Assign the rows to the pending statements."""
+    def _take(self, answers: Sequence[list[Row]]) -> None:
         self._answers.update(zip(self._alone, answers, strict=False))
         for lot, rows in zip(self._lots.values(), answers[len(self._alone) :], strict=True):
             of: dict[int, list[Row]] = {}
             for workspace, *row in rows:
                 of.setdefault(workspace, []).append(tuple(row))
             for key, each in lot.items():
-                self._answers[key] = of.get(each.workspace, each.empty)
+                self._answers[key] = of.get(each.workspace, _NONE)
         self._alone, self._lots = {}, {}
 
 

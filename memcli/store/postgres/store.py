@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError
-from memcli.record import Record
 from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import Connection
 from memcli.store.postgres.pool import pool_of
@@ -21,6 +20,7 @@ from memcli.store.postgres.session import (
     WorkspaceRow,
     check_bound,
     check_version,
+    lease,
     row_of,
     rows_of,
     select_all,
@@ -29,18 +29,10 @@ from memcli.store.postgres.session import (
 from memcli.store.run_records import StoreDescription, StoredWorkspace
 
 if TYPE_CHECKING:
-    from memcli.store.port import Sleep, Snapshot, Store
+    from memcli.store.port import AskMany, Sleep, Snapshot, Store
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.reader import SharedReader
-    from memcli.store.postgres.rebuild import SharedWriter
-    from memcli.store.round_trips import AskMany
-
-
-class OnThisMachine(Record):
-    """The files on this machine for a workspace with its index on a server."""
-
-    store: Store  # the index that it would have without a server
-    at: Callable[[str], Store]  # opens the index in a file
+    from memcli.store.postgres.writer import SharedWriter
 
 
 class PostgresStore:
@@ -50,24 +42,20 @@ class PostgresStore:
         self,
         address: Address,
         name: Name,
-        machine: OnThisMachine,
+        local: Store,
         now_ns: Callable[[], int],
         *,
         origin: str = "",
     ) -> None:
         """Record its place, and the clock, which returns nanoseconds since 1970.
 
+        `local` is the index that the workspace would have without a server.
         `origin` names the machine and folder that write it; without it memcli cannot write.
         """
         self.address, self.name, self.origin = address, name, origin
-        self._beside, self._now_ns = machine, now_ns
+        self._local, self._now_ns, self.state_path = local, now_ns, local.state_path
         self._readers: dict[Connection, SharedReader] = {}  # the last reader of each connection
         self._guard = Lock()
-
-    @property
-    def state_path(self) -> str:
-        """Return the path that the index would have without a server."""
-        return self._beside.store.state_path
 
     def describe(self) -> StoreDescription:
         size = 0
@@ -77,8 +65,8 @@ class PostgresStore:
 
     def exists(self) -> bool:
         try:
-            with self._opened():
-                return True
+            with self._opened() as (_, row):
+                return row.changed_at is not None
         except IndexMissingError:
             return False
 
@@ -92,6 +80,11 @@ class PostgresStore:
         from memcli.store.postgres.reader import SharedReader
 
         with self._opened() as (connection, row):
+            if row.changed_at is None:
+                raise IndexMissingError(
+                    f"nothing is stored of {self.name} in {self.address.masked} yet",
+                    hint="memcli index",
+                )
             with self._guard:
                 reader = self._readers.get(connection)
                 if reader is None or not reader.is_current(row):
@@ -103,7 +96,7 @@ class PostgresStore:
     @contextmanager
     def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[SharedWriter]:
         """Be the only writer on this machine and, by a lease, on all machines."""
-        from memcli.store.postgres.rebuild import SharedWriter
+        from memcli.store.postgres.writer import SharedWriter
 
         with self._leased(wait_seconds=wait_seconds, sleep=sleep) as (connection, row):
             yield SharedWriter(connection, self.address, row, self._now_ns)
@@ -114,11 +107,11 @@ class PostgresStore:
             yield
 
     def local_fallback(self) -> Store | None:
-        return self._beside.store if self.origin else None
+        return self._local if self.origin else None
 
-    def copy_to(self, path: str) -> None:
+    def copy_to(self, store: Store) -> None:
         with self.snapshot() as reader, translated(self.address):
-            _copy(reader, self._beside.at(path))
+            _copy(reader, store)
 
     def close(self) -> None:
         pool_of(self.address).close()
@@ -129,25 +122,15 @@ class PostgresStore:
     def _leased(
         self, *, wait_seconds: float, sleep: Sleep
     ) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        from memcli.store.postgres.lease import lease
-
-        pool = pool_of(self.address)
-        with self._beside.store.locked(wait_seconds=wait_seconds, sleep=sleep):
+        writing = pool_of(self.address).writing(self._check_writable)
+        with self._local.locked(wait_seconds=wait_seconds, sleep=sleep), ExitStack() as stack:
             with translated(self.address):
-                connection = pool.writable(self._check_writable)
-            try:
+                connection = stack.enter_context(writing)
                 granted = lease(
                     connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
                 )
-                with ExitStack() as stack:
-                    with translated(self.address):
-                        row = stack.enter_context(granted)
-                    yield connection, row
-            except BaseException:
-                connection.close()
-                raise
-            finally:
-                pool.written(connection)
+                row = stack.enter_context(granted)
+            yield connection, row
 
     def _check_writable(self, connection: Connection) -> None:
         """Raise BusyError if another folder or machine writes the workspace."""
@@ -162,37 +145,26 @@ class PostgresStore:
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        """Open one state of the workspace; a lost connection is opened again, once.
+        """Open one state of the workspace; IndexMissingError if there is none.
 
-        IndexMissingError if nothing is stored of it; StoreError if this folder was attached to it
-        and the server no longer shows it, so that another index may answer.
+        StoreError if this folder was attached to it, so that another index may answer.
         """
-        pool = pool_of(self.address)
-        try:
-            with translated(self.address):
-                connection, row = pool.begin(
-                    self.name,
-                    lambda connection: select_by_name(connection, self.name),
-                    lambda rows: row_of(rows[0], self.address, self.name),
-                    is_patient=not (self.origin and self._beside.store.exists()),
-                )
-        except IndexMissingError as error:
-            if not self.origin:
-                raise
-            hint = f"memcli store attach {self.name}"
-            raise StoreError(error.message, hint=hint) from error
-        if row.changed_at is None:
-            pool.end(connection, self.name)
-            raise IndexMissingError(
-                f"nothing is stored of {self.name} in {self.address.masked} yet",
-                hint="memcli index",
-            )
-        try:
+        reading = pool_of(self.address).reading(
+            self.name,
+            lambda connection: select_by_name(connection, self.name),
+            lambda rows: row_of(rows[0], self.address, self.name),
+            is_patient=not (self.origin and self._local.exists()),
+        )
+        with ExitStack() as stack:
+            try:
+                with translated(self.address):
+                    connection, row = stack.enter_context(reading)
+            except IndexMissingError as error:
+                if not self.origin:
+                    raise
+                hint = f"memcli store attach {self.name}"
+                raise StoreError(error.message, hint=hint) from error
             yield connection, row
-        except BaseException:
-            pool.end(connection, self.name, failed=True)
-            raise
-        pool.end(connection, self.name)
 
 
 BATCH = 1000  # vectors in memory at once
@@ -227,10 +199,9 @@ def _copy(reader: SharedReader, store: Store) -> None:
 
 
 class PostgresSharedIndex:
-    """The workspaces of one tenant, or of all, that the user may read; a `port.SharedIndex`."""
+    """The workspaces of a tenant, or with "" of all, that a user may read; a `port.SharedIndex`."""
 
     def __init__(self, address: Address, tenant: str) -> None:
-        """Record the server and the tenant; "" means all tenants."""
         self._address, self._tenant = address, tenant
 
     def listed(self) -> list[StoredWorkspace]:
@@ -270,16 +241,10 @@ class PostgresSharedIndex:
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Connection, list[tuple[Name, WorkspaceRow]]]]:
-        pool = pool_of(self._address)
-        with translated(self._address):
-            connection, rows = pool.begin(
-                self,
-                lambda connection: select_all(connection, self._tenant),
-                lambda rows: rows_of(rows, self._address),
-            )
-            try:
-                yield connection, rows
-            except BaseException:
-                pool.end(connection, self, failed=True)
-                raise
-            pool.end(connection, self)
+        reading = pool_of(self._address).reading(
+            self,
+            lambda connection: select_all(connection, self._tenant),
+            lambda rows: rows_of(rows, self._address),
+        )
+        with translated(self._address), reading as opened:
+            yield opened

@@ -14,7 +14,6 @@ from sys import byteorder
 
 from memcli.store import quantize
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, within
-from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.statements import Row, Statement, Values
 from memcli.store.records import Neighbour, Scope
 
@@ -24,26 +23,19 @@ MANY = 8192  # from here on, codes are compared first: an exact scan of 8,888 ta
 _NO_INDEX = "offset 0"  # an index ordered by distance would filter after its search
 
 
-class EncodedQuery:
-    """A query vector, and the encoder and workspace that it searches."""
-
-    def __init__(self, workspace: int, fingerprint: str, vector: bytes) -> None:
-        """Take a vector as little-endian float32 components."""
-        self.workspace, self.encoder = workspace, encoder_of(fingerprint)
-        self.vector = written(vector)
-
-
-def asking_nearest(query: EncodedQuery, limit: int, scope: Scope, *, is_coarse: bool) -> Statement:
+def asking_nearest(
+    workspace: int, encoder: int, vector: bytes, limit: int, scope: Scope, *, is_coarse: bool
+) -> Statement:
     """Write the query for the nearest texts and their chunks within reach, the nearest first.
 
     Equal distances are ordered by the place of the first chunk, and none of the equal texts is
     dropped before that.
     """
-    values = Values([query.workspace])
+    values = Values([workspace])
     test = within(scope, values)
-    own = f"v.workspace = $1 and v.encoder = {values(query.encoder)}"
-    vector = f"{values(query.vector)}::vector"
-    fitting = f"v.unused_since is null and {fits('v', vector)}"
+    own = f"v.workspace = $1 and v.encoder = {values(encoder)}"
+    query = f"{values(written(vector))}::vector"
+    fitting = f"v.unused_since is null and {fits(query)}"
     among = f"from memcli.vectors v where {own} and {fitting}"
     if test:
         among += (
@@ -52,7 +44,7 @@ def asking_nearest(query: EncodedQuery, limit: int, scope: Scope, *, is_coarse: 
         )
     if is_coarse:
         most = values(max(quantize.LEAST_CODES, limit))
-        coded = f"select v.hash, rank() over (order by v.code <~> {_code(vector)}) as no {among}"
+        coded = f"select v.hash, rank() over (order by v.code <~> {_code(query)}) as no {among}"
         among = (
             f"from (select hash from ({coded}) x where no <= {most}) y cross join lateral"
             f" (select * from memcli.vectors v where {own} and v.hash = y.hash offset 0) v"
@@ -60,7 +52,7 @@ def asking_nearest(query: EncodedQuery, limit: int, scope: Scope, *, is_coarse: 
     return Statement(
         f"with near as materialized (select hash, distance from (select hash, distance,"
         f" rank() over (order by distance) as no from (select v.hash,"
-        f" -{cosine('v.vector', vector)} as distance {among} {_NO_INDEX}) x) y"
+        f" -{cosine(query)} as distance {among} {_NO_INDEX}) x) y"
         f" where no <= {values(limit)})"
         " select n.hash, n.distance, x.id from near n cross join lateral (select p.chunk, p.no from"
         " memcli.parts p where p.workspace = $1 and p.hash = n.hash offset 0) p"
@@ -83,18 +75,18 @@ def nearest(rows: Sequence[Row], limit: int) -> list[Neighbour]:
     ]
 
 
-def cosine(stored: str, query: str) -> str:
-    """Write the cosine of two vectors as every store computes it: from the L2 distance."""
-    return f"(1 - power({stored} <-> {query}, 2) / 2)"
+def cosine(query: str) -> str:
+    """Write the cosine of a vector v as every store computes it: from the L2 distance."""
+    return f"(1 - power(v.vector <-> {query}, 2) / 2)"
 
 
-def fits(table: str, query: str) -> str:
-    """Test that a stored vector has as many components as the query.
+def fits(query: str) -> str:
+    """Test that a stored vector v has as many components as the query.
 
     A role can store others. The server would refuse to compare them, and with them the statements
     of all workspaces that are searched together.
     """
-    return f"length({table}.code) = 2 * vector_dims({query})"
+    return f"length(v.code) = 2 * vector_dims({query})"
 
 
 def _code(vector: str) -> str:

@@ -1,26 +1,38 @@
-"""Change a workspace of a shared index: one transaction per document, batches of vectors."""
+"""Change a workspace of a shared index, or build one next to it and then replace that one.
+
+A change is one transaction per document, and batches of vectors.
+
+The copy has a row of its own in `workspaces`, which no search finds by name, and its own rows in
+all tables. One transaction gives it the name and deletes the old one. A reader that has begun
+continues with the old state; the next one finds the new state.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import BusyError
+from memcli.errors import BusyError, RetryLaterError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.postgres import rows, vectors
 from memcli.store.postgres.errors import translated
-from memcli.store.postgres.lease import LEASE_SECONDS
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.rows import encoder_of
-from memcli.store.postgres.session import BOUNDS, WorkspaceRow, read_row, select_by_id
+from memcli.store.postgres.session import (
+    BOUNDS,
+    LEASE_SECONDS,
+    WorkspaceRow,
+    read_row,
+    select_by_id,
+)
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.workspace_rows import SUMMARY, WorkspaceRows
 from memcli.store.quantize import rounded
 from memcli.store.records import Key, LineCheck
-from memcli.store.run_records import Pending, Stamp
+from memcli.store.run_records import AWAITED, Pending, Stamp
 from memcli.types import MEMORY_SOURCE, Document
 
 if TYPE_CHECKING:
@@ -34,16 +46,15 @@ _WAITING = (
     " where u.workspace = p.workspace and u.encoder = $2 and u.hash = p.hash offset 0)"
 )
 _UNUSED = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
-_CHECKS = ("no", "path", "start_line", "end_line", "hash", "checked", "matches")
+PIECE = 20_000  # vectors that one statement copies
 
 
-class RowWriter(WorkspaceRows, BaseChange):
-    """The only writer of a workspace; a `port.Change` without rebuilding."""
+class SharedWriter(WorkspaceRows, BaseChange):
+    """The only writer of a workspace; a `port.Change`."""
 
     def __init__(
         self, connection: Connection, address: Address, row: WorkspaceRow, now_ns: Clock
     ) -> None:
-        """Take a connection, and the row under the epoch of this writer."""
         WorkspaceRows.__init__(self, connection, address, row)
         BaseChange.__init__(self, now_ns)
         self._begin_from(row)
@@ -74,29 +85,22 @@ class RowWriter(WorkspaceRows, BaseChange):
             )
         self._begin_from(read_row(rows[0]))
 
-    def _commit(self) -> None:
-        if not self._is_open():
-            return
+    def _end(self) -> None:
         row, revision = self.row, self.row.revision + self._revises
-        try:
-            self.connection.together(
-                (
-                    Statement(
-                        "update memcli.workspaces set revision = $2, next_id = $3, chunks = $4,"
-                        " words = $5, meta = $6, changed_at = now(), left_ns = $7, lease_until ="
-                        " case when holder is null then lease_until"
-                        f" else now() + '{LEASE_SECONDS} seconds' end where id = $1",
-                        (row.id, revision, row.next_id, row.chunks, row.words,
-                         json.dumps(row.meta, ensure_ascii=False, sort_keys=True), self.now_ns()),
-                    ),
-                    Statement("commit"),
-                )
-            )  # fmt: skip
-        except BaseException:
-            self._roll_back()
-            raise
+        self.connection.together(
+            (
+                Statement(
+                    "update memcli.workspaces set revision = $2, next_id = $3, chunks = $4,"
+                    " words = $5, meta = $6, changed_at = now(), left_ns = $7, lease_until ="
+                    " case when holder is null then lease_until"
+                    f" else now() + '{LEASE_SECONDS} seconds' end where id = $1",
+                    (row.id, revision, row.next_id, row.chunks, row.words,
+                     json.dumps(row.meta, ensure_ascii=False, sort_keys=True), self.now_ns()),
+                ),
+                Statement("commit"),
+            )
+        )  # fmt: skip
         self.row = self._stored = row._replace(revision=revision)
-        self._revises = False
 
     def _roll_back(self) -> None:
         self._revises, self.row = False, self._stored
@@ -137,8 +141,7 @@ class RowWriter(WorkspaceRows, BaseChange):
 
     def remove(self, key: Key) -> None:
         with self.transaction():
-            gone = self._drop(key)
-            self.connection.together(self._usage_statements(gone, []))
+            self.connection.together(self._usage_statements(self._drop(key), []))
 
     def pending(
         self, fingerprint: str, limit: int, *, within: Sequence[int] | None = None
@@ -195,10 +198,7 @@ class RowWriter(WorkspaceRows, BaseChange):
         return int(count)
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
-        """Store vectors by the hash of their text.
-
-        Vectors of another encoder than the one in use count as unused.
-        """
+        """Store vectors; those of another encoder than the one in use count as unused."""
         with self.transaction():
             unused = None if self.facts.fingerprint == fingerprint else self.now
             encoder = encoder_of(fingerprint)
@@ -254,10 +254,7 @@ class RowWriter(WorkspaceRows, BaseChange):
         return bool(result[0][0] >= most)
 
     def unchecked(self) -> list[str]:
-        """Name the summaries to check again; the lines may be in another file now.
-
-        So a file that the front matter names counts too.
-        """
+        # The lines may be in another file now, so a file that the front matter names counts, too.
         result = self._rows(
             "select d.path from memcli.documents d where d.workspace = $1 and d.source = $2"
             " and exists (select 1 from memcli.lineage l where l.workspace = $1"
@@ -274,16 +271,12 @@ class RowWriter(WorkspaceRows, BaseChange):
         return [path for (path,) in result]
 
     def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
-        document = (self.id, MEMORY_SOURCE, summary)
-        places = [(no, *each.lines, each.file, each.holds) for no, each in enumerate(checks)]
-        self._rows(f"select memcli.drop_lineage($1, ({SUMMARY}))", document)
-        self._rows(
-            "insert into memcli.lineage (workspace, document, no, path, start_line, end_line, hash,"
-            f" checked, matches) select $1, ({SUMMARY}), r.* from json_to_recordset($4::json) r"
-            " (no int, path text, start_line int, end_line int, hash bytea, checked bytea,"
-            " matches boolean)",
-            (*document, rows.as_json(_CHECKS, places)),
-        )
+        ((document,),) = self._rows(SUMMARY, (self.id, MEMORY_SOURCE, summary))
+        places = [
+            (document, no, *each.lines, each.file, each.holds) for no, each in enumerate(checks)
+        ]
+        dropping = Statement("select memcli.drop_lineage($1, $2)", (self.id, document))
+        self.connection.together((dropping, rows.inserting("lineage", self.id, places)))
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         """Let the server count its rows if they were few; its vacuum removes deleted words."""
@@ -292,10 +285,10 @@ class RowWriter(WorkspaceRows, BaseChange):
         if unused_days is None:
             return 0
         before, after = self._bounds(unused_days)
-        own = encoder_of(self.facts.fingerprint or "")
         with self.transaction(revise=False):
             result = self._rows(
-                "select memcli.drop_vectors($1, $2, $3, $4)", (self.id, own, before, after)
+                "select memcli.drop_vectors($1, $2, $3, $4)",
+                (self.id, self._encoder(), before, after),
             )
         return int(result[0][0])
 
@@ -314,6 +307,41 @@ class RowWriter(WorkspaceRows, BaseChange):
             self.row = self.row._replace(chunks=0, words=0)
         return f"{fault}; what is stored of the workspace was deleted and is built again"
 
+    def rebuild(self) -> AbstractContextManager[SharedRebuild]:
+        return _rebuilding(self)
+
+    def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
+        of_awaited = seconds if awaited_seconds is None else awaited_seconds
+        beside = self._rows(
+            "select id, left_ns, meta::json ->> $2 from memcli.workspaces where beside_of = $1",
+            (self.id, AWAITED),
+        )
+        for number, left_ns, awaited in beside:
+            least = of_awaited if awaited == "1" else seconds
+            if abs(self.now_ns() - left_ns) >= least * 1e9:
+                with self.transaction():
+                    self.copy_vectors(number, self.facts.fingerprint or "")
+                    self._rows("set local statement_timeout = 0")
+                    self._rows("select memcli.drop_workspace($1)", (number,))
+
+    def copy_vectors(self, workspace: int, fingerprint: str) -> None:
+        """Copy the embedding cache of another workspace; other encoders count as unused.
+
+        It is copied in batches, because no statement may take longer than 30 seconds.
+        """
+        own, last = encoder_of(fingerprint), (-(1 << 63), b"")
+        while batch := self._rows(
+            "with piece as materialized (select v.* from memcli.vectors v where v.workspace = $2"
+            " and (v.encoder, v.hash) > ($5, $6::bytea) order by v.encoder, v.hash limit $7),"
+            " made as (insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
+            " select $1, v.encoder, v.hash, v.vector, case when v.encoder = $4 and exists"
+            " (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
+            " then null else coalesce(v.unused_since, $3) end from piece v on conflict do nothing)"
+            " select encoder, hash from piece order by encoder desc, hash desc limit 1",
+            (self.id, workspace, self.now, own, *last, PIECE),
+        ):
+            last = batch[0]
+
     def _drop(self, key: Key) -> list[bytes]:
         """Delete a document inside a transaction; return the hashes of its segments."""
         ((chunks, words, hashes),) = self.connection.rows(*rows.dropping(self.id, key))
@@ -323,25 +351,98 @@ class RowWriter(WorkspaceRows, BaseChange):
     def _usage_statements(self, gone: Sequence[bytes], living: Sequence[bytes]) -> list[Statement]:
         """Mark the vectors that no text uses any more, and those in use."""
         statements: list[Statement] = []
-        fingerprint, own = self.facts.fingerprint, "v.encoder = $3 and v.hash = any($2::bytea[])"
         if gone:
-            statements.append(
-                Statement("select memcli.drop_unread($1, $2::bytea[])", (self.id, gone))
+            forgetting = "select memcli.drop_unread($1, $2::bytea[])"
+            statements.append(Statement(forgetting, (self.id, gone)))
+        if self.facts.fingerprint is None:
+            return statements
+        encoder, own = self._encoder(), "v.encoder = $3 and v.hash = any($2::bytea[])"
+        if gone:
+            sql = (
+                "update memcli.vectors v set unused_since = $4 where v.workspace = $1"
+                f" and {own} and v.unused_since is null and {_UNUSED}"
             )
-        if gone and fingerprint is not None:
-            statements.append(
-                Statement(
-                    "update memcli.vectors v set unused_since = $4 where v.workspace = $1"
-                    f" and {own} and v.unused_since is null and {_UNUSED}",
-                    (self.id, gone, encoder_of(fingerprint), self.now),
-                )
+            statements.append(Statement(sql, (self.id, gone, encoder, self.now)))
+        if living:
+            sql = (
+                "update memcli.vectors v set unused_since = null where v.workspace = $1"
+                f" and {own} and v.unused_since is not null"
             )
-        if living and fingerprint is not None:
-            statements.append(
-                Statement(
-                    "update memcli.vectors v set unused_since = null where v.workspace = $1"
-                    f" and {own} and v.unused_since is not null",
-                    (self.id, living, encoder_of(fingerprint)),
-                )
-            )
+            statements.append(Statement(sql, (self.id, living, encoder)))
         return statements
+
+
+class SharedRebuild(SharedWriter):
+    """A workspace that is built next to another one; a `port.Rebuild`."""
+
+    def __init__(self, main: SharedWriter, row: WorkspaceRow) -> None:
+        super().__init__(main.connection, main.address, row, main.now_ns)
+        self._main = main
+
+    def take_over(self, hidden: Iterable[Key]) -> None:
+        main = self._main
+        with translated(self.address):
+            for document, stamp, skip in rows.read_documents(self.connection, main.id, hidden):
+                self.put(document, stamp, skip=skip)
+        with self.transaction(revise=False):
+            fingerprint = self.facts.fingerprint or main.facts.fingerprint or ""
+            self.copy_vectors(main.id, fingerprint)
+        self._inherit(main.facts)
+
+    def publish(self) -> None:
+        """Replace the other workspace by this one, in one transaction.
+
+        The revision continues from the larger one, so no earlier answer looks like a current one.
+        """
+        main, side = self._main, self.row
+        revision = 1 + max(side.revision, main.row.revision)
+        is_embedded = self.is_embedded(self.facts.fingerprint)
+        with main.transaction(revise=False):
+            if is_embedded:
+                self._put_embedded(revision)
+            old = main.id
+            self.connection.together(
+                (
+                    Statement("set local statement_timeout = 0"),
+                    Statement(
+                        "update memcli.workspaces set beside_of = $2 where id = $1", (old, side.id)
+                    ),
+                    Statement(
+                        "update memcli.workspaces w set beside_of = null, origin = o.origin,"
+                        " attached_at = o.attached_at, holder = o.holder, epoch = o.epoch,"
+                        " lease_until = o.lease_until from memcli.workspaces o"
+                        " where o.id = $1 and w.id = $2",
+                        (old, side.id),
+                    ),
+                    Statement("select memcli.drop_workspace($1)", (old,)),
+                )
+            )
+            main.row = main.row._replace(
+                id=side.id, revision=revision, next_id=side.next_id, chunks=side.chunks,
+                words=side.words, meta=self.row.meta,
+            )  # fmt: skip
+
+
+@contextmanager
+def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
+    """Open the half-built workspace next to another one, or a new one, under the writer's epoch."""
+    with main.transaction(revise=False):
+        ((number,),) = main._rows(
+            "insert into memcli.workspaces (tenant, name, beside_of, epoch, left_ns)"
+            " values ($1, $2, $3, $4, $5) on conflict (beside_of) where beside_of is not null"
+            " do update set epoch = excluded.epoch returning id",
+            (main.row.tenant, main.row.name, main.id, main.row.epoch, main.now_ns()),
+        )
+    (row,) = main._rows(select_by_id(lock=False), (number, main.row.epoch))
+    side = SharedRebuild(main, read_row(row))
+    side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
+    try:
+        yield side
+    except RetryLaterError:
+        side.set_facts({AWAITED: "1"}, revise=False)
+        raise
+    finally:
+        main._rows(
+            "update memcli.workspaces set left_ns = $2 where beside_of = $1",
+            (main.id, main.now_ns()),
+        )

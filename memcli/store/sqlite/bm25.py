@@ -7,9 +7,7 @@ So each function is made once, and the weights of a query are part of the query.
 `scores` ranks by rare words, and counts common ones only in the chunks that the rare ones find. In
 a ranking by FTS5's bm25(), reading the rows of a term is cheap: a tenth of a microsecond each.
 Looking up the length of each matching chunk takes 2 microseconds. So the rare terms and groups of
-common ones find the chunks, a few thousand of them, and common terms add their share to those. It
-does not help to weigh only the chunks that may still be among the first: each further lookup of a
-common term reads all its rows, and bounds on its share exclude almost none of them.
+common ones find the chunks, a few thousand of them, and common terms add their share to those.
 """
 
 from __future__ import annotations
@@ -17,13 +15,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from heapq import nlargest
-from math import inf, log
+from math import log
 from weakref import WeakSet
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import K1, B
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.driver import rows
@@ -32,11 +29,10 @@ from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.records import Totals
+    from memcli.store.sqlite.filters import Select
 
 LEAST_IDF = 1e-6  # for a term in most chunks
-_told: WeakSet[apsw.Connection] = WeakSet()  # connections that have the functions
-# When several indexes answer one question: the last SQL, and its totals.
-_by_totals: dict[str, tuple[Totals, str]] = {}
+_registered: WeakSet[apsw.Connection] = WeakSet()  # connections that have the functions
 
 
 def idf(chunks: int, holders: int) -> float:
@@ -55,18 +51,19 @@ def sizes(connection: apsw.Connection) -> tuple[int, int]:
     return chunks, tokens
 
 
-def _weighing(mean: float, weights: Sequence[float]) -> str:
-    """Write the score of a row, by the mean length of a chunk and a weight for each phrase.
+def _weighing(chunks: int, tokens: int, weights: Sequence[float]) -> str:
+    """Write the score of a row, by the counts of a collection and a weight for each phrase.
 
     Phrases are those of an expression, in order. Further phrases have the weight 0.
     """
+    mean = tokens / chunks if chunks else 1.0
     return f"weighed(fts, '{json.dumps([mean, *weights])}')"
 
 
 def register(connection: apsw.Connection) -> None:
     """Register `sizes` and `weighed` on a connection."""
-    if connection not in _told:
-        _told.add(connection)
+    if connection not in _registered:
+        _registered.add(connection)
         connection.register_fts5_function("weighed", _weighed)
         connection.register_fts5_function("sizes", _sizes)
 
@@ -104,18 +101,6 @@ def totals(connection: apsw.Connection, match: str) -> Totals:
     return Totals(*sizes(connection), holders)
 
 
-def weighed(match: str, by: Totals) -> str:
-    """Write the BM25 of a row, with the totals of several indexes, for one expression."""
-    known = _by_totals.get(match)
-    if known is None or known[0] is not by:
-        mean = by.tokens / by.chunks if by.chunks else 1.0
-        weights = [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)]
-        known = by, _weighing(mean, weights)
-        _by_totals.clear()
-        _by_totals[match] = known
-    return known[1]
-
-
 def _phrases(match: str) -> list[Term]:
     """List the phrases of an expression, in the order in which FTS5 counts them."""
     phrases = re.findall(r'"((?:[^"]|"")*)"(\*?)', match)
@@ -123,33 +108,28 @@ def _phrases(match: str) -> list[Term]:
 
 
 def scores(
-    connection: apsw.Connection, query: TermQuery, within: tuple[str, Sequence[Any]] | None
+    connection: apsw.Connection, query: TermQuery, within: Select | None, by: Totals | None
 ) -> dict[int, float]:
     """Return the BM25 by id of all chunks that rare terms or groups of common ones find.
 
-    `within` is a SELECT of the chunk ids to search in, with its bindings.
+    `within` is as for `keywords.scores`.
     """
+    register(connection)
     match, joint = expression(query), _joint(query)
-    matches = keywords.scores(connection, match, within, keywords.BM25) if match else {}
+    score = keywords.BM25
+    if match and by:
+        weights = [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)]
+        score = _weighing(by.chunks, by.tokens, weights)
+    matches = keywords.scores(connection, match, within, score)
     either = " OR ".join(f"({each})" for each in (match, joint) if each)
     if either and query.also:
         chunks, tokens = sizes(connection)
         weights = [idf(chunks, count) for term, count in query.also for _ in spellings(term)]
-        score = _weighing(tokens / chunks if chunks else 1.0, weights)
+        score = _weighing(chunks, tokens, weights)
         added = keywords.scores(connection, _beside(query, either), within, score)
         for chunk_id, more in added.items():
             matches[chunk_id] = matches.get(chunk_id, 0.0) + more
     return matches
-
-
-def first(
-    connection: apsw.Connection, scores: dict[int, float], limit: int
-) -> list[tuple[int, float]]:
-    """List the best as (chunk id, BM25), best first; ties by source, path and place."""
-    if len(scores) > limit:
-        least = nlargest(limit, scores.values())[-1] if limit > 0 else inf
-        scores = {chunk_id: score for chunk_id, score in scores.items() if score >= least}
-    return keywords.by_score(connection, scores)[:limit]
 
 
 def _joint(query: TermQuery) -> str:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from functools import partial
 from math import ceil
 
 import apsw
@@ -23,10 +22,11 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 from memcli.store import quantize
 from memcli.store.quantize import LEAST_CODES
-from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.driver import marks, rows
 
 if TYPE_CHECKING:
-    from memcli.store.tiers import Tier, TierResult
+    from memcli.store.sqlite.filters import Select
+    from memcli.store.tiers import Tier
 
 PREFIX = "codes_"
 MOST_BITS = 8192  # in a vec0 column
@@ -47,7 +47,7 @@ class VectorQuery(Record):
     fingerprint: str
     vector: bytes
     limit: int
-    within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
+    within: Select | None = None
     state: str = ""  # of a large index that the process often queries, or ""
     tiers: Sequence[Tier] = ()  # searched first; each has its own codes
 
@@ -85,7 +85,6 @@ def tier_table(table: str, components: int) -> str:
 
 
 def _thresholds(dimension: int) -> tuple[float, ...]:
-    """Use as many thresholds as fit."""
     return (-THRESHOLD, THRESHOLD) if 2 * dimension <= MOST_BITS else (0.0,)
 
 
@@ -98,18 +97,18 @@ def nearest(
     the answer does not depend on their order in the table. The first value is the number of
     components that found the list, 0 for all of them.
     """
-    if query.tiers:
-        from memcli.store.tiers import first_sure
-
-        sure = first_sure(query.tiers, partial(_by_head, connection, table, query))
-        if sure is not None:
-            return sure
-    return 0, _by_all(connection, table, query)
+    for tier in query.tiers:
+        best, neighbours = _by_head(connection, table, query, tier)
+        if tier.is_sure(best):
+            return tier.components, _rescored(connection, query, neighbours)
+    return 0, _rescored(connection, query, _by_all(connection, table, query))
 
 
-def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: Tier) -> TierResult:
-    """Search by the first components only, and score the result by all of them."""
-    from memcli.store.tiers import TierResult, head_cosine, head_of
+def _by_head(
+    connection: apsw.Connection, table: str, query: VectorQuery, tier: Tier
+) -> tuple[float, list[tuple[Any, ...]]]:
+    """Search by the first components only; return the best cosine, 0 for none, and the vectors."""
+    from memcli.store.tiers import head_cosine, head_of
 
     head = head_of(query.vector, tier.components)
     code: bytes = rows(connection, f"SELECT {encoded('?1', tier.components)}", (head,))[0][0]
@@ -118,31 +117,25 @@ def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: 
     neighbours = _read(connection, _numbers(connection, of_tier, query, code=code, limit=count))
     heads = [vector[: quantize.size(tier.components)] for _, vector in neighbours]
     origin, whole = bytes(len(head)), len(query.vector) // 4
-    apart = distances_of(connection, head, heads, dimension=whole, has_vec=True)
-    lengths = distances_of(connection, origin, heads, dimension=whole, has_vec=True)
-    best = max(map(head_cosine, apart, lengths), default=0.0)
-    return TierResult(
-        best, lambda: with_ties(_rescored(connection, query, neighbours), query.limit)
-    )
+    apart = distances_of(connection, head, heads, dimension=whole)
+    lengths = distances_of(connection, origin, heads, dimension=whole)
+    return max(map(head_cosine, apart, lengths), default=0.0), neighbours
 
 
-def _by_all(
-    connection: apsw.Connection, table: str, query: VectorQuery
-) -> Sequence[tuple[bytes, float]]:
-    """Search by whole vectors."""
+def _by_all(connection: apsw.Connection, table: str, query: VectorQuery) -> list[tuple[Any, ...]]:
     dimension = len(query.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query.vector,))[0][0]
     count = max(LEAST_CODES, query.limit)
     numbers: list[int] | None = None
     if query.within is None and query.state:
-        from memcli.store.sqlite import codes_in_memory
+        from memcli.store.sqlite import large_index
 
-        near = codes_in_memory.nearest(connection, table, query.state, code, count)
+        near = large_index.nearest(connection, table, query.state, code, count)
         if near is not None:  # vec0 returns no more than this, whatever ties with the last
             numbers = [number for number, _ in near[:MOST_NEIGHBOURS]]
     if numbers is None:
         numbers = _numbers(connection, table, query, code=code, limit=count)
-    return with_ties(_rescored(connection, query, _read(connection, numbers)), query.limit)
+    return _read(connection, numbers)
 
 
 def _numbers(
@@ -179,21 +172,17 @@ def with_ties(rows: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[A
 
 
 def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
-    """List the (hash, packed vector) of some rows."""
-    return rows(
-        connection,
-        f"SELECT hash, vector FROM vectors WHERE id IN ({','.join('?' * len(numbers))})",
-        numbers,
-    )
+    sql = f"SELECT hash, vector FROM vectors WHERE id IN ({marks(numbers)})"
+    return rows(connection, sql, numbers)
 
 
 def _rescored(
     connection: apsw.Connection, query: VectorQuery, rows: Sequence[tuple[Any, ...]]
-) -> list[tuple[bytes, float]]:
-    """List the (hash, L2 distance) of the rows of `_read`, best first."""
-    distances = distances_of(connection, query.vector, [vector for _, vector in rows], has_vec=True)
+) -> Sequence[tuple[bytes, float]]:
+    """List the (hash, L2 distance) of the best rows of `_read`, and of all ties with the last."""
+    distances = distances_of(connection, query.vector, [vector for _, vector in rows])
     scored = zip([hash_ for hash_, _ in rows], distances, strict=True)
-    return sorted(scored, key=lambda scored: scored[1])
+    return with_ties(sorted(scored, key=lambda scored: scored[1]), query.limit)
 
 
 def _bound(connection: apsw.Connection, table: str, code: bytes, limit: int) -> int:
@@ -201,8 +190,8 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, limit: int) -> 
     chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
     if not chunks:
         return len(code) * 8
-    line_checks = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
-    sampled = sorted({1 + number * chunks // line_checks for number in range(line_checks)})
+    samples = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
+    sampled = sorted({1 + number * chunks // samples for number in range(samples)})
     bits, length, count = int.from_bytes(code, "little"), len(code), 0
     distances: list[int] = []
     for row in sampled:
@@ -231,14 +220,9 @@ _DISTANCES = (
 
 
 def distances_of(
-    connection: apsw.Connection,
-    query: bytes,
-    vectors: Sequence[bytes],
-    *,
-    has_vec: bool,
-    dimension: int = 0,
+    connection: apsw.Connection, query: bytes, vectors: Sequence[bytes], dimension: int = 0
 ) -> list[float]:
-    """Return the L2 distances of packed vectors to one of float32; without sqlite-vec by numpy.
+    """Return the L2 distances of packed vectors to one of float32.
 
     For the first components of vectors, `dimension` is that of whole vectors. ValueError for a
     vector of another dimension than the query.
@@ -249,20 +233,12 @@ def distances_of(
     for at in range(0, len(vectors), _MOST_AT_ONCE):
         joined = b"".join(vectors[at : at + _MOST_AT_ONCE])
         batch = quantize.unpacked(joined, dimension or len(query) // 4)
-        distances += unpacked_distances(connection, query, batch, has_vec=has_vec)
+        distances += unpacked_distances(connection, query, batch)
     return distances
 
 
-def unpacked_distances(
-    connection: apsw.Connection, query: bytes, vectors: bytes, *, has_vec: bool
-) -> list[float]:
+def unpacked_distances(connection: apsw.Connection, query: bytes, vectors: bytes) -> list[float]:
     """Return the L2 distances of concatenated vectors to a query, all in float32."""
     query += bytes(4 * quantize.padded(len(query) // 4) - len(query))
-    if has_vec:
-        result = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
-        return [distance for (distance,) in result]
-    import numpy as np
-
-    apart = np.frombuffer(vectors, "<f4").reshape(-1, len(query) // 4) - np.frombuffer(query, "<f4")
-    distances: list[float] = np.sqrt((apart * apart).sum(axis=1)).tolist()
-    return distances
+    result = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
+    return [distance for (distance,) in result]

@@ -90,7 +90,7 @@ class StoredRows:
         return documents, chunks, segments, left_out
 
     def integrity(self) -> str:
-        from memcli.store.sqlite.integrity import first_fault
+        from memcli.store.sqlite.schema import first_fault
 
         return first_fault(self.connection, self.path)
 
@@ -107,10 +107,7 @@ class StoredRows:
         ]
 
     def unchecked(self) -> list[str]:
-        """Name the summaries to check again; the lines may be in another file now.
-
-        So a file that the front matter names counts too.
-        """
+        # The lines may be in another file now, so a file that the front matter names counts, too.
         result = self._rows(
             "SELECT d.path FROM documents d WHERE d.source = ?1 AND ("
             "EXISTS (SELECT 1 FROM lineage l LEFT JOIN documents s ON s.source = ?1"
@@ -244,6 +241,12 @@ def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stam
     return document_of(row, _chunks(connection, document_id))
 
 
+_SEGMENTS = (
+    f'SELECT start_line, end_line, start, "end", {plain("prefix")}, hash FROM parts'
+    " WHERE chunk_id = ? ORDER BY no"
+)
+
+
 def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     from memcli.markdown.segments import place_of
     from memcli.store.documents import CHUNK, chunk_of
@@ -258,15 +261,6 @@ def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     for chunk_id, repeat, text, *row in result:
         fields = dict(zip(CHUNK, row, strict=True), text=text)
         fields["anchor"] = place_of(json.loads(fields["heading_path"])) + repeat
-        chunks.append(chunk_of(fields, _segments(connection, chunk_id)))
+        segments = rows(connection, _SEGMENTS, (chunk_id,))
+        chunks.append(chunk_of(fields, [Segment(*segment) for segment in segments]))
     return chunks
-
-
-def _segments(connection: apsw.Connection, chunk_id: int) -> tuple[Segment, ...]:
-    result = rows(
-        connection,
-        f'SELECT start_line, end_line, start, "end", {plain("prefix")}, hash FROM parts'
-        " WHERE chunk_id = ? ORDER BY no",
-        (chunk_id,),
-    )
-    return tuple(Segment(*row) for row in result)

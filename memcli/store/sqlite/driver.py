@@ -8,14 +8,15 @@ would drop the locks of a connection. Errors are raised as those of memcli.error
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
 import zlib
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from math import dist
 
 import apsw
 
@@ -65,10 +66,10 @@ LOCAL_FUSE = {"fuse.fuse-overlayfs", "fuse.ntfs", "fuse.ntfs-3g", "fuse.exfat", 
               "fuse.gocryptfs", "fuse.bindfs"}  # fmt: skip
 
 
-def is_network(folder: str, mounts: str = MOUNTS) -> bool:
+def is_network(folder: str) -> bool:
     """Return whether a folder is on a network mount, by a mount table as Linux writes it."""
     try:
-        with open(mounts, "rb") as file:
+        with open(MOUNTS, "rb") as file:
             table = file.read().decode("utf-8", "surrogateescape")
     except OSError:
         return False
@@ -128,10 +129,18 @@ def _status(path: str) -> os.stat_result:
         ) from error
 
 
-def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> OpenConnection:
+def is_at(path: str, file: os.stat_result) -> bool:
+    """Return whether an opened file is still at its path."""
+    try:
+        return os.path.samestat(os.stat(path), file)
+    except OSError:
+        return False
+
+
+def connect(path: str, *, write: bool) -> OpenConnection:
     """Open the index at `path`; a reader needs it to exist and never changes it.
 
-    An index on a network mount, according to the table `mounts`, has no write-ahead log.
+    An index on a network mount has no write-ahead log.
     """
     if write:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
@@ -140,7 +149,7 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> OpenConnection:
     else:
         flags = apsw.SQLITE_OPEN_READONLY
     for suffix in ("", *BESIDE):
-        refuse_others(path + suffix, mounts)
+        refuse_others(path + suffix)
     with translated(path):
         connection = _open(path, flags)
         with closed_on_failure(connection):
@@ -149,7 +158,7 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> OpenConnection:
             connection.execute("PRAGMA cell_size_check = ON")
             connection.execute("PRAGMA temp_store = MEMORY")
             if write:
-                is_remote = is_network(os.path.dirname(path), mounts)
+                is_remote = is_network(os.path.dirname(path))
                 connection.execute(f"PRAGMA journal_mode = {'DELETE' if is_remote else 'WAL'}")
                 # SQLite shortens a file after it deletes its journal. If the power fails, a disk
                 # may have kept only one of the two, unless the folder was synced in between.
@@ -172,7 +181,7 @@ def _create(path: str) -> None:
         ) from error
 
 
-def refuse_others(path: str, mounts: str = MOUNTS) -> None:
+def refuse_others(path: str) -> None:
     """Raise StoreError unless each file of the index is a regular file of the user, or missing.
 
     Files of root are accepted. On a network mount the mode means little and is not checked.
@@ -190,7 +199,7 @@ def refuse_others(path: str, mounts: str = MOUNTS) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise StoreError(f"{path} is not a regular file, so it is not an index", hint=hint)
     mode = stat.S_IMODE(status.st_mode)
-    if user is not None and mode & 0o022 and not is_network(os.path.dirname(path), mounts):
+    if user is not None and mode & 0o022 and not is_network(os.path.dirname(path)):
         raise StoreError(
             f"{path} is writable by other users (mode {mode:o}), so it may contain anything",
             hint="delete it, then run memcli index",
@@ -319,7 +328,11 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
 
 
 def _load_vec(connection: apsw.Connection) -> str:
-    """Load sqlite-vec by its path: importing the package would import numpy."""
+    """Load sqlite-vec by its path; return why it cannot be loaded.
+
+    Importing the package would import numpy. Without it, Python compares vectors, and no codes.
+    """
+    connection.create_scalar_function("vec_distance_L2", _distance, 2)
     # The folder of apsw comes first, because another folder of the path may be the workspace.
     for folder in (os.path.dirname(os.path.dirname(apsw.__file__)), *filter(None, sys.path)):
         library = os.path.join(folder, "sqlite_vec", "vec0")
@@ -335,6 +348,11 @@ def _load_vec(connection: apsw.Connection) -> str:
     finally:
         connection.enable_load_extension(False)
     return ""
+
+
+def _distance(*vectors: Any) -> float:  # noqa: ANN401  (as SQL calls it)
+    one, other = (array("f", vector) for vector in vectors)
+    return dist(one, other)
 
 
 def deflated(text: str) -> bytes:
@@ -373,6 +391,11 @@ def plain(column: str) -> str:
     return f"CAST(inflate({column}, {-zlib.MAX_WBITS}) AS TEXT)"
 
 
+def marks(values: Sequence[Any]) -> str:
+    """Write as many question marks as there are values."""
+    return ",".join("?" * len(values))
+
+
 def rows(
     connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()
 ) -> list[tuple[Any, ...]]:
@@ -407,21 +430,6 @@ def typed_rows(
             for text in {row[at] for row in result} - {None}:
                 kind.check(text)
     return result
-
-
-# `json.loads` takes four times as long, and a search reads hundreds of lists.
-_SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
-
-
-def strings(text: str) -> tuple[str, ...]:
-    """Read a JSON array of strings; ValueError for anything else."""
-    try:
-        value, end = _SCAN(text, 0)
-    except StopIteration:
-        end = -1
-    if end != len(text) or type(value) is not list or {*map(type, value)} - {str}:
-        raise ValueError("a list of texts is none")
-    return tuple(value)
 
 
 def set_aside(path: str) -> str:

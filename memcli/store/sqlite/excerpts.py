@@ -12,18 +12,9 @@ import apsw
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown.segments import place_of
 from memcli.record import Record
-from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope
+from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope, strings
 from memcli.store.sqlite.documents import StoredRows
-from memcli.store.sqlite.driver import (
-    BLOB,
-    TEXT,
-    WHOLE,
-    ColumnType,
-    plain,
-    strings,
-    typed_rows,
-    understood,
-)
+from memcli.store.sqlite.driver import TEXT, WHOLE, ColumnType, marks, plain, typed_rows, understood
 from memcli.store.sqlite.filters import within
 from memcli.types import SCOPES, TRUSTS, About, Excerpt, Lines
 
@@ -62,7 +53,7 @@ _RANKED = {
     "c.ordinal": WHOLE, "CASE c.ordinal WHEN 0 THEN d.front_matter ELSE '' END": TEXT,
 }  # fmt: skip
 _PARTS = {
-    "p.chunk_id": WHOLE, "p.hash": BLOB, "v.id": ColumnType((int, type(None))),
+    "p.chunk_id": WHOLE, "v.id": ColumnType((int, type(None))),
     "p.start_line": WHOLE, "p.end_line": WHOLE, "p.start": WHOLE, 'p."end"': WHOLE,
 }  # fmt: skip
 _REPEAT, _HEADINGS = map(tuple(ABOUT).index, ("c.repeat", "c.heading_path"))  # neighbours
@@ -79,8 +70,8 @@ class ChunkRow(Record):
     importance: float | None
     ordinal: int  # of the chunk in its document, from 0
     named_by: str  # see `Candidate.named_by`
-    # For each segment: hash of its text, number of its vector, first and last line, characters.
-    segments: Sequence[tuple[bytes, int | None, int, int, int, int]]
+    # For each segment: number of its vector, first and last line, characters.
+    segments: Sequence[tuple[int | None, int, int, int, int]]
 
 
 # One step of the index for each name, however many documents contain it.
@@ -265,8 +256,3 @@ def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int,
         chunk_id: ChunkLines((bool(before), bool(after)), turns_of(turns))
         for chunk_id, before, after, turns in result
     }
-
-
-def marks(values: Sequence[Any]) -> str:
-    """Write as many question marks as there are values."""
-    return ",".join("?" * len(values))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from memcli.checking import Any
 from memcli.store.records import MOST_DAYS, Scope
 from memcli.types import MEMORY_SOURCE, Filters, SourceLines, Where
 
+Select = tuple[str, Sequence["Any"]]  # the SQL that selects ids, with its bindings
 # The last day on which a span that contains a given day may end, because no span is longer than a
 # quarter. A search reads the index of dates only up to that day.
 LAST_OF_ANY = f"coalesce(date(?, '+{MOST_DAYS} days'), '9999-12-31')"
@@ -37,7 +38,7 @@ _SAYS = (
 )
 
 
-def select_chunks(scope: Scope) -> tuple[str, list[Any]] | None:
+def select_chunks(scope: Scope) -> Select | None:
     """Write a SELECT of the chunk ids within reach, or None if all are."""
     test, values = within(scope)
     if not test:

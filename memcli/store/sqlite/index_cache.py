@@ -7,7 +7,7 @@ that asks once never imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import apsw
 
@@ -15,22 +15,20 @@ from memcli.checking import TYPE_CHECKING
 from memcli.store.records import ChunkLines, Key
 from memcli.store.sqlite import vectors
 from memcli.store.sqlite.driver import rows
-from memcli.store.sqlite.fts_query import phrase
-from memcli.types import KnownFile, Term, TermQuery
+from memcli.types import KnownFile
 
 if TYPE_CHECKING:
     from memcli.store.sqlite.excerpts import ChunkRow
 
 MOST_BYTES = 32 << 20  # by the estimates below, for CPython's objects
-SEGMENT_BYTES, TOKEN_BYTES, HOLDER_BYTES, VECTOR_BYTES = 400, 60, 80, 100
-MOST_HELD = 10_000  # in a larger index, the chunks of a word are not cached
+SEGMENT_BYTES, TOKEN_BYTES, MATCH_BYTES, VECTOR_BYTES = 400, 60, 80, 100
+MOST_LISTED = 10_000  # in a larger index, the chunks of a word are not cached
 
 
 class IndexCache:
     """Chunks, tokens of texts, and the chunks of each word that were read."""
 
     def __init__(self, version: int, chunks: int) -> None:
-        """Start empty, for an index with so many chunks in the state with this number."""
         self.version = version
         self.known: dict[Key, KnownFile] | None = None
         self.lines: dict[int, ChunkLines] = {}
@@ -38,8 +36,8 @@ class IndexCache:
         self._chunks: dict[int, ChunkRow] = {}
         self._tokens: dict[str, tuple[str, ...]] = {}
         self._vectors: dict[int, bytes] = {}
-        self._holders: dict[Term, frozenset[int]] = {}
-        self.is_small = chunks <= MOST_HELD
+        self._matches: dict[str, frozenset[int]] = {}
+        self.is_small = chunks <= MOST_LISTED
 
     def chunks(
         self, chunk_ids: Sequence[int], read: Callable[[Sequence[int]], dict[int, ChunkRow]]
@@ -74,30 +72,13 @@ class IndexCache:
         self.bytes += sum(VECTOR_BYTES + len(vector) for vector in new.values())
         return {number: known[number] for number in numbers}
 
-    def holders(
-        self, connection: apsw.Connection, query: Term | TermQuery
-    ) -> frozenset[int] | None:
-        """Return the chunks that contain a term, or match a query.
-
-        The result is None in a large index, where there may be very many.
-        """
+    def matches(self, connection: apsw.Connection, match: str) -> frozenset[int] | None:
+        """Return the chunks that match an expression; None in a large index, with very many."""
         if not self.is_small:
             return None
-        if isinstance(query, TermQuery):
-            return self._matching(connection, query)
-        chunks = self._holders.get(query)
+        chunks = self._matches.get(match)
         if chunks is None:
-            listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (phrase(query),))
-            chunks = self._holders[query] = frozenset([row[0] for row in listed])
-            self.bytes += HOLDER_BYTES * (4 + len(chunks))
+            listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (match,))
+            chunks = self._matches[match] = frozenset([chunk_id for (chunk_id,) in listed])
+            self.bytes += MATCH_BYTES * (4 + len(chunks))
         return chunks
-
-    def _matching(self, connection: apsw.Connection, query: TermQuery) -> frozenset[int]:
-        def either(terms: Iterable[Term]) -> frozenset[int]:
-            return frozenset[int]().union(*(self.holders(connection, t) or () for t in terms))
-
-        groups = [either(group) for group in query.all if group]
-        chunks = either(query.any)
-        if groups:
-            chunks |= frozenset.intersection(*groups)
-        return chunks - either(query.none)

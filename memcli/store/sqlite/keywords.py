@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import inf
 
 import apsw
 
-from memcli.checking import Any
-from memcli.store.sqlite.driver import rows
+from memcli.checking import TYPE_CHECKING
+from memcli.store.records import TermChunks
+from memcli.store.sqlite.driver import marks, rows
 from memcli.store.sqlite.fts_query import TOKENIZER, phrase
 from memcli.types import Term
 
-HEADING_WEIGHT = 1.0
-BODY_WEIGHT = 1.0
+if TYPE_CHECKING:
+    from memcli.store.sqlite.filters import Select
+
 WINDOWS = 5  # of rows, from which a frequency is estimated
 # Rows in all windows: the estimate for a term in 5 % of the chunks is within 9 %. Fewer matches are
 # counted exactly, which takes .2 ms and less than the windows.
@@ -25,81 +28,51 @@ SAMPLE = 2500
 MANY_TERMS = 50  # more terms than this are not looked up one by one
 MOST_WALKED = 20_000  # chunks; in a larger index, terms are not listed
 LAST = "\U0010ffff"
-# Ties are ordered by place, which unlike a number does not depend on the order of indexing.
-PLACED = "chunks c JOIN documents d ON d.id = c.document_id"
-BY_PLACE = "ORDER BY d.source, d.path, c.ordinal"
-BM25 = f"-bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT})"  # larger is better
-
-
-def ranked(
-    connection: apsw.Connection,
-    match: str,
-    limit: int,
-    within: tuple[str, Sequence[Any]] | None,
-    score: str = BM25,
-) -> list[tuple[int, float]]:
-    """List the best matches as (chunk id, score), best first; ties by source, path and place.
-
-    `within` is a SELECT of the chunk ids to search in, with its bindings.
-    """
-    condition, values = _matching(match, within)
-    result = rows(
-        connection,
-        f"SELECT rowid, {score} AS score FROM fts WHERE {condition} ORDER BY score DESC LIMIT ?",
-        (*values, limit + 1),
-    )
-    ids = dict(result[:limit])
-    if len(result) > limit and result[-1][1] == result[-2][1]:  # ties with the last go by place
-        last = result[-1][1]
-        ids = {chunk_id: own for chunk_id, own in ids.items() if own > last}
-        tied = rows(
-            connection,
-            f"SELECT c.id FROM fts CROSS JOIN {PLACED} WHERE c.id = fts.rowid"
-            f" AND {condition} AND {score} = ? {BY_PLACE} LIMIT ?",
-            (*values, last, limit - len(ids)),
-        )
-        ids |= {chunk_id: last for (chunk_id,) in tied}
-    return by_score(connection, ids)
-
-
-def _matching(match: str, within: tuple[str, Sequence[Any]] | None) -> tuple[str, tuple[Any, ...]]:
-    """Write a test of rows of the FTS5 table, with its values."""
-    select, values = within or ("", ())
-    return f"fts MATCH ?{f' AND +fts.rowid IN ({select})' if select else ''}", (match, *values)
-
-
-def by_score(connection: apsw.Connection, scores: Mapping[int, float]) -> list[tuple[int, float]]:
-    """Order chunks by score, best first, and those with equal scores by place."""
-    if len({*scores.values()}) < len(scores):
-        result = rows(
-            connection,
-            f"SELECT c.id FROM {PLACED} WHERE c.id IN (SELECT value FROM json_each(?)) {BY_PLACE}",
-            (json.dumps([*scores]),),
-        )
-        scores = {chunk_id: scores[chunk_id] for (chunk_id,) in result}
-    return sorted(scores.items(), key=lambda each: -each[1])
+BM25 = "-bm25(fts)"  # larger is better; headings weigh as much as text
 
 
 def scores(
-    connection: apsw.Connection, match: str, within: tuple[str, Sequence[Any]] | None, score: str
+    connection: apsw.Connection, match: str | None, within: Select | None, score: str = BM25
 ) -> dict[int, float]:
-    """Return the scores of all matches; `within` is as for `ranked`, or marks with their ids."""
-    condition, values = _matching(match, within)
-    return dict(rows(connection, f"SELECT rowid, {score} FROM fts WHERE {condition}", values))
+    """Return the scores of all matches by chunk id.
+
+    `within` selects the chunks to search in, or has marks for their ids.
+    """
+    if match is None:
+        return {}
+    select, values = within or ("", ())
+    among = f" AND +fts.rowid IN ({select})" if select else ""
+    sql = f"SELECT rowid, {score} FROM fts WHERE fts MATCH ?{among}"
+    return dict(rows(connection, sql, (match, *values)))
 
 
-def count_matches(
-    connection: apsw.Connection, match: str, ids: Sequence[int]
-) -> tuple[int, set[int]]:
+def best(
+    connection: apsw.Connection, scores: Mapping[int, float], limit: int
+) -> list[tuple[int, float]]:
+    """List the best chunks with their scores, best first; ties by source, path and place."""
+    if len(scores) > limit:
+        least = sorted(scores.values())[-limit] if limit > 0 else inf
+        scores = {chunk_id: score for chunk_id, score in scores.items() if score >= least}
+    if len({*scores.values()}) < len(scores):
+        result = rows(
+            connection,
+            "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE c.id IN"
+            " (SELECT value FROM json_each(?)) ORDER BY d.source, d.path, c.ordinal",
+            (json.dumps([*scores]),),
+        )
+        scores = {chunk_id: scores[chunk_id] for (chunk_id,) in result}
+    return sorted(scores.items(), key=lambda each: -each[1])[:limit]
+
+
+def count_matches(connection: apsw.Connection, match: str, ids: Sequence[int]) -> TermChunks:
     """Count the chunks that match, and return the matches among some chunks."""
-    marks = ",".join("?" * len(ids))
     ((count, listed),) = rows(
         connection,
-        f"SELECT count(*), group_concat(iif(rowid IN ({marks}), rowid, NULL)) FROM fts"
+        f"SELECT count(*), group_concat(iif(rowid IN ({marks(ids)}), rowid, NULL)) FROM fts"
         " WHERE fts MATCH ?",
         (*ids, match),
     )
-    return count, set(map(int, listed.split(","))) if listed else set()
+    return TermChunks(count, frozenset(map(int, listed.split(",") if listed else ())))
 
 
 def occurring(connection: apsw.Connection, terms: Sequence[Term]) -> frozenset[Term]:
@@ -140,9 +113,9 @@ def frequency(connection: apsw.Connection, match: str) -> int:
         return 0
     step, width = (last - first + 1) / WINDOWS, SAMPLE // WINDOWS
     few = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
-    ((passages,),) = rows(connection, few, (match, SAMPLE if step > width else last - first + 1))
-    if step <= width or passages < SAMPLE:
-        return int(passages)
+    ((matches,),) = rows(connection, few, (match, SAMPLE if step > width else last - first + 1))
+    if step <= width or matches < SAMPLE:
+        return int(matches)
     sql = "SELECT count(*) FROM fts WHERE fts MATCH ? AND rowid BETWEEN ? AND ?"
     starts = [first + int(number * step) for number in range(WINDOWS)]
     counts = [rows(connection, sql, (match, start, start + width - 1)) for start in starts]

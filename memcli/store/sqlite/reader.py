@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import compress
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import IndexMissingError
@@ -25,7 +26,7 @@ from memcli.store.records import (
 )
 from memcli.store.sqlite import coarse, driver, excerpts, keywords, schema, vectors
 from memcli.store.sqlite.excerpts import ChunkRow, StoredChunks
-from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
+from memcli.store.sqlite.filters import LAST_OF_ANY, Select, select_chunks
 from memcli.store.sqlite.fts_query import expression, phrase
 from memcli.types import Candidate, KnownFile, SegmentScore, Term, TermQuery
 
@@ -56,7 +57,7 @@ class Reader(StoredChunks):
         self._was_used = False
         self._cache: IndexCache | None = None  # what earlier questions have read of this state
         self._facts: Facts | None = None  # of the open state
-        # The last rankings that scored more chunks than they return, with all their scores.
+        # The last rankings of the open state, with the scores of all matches.
         self._weighed: list[tuple[list[KeywordMatch], Mapping[int, float]]] = []
         with driver.understood(path), driver.closed_on_failure(self.connection):
             self.connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
@@ -67,17 +68,11 @@ class Reader(StoredChunks):
 
     def is_current(self) -> bool:
         """Return whether the file is still the one that was opened."""
-        try:
-            return os.path.samestat(os.stat(self.path), self._file)
-        except OSError:
-            return False
+        return driver.is_at(self.path, self._file)
 
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:
-        """Open one state of the index for the block; inside another block, the same state."""
-        if self.connection.in_transaction:
-            yield self
-            return
+        """Open one state of the index for the block."""
         with driver.translated(self.path):
             self.connection.execute("BEGIN")
             try:
@@ -86,7 +81,7 @@ class Reader(StoredChunks):
                     self._keep()
                 yield self
             finally:
-                self._facts = None
+                self._facts, self._weighed = None, []
                 if self.connection.in_transaction:  # a fault may have ended it
                     self.connection.execute("ROLLBACK")
 
@@ -121,9 +116,9 @@ class Reader(StoredChunks):
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         with driver.understood(self.path):
             if self._cache and len(terms) <= keywords.MANY_TERMS:
-                by_term = {term: self._cache.holders(self.connection, term) for term in terms}
-                if None not in by_term.values():
-                    return frozenset(term for term, chunks in by_term.items() if chunks)
+                matches = [self._cache.matches(self.connection, phrase(term)) for term in terms]
+                if None not in matches:
+                    return frozenset(compress(terms, matches))
             return keywords.occurring(self.connection, terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
@@ -145,24 +140,22 @@ class Reader(StoredChunks):
     def by_keyword(
         self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> list[KeywordMatch]:
-        match = expression(query)
-        score = self._score(match, totals) if match else ""
-        within, scores = select_chunks(scope), dict[int, float]()
         with driver.understood(self.path):
-            is_cached = self._cache is not None and self._cache.is_small and within is None
-            if totals is None and (is_cached or query.also) and (match or query.together):
-                from memcli.store.sqlite import bm25
-
-                scores = bm25.scores(self.connection, query, within)
-                result = bm25.first(self.connection, scores, limit)
-            elif match:
-                result = keywords.ranked(self.connection, match, limit, within, score)
-            else:
-                return []
-        ranked = [KeywordMatch(chunk_id, score) for chunk_id, score in result]
-        if scores:
-            self._weighed = [*self._weighed[-1:], (ranked, scores)]
+            scores = self._bm25(query, select_chunks(scope), totals)
+            best = keywords.best(self.connection, scores, limit)
+        ranked = [KeywordMatch(chunk_id, score) for chunk_id, score in best]
+        self._weighed = [*self._weighed[-1:], (ranked, scores)]
         return ranked
+
+    def _bm25(
+        self, query: TermQuery, within: Select | None, totals: Totals | None
+    ) -> dict[int, float]:
+        """Return the BM25 of all matches: by this index only, or by all that are searched."""
+        if totals is None and not (query.also or query.together):
+            return keywords.scores(self.connection, expression(query), within)
+        from memcli.store.sqlite import bm25
+
+        return bm25.scores(self.connection, query, within, totals)
 
     def by_vector(
         self, vector: bytes | None, limit: int, scope: Scope
@@ -176,21 +169,20 @@ class Reader(StoredChunks):
         query = coarse.VectorQuery(fingerprint, vector, limit, select_chunks(scope), tiers=tiers)
 
         def ask(connection: Any, state: str = "") -> vectors.Nearest:  # noqa: ANN401
-            of_it = query._replace(state=state)
-            return vectors.nearest(connection, table, of_it, has_vec=not self.vec_problem)
+            return vectors.nearest(connection, table, query._replace(state=state))
 
         aside = None
         many = "SELECT 1 FROM vectors WHERE id > ? LIMIT 1"
         if table is not None and self._rows(many, (MANY_VECTORS,)):
-            from memcli.store.sqlite.background import BackgroundQuery, often
+            from memcli.store.sqlite.large_index import in_background, often
 
             revision = str(facts.revision)
             state = f"{self._file.st_dev} {self._file.st_ino} {table} {revision}"
             cached = state if often(self.path, state) else ""
-            aside = BackgroundQuery(self.path, revision, lambda connection: ask(connection, cached))
+            aside = in_background(self.path, revision, lambda connection: ask(connection, cached))
 
         def near() -> list[Neighbour]:
-            neighbours = aside.result() if aside else None
+            neighbours = aside() if aside else None
             with driver.understood(self.path):
                 neighbours = ask(self.connection) if neighbours is None else neighbours
                 tier, cosines = neighbours[0], dict(neighbours[1])
@@ -219,7 +211,7 @@ class Reader(StoredChunks):
         rows_ = self._typed(
             {"p.chunk_id": driver.WHOLE, "v.vector": driver.BLOB},
             f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
-            f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
+            f" WHERE p.chunk_id IN ({driver.marks(chunk_ids)}) ORDER BY p.chunk_id, p.no",
             (facts.fingerprint, *chunk_ids),
         )
         by_chunk: dict[int, list[bytes]] = {}
@@ -240,7 +232,7 @@ class Reader(StoredChunks):
             about, tokens, text, authority, importance, _, named_by, segments = row
             scored = tuple(
                 SegmentScore(first, last, start, end, cosines.get(number))
-                for _, number, first, last, start, end in segments
+                for number, first, last, start, end in segments
             )
             bm25 = scores.get(about.chunk_id, 0.0)
             chunk = Candidate(about, tokens, text, authority, importance, scored, bm25)
@@ -270,29 +262,13 @@ class Reader(StoredChunks):
         """Return the BM25 of chunks; the scores of the retriever are used again."""
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
-        weighed = [values for ranked, values in self._weighed if ranked is retrievers.keyword]
-        if missing and retrievers.totals is None and (weighed or retrievers.query.also):
-            if not weighed:
-                from memcli.store.sqlite import bm25
-
-                weighed = [bm25.scores(self.connection, retrievers.query, None)]
-            values = weighed[0]
-            return scores | {chunk_id: values.get(chunk_id, 0.0) for chunk_id in missing}
-        match = expression(retrievers.query) if missing else None
-        if match:
-            score = self._score(match, retrievers.totals)
-            among = excerpts.marks(missing), missing
-            scores |= keywords.scores(self.connection, match, among, score)
-        return scores
-
-    def _score(self, match: str, totals: Totals | None) -> str:
-        """Write the score of a row: by this index only, or by all that are searched."""
-        if totals is None:
-            return keywords.BM25
-        from memcli.store.sqlite.bm25 import register, weighed
-
-        register(self.connection)
-        return weighed(match, totals)
+        if not missing:
+            return scores
+        weighed = [every for ranked, every in self._weighed if ranked is retrievers.keyword]
+        if not weighed:
+            among = driver.marks(missing), missing
+            weighed.append(self._bm25(retrievers.query, among, retrievers.totals))
+        return {**weighed[0], **scores}
 
     def _chunk_rows(self, chunk_ids: Sequence[int]) -> Sequence[ChunkRow]:
         self._was_used = True
@@ -307,22 +283,20 @@ class Reader(StoredChunks):
         self, chunks: Sequence[ChunkRow], retrievers: RetrieverResults
     ) -> Mapping[int | None, float]:
         """Return the cosines of the segments of chunks, by the numbers of their vectors."""
-        numbers = [s[1] for chunk in chunks for s in chunk.segments if s[1] is not None]
+        numbers = [s[0] for chunk in chunks for s in chunk.segments if s[0] is not None]
         if retrievers.vector is None or not numbers:
             return {}
         read = self._cache.vectors if self._cache else vectors.unpacked_of
-        unpacked, has_vec = read(self.connection, numbers), not self.vec_problem
-        return vectors.cosines(self.connection, retrievers.vector, unpacked, has_vec=has_vec)
+        return vectors.cosines(self.connection, retrievers.vector, read(self.connection, numbers))
 
     def _chunks_with(self, query: Term | TermQuery, chunk_ids: Sequence[int]) -> TermChunks:
-        holders = self._cache.holders(self.connection, query) if self._cache else None
-        if holders is not None:
-            return TermChunks(len(holders), holders.intersection(chunk_ids))
         match = phrase(query) if isinstance(query, Term) else expression(query)
         if match is None:
             return TermChunks(0, frozenset())
-        count, chunks = keywords.count_matches(self.connection, match, chunk_ids)
-        return TermChunks(count, frozenset(chunks))
+        matches = self._cache.matches(self.connection, match) if self._cache else None
+        if matches is not None:
+            return TermChunks(len(matches), matches.intersection(chunk_ids))
+        return keywords.count_matches(self.connection, match, chunk_ids)
 
     def _keep(self) -> None:
         """Cache what is read of this state from now on, unless the cache is too large."""

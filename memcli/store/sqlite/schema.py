@@ -17,7 +17,7 @@ import apsw
 from memcli.checking import Any
 from memcli.digests import blake2b
 from memcli.errors import DamagedError, IncompleteError, StoreError
-from memcli.store.sqlite.driver import APPLICATION_ID, rows
+from memcli.store.sqlite.driver import APPLICATION_ID, rows, understood
 from memcli.store.sqlite.fts_query import TOKENIZE
 
 VERSION = 17  # of the tables; an index with older ones is built again
@@ -79,18 +79,14 @@ CREATE VIRTUAL TABLE fts USING fts5 (
 );
 INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE terms USING fts5vocab (fts, row);
-"""
-# Texts that an encoder cannot read, so that no run tries them again.
-_UNREAD = """
+-- Texts that an encoder cannot read, so that no run tries them again.
 CREATE TABLE unread (
   hash BLOB NOT NULL, encoder INTEGER NOT NULL REFERENCES encoders (id),
   PRIMARY KEY (hash, encoder)
 ) WITHOUT ROWID;
-"""
-# The lines that a summary cites, with their present place. They are covered while `matches` is set
-# and `checked` is still the hash of the file where they were looked up. So a changed file makes its
-# lines uncovered at once.
-_LINEAGE = """
+-- The lines that a summary cites, with their present place. They are covered while `matches` is
+-- set and `checked` is still the hash of the file where they were looked up. So a changed file
+-- makes its lines uncovered at once.
 CREATE TABLE lineage (
   document_id INTEGER NOT NULL REFERENCES documents (id),
   path TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
@@ -177,7 +173,7 @@ def make(connection: apsw.Connection, path: str) -> bool:
     if number < VERSION:
         empty = apsw.Connection(":memory:")
         try:
-            empty.execute(f"{_TABLES}{_UNREAD}{_LINEAGE}PRAGMA application_id = {APPLICATION_ID};")
+            empty.execute(f"{_TABLES}PRAGMA application_id = {APPLICATION_ID};")
             empty.execute(f"PRAGMA user_version = {VERSION}")
             with connection.backup("main", empty, "main") as copy:
                 copy.step()
@@ -185,3 +181,50 @@ def make(connection: apsw.Connection, path: str) -> bool:
             empty.close()
     check(connection, path)
     return 0 < number < VERSION
+
+
+_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
+_DIMENSION = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'dimension')"
+_ENCODER = (
+    "(SELECT e.id FROM encoders e JOIN meta m ON m.value = e.fingerprint"
+    " WHERE m.key = 'fingerprint')"
+)
+# SQLite accepts any type in any column, so a row may contain values that no reader expects.
+_ODD = {
+    "documents": "typeof(path) <> 'text' OR typeof(size) <> 'integer'"
+    f" OR typeof(mtime_ns) <> 'integer' OR date NOT GLOB '{_DAY}'"
+    f" OR first_day NOT GLOB '{_DAY}' OR first_day >= date"
+    " OR NOT json_valid(front_matter) OR json_type(front_matter) <> 'object'",
+    "chunks": "typeof(inflate(text, -15)) <> 'blob' OR typeof(start_line) <> 'integer'"
+    f" OR typeof(end_line) <> 'integer' OR date NOT GLOB '{_DAY}'"
+    f" OR first_day NOT GLOB '{_DAY}' OR first_day >= date"
+    " OR NOT json_valid(heading_path) OR json_type(heading_path) <> 'array'"
+    " OR NOT json_valid(links) OR json_type(links) <> 'array'"
+    " OR NOT json_valid(turns) OR json_type(turns) <> 'array'"
+    " OR NOT json_valid(preferences) OR json_type(preferences) <> 'array'",
+    "parts": "typeof(start) <> 'integer' OR typeof(\"end\") <> 'integer'"
+    " OR typeof(start_line) <> 'integer' OR typeof(end_line) <> 'integer'"
+    " OR typeof(inflate(prefix, -15)) <> 'blob' OR typeof(hash) <> 'blob'",
+    "properties": "typeof(key) <> 'text' OR typeof(value) NOT IN ('text', 'integer', 'real')",
+    "speakers": "typeof(name) <> 'text'",
+    "unread": "typeof(encoder) <> 'integer' OR typeof(hash) <> 'blob'",
+    "encoders": "typeof(fingerprint) <> 'text'",
+    "vectors": "typeof(encoder) <> 'integer'"
+    " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob'"
+    f" OR (encoder = {_ENCODER} AND length(vector) <> ({_DIMENSION} + 7) / 8 * 7)",
+}
+
+
+def first_fault(connection: apsw.Connection, path: str) -> str:
+    """Return "ok", or the first fault in the pages and rows."""
+    try:
+        with understood(path):
+            answer = str(rows(connection, "PRAGMA integrity_check(1)")[0][0])
+            if answer != "ok":
+                return answer
+            for table, odd in _ODD.items():
+                if rows(connection, f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1"):
+                    return f"a row of {table} is not as memcli writes them"
+    except DamagedError as error:
+        return error.message
+    return "ok"

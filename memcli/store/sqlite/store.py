@@ -16,7 +16,7 @@ from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from memcli.store.sqlite.reader import Reader
 
 if TYPE_CHECKING:
-    from memcli.store.port import Sleep
+    from memcli.store.port import Sleep, Store
     from memcli.store.run_records import StoreDescription
     from memcli.store.sqlite.writer import Writer
     from memcli.store.tiers import Tier
@@ -34,15 +34,10 @@ class SqliteStore:
 
         `shared` is the file of the vectors that several indexes share, or "".
         """
-        self.path, self._now_ns, self._tiers = path, now_ns, tiers
-        self._shared = shared
+        self.path = self.state_path = path
+        self._now_ns, self._tiers, self._shared = now_ns, tiers, shared
         self._idle: list[Reader] = []
         self._guard = Lock()
-
-    @property
-    def state_path(self) -> str:
-        """Return the path of the file."""
-        return self.path
 
     def describe(self) -> StoreDescription:
         from memcli.store.run_records import StoreDescription
@@ -85,7 +80,7 @@ class SqliteStore:
         with self.locked(wait_seconds=wait_seconds, sleep=sleep):
             tiers = [tier.components for tier in self._tiers]
             shared = VectorCache(self._shared) if self._shared else None
-            writer = Writer.open(self.path, self._now_ns, tiers=tiers, shared=shared)
+            writer = Writer(self.path, self._now_ns, tiers=tiers, shared=shared)
             try:
                 yield writer
             finally:
@@ -101,13 +96,13 @@ class SqliteStore:
     def local_fallback(self) -> None:
         """Return None: a file has no server that could be unavailable."""
 
-    def copy_to(self, path: str) -> None:
+    def copy_to(self, store: Store) -> None:
         """Copy the file with the changes that SQLite has not folded; no writer may be active."""
         from shutil import copyfile
 
         for suffix in ("", WAL_SUFFIX):
             if os.path.exists(self.path + suffix):
-                copyfile(self.path + suffix, path + suffix)
+                copyfile(self.path + suffix, store.state_path + suffix)
 
     def close(self) -> None:
         with self._guard:
@@ -116,7 +111,6 @@ class SqliteStore:
             reader.close()
 
     def _take(self) -> Reader:
-        """Return an idle connection, or a new one."""
         while True:
             with self._guard:
                 reader = self._idle.pop() if self._idle else None

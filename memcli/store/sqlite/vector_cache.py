@@ -47,9 +47,8 @@ _ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
 class VectorCache:
     """The shared vectors; the file is opened at first use."""
 
-    def __init__(self, path: str, *, most_bytes: int = MOST_BYTES) -> None:
-        """Record the path of the file; "" means that nothing is shared."""
-        self.path, self._most_bytes = path, most_bytes
+    def __init__(self, path: str) -> None:
+        self.path = path
         self.problem = ""  # why nothing is shared any more
         self._connection: apsw.Connection | None = None
 
@@ -88,7 +87,7 @@ class VectorCache:
                     [(fingerprint, *pair, now // DAY_SECONDS) for pair in made],
                 )
             used = connection.pragma("page_count") - connection.pragma("freelist_count")
-            if used * connection.pragma("page_size") > self._most_bytes:
+            if used * connection.pragma("page_size") > MOST_BYTES:
                 connection.execute(
                     "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY used_day, id"
                     " LIMIT (SELECT CAST(count(*) * ? AS INTEGER) FROM vectors))",
@@ -115,7 +114,7 @@ class VectorCache:
 
     def _attempt(self, work: Callable[[apsw.Connection], Made], without: Made) -> Made:
         """Work on the file; after a fault return `without`, and do not try again."""
-        if not self.path or self.problem:
+        if self.problem:
             return without
         try:
             if self._connection is None:

@@ -1,6 +1,6 @@
 """Vectors by hash of the embedded text: the cache, the vec0 rows and nearest neighbours.
 
-`vectors` keeps every vector of a fingerprint, as `fixed` packs it, until it is pruned. `encoders`
+`vectors` keeps every vector of a fingerprint, packed by `quantize`, until it is pruned. `encoders`
 numbers the fingerprints. A vector is searched while its `unused_since` is NULL; only vectors of
 the encoder in use whose text is in a document are. The L2 distance d of unit vectors has the order
 of the cosine: cos = 1 - d^2 / 2.
@@ -15,16 +15,21 @@ too many freed rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from math import fsum
 from operator import itemgetter
 
 import apsw
 
+from memcli.checking import Any
+from memcli.errors import StoreError
 from memcli.store import quantize
 from memcli.store.records import Scope
-from memcli.store.sqlite import coarse
+from memcli.store.sqlite import coarse, schema
 from memcli.store.sqlite.coarse import VectorQuery, distances_of, unpacked_distances
-from memcli.store.sqlite.driver import plain, rows
+from memcli.store.sqlite.driver import connect_unchanged, marks, plain, rows
 from memcli.store.sqlite.filters import select_chunks
 from memcli.types import PRIVATE
 
@@ -37,9 +42,8 @@ Nearest = tuple[int, list[tuple[bytes, float]]]
 CODED_AT_ONCE = 4096  # vectors
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
 CHURN_LIMIT = 1.5  # rebuild when vec0 uses this many times the room that its rows need
-# Up to this many bytes of float32 are compared, 2,048 vectors of 384 components. 305 take .7 ms and
-# 757 take 1.1, while a table of them in vec0 took 2.8 and codes 4.8; at 2,420 both take 5 to 6.
-# Such a table was more than half of a small index, because vec0 reserves 1,024 rows at once.
+# Up to this many bytes of float32 are compared, 2,048 vectors of 384 components. 757 take 1.1 ms,
+# and codes of them 4.8; at 2,420 both take 5 to 6.
 SCANNED_BYTES = 3 << 20
 
 
@@ -49,14 +53,6 @@ def is_scanned(count: int, dimension: int) -> bool:
     An existing table of codes is dropped below half of that.
     """
     return 4 * dimension * count <= SCANNED_BYTES or not coarse.can_code(dimension)
-
-
-def create_table(connection: apsw.Connection, name: str, components: int) -> None:
-    """Make an empty vec0 table for codes of so many components."""
-    connection.execute(
-        f"CREATE VIRTUAL TABLE {name}"
-        f" USING vec0(id INTEGER PRIMARY KEY, embedding bit[{coarse.bits(components)}])"
-    )
 
 
 def tiers_beside(connection: apsw.Connection, table: str) -> dict[int, str]:
@@ -83,8 +79,7 @@ def keep_tiers(
         connection.execute(f"DROP TABLE {existing[components]}")
     for components in sorted(set(sizes) - existing.keys()):
         name = coarse.tier_table(table, components)
-        create_table(connection, name, components)
-        _fill(connection, name, fingerprint, coarse.stored(components, dimension))
+        _make_table(connection, name, fingerprint, components, dimension)
 
 
 def encoder_of(connection: apsw.Connection, fingerprint: str) -> int:
@@ -155,14 +150,19 @@ def rebuild(
     if is_scanned(_count(connection), dimension):
         return None
     table = f"{coarse.PREFIX}{number}"
-    create_table(connection, table, dimension)
-    _fill(connection, table, fingerprint, coarse.stored(dimension, dimension))
+    _make_table(connection, table, fingerprint, dimension, dimension)
     return table
 
 
-def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) -> None:
-    """Fill a table with the codes of every vector that is searched."""
-    last = 0
+def _make_table(
+    connection: apsw.Connection, table: str, fingerprint: str, components: int, dimension: int
+) -> None:
+    """Make a vec0 table of the first components of every vector that is searched."""
+    connection.execute(
+        f"CREATE VIRTUAL TABLE {table}"
+        f" USING vec0(id INTEGER PRIMARY KEY, embedding bit[{coarse.bits(components)}])"
+    )
+    code, last = coarse.stored(components, dimension), 0
     while result := rows(
         connection,
         f"SELECT id, vector FROM vectors WHERE +encoder = {ENCODER} AND unused_since IS NULL"
@@ -193,13 +193,10 @@ def _count(connection: apsw.Connection) -> int:
     return int(rows(connection, f"SELECT count(*) - ({unused}) FROM vectors")[0][0])
 
 
-def nearest(
-    connection: apsw.Connection, table: str | None, query: VectorQuery, *, has_vec: bool
-) -> Nearest:
+def nearest(connection: apsw.Connection, table: str | None, query: VectorQuery) -> Nearest:
     """List the hashes nearest to a query, and after them the ones that tie with the last.
 
-    `within` selects chunks here. The caller orders ties. Without sqlite-vec (`has_vec`) numpy
-    compares.
+    `within` selects chunks here. The caller orders ties.
     """
     if query.within is not None:
         select, values = query.within
@@ -208,17 +205,14 @@ def nearest(
             f" WHERE p.chunk_id IN ({select})"
         )
         query = query._replace(within=(numbers, (query.fingerprint, *values)))
-    if has_vec and table is not None:
+    if table is not None:
         tier, near = coarse.nearest(connection, table, query)
     else:
-        tier, near = 0, _compared(connection, query, has_vec=has_vec)
+        tier, near = 0, _compared(connection, query)
     return tier, [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
 
 
-def _compared(
-    connection: apsw.Connection, query: VectorQuery, *, has_vec: bool
-) -> Sequence[tuple[bytes, float]]:
-    """Compare with every vector."""
+def _compared(connection: apsw.Connection, query: VectorQuery) -> Sequence[tuple[bytes, float]]:
     select, values = query.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
     result = rows(
@@ -227,9 +221,7 @@ def _compared(
         f"{within}",
         (query.fingerprint, *values),
     )
-    distances = distances_of(
-        connection, query.vector, [vector for _, vector in result], has_vec=has_vec
-    )
+    distances = distances_of(connection, query.vector, [vector for _, vector in result])
     ranked = sorted(zip([hash_ for hash_, _ in result], distances, strict=True), key=itemgetter(1))
     return coarse.with_ties(ranked, query.limit)
 
@@ -243,7 +235,7 @@ def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes
         f'SELECT p.hash, d.scope, substr({plain("c.text")}, p.start + 1, p."end" - p.start)'
         " FROM parts p"
         " JOIN chunks c ON c.id = p.chunk_id JOIN documents d ON d.id = c.document_id"
-        f" WHERE p.hash IN ({','.join('?' * len(hashes))})",
+        f" WHERE p.hash IN ({marks(hashes)})",
         hashes,
     )
     own = {hash_ for hash_, scope, text in result if scope == PRIVATE or find_secrets(text)}
@@ -261,12 +253,11 @@ def owners(
         return {}
     select, values = select_chunks(scope) or ("", [])
     within = f" AND p.chunk_id IN ({select})" if select else ""
-    marks = ",".join("?" * len(hashes))
     by_hash: dict[bytes, list[int]] = {}
     for hash_, chunk_id in rows(
         connection,
         "SELECT p.hash, c.id FROM parts p LEFT JOIN chunks c ON c.id = p.chunk_id"
-        f" LEFT JOIN documents d ON d.id = c.document_id WHERE p.hash IN ({marks}){within}"
+        f" LEFT JOIN documents d ON d.id = c.document_id WHERE p.hash IN ({marks(hashes)}){within}"
         " ORDER BY d.source, d.path, c.ordinal",
         (*hashes, *values),
     ):
@@ -289,12 +280,74 @@ def unpacked_of(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int
 
 
 def cosines(
-    connection: apsw.Connection, query: bytes, vectors: Mapping[int, bytes], *, has_vec: bool
+    connection: apsw.Connection, query: bytes, vectors: Mapping[int, bytes]
 ) -> dict[int | None, float]:
     """Return the cosines of vectors, by the numbers of their rows."""
     if {*map(len, vectors.values())} - {4 * quantize.padded(len(query) // 4)}:
         raise ValueError("a vector is not of the dimension of the query")
     joined = b"".join(vectors.values())
-    distances = unpacked_distances(connection, query, joined, has_vec=has_vec)
+    distances = unpacked_distances(connection, query, joined)
     pairs = zip(vectors, distances, strict=True)
     return {number: 1.0 - distance * distance / 2.0 for number, distance in pairs}
+
+
+def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
+    """Copy the embedding cache; return the texts of `side` whose vectors are not searched yet.
+
+    A copy is unused since then, or since `now`, in seconds since 1970. Vectors of an encoder
+    without a valid name are left out.
+    """
+    cursor = main.execute(
+        "SELECT CAST(e.fingerprint AS BLOB), v.hash, v.vector,"
+        " CASE WHEN typeof(v.unused_since) = 'integer' THEN v.unused_since ELSE ? END"
+        " FROM vectors v CROSS JOIN encoders e ON e.id = v.encoder ORDER BY v.id",
+        (now,),
+    )
+    put(side, _named(cursor))
+    waiting = rows(
+        side,
+        "SELECT DISTINCT p.hash FROM parts p JOIN vectors v ON v.hash = p.hash"
+        " WHERE v.unused_since IS NOT NULL",
+    )
+    return [hash_ for (hash_,) in waiting]
+
+
+def _named(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows whose first value, the name of an encoder, is valid text."""
+    for name, *row in rows:
+        with suppress(UnicodeDecodeError):
+            yield name.decode(), *row
+
+
+_UNIT = 0.05  # greatest difference of a squared length from 1 after packing
+
+
+def readable_vectors(path: str) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield fingerprint, hash and packed vector of a damaged index, up to an unreadable place.
+
+    Only vectors of unit length are sound; there are none if memcli did not make the tables.
+    """
+    with suppress(apsw.Error, StoreError, ValueError):
+        connection = connect_unchanged(path)
+        try:
+            if schema.shape(connection) == schema.SHAPE:
+                for row in connection.execute(
+                    "SELECT e.fingerprint, v.hash, v.vector"
+                    " FROM vectors v JOIN encoders e ON e.id = v.encoder"
+                ):
+                    if _is_sound(row):
+                        yield row
+        finally:
+            connection.close(True)
+
+
+def _is_sound(row: tuple[object, ...]) -> bool:
+    fingerprint, hash_, vector = row
+    if not (isinstance(fingerprint, str) and isinstance(hash_, bytes)):
+        return False
+    if not isinstance(vector, bytes):
+        return False
+    with suppress(ValueError):
+        components = array("f", quantize.unpacked(vector))
+        return abs(fsum(c * c for c in components) - 1.0) < _UNIT
+    return False

@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from functools import partial
 
 import apsw
 
@@ -20,19 +19,20 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import DamagedError, RetryLaterError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.quantize import packed
-from memcli.store.records import Key, LineCheck
+from memcli.store.records import Key, LineCheck, strings
 from memcli.store.run_records import AWAITED, Pending, Stamp
-from memcli.store.sqlite import documents, driver, keywords, replacement, schema
+from memcli.store.sqlite import documents, driver, keywords, schema
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import DOCUMENT_ID, StoredRows
 from memcli.store.sqlite.driver import (
+    BESIDE,
     MORE_ROOM,
-    MOUNTS,
+    NEXT_SUFFIX,
     closed_on_failure,
     connect,
+    connect_unchanged,
     plain,
     set_aside,
-    strings,
     translated,
     understood,
 )
@@ -58,6 +58,7 @@ _URGENCY = (
     f"ORDER BY d.always DESC, coalesce(d.importance, 0) > {IMPORTANT} DESC, d.date IS NOT NULL,"
     " d.date DESC, d.mtime_ns DESC, d.path, d.source, p.chunk_id, p.no"
 )
+PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy is published
 WORDS_LEFT = "words_left"  # meta key: the keyword index still contains words of deleted rows
 
 
@@ -69,22 +70,34 @@ class Writer(StoredRows, BaseChange):
         path: str,
         now_ns: Clock,
         *,
-        mounts: str = MOUNTS,
         tiers: Sequence[int] = (),
         shared: VectorCache | None = None,
     ) -> None:
-        """Open or create the index; DamagedError if it is damaged.
+        """Open or create the index; `tiers` get tables of codes, too.
 
-        `tiers` get tables of codes, too. The vectors are `shared` with other indexes.
+        The vectors are `shared` with other indexes.
         """
         BaseChange.__init__(self, now_ns)
-        self.path, self.mounts, self.tiers, self.shared = path, mounts, tiers, shared
+        self.path, self.tiers, self.shared = path, tiers, shared
         self._has_dropped = False
-        self._open()
+        self._start()
+
+    def _start(self) -> None:
+        """Open the file; a damaged one is set aside and named in the notices.
+
+        A single failed read looks like damage, so the file is first opened a second time.
+        """
+        for _ in range(2):
+            try:
+                self._open()
+                return
+            except DamagedError as error:
+                fault = error.message
+        self.notices.append(self._begin_again(fault))
 
     def _open(self) -> None:
-        """Open the file, and say if it is begun again."""
-        opened = connect(self.path, write=True, mounts=self.mounts)
+        """Open or create the file, and say if it is begun again; DamagedError if it is damaged."""
+        opened = connect(self.path, write=True)
         with understood(self.path), closed_on_failure(opened.connection):
             is_older = schema.make(opened.connection, self.path)
         self.connection, self.vec_problem, self._file = opened
@@ -92,32 +105,6 @@ class Writer(StoredRows, BaseChange):
             self.notices.append(
                 f"the index {self.path} was made by an older memcli and is built again"
             )
-
-    @classmethod
-    def open(
-        cls,
-        path: str,
-        now_ns: Clock,
-        *,
-        mounts: str = MOUNTS,
-        tiers: Sequence[int] = (),
-        shared: VectorCache | None = None,
-    ) -> Writer:
-        """Open or create the index; a damaged file is set aside and named in the notices.
-
-        A single failed read looks like damage, so the file is first opened a second time.
-        """
-        opened = partial(cls, path, now_ns, mounts=mounts, tiers=tiers, shared=shared)
-        for _ in range(2):
-            try:
-                return opened()
-            except DamagedError as error:
-                fault = error.message
-        notice = _damage_notice(fault, set_aside(path))
-        writer = opened()
-        writer.notices.append(notice)
-        writer._take_over_vectors()
-        return writer
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close; what cannot be folded stays in it."""
@@ -145,18 +132,11 @@ class Writer(StoredRows, BaseChange):
     def _begin(self) -> None:
         self.connection.execute("BEGIN IMMEDIATE")
 
-    def _commit(self) -> None:
-        if not self._is_open():
-            return
-        try:
-            if self._revises:
-                self.put_fact("revision", str(self.facts.revision + 1))
-            self.check_present()
-            self.connection.execute("COMMIT")
-            self._revises = False
-        except BaseException:
-            self._roll_back()
-            raise
+    def _end(self) -> None:
+        if self._revises:
+            self.put_fact("revision", str(self.facts.revision + 1))
+        self.check_present()
+        self.connection.execute("COMMIT")
 
     def _roll_back(self) -> None:
         self._revises = False
@@ -171,15 +151,11 @@ class Writer(StoredRows, BaseChange):
 
     def check_present(self) -> None:
         """Raise StoreError if the file was moved since it was opened: no search would read it."""
-        try:
-            if os.path.samestat(os.stat(self.path), self._file):
-                return
-        except OSError:
-            pass
-        raise StoreError(
-            f"the index {self.path} was deleted or replaced while it was written",
-            hint="memcli index",
-        )
+        if not driver.is_at(self.path, self._file):
+            raise StoreError(
+                f"the index {self.path} was deleted or replaced while it was written",
+                hint="memcli index",
+            )
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         with self.transaction():
@@ -253,10 +229,7 @@ class Writer(StoredRows, BaseChange):
         return self.fact("vec_behind") != "1" and self._has_its_tiers()
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
-        """Store vectors by the hash of their text.
-
-        Vectors of another encoder than the one in use, and of texts in no document, are unused.
-        """
+        """Store vectors; those of another encoder, and of texts in no document, are unused."""
         rows = [(hash_, packed(vector)) for hash_, vector in made if vector is not None]
         with self.transaction():
             self._put(fingerprint, rows)
@@ -271,7 +244,6 @@ class Writer(StoredRows, BaseChange):
             self.shared.put(fingerprint, [pair for pair in rows if pair[0] in public], self.now)
 
     def _put(self, fingerprint: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
-        """Store packed vectors inside a transaction."""
         vector_rows.put(self.connection, [(fingerprint, *pair, self.now) for pair in vectors])
         if self.facts.fingerprint == fingerprint:
             used = "SELECT 1 FROM parts WHERE hash = ? LIMIT 1"
@@ -286,15 +258,13 @@ class Writer(StoredRows, BaseChange):
         table = self.fact("vec_table")
         same = self.facts.fingerprint == fingerprint
         with understood(self.path):
-            if same and (
-                self.vec_problem
-                or (
-                    self.fact("vec_behind") != "1"
-                    and not vector_rows.is_outgrown(self.connection, table, dimension)
-                )
-            ):
-                self._keep_tiers(fingerprint, dimension)
-                return
+            fits = self.vec_problem or not (
+                self.fact("vec_behind") == "1"
+                or vector_rows.is_outgrown(self.connection, table, dimension)
+            )
+        if same and fits:
+            self._keep_tiers(fingerprint, dimension)
+            return
         with self.transaction():
             number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
             if not same:
@@ -378,10 +348,6 @@ class Writer(StoredRows, BaseChange):
             return pruned
 
     def start_over(self, fault: str) -> str:
-        """Continue with a sound index: this one, if a second check finds it so, else an empty one.
-
-        A damaged file is set aside; its readable vectors are kept.
-        """
         with suppress(apsw.Error):
             self.connection.close(True)
         with suppress(DamagedError):
@@ -391,26 +357,26 @@ class Writer(StoredRows, BaseChange):
                 return f"{fault}, but a second check found it intact"
         with suppress(apsw.Error):
             self.connection.close(True)
+        return self._begin_again(fault)
+
+    def _begin_again(self, fault: str) -> str:
+        """Set a damaged file aside, and copy its readable vectors into an empty one; say so."""
         path = set_aside(self.path)
         self._open()
-        self._take_over_vectors()
-        return _damage_notice(fault, path)
-
-    def _take_over_vectors(self) -> None:
-        path = self.path + driver.DAMAGED_SUFFIX
         with self.transaction(revise=False):
             vector_rows.put(
-                self.connection, ((*row, self.now) for row in replacement.readable_vectors(path))
+                self.connection, ((*row, self.now) for row in vector_rows.readable_vectors(path))
             )
+        return f"{fault}; it is kept as {path} and the index is built again"
 
     def rebuild(self) -> AbstractContextManager[ReplacementIndex]:
         return _rebuilding(self)
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
-        age = replacement.age_ns(self.path, self.now_ns())
+        age = _age_ns(self.path, self.now_ns())
         if age is None:
             return
-        if awaited_seconds is not None and replacement.is_awaited(self.path):
+        if awaited_seconds is not None and _is_awaited(self.path):
             seconds = awaited_seconds
         if age >= seconds * 1e9:
             self._sweep()
@@ -425,7 +391,7 @@ class Writer(StoredRows, BaseChange):
             if half is not None:
                 with closing(half), self.transaction():
                     self._copy_vectors(half)
-        path = replacement.replacement_path(self.path)
+        path = self.path + NEXT_SUFFIX
         try:
             driver.remove_files(path)
         except OSError as error:
@@ -447,11 +413,10 @@ class Writer(StoredRows, BaseChange):
         if fingerprint is None:
             return
         table = self.fact("vec_table")
-        usable = not self.vec_problem and self.fact("vec_behind") != "1"
-        if table and not usable:
-            self.put_fact("vec_behind", "1")
         tables: dict[str, int] = {}
-        if table and usable:
+        if table and (self.vec_problem or self.fact("vec_behind") == "1"):
+            self.put_fact("vec_behind", "1")
+        elif table:
             existing = vector_rows.tiers_beside(self.connection, table)
             tables = {name: components for components, name in existing.items()}
             tables[table] = self.facts.dimension or 0
@@ -461,7 +426,7 @@ class Writer(StoredRows, BaseChange):
 
     def _copy_vectors(self, source: Writer) -> None:
         """Copy the embedding cache of another index inside a transaction, and search by it."""
-        self.refresh((), replacement.copy_vectors(self.connection, source.connection, self.now))
+        self.refresh((), vector_rows.copy_vectors(self.connection, source.connection, self.now))
 
     def _drop_chunks(self, key: Key) -> list[bytes]:
         """Delete the chunks of a document, and return the hashes of their segments."""
@@ -477,20 +442,17 @@ class Writer(StoredRows, BaseChange):
         return gone
 
 
-def _damage_notice(fault: str, path: str) -> str:
-    return f"{fault}; it is kept as {path} and the index is built again"
-
-
 class ReplacementIndex(Writer):
     """An index that is built next to another one; a `port.Rebuild`."""
 
     def __init__(self, main: Writer) -> None:
-        """Open or create the copy of an index."""
-        path = replacement.replacement_path(main.path)
-        super().__init__(
-            path, main.now_ns, mounts=main.mounts, tiers=main.tiers, shared=main.shared
-        )
+        path = main.path + NEXT_SUFFIX
+        super().__init__(path, main.now_ns, tiers=main.tiers, shared=main.shared)
         self._main = main
+
+    def _start(self) -> None:
+        """Open or create the file; DamagedError if it is damaged."""
+        self._open()
 
     def take_over(self, hidden: Iterable[Key]) -> None:
         main = self._main
@@ -505,6 +467,11 @@ class ReplacementIndex(Writer):
     def publish(self) -> None:
         """Replace the other index by the copy, in one transaction.
 
+        SQLite's backup copies it page by page into the old file. A reader keeps the state it has
+        open, the next one finds the new state, and if the process dies before the commit, nothing
+        has changed. Renaming the file would not work: a reader that has opened the old file could
+        take the write-ahead log of the new one for its own, and Windows does not rename open files.
+
         The revision continues from the larger one, so no earlier answer looks like a current one.
         """
         main, facts = self._main, self.facts
@@ -512,7 +479,7 @@ class ReplacementIndex(Writer):
         is_embedded = self.is_embedded(facts.fingerprint)
         with self.transaction(revise=False):
             self.put_fact("revision", str(revision))
-            self.put_fact(replacement.PUBLISHED_AS, str(revision))
+            self.put_fact(PUBLISHED_AS, str(revision))
             if is_embedded:
                 self._put_embedded(revision)
         if (fault := self.integrity()) != "ok":
@@ -531,7 +498,7 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
     """Open the half-built index next to another one, or a new one if it cannot be used."""
     side = _usable(main)
     if side is None:
-        driver.remove_files(replacement.replacement_path(main.path))
+        driver.remove_files(main.path + NEXT_SUFFIX)
         side = ReplacementIndex(main)
     try:
         side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
@@ -547,15 +514,37 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
 
 def _usable(main: Writer) -> ReplacementIndex | None:
     """Open a copy that can be continued: it is sound and not published yet."""
-    if not os.path.exists(replacement.replacement_path(main.path)):
+    if not os.path.exists(main.path + NEXT_SUFFIX):
         return None
-    try:
+    with suppress(DamagedError):
         half = ReplacementIndex(main)
-        published = half.fact(replacement.PUBLISHED_AS)
+        published = half.fact(PUBLISHED_AS)
         done = published is not None and main.facts.revision >= int(published)
         if not done and half.integrity() == "ok":
             return half
         half.close()
-    except DamagedError:
-        pass
     return None
+
+
+def _age_ns(store: str, now_ns: int) -> int | None:
+    """Return the age of the index next to another one; None if it does not exist."""
+    path = store + NEXT_SUFFIX
+    written = []
+    for each in (path, path + "-wal"):
+        with suppress(FileNotFoundError):
+            written.append(os.stat(each).st_mtime_ns)
+    return abs(now_ns - max(written)) if written else None
+
+
+def _is_awaited(store: str) -> bool:
+    """Return whether the build of an index next to another one was paused on purpose."""
+    path = store + NEXT_SUFFIX
+    if any(os.path.exists(path + suffix) for suffix in BESIDE):
+        return False
+    with suppress(apsw.Error, StoreError):
+        connection = connect_unchanged(path)
+        try:
+            return documents.meta(connection, AWAITED) == "1"
+        finally:
+            connection.close()
+    return False

@@ -222,7 +222,7 @@ def test_a_copy_answers_as_the_store_does(store: Store, tmp_path: Path, clock: C
             embed(change)
             search_by(change)
         with store.locked(wait_seconds=0.0, sleep=never):
-            store.copy_to(path)
+            store.copy_to(store_at(path, clock))
     with changing(store) as change:
         put(change, "a.md", "nothing any more\n")
     copy = store_at(path, clock)

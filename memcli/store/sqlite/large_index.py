@@ -1,4 +1,7 @@
-"""Keep the codes of a large index in memory, for a process that asks many questions.
+"""Search a large index: a second connection in the background, and codes in memory.
+
+Both retrievers take about as long in a large index, and SQLite releases the GIL while it works. So
+one of them uses a second connection.
 
 vec0 counts the bits of 64 codes at a time and reads the file for each question: a million codes
 take 95 ms of CPU time. numpy takes 26 for the same distances, but first 100 for its import and 340
@@ -7,11 +10,67 @@ to read the codes. So a process keeps the codes after a few questions about one 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+
 import apsw
 
-from memcli.checking import Any
+from memcli.checking import TYPE_CHECKING, Any
+from memcli.errors import MemcliError
 from memcli.record import Record
-from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.driver import connect, rows, understood
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Made = TypeVar("Made")
+
+OFTEN = 6  # questions about one state, after which memcli expects more from the process
+_asked: dict[str, tuple[str, int]] = {}  # by path: the state, and the number of questions about it
+
+
+def often(path: str, state: str) -> bool:
+    """Count a question about a state of an index; return whether there were many."""
+    before, count = _asked.get(path, ("", 0))
+    count = count + 1 if before == state else 1
+    _asked[path] = (state, count)
+    return count >= OFTEN
+
+
+def in_background(
+    path: str, revision: str, ask: Callable[[apsw.Connection], Made]
+) -> Callable[[], Made | None]:
+    """Start a query on the index at `path`; return a function that waits for the answer.
+
+    The answer is None if the index was not at this revision, or if the query failed.
+    """
+    answers: list[Made] = []
+
+    def run() -> None:
+        # The caller's own connection gets the same error and reports it.
+        with suppress(MemcliError, MemoryError), understood(path):
+            connection = connect(path, write=False).connection
+            try:
+                connection.execute("BEGIN")
+                at = rows(connection, "SELECT value FROM meta WHERE key = 'revision'")
+                if at == [(revision,)]:
+                    answers.append(ask(connection))
+            finally:
+                connection.close(True)
+
+    thread = Thread(target=run, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # the system starts no thread
+        return lambda: None
+
+    def result() -> Made | None:
+        thread.join()
+        return answers[0] if answers else None
+
+    return result
+
 
 MOST_BYTES = 256 << 20  # for all indexes of a process; a million codes are 96 MB
 BLOCK = 1 << 15  # codes at once: larger blocks leave the cache, smaller ones wait for the GIL
