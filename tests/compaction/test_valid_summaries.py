@@ -135,11 +135,12 @@ def test_the_status_says_nothing_of_summaries_where_there_are_none(tmp_path: Pat
     assert "summaries" not in told("status", "-w", str(tmp_path))[1]
 
 
-def test_what_is_told_by_hand_comes_back_with_the_old_words(notes: Path) -> None:
-    was = (notes / SUMMARY).read_bytes()
-    edit(notes)
+@pytest.mark.parametrize("path", [SUMMARY, SECOND])
+def test_it_is_served_again_with_the_old_words(notes: Path, path: str) -> None:
+    was = (notes / path).read_bytes()
+    (edit if path == SUMMARY else correct)(notes)
     assert found(notes, "never deploy Friday", "active") == {FIRST}
-    (notes / SUMMARY).write_bytes(was)
+    (notes / path).write_bytes(was)
     assert found(notes, "never deploy Friday", "active") == {SUMMARY}
 
 
