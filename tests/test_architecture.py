@@ -388,6 +388,11 @@ def _loaded(*arguments: str, **environ: str) -> set[str]:
     return {name.split(".")[0] for name in loaded} | loaded & {"importlib.metadata"}
 
 
+def test_top_help_loads_no_library() -> None:
+    heavy = {"typer", "numpy", "onnxruntime", "apsw", "rich", "markdown_it", "tokenizers"}
+    assert _loaded("--help") & heavy == set()
+
+
 PLAIN_NEVER = {
     "typer", "click", "rich", "numpy", "onnxruntime", "tokenizers", "markdown_it", "yaml",
     "pathspec", "watchdog", "pydantic", "asyncio", "importlib.metadata", "dateutil", "tomllib",
