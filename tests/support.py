@@ -154,8 +154,9 @@ def touch(file: Path) -> None:
 
 def loaded_by(code: str, **environ: str) -> set[str]:
     """Run Python code in a process of its own; give the modules that it has loaded."""
+    first, last = "before = {*sys.modules}", "print('', *{*sys.modules} - before, sep='\\n')"
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{code}\nprint('', *sys.modules, sep='\\n')"],
+        [sys.executable, "-c", f"import sys\n{first}\n{code}\n{last}"],
         env={**os.environ, **environ}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return set(done.stdout.split("\n"))

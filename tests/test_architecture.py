@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -15,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memcli.types import AS_OF, EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE
+from tests.support import loaded_by
 
 PACKAGE = Path(__file__).parents[1] / "memcli"
 # A package imports what stands in rows below its own, and itself.
@@ -244,21 +243,23 @@ def test_no_clock_of_sql_is_asked() -> None:
     assert asking == set()
 
 
-def test_command_line_libraries_stay_in_cli_and_render() -> None:
-    assert {_room(module) for module in _users_of("typer", "rich", "click")} <= {"cli", "render"}
+@pytest.mark.parametrize(
+    ("libraries", "rooms"),
+    [
+        pytest.param("typer rich click", "cli render", id="command line"),
+        pytest.param("onnxruntime tokenizers", "embedding", id="model runtime"),
+        pytest.param("mcp mcp_types anyio", "mcp", id="SDK of the protocol"),
+    ],
+)
+def test_a_library_stays_in_its_packages(libraries: str, rooms: str) -> None:
+    users = {_room(module) for module in _users_of(*libraries.split())}
+    assert users
+    assert users <= {*rooms.split()}
 
 
 def test_sql_stays_in_the_store() -> None:
     users = _users_of("apsw", "sqlite3", "sqlite_vec")
     assert {user.rpartition(".")[0] for user in users} == {"memcli.store.sqlite"}
-
-
-def test_the_model_runtime_stays_in_embedding() -> None:
-    assert {_room(module) for module in _users_of("onnxruntime", "tokenizers")} == {"embedding"}
-
-
-def test_the_sdk_of_the_protocol_stays_in_its_room() -> None:
-    assert {_room(module) for module in _users_of("mcp", "mcp_types", "anyio")} == {"mcp"}
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
@@ -382,24 +383,9 @@ def test_no_local_name_is_a_participle_without_a_noun() -> None:
 
 def _loaded(*arguments: str, **environ: str) -> set[str]:
     """Run memcli in a process of its own and give the top-level modules that it has loaded."""
-    program = (
-        "import sys\n"
-        "before = set(sys.modules)\n"
-        "from memcli.cli.main import run\n"
-        f"code = run({list(arguments)!r})\n"
-        "loaded = set(sys.modules) - before\n"
-        "names = {name.split('.')[0] for name in loaded} | loaded & {'importlib.metadata'}\n"
-        "sys.stderr.write('loaded:' + ' '.join(sorted(names)))\n"
-        "sys.exit(code)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return set(done.stderr.rpartition("loaded:")[2].split())
+    code = f"from memcli.cli.main import run\nassert run({arguments}) == 0"
+    loaded = loaded_by(code, **environ)
+    return {name.split(".")[0] for name in loaded} | loaded & {"importlib.metadata"}
 
 
 def test_top_help_loads_no_library() -> None:

@@ -41,28 +41,18 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_each_layer_overrides_the_one_below_and_is_named(place: Place) -> None:
-    layers: list[dict[str, Any]] = [
-        {},
-        {"user": "[search]\nlimit = 11"},
-        {"workspace": "[search]\nlimit = 12"},
-        {"environ": {"MEMCLI_SEARCH_LIMIT": "13"}},
-        {"flags": {"search.limit": 14}},
-    ]
-    origins = [
-        "default",
-        str(place.user),
-        str(place.root / "memcli.toml"),
-        "MEMCLI_SEARCH_LIMIT",
-        "flag",
+    layers: list[tuple[dict[str, Any], str]] = [
+        ({}, "default"),
+        ({"user": "[search]\nlimit = 11"}, str(place.user)),
+        ({"workspace": "[search]\nlimit = 12"}, str(place.root / "memcli.toml")),
+        ({"environ": {"MEMCLI_SEARCH_LIMIT": "13"}}, "MEMCLI_SEARCH_LIMIT"),
+        ({"flags": {"search.limit": 14}}, "flag"),
     ]
     given: dict[str, Any] = {}
-    for number, (layer, origin) in enumerate(zip(layers, origins, strict=True)):
+    for limit, (layer, origin) in enumerate(layers, start=10):
         given |= layer
-        config = place.load(given.pop("workspace", ""), **given) if "workspace" in given else (
-            place.load("[search]\nlimit = 12" if number > 2 else "", **given)
-        )  # fmt: skip
-        assert config("search.limit") == 10 + number
-        assert config.values["search.limit"].origin == origin
+        found = place.load(**given).values["search.limit"]
+        assert (found.value, found.origin) == (limit, origin)
 
 
 @pytest.mark.parametrize(("name", "mode"), [("lexical", "keyword"), ("dense", "semantic")])

@@ -12,7 +12,6 @@ import memcli
 from memcli.cli import generate
 from memcli.cli.command_help import command_tree, default_of
 from memcli.cli.help_text import folded, laid_out
-from memcli.cli.main import run
 from memcli.cli.options import GENERAL
 from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP, page, topics
 from memcli.config.settings import FLAGS, KEYS
@@ -346,16 +345,9 @@ def test_examples_are_folded_one_by_one() -> None:
     ],
     ids=lambda each: each if isinstance(each, str) else " ".join(each),
 )
-def test_a_near_miss_is_named(
-    words: list[str],
-    hint: str,
-    workspaces: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(workspaces / "engineer")
-    assert run(words) == 2
-    assert capsys.readouterr().err.split("\n")[1] == f"Try: {hint}"
+def test_a_near_miss_is_named(words: list[str], hint: str, workspaces: Path) -> None:
+    code, _, err = say(*words, folder=workspaces / "engineer")
+    assert (code, err.split("\n")[1]) == (2, f"Try: {hint}")
 
 
 def test_other_names_lead_to_commands() -> None:

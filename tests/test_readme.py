@@ -30,6 +30,7 @@ from memcli.config.settings import load
 from memcli.config.workspaces import named_workspaces
 from memcli.store.sqlite.vectors import is_scanned
 from tests.benchmarks import figures
+from tests.commands import printed, say
 
 ROOT = Path(__file__).parents[1]
 HELP = Path(HELP_FOLDER)
@@ -155,15 +156,14 @@ SHOWN = re.compile(r"^```sh\n((?:(?!```).*\n)+)```\n\n```text\n(?:(?!```).*\n)*`
 
 def _with_output(found: re.Match[str]) -> str:
     """Run the commands of a block, and give the block with what they print below it."""
-    out = io.StringIO()
+    out = ""
     for line in found[1].splitlines():
         words = shlex.split(line)
         if words[0] == "cd":
             os.chdir(words[1])
-            continue
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-            assert run(words[1:]) == 0
-    return f"```sh\n{found[1]}```\n\n```text\n{out.getvalue()}```"
+        else:
+            out += printed(*words[1:])[0]
+    return f"```sh\n{found[1]}```\n\n```text\n{out}```"
 
 
 @pytest.mark.usefixtures("_at_the_root")
@@ -338,12 +338,10 @@ def test_every_command_runs(
     for line in lines:
         words, _, target = line.partition(" > ")
         arguments = shlex.split(words.partition(" | ")[0], comments=True)[1:]
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = run(arguments)
-        assert code == 0, (line, err.getvalue())
+        code, out, err = say(*arguments)
+        assert code == 0, (line, err)
         if target:
-            assert len(out.getvalue()) > 1000
+            assert len(out) > 1000
 
 
 @pytest.mark.parametrize("example", _examples("toml"), ids=lambda each: each.document)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import re
@@ -12,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.cli.program import page
 from memcli.compaction import external_summarizer
 from memcli.compaction.compose import EntrySummary, body
 from memcli.compaction.external_summarizer import written
 from memcli.compaction.sentences import Sentence
 from memcli.errors import UsageError
-from tests.commands import NewWorkspace, say
+from tests.commands import NewWorkspace, printed, say
 from tests.support import write
 
 TERSE = """
@@ -96,14 +93,12 @@ def test_where_nothing_shrinks_both_reasons_are_told(tmp_path: Path) -> None:
     for day in (1, 2):
         write(tmp_path, f"memory/2025-03-0{day}.md", rules)
     _configure(WORDY, _user_folder())
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        run(["compact", "-w", str(tmp_path), "--summarizer", "command", "--cluster", "2", "--tail",
-             "0", "--tail-days", "0", "--ratio", "0.6"])  # fmt: skip
+    out, _ = printed("compact", "-w", str(tmp_path), "--summarizer", "command", "--cluster", "2",
+                     "--tail", "0", "--tail-days", "0", "--ratio", "0.6")  # fmt: skip
     assert re.fullmatch(
         r"declined  memory/2025-03-01\.md to memory/2025-03-02\.md: what the program wrote costs"
         r" \d{4} of 126 tokens, and the shortest summary 95\n",
-        out.getvalue(),
+        out,
     )
 
 

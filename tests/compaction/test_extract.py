@@ -13,6 +13,14 @@ def say(text: str, line: int) -> Sentence:
     return Sentence(text, "memory/2025-01-01.md", line, line, "", "", "")
 
 
+def chosen(*sentences: Sentence) -> set[int]:
+    """Tell which of one group stands for it."""
+    weights = {word: 1.0 for each in sentences for word in content(each.text)}
+    group = [range(len(sentences))]
+    found = extract(sentences, SummaryLines(), weights, forced=(), groups=group, embed=None)
+    return {*found.chosen}
+
+
 @pytest.mark.parametrize(
     ("worse", "best"),
     [
@@ -26,30 +34,21 @@ def say(text: str, line: int) -> Sentence:
 )
 def test_a_group_is_summarized_by_its_clearest_sentence(worse: str, best: str) -> None:
     """Not by a question, or by the mark of a table."""
-    words = {word: 1.0 for text in (worse, best) for word in content(text)}
-    for texts in ((worse, best), (best, worse)):
-        sentences = [say(text, 9 * line) for line, text in enumerate(texts, 1)]
-        found = extract(sentences, SummaryLines(), words, forced=(), groups=[range(2)], embed=None)
-        assert found.chosen == {texts.index(best)}
+    assert chosen(say(worse, 9), say(best, 18)) == {1}
+    assert chosen(say(best, 9), say(worse, 18)) == {0}
 
 
 def test_what_leans_on_another_sentence_does_not_stand_for_its_entry_by_being_first() -> None:
     other = "We planted 40 trees behind the barn and paid 90 EUR."
-    for opening, chosen in (("That is why the", 1), ("The", 0)):
-        texts = (f"{opening} harbour crane needs 40 g of grease.", other)
-        words = {word: 1.0 for text in texts for word in content(text)}
-        both = [say(text, 9 * line) for line, text in enumerate(texts, 1)]
-        found = extract(both, SummaryLines(), words, forced=(), groups=[range(2)], embed=None)
-        assert found.chosen == {chosen}
+    for opening, best in (("That is why the", 1), ("The", 0)):
+        first = say(f"{opening} harbour crane needs 40 g of grease.", 9)
+        assert chosen(first, say(other, 18)) == {best}
 
 
 def test_what_a_machine_says_stands_for_a_group_last() -> None:
     told = say("They grease the harbour crane.", 1)
     for by_machine, best in ((True, 1), (False, 0)):
-        both = [told._replace(by_machine=by_machine), say(told.text.upper(), 9)]
-        words = {word: 1.0 for word in content(told.text)}
-        found = extract(both, SummaryLines(), words, forced=(), groups=[range(2)], embed=None)
-        assert found.chosen == {best}
+        assert chosen(told._replace(by_machine=by_machine), say(told.text.upper(), 9)) == {best}
 
 
 def test_confidence_is_the_mean_of_how_near_and_how_much() -> None:

@@ -148,18 +148,6 @@ def test_of_runs_with_the_same_count_the_instant_decides() -> None:
     assert [each.lineage.compacted for each in last_run(runs)] == [times[1]]
 
 
-def test_a_later_run_is_undone_alone(summarised: Path) -> None:
-    first = tree(summarised)
-    for day in range(1, 10):
-        text = f"# Log\n\n{'The river was high and the boats stayed in. ' * 12}\n"
-        (summarised / "memory" / f"2026-03-0{day}.md").write_text(text)
-    code, out, _ = compact(summarised, *SMALL, "--apply", "--now", "2026-04-01")
-    assert code == 0
-    assert out.count("wrote") >= 1
-    compact(summarised, "--undo")
-    assert {k: v for k, v in tree(summarised).items() if "/2026-03-" not in k} == first
-
-
 def test_an_edited_summary_is_left_and_named(summarised: Path) -> None:
     edited = summaries(summarised)[0]
     edited.write_text(edited.read_text() + "- my own words\n")

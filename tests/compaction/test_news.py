@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.compaction.compose import EntrySummary, body, with_titles
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.summaries import Summary
@@ -147,11 +143,8 @@ def test_expand_adds_what_the_question_asks_and_no_more(
         rest = f"{EVENTS[day - 1]} {EVENTS[day + 7]}"
         write(tmp_path, f"memory/2025-03-0{day}.md", f"{rest}\n\n{line}\n\n{rest}")
     compact(tmp_path, "--cluster", "8", "--ratio", "0.1", "--apply")
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        run(["search", "when did John begin the aikido class of Sensei Mori", "-w", str(tmp_path),
-             "--view", "active", "--expand", "--json"])  # fmt: skip
-    added = [each["text"] for each in json.loads(out.getvalue())["expanded"]]
+    asked = ("search", "when did John begin the aikido class of Sensei Mori", "-w", str(tmp_path))
+    added = [each["text"] for each in record(*asked, "--view", "active", "--expand")["expanded"]]
     assert ["aikido" in text for text in added] == [True]  # of eight logs
 
 

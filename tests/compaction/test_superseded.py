@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
 from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import run
-from tests import commands
+from tests.commands import printed, record
 from tests.compaction.support import make_log, plan_of, read_back, settings
 from tests.support import write
 
@@ -133,18 +129,13 @@ def test_search_shows_the_newer_first(
     for n, text in enumerate(texts, start=1):
         write(tmp_path, f"memory/2025-03-0{n}.md", text)
         if n % 2 == 0:  # a run for each summary
-            commands.say("compact", "-w", str(tmp_path), "--tail", "0", "--tail-days", "0",
-                         "--cluster", "2", "--ratio", "0.9", "--apply")  # fmt: skip
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        run(["search", "MySQL for the order store", "-w", str(tmp_path), "--view", view,
-             "--json", "--more"])  # fmt: skip
-    found = [
-        (passage["path"], passage["snippet"]) for passage in json.loads(out.getvalue())["results"]
-    ]
+            printed("compact", "-w", str(tmp_path), "--tail", "0", "--tail-days", "0",
+                    "--cluster", "2", "--ratio", "0.9", "--apply")  # fmt: skip
+    asked = ("search", "MySQL for the order store", "-w", str(tmp_path), "--view", view, "--more")
+    results = record(*asked)["results"]
+    found = [(passage["path"], passage["snippet"]) for passage in results]
     newest, oldest = ("memory/2025-03-03.md", "memory/2025-03-01.md")
-    cites = {each["citation"] for passage in json.loads(out.getvalue())["results"]
-             for each in passage.get("corrected_by", ())}  # fmt: skip
+    cites = {each["citation"] for passage in results for each in passage.get("corrected_by", ())}
     assert cites == {f"{newest}:1"}  # the log, also if a summary quotes it
     assert NEW in found[0][1]
     paths = [path for path, _ in found]
@@ -169,13 +160,11 @@ def test_a_summary_is_no_correction_of_the_lines_it_summarizes(
     }
     for day, text in days.items():
         write(tmp_path, f"memory/{day}.md", f"# Day\n\n{text}\n\n{FILLER}\n")
-
-    def say(*arguments: str) -> str:
-        return commands.say(*arguments, "-w", str(tmp_path), "--now", "2026-02-20").out
-
-    say("compact", "--tail", "0", "--tail-days", "0", "--ratio", "0.9", "--cluster", "3", "--apply")
-    asked = ("Tomas replaced the gateway certificate", "--view", view, "--superseded", "--json")
-    results = json.loads(say("search", *asked, "--explain"))["results"]
+    place = ("-w", str(tmp_path), "--now", "2026-02-20")
+    printed("compact", "--tail", "0", "--tail-days", "0", "--ratio", "0.9", "--cluster", "3",
+            "--apply", *place)  # fmt: skip
+    asked = ("Tomas replaced the gateway certificate", "--view", view, "--superseded", "--explain")
+    results = record("search", *asked, *place)["results"]
     summaries = [passage for passage in results if "summaries/" in passage["path"]]
     assert summaries
     for passage in results:

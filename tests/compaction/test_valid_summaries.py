@@ -17,6 +17,7 @@ from tests.support import write
 
 SUMMARY = "memory/summaries/2025-03-01--2025-03-02.md"
 FIRST, SECOND = "memory/2025-03-01.md", "memory/2025-03-02.md"
+WHOLE = ("--tail", "0", "--tail-days", "0", "--ratio", "0.9", "--cluster", "2")
 FILLER = "The weather was mild and nobody had much to say about anything that day. " * 6
 LOGS = {
     FIRST: f"# Release week\n\nWe must never deploy on Friday.\n\n{FILLER}\n",
@@ -39,8 +40,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     for path, text in LOGS.items():
         write(tmp_path, path, text)
-    made = record("compact", "-w", str(tmp_path), "--tail", "0", "--tail-days", "0",
-                  "--ratio", "0.9", "--cluster", "2", "--apply")  # fmt: skip
+    made = record("compact", "-w", str(tmp_path), *WHOLE, "--apply")
     assert [summary["path"] for summary in made["summaries"]] == [SUMMARY]
     assert found(tmp_path, "never deploy Friday", "active") == {SUMMARY}
     return tmp_path
@@ -94,8 +94,7 @@ def test_it_is_served_in_no_view_and_its_lines_are_found_raw(notes: Path, how: s
     block = told("context", "-w", str(notes), "--budget", "4000", "--tail", "0")[1]
     assert "We must never deploy on Friday." in block
     assert SUMMARY not in block
-    made = record("compact", "-w", str(notes), "--tail", "0", "--tail-days", "0",
-                  "--ratio", "0.9", "--cluster", "2")  # fmt: skip
+    made = record("compact", "-w", str(notes), *WHOLE)
     assert len(made["summaries"]) == 1  # a new one would be written beside it
 
 
@@ -135,11 +134,12 @@ def test_the_status_says_nothing_of_summaries_where_there_are_none(tmp_path: Pat
     assert "summaries" not in told("status", "-w", str(tmp_path))[1]
 
 
-def test_what_is_told_by_hand_comes_back_with_the_old_words(notes: Path) -> None:
-    was = (notes / SUMMARY).read_bytes()
-    edit(notes)
+@pytest.mark.parametrize("path", [SUMMARY, SECOND])
+def test_it_is_served_again_with_the_old_words(notes: Path, path: str) -> None:
+    was = (notes / path).read_bytes()
+    (edit if path == SUMMARY else correct)(notes)
     assert found(notes, "never deploy Friday", "active") == {FIRST}
-    (notes / SUMMARY).write_bytes(was)
+    (notes / path).write_bytes(was)
     assert found(notes, "never deploy Friday", "active") == {SUMMARY}
 
 
@@ -155,8 +155,7 @@ def test_a_summary_survives_a_line_on_top_of_its_log(notes: Path) -> None:
     assert [(each["citation"], each["text"], each["changed"]) for each in behind] == [
         (f"{FIRST}:5", "We must never deploy on Friday.", False)
     ]
-    made = record("compact", "-w", str(notes), "--tail", "0", "--tail-days", "0",
-                  "--ratio", "0.9", "--cluster", "2")  # fmt: skip
+    made = record("compact", "-w", str(notes), *WHOLE)
     assert made["summaries"] == []  # its lines are covered where they stand now
 
 

@@ -14,10 +14,9 @@ from markdown_it import MarkdownIt
 
 from memcli.context.parts import PASSAGES, make_part
 from memcli.language.tokens import estimate
-from tests.commands import NewWorkspace, say
+from tests.commands import NewWorkspace, printed, say
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
-from tests.test_help import LEAVES
 
 RULES = "---\nalways: true\n---\n# Rules\n\nNever deploy on Fridays.\n\n## Style\n\nBe brief.\n"
 SOFT = "---\nsoft: true\n---\n# Manners\n\nGreet people.\n\n## More\n\n" + "Say thanks often. " * 30
@@ -342,16 +341,10 @@ def test_a_docs_corpus_stands_beside_the_memory(
     assert by_path["page.md"]["section"] == "passages"
     # A record of a source that is no log is no tail.
     assert sections(record(root, "--tail", "3"))[0] == ("recent", "memory/2026-02-18.md:1-3")
-    from memcli.cli.main import run
-
-    assert run(["search", "queue", "-q", "--exit-code", "--kind", "decision", "-w", str(root)]) == 0
+    printed("search", "queue", "-q", "--exit-code", "--kind", "decision", "-w", str(root))
     for part in by_path.values():
         for target in (part["citation"], part["ref"], f"{part['path']}#{part['heading_path'][0]}"):
-            assert run(["get", target, "-w", str(root)]) == 0
-
-
-def test_the_command_has_no_option_without_help() -> None:
-    assert all(option.help for option in LEAVES["context"].options)
+            printed("get", target, "-w", str(root))
 
 
 def test_a_session_ranks_by_the_time_of_day_where_it_is_told(notes: Path) -> None:

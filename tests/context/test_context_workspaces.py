@@ -19,9 +19,7 @@ from memcli.context.assemble import UNSURE_PARTS
 from memcli.context.parts import UNSURE
 from memcli.language.tokens import estimate
 from memcli.markdown.lineage import cited_lines
-from memcli.search.authority import Authority
 from memcli.types import SUMMARY
-from memcli.workspace.dating import age_days
 from tests.context.makers import NOW, context, put
 
 WORDS = ("heron", "pond", "rule", "carp", "東京", "поезд", "été", "x_id", "`tick`", "**b**")
@@ -156,8 +154,6 @@ def test_the_invariants_hold_from_files_to_output(
         verbatim(parts, notes)
         told_once(parts)
         rules(parts, notes)
-        recent(parts, notes, tail, has_question=bool(query))
-        weighed(made.record, notes, query, profile)
 
 
 def compacted(root: Path) -> dict[str, Note]:
@@ -261,55 +257,3 @@ def rules(parts: list[dict[str, Any]], notes: dict[str, Note]) -> None:
         assert key(part) in soft - always
         text = solid(part["text"])
         assert text == solid(notes[key(part)].body)[: len(text)]
-
-
-def recent(
-    parts: list[dict[str, Any]], notes: dict[str, Note], tail: int, *, has_question: bool
-) -> None:
-    """The tail is the newest lines of own dated logs, oldest first; of a question if they fit."""
-    shown = [part for part in parts if part["section"] == "recent"]
-    logs = sorted(
-        path
-        for path, note in notes.items()
-        if re.match(r"memory/20", path)
-        and is_own(path, note)
-        and note.metadata.get("scope", "session") == "session"
-        and not (note.metadata.get("always") or note.metadata.get("soft"))
-    )
-    if has_question:
-        assert tail or not shown
-    else:
-        assert bool(shown) is bool(tail and logs)
-    assert [key(part) for part in shown] == logs[len(logs) - len(shown) :]
-    for at, part in enumerate(shown):
-        text, body = solid(part["text"]), solid(notes[key(part)].body)
-        assert text == body[len(body) - len(text) :]
-        assert at == 0 or len(text) == len(body)
-
-
-def weighed(made: dict[str, Any], notes: dict[str, Note], query: str, profile: str) -> None:
-    """0 <= S <= omega <= 1, a link is worth half of what it comes from, omega alone without S."""
-    found = [part for part in made["parts"] if part["section"] == "passages"]
-    scores = {part["citation"]: part["score"] for part in found}
-    for part in found:
-        omega = omega_of(part, notes[key(part)])
-        assert 0 <= part["score"] <= 1
-        if part.get("via"):
-            assert part["score"] <= 0.5
-        elif part["kind"] == SUMMARY:
-            continue  # its date is that of the newest line it tells
-        elif not query:
-            assert part["score"] == pytest.approx(omega)
-        elif profile == "two-pass":
-            assert part["score"] <= omega + 1e-9
-    if not query:
-        assert list(scores.values()) == sorted(scores.values(), reverse=True)
-
-
-def omega_of(part: dict[str, Any], note: Note) -> float:
-    default = 0.8 if part["source"] == "docs" else None
-    given = note.metadata.get("authority", default) if is_own(key(part), note) else default
-    is_evergreen = part["path"].startswith("DECISIONS/")
-    dated = re.search(r"20\d\d-\d\d-\d\d", part["path"])
-    age = age_days(dated[0], NOW) if dated and not is_evergreen else None
-    return Authority().omega(age, given)

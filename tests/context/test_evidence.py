@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memcli.context.assemble import RetrievedPassages, Sharing, assemble, fix
-from memcli.context.parts import PASSAGES, UNSURE, ContextPart, make_part, whole
+from memcli.context.parts import PASSAGES, UNSURE, ContextPart, make_part
 from memcli.context.retrieve import raw_first, split_by_worth
 from memcli.errors import Reason
 from memcli.language.tokens import estimate
@@ -151,22 +151,6 @@ def test_what_has_no_room_gives_way_to_what_is_about_as_good() -> None:
     free = asked._replace(has_question=False)
     made = assemble(fix([], [], [], free), RetrievedPassages(found), free)
     assert [p.score for p in made.parts] == [0.9, 0.8, 0.7, 0.58, 0.3]
-
-
-def test_the_tail_is_served_before_what_is_found_and_within_its_share() -> None:
-    chunks = [
-        make_excerpt(
-            chunk_id=n, path="memory/2026-02-01.md", text="word " * 20, start_line=2 * n + 1,
-            end_line=2 * n + 1, start_byte=200 * n, end_byte=200 * n + 100, ordinal=n,
-        )
-        for n in range(9)
-    ]  # fmt: skip
-    newest = [(whole(chunk),) for chunk in reversed(chunks)]
-    for budget in (100, 300, 600):
-        asked = Sharing(budget, 3, 0.3, 0.1, 0.2, has_question=True)
-        fixed = fix([], [], newest, asked)
-        assert sum(part.cost for part in fixed.parts) <= 0.2 * budget
-    assert fixed.chunk_ids == {6, 7, 8}
 
 
 def test_what_a_summary_says_of_lines_that_were_found_comes_last() -> None:

@@ -117,12 +117,13 @@ def test_scope(tmp_path: Path, how: Any) -> None:
     assert convex["b"] - convex["a"] == pytest.approx(0.03)
 
 
-def test_a_log_of_another_scope_is_no_tail(tmp_path: Path) -> None:
+def test_a_log_of_another_scope_and_one_that_is_not_trusted_are_no_tail(tmp_path: Path) -> None:
     root = put(tmp_path, {
         "memory/2026-02-01.md": "A day.\n",
         "memory/2026-02-02.md": marked("scope: user", "A birthday.\n"),
+        "memory/2026-02-03.md": marked("trust: untrusted", "A page.\n"),
     })  # fmt: skip
-    recent = [p["path"] for p in record(root)["parts"] if p["section"] == "recent"]
+    recent = [p["path"] for p in record(root, "--tail", "3")["parts"] if p["section"] == "recent"]
     assert recent == ["memory/2026-02-01.md"]
 
 

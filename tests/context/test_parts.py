@@ -14,7 +14,6 @@ from memcli.context.parts import (
     PREFERENCES,
     RECENT,
     SOFT,
-    ContextPart,
     cost,
     join,
     joined,
@@ -23,7 +22,6 @@ from memcli.context.parts import (
     whole,
 )
 from memcli.context.tail import _is_entry, entries
-from memcli.errors import BudgetError
 from memcli.types import Excerpt
 from tests.records import make_excerpt
 
@@ -96,16 +94,6 @@ def test_a_window_is_cited_by_its_own_lines_and_bytes() -> None:
     assert (cut.about.start_line, cut.about.end_line) == (6, 6)
 
 
-def test_rules_that_fill_the_budget_to_the_token_fit() -> None:
-    rule = chunk("Never feed the herons bread.", 0, 1, 0)
-    parts: list[ContextPart] = joined(ALWAYS, [whole(rule)])
-    needed = tokens(parts)
-    assert fix([[rule]], (), (), Sharing(needed, 0, 0.2, 0.2, 0.2)).parts == tuple(parts)
-    with pytest.raises(BudgetError, match="1 more than the budget") as caught:
-        fix([[rule]], (), (), Sharing(needed - 1, 0, 0.2, 0.2, 0.2))
-    assert caught.value.hint == f"memcli context --budget {needed} --tail 0"
-
-
 def test_rules_that_fill_their_share_to_the_token_are_no_matter_for_a_warning() -> None:
     rule = chunk("Never feed the herons bread.", 0, 1, 0)
     budget = 2 * tokens(joined(ALWAYS, [whole(rule)]))
@@ -163,19 +151,6 @@ def test_preferences_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
 def test_what_would_fit_to_the_token_counts_as_saved() -> None:
     (part,) = joined(PASSAGES, [whole(chunk("Herons nest.", 0, 1, 0))])
     assert [_fitting([part], room) for room in (part.cost, part.cost - 0.1)] == [part.cost, 0.0]
-
-
-def test_soft_rules_are_left_as_far_as_they_are_not_shown() -> None:
-    rules = [chunk("Greet people.", 0, 1, 0), chunk("Say thanks often. " * 40, 1, 3, 20)]
-    wide, narrow = (
-        fix([], rules, (), Sharing(budget, 0, 0.2, share, 0.2))
-        for budget, share in ((4000, 0.5), (400, 0.25))
-    )
-    assert ([part.text for part in wide.parts], wide.soft_left) == (
-        ["Greet people.\n\n" + "Say thanks often. " * 40], ()
-    )  # fmt: skip
-    assert [part.text for part in narrow.parts] == ["Greet people."]
-    assert [part.excerpt.about.start_line for part in narrow.soft_left] == [3]
 
 
 def test_what_the_path_or_the_text_says_is_not_told_again() -> None:

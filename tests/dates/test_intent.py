@@ -74,7 +74,6 @@ def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
         ("昨天开会的时候，谁说了要延期？", ["昨天"]),
         ("What was the weather like yesterday?", ["yesterday"]),
         ("Yesterday in the meeting, who asked for a delay?", ["Yesterday"]),
-        ("notes of yesterday", ["yesterday"]),
         ("I met Odette yesterday. What did she say of the pool?", ["yesterday"]),
         ("In May 2023 we moved. Which port did the gateway use?", ["May 2023"]),
         ("We met on 2026-02-02. Which port did I note?", ["2026-02-02"]),
@@ -87,7 +86,6 @@ def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
         ("the latest decision that we made", ["latest"]),
         ("the latest note that mentions E17", ["latest"]),
         # One day, by its own words or because it is over.
-        ("what happened on Friday", ["Friday"]),
         ("what happened on Wednesday evening", ["Wednesday"]),
         ("who called last Friday evening", ["last Friday"]),
         ("what was still open on Friday", ["Friday"]),

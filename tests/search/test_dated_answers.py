@@ -9,45 +9,32 @@ from pathlib import Path
 import pytest
 
 import memcli
-from memcli.cli.main import run
-from tests.support import write
+from tests.commands import NewWorkspace, printed
+from tests.support import write, write_files
 
 Asked = Callable[..., list[str]]
 
 FAULTS = ("2026-02-11", "2026-04-21", "2026-07-09", "2026-10-02")
 
 
+NOTES = {day: "## Oven\n\n- E17 on the oven again; switched it off and on.\n" for day in FAULTS} | {
+    "2026-03-15": "- E17 is the sensor: replaced the sensor instead of the board.\n",
+    "2026-09-21": "## Repairs\n\n- The seal of the oven door is new; 180 euro.\n\n"
+    "## Shop\n\n- Two baskets for the counter.\n",
+    "2026-09-22": "- What happened with the oven: the oven reads 5 degrees too high, and the"
+    " thermostat of the oven happened to be loose.\n",
+}
+
+
 @pytest.fixture
-def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
+def ask(workspace: NewWorkspace) -> Asked:
     """Index the notes; ask a question and give the days and places of its answer, in order."""
-    root = tmp_path / "notes"
-    for day in FAULTS:
-        again = f"# {day}\n\n## Oven\n\n- E17 on the oven again; switched it off and on.\n"
-        write(root, f"memory/{day}.md", again)
-    write(
-        root,
-        "memory/2026-03-15.md",
-        "# 2026-03-15\n\n- E17 is the sensor: replaced the sensor instead of the board.\n",
-    )
-    write(
-        root,
-        "memory/2026-09-21.md",
-        "# 2026-09-21\n\n## Repairs\n\n- The seal of the oven door is new; 180 euro.\n\n"
-        "## Shop\n\n- Two baskets for the counter.\n",
-    )
-    write(
-        root,
-        "memory/2026-09-22.md",
-        "# 2026-09-22\n\n- What happened with the oven: the oven reads 5 degrees too high, and the"
-        " thermostat of the oven happened to be loose.\n",
-    )
-    assert run(["index", "-q", "-w", str(root)]) == 0
+    files = {f"memory/{day}.md": f"# {day}\n\n{text}" for day, text in NOTES.items()}
+    workspace(files, index=True, encoder="auto")
 
     def ask(*arguments: str, code: int = 0) -> list[str]:
-        capsys.readouterr()
-        now = ("--now", "2026-11-22", "-w", str(root))
-        assert run(["search", *arguments, *now, "-f", "{date} {citation}"]) == code
-        return capsys.readouterr().out.split("\n")
+        how = ("--now", "2026-11-22", "-f", "{date} {citation}")
+        return printed("search", *arguments, *how, code=code)[0].split("\n")
 
     return ask
 
@@ -113,19 +100,16 @@ def test_a_month_does_not_shut_out_the_line_that_tells_of_it_later(
     assert found.results[0].path == "memory/2026-02-04.md"
 
 
-def test_a_date_without_a_year_is_read_in_the_years_of_the_notes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_date_without_a_year_is_read_in_the_years_of_the_notes(tmp_path: Path) -> None:
     """Unless such a day is among the notes; what counts from today is none long after them."""
     for day in ("2022-08-15", "2023-01-10", "2023-08-16", "2024-01-20"):
         write(tmp_path, f"memory/{day}.md", f"# {day}\n\nThe pool was cleaned again.\n")
 
     def said(text: str) -> str:
-        line = ["search", f"what was cleaned {text}", "-w", str(tmp_path), "--mode", "keyword"]
-        assert run([*line, "--now", "2026-11-22", "-1"]) == 0
-        shown = capsys.readouterr()
-        assert "cleaned" in shown.out
-        return next((x for x in shown.err.split("\n") if x.startswith("Read ")), "")
+        line = ("search", f"what was cleaned {text}", "-w", str(tmp_path), "--mode", "keyword")
+        out, err = printed(*line, "--now", "2026-11-22", "-1")
+        assert "cleaned" in out
+        return next((x for x in err.split("\n") if x.startswith("Read ")), "")
 
     assert said("on Aug 15th") == 'Read "Aug 15th" as 2023-08-15 or 2022-08-15.'
     assert said("on January 10") == 'Read "January 10" as 2024-01-10 or 2023-01-10.'
@@ -138,28 +122,21 @@ def test_a_date_without_a_year_is_read_in_the_years_of_the_notes(
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword"])
-def test_a_line_that_names_the_day_is_of_that_day(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    mode: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for day, text in (
-        ("09-11", "The bulbs are late, new delivery date 19 September."),
-        ("09-18", "Still not here. Nyssen now says 3 October."),
-        ("10-03", "The bulbs arrived."),
-        ("10-26", "Roses did not come. Delivery 2 November."),
-        ("11-20", "Fees are due.\nRoof: the last visit is on 18 December."),
-    ):
-        write(tmp_path, f"memory/2026-{day}.md", f"# Day\n\n{text}\n")
+def test_a_line_that_names_the_day_is_of_that_day(workspace: NewWorkspace, mode: str) -> None:
+    days = {
+        "09-11": "The bulbs are late, new delivery date 19 September.",
+        "09-18": "Still not here. Nyssen now says 3 October.",
+        "10-03": "The bulbs arrived.",
+        "10-26": "Roses did not come. Delivery 2 November.",
+        "11-20": "Fees are due.\nRoof: the last visit is on 18 December.",
+    }
+    files = {f"memory/2026-{day}.md": f"# Day\n\n{text}\n" for day, text in days.items()}
+    workspace(files, encoder="auto")
 
     def shown(words: str) -> list[str]:
-        line = ["search", words, "--mode", mode, "-1"]
-        assert run([*line, "--now", "2026-11-26"]) == 0
-        said = capsys.readouterr()
-        assert "None of these" not in said.err
-        return [place.split(": ")[0] for place in said.out.splitlines()]
+        out, err = printed("search", words, "--mode", mode, "-1", "--now", "2026-11-26")
+        assert "None of these" not in err
+        return [place.split(": ")[0] for place in out.splitlines()]
 
     expected = ["memory/2026-09-18.md:3", "memory/2026-10-03.md:3"]
     assert set(expected) < set(shown("delivery 3 October"))
@@ -168,16 +145,13 @@ def test_a_line_that_names_the_day_is_of_that_day(
     assert shown("what is on 18 December") == ["memory/2026-11-20.md:4"]
 
 
-def test_a_row_of_the_month_and_a_habit_are_of_no_other_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_row_of_the_month_and_a_habit_are_of_no_other_time(tmp_path: Path) -> None:
     table = "| Month | Income |\n|---|---|\n| April | 8,122 |\n| May | 9,176 |\n"
-    write(tmp_path, "memory/2026-06-30.md", f"# Figures\n\n{table}")
-    write(
-        tmp_path, "memory/2026-09-22.md", "# Log\n\nThe green waste is collected on Wednesdays.\n"
-    )
+    write_files(tmp_path, {
+        "memory/2026-06-30.md": f"# Figures\n\n{table}",
+        "memory/2026-09-22.md": "# Log\n\nThe green waste is collected on Wednesdays.\n",
+    })  # fmt: skip
     for words in ("income in May", "is the green waste still collected on Wednesday"):
-        assert run(["search", words, "-w", str(tmp_path), "--now", "2026-11-26", "-1"]) == 0
-        said = capsys.readouterr()
-        assert "None of these" not in said.err
-        assert ("Read" in said.err) == (words == "income in May")
+        _, err = printed("search", words, "-w", str(tmp_path), "--now", "2026-11-26", "-1")
+        assert "None of these" not in err
+        assert ("Read" in err) == (words == "income in May")

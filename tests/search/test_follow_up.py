@@ -7,7 +7,6 @@ import json
 from collections import deque
 from contextlib import redirect_stderr, redirect_stdout
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from memcli.cli.main import run
 from memcli.config.settings import load
 from memcli.search.follow_up import EARLIER, question_after
 from memcli.search.question import Question
-from tests.support import write
+from tests.commands import NewWorkspace, printed
 
 TODAY = date(2026, 3, 1)
 
@@ -62,27 +61,27 @@ def test_a_chain_of_questions_and_how_far_it_reaches() -> None:
     assert _read("Who is Tom?", "Why did he?", settings={"search.follow_up": False}).typed == ""
 
 
+HERON = {"memory/2026-02-01.md": "# Log\n\nTom bought a heron.\n"}
+
+
 def test_stdin_says_how_a_question_was_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    workspace: NewWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    write(tmp_path, "memory/2026-02-01.md", "# Log\n\nTom bought a heron.\n")
+    workspace(HERON)
     lines = io.TextIOWrapper(io.BytesIO(b"who is Tom\nwhat did he buy\n"))
     monkeypatch.setattr("sys.stdin", lines)
-    assert run(["search", "--stdin", "-w", str(tmp_path)]) == 0
-    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    first, second = map(json.loads, printed("search", "--stdin")[0].splitlines())
     assert "read_as" not in first
     assert second["read_as"] == "what did Tom buy"
 
 
 def test_questions_on_one_command_line_are_independent_and_what_is_missing_stands_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    workspace: NewWorkspace,
 ) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    write(tmp_path, "memory/2026-02-01.md", "# Log\n\nTom bought a heron.\n")
+    workspace(HERON)
     both = io.StringIO()
     with redirect_stdout(both), redirect_stderr(both):
-        assert run(["search", "who is Tom", "what did he buy", "-w", str(tmp_path)]) == 0
+        assert run(["search", "who is Tom", "what did he buy"]) == 0
     first, *answers = both.getvalue().splitlines()
     assert first.startswith("memcli: keywords only")
     assert "# what did he buy" in "\n".join(answers)

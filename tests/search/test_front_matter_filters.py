@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from memcli.cli.main import run
-from tests.support import write
+from tests.commands import NewWorkspace, record
 
 TAGS = ("infra", "infra/db", "infrared", "Über", "call", "2024")
 STATES = ("open", "done", "In review", "")
-Told = Callable[..., tuple[int, str, str]]
 
 
 class Said(NamedTuple):
@@ -38,21 +35,20 @@ def front_matter(tags: Sequence[str], status: str, severity: int, style: int) ->
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, dict[str, Said]]:
-    """Forty notes that all speak of a pool, and what the front matter of each says."""
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    chance, root = random.Random(7), tmp_path / "notes"
-    write(root, "MEMORY.md", "# Memory\n\nThe pool without front matter ran dry.\n")
+def shelf(workspace: NewWorkspace) -> dict[str, Said]:
+    """Forty notes that all speak of a pool: what the front matter of each says."""
+    chance = random.Random(7)
+    files = {"MEMORY.md": "# Memory\n\nThe pool without front matter ran dry.\n"}
     said = {"MEMORY.md": Said(frozenset(), "", -1)}
     for number in range(40):
         tags = chance.sample(TAGS, chance.randrange(4))
         status, severity = chance.choice(STATES), chance.randrange(3)
         text = front_matter(tags, status, severity, number % 4)
-        write(root, f"memory/{number}.md", f"{text}\nThe pool of note {number} ran dry.\n")
+        files[f"memory/{number}.md"] = f"{text}\nThe pool of note {number} ran dry.\n"
         lower = frozenset(tag.lower() for tag in tags)
         said[f"memory/{number}.md"] = Said(lower, status.lower(), severity)
-    assert run(["index", "-q", "-w", str(root)]) == 0
-    return root, said
+    workspace(files, index=True, encoder="hashing")
+    return said
 
 
 CASES: dict[tuple[str, ...], Callable[[Said], bool]] = {
@@ -85,15 +81,12 @@ CASES: dict[tuple[str, ...], Callable[[Said], bool]] = {
     ids=" ".join,
 )
 def test_what_is_found_is_what_the_front_matter_lets_through(
-    shelf: tuple[Path, dict[str, Said]], mode: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+    shelf: dict[str, Said], mode: tuple[str, ...]
 ) -> None:
-    root, said = shelf
     for arguments, passes in CASES.items():
-        expected = {path for path, each in said.items() if passes(each)}
+        expected = {path for path, each in shelf.items() if passes(each)}
         assert expected
-        asked = ["search", "pool ran dry", "-n", "100", "--more", "--json", "-w", str(root)]
-        assert run([*asked, *mode, *arguments]) == 0
-        found = json.loads(capsys.readouterr().out)
+        found = record("search", "pool ran dry", "-n", "100", "--more", *mode, *arguments)
         paths = {each["path"] for each in found["results"]}
         if "two-pass" in mode:  # it takes few
             expected &= paths

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from math import inf, log
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ from memcli.search.rare_terms import (
     without_majority,
 )
 from memcli.types import Term
-from tests.commands import printed, record
+from tests.commands import NewWorkspace, printed, record
 
 TOTAL = 100 * MOST_ROWS
 
@@ -112,55 +111,58 @@ def test_in_a_small_index_every_term_counts() -> None:
     assert without_majority(query, rows, MOST_ROWS) == query
 
 
+def _large(patch: pytest.MonkeyPatch, chunks: int, rows: int) -> None:
+    """Let an index be a large one from so many chunks on, and words bring so many rows at most."""
+    patch.setattr(recall, "SMALL", chunks)
+    patch.setattr(rare_terms, "MOST_ROWS", rows)
+
+
+def sections(*texts: str) -> dict[str, str]:
+    return {"MEMORY.md": "".join(f"## {text}\n\nx\n\n" for text in texts)}
+
+
+POOL = "## pool\n\npool log\n"
+
+
 def test_a_search_names_the_words_it_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "MEMORY.md").write_text(
-        "".join(f"## {n}\n\nnote log entry{n}\n\n" for n in range(8)) + "## pool\n\npool log\n"
-    )
-    command = ("search", "pool note log", "-w", str(tmp_path), "--mode", "keyword", "--explain")
+    notes = "".join(f"## {n}\n\nnote log entry{n}\n\n" for n in range(8))
+    workspace({"MEMORY.md": notes + POOL})
+    command = ("search", "pool note log", "--mode", "keyword", "--explain")
     assert printed(*command)[1] == ""
-    monkeypatch.setattr(recall, "SMALL", 3)
-    monkeypatch.setattr(rare_terms, "MOST_ROWS", 3)
+    _large(monkeypatch, 3, 3)
     out, err = printed(*command, "--json")
     assert err == "words: too many chunks contain these words to search for them: note, log\n"
     assert json.loads(out)["results"][0]["citation"] == "MEMORY.md:33-35"
 
 
 def test_the_words_of_a_search_by_meaning_find_nothing_in_a_large_index_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    (tmp_path / "MEMORY.md").write_text(
-        "".join(f"## {n}\n\nnote log\n\n" for n in range(8)) + "## pool\n\npool log\n"
-    )
-    monkeypatch.setattr(recall, "SMALL", 3)
-    monkeypatch.setattr(rare_terms, "MOST_ROWS", 3)
+    notes = "".join(f"## {n}\n\nnote log\n\n" for n in range(8))
+    workspace({"MEMORY.md": notes + POOL}, encoder="hashing")
+    _large(monkeypatch, 3, 3)
     asked = 'pool "note log"'  # the phrase says which chunks may be shown
-    results = record("search", asked, "-w", str(tmp_path), "--mode", "semantic")["results"]
+    results = record("search", asked, "--mode", "semantic")["results"]
     assert {each["citation"] for each in results} == {
         f"MEMORY.md:{4 * n + 1}-{4 * n + 3}" for n in range(8)
     }
 
 
 def test_two_words_that_are_found_only_as_one_are_no_share_of_a_query(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = ["roadtrip", *["road", "trip"] * 4, *["fox"] * 9]
-    (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
-    monkeypatch.setattr(recall, "SMALL", 1)
-    monkeypatch.setattr(rare_terms, "MOST_ROWS", 1)
-    found = record("search", "road trip", "-w", str(tmp_path), "--mode", "keyword")["results"]
+    workspace(sections("roadtrip", *["road", "trip"] * 4, *["fox"] * 9))
+    _large(monkeypatch, 1, 1)
+    found = record("search", "road trip", "--mode", "keyword")["results"]
     assert found[0]["citation"] == "MEMORY.md:1-3"
 
 
 def test_common_words_that_find_only_together_are_believed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = ["pool log", *["pool"] * 7, *["log"] * 7, *["fox"] * 20]
-    (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
-    for module, name, value in ((recall, "SMALL", 1), (rare_terms, "MOST_ROWS", 2)):
-        monkeypatch.setattr(module, name, value)
-    command = ("search", "pool log", "-w", str(tmp_path), "--mode", "keyword", "-v")
-    (found,) = record(*command)["results"]
+    workspace(sections("pool log", *["pool"] * 7, *["log"] * 7, *["fox"] * 20))
+    _large(monkeypatch, 1, 2)
+    (found,) = record("search", "pool log", "--mode", "keyword", "-v")["results"]
     assert (found["citation"], found["score"] > 0) == ("MEMORY.md:1-3", True)

@@ -118,12 +118,6 @@ def test_what_is_looked_for_besides_leaves_other_words_to_be_replaced(snapshot: 
     assert [term.text for term in query.terms] == ["a", "road", "trip", "shelf", "roadtrip"]
 
 
-def test_by_default_what_is_quoted_has_to_be_there(snapshot: Snapshot, tmp_path: Path) -> None:
-    with memcli.Memory.open(tmp_path, settings=WORDS_ALONE) as memory:
-        found = memory.search('"trip was" road')
-    assert sorted({passage.path for passage in found.results}) == ["a.md", "c.md"]
-
-
 def test_a_receipt_holds_the_first_700_characters_and_the_hash_of_all() -> None:
     (passage,) = fused(candidate(1, lines=("x" * 999,)))
     told = _passage(1, passage)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands import printed, say, valid
-from tests.support import write
+from tests.commands import NewWorkspace, printed, say, valid
+from tests.support import write, write_files
 
 Said = Callable[..., str]
 
@@ -23,17 +23,11 @@ FILES = {
 
 
 @pytest.fixture
-def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
+def said(workspace: NewWorkspace) -> Said:
     """Write and index the notes; run a command among them and give what it prints."""
-    monkeypatch.chdir(tmp_path)
-    for path, text in FILES.items():
-        write(tmp_path, path, text)
-    printed("index", "-q", "-w", str(tmp_path))
+    workspace(FILES, index=True, encoder="auto")
 
-    def said(*arguments: str, code: int = 0) -> str:
-        return printed(*arguments, "--now", "2026-03-20", "-w", str(tmp_path), code=code)[0]
-
-    return said
+    return lambda *arguments: printed(*arguments, "--now", "2026-03-20")[0]
 
 
 DAYS = [
@@ -92,8 +86,8 @@ def test_words_of_the_description_find_the_note(tmp_path: Path) -> None:
     described = "---\ndescription: Which supplier sells seals for the pump\n---\n"
     text = "# Hansen\n\nOpen from seven to noon, closed on Mondays.\n"
     others = ("The pump in the cellar is loud.", "We sell bread on Fridays.", "The till was short.")
-    for number, other in enumerate(others):
-        write(tmp_path, f"memory/{number}.md", f"# Note\n\n{other}\n")
+    files = {f"memory/{n}.md": f"# Note\n\n{other}\n" for n, other in enumerate(others)}
+    write_files(tmp_path, files)
 
     def first() -> list[str]:
         printed("index", "-q", "-w", str(tmp_path))
@@ -107,17 +101,16 @@ def test_words_of_the_description_find_the_note(tmp_path: Path) -> None:
 
 
 def test_what_comes_first_for_a_date_depends_on_what_is_asked_about_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    for day, text in (
-        ("01-05", "- Deploys on Monday need a review, never on Sunday.\n"),
-        ("03-14", "- Friday deploys are forbidden from now on.\n"),
-        ("03-15", "- Ate at the lake, and the deploys were quiet.\n"),
-        ("03-16", "- Standup is at 9:30.\n- 平台团队由王伟负责。\n"),
-        ("03-17", "- Standup moved from 9:30 to 10:00.\n- 平台团队现在由李娜负责。\n"),
-    ):
-        write(tmp_path, f"memory/2026-{day}.md", text)
+    days = {
+        "01-05": "- Deploys on Monday need a review, never on Sunday.\n",
+        "03-14": "- Friday deploys are forbidden from now on.\n",
+        "03-15": "- Ate at the lake, and the deploys were quiet.\n",
+        "03-16": "- Standup is at 9:30.\n- 平台团队由王伟负责。\n",
+        "03-17": "- Standup moved from 9:30 to 10:00.\n- 平台团队现在由李娜负责。\n",
+    }
+    workspace({f"memory/2026-{day}.md": text for day, text in days.items()}, encoder="auto")
     for question, first in (
         ("are deploys allowed on Sunday", "01-05"),
         ("deploys Sunday", "03-15"),
@@ -133,11 +126,12 @@ def test_what_comes_first_for_a_date_depends_on_what_is_asked_about_it(
 
 
 def test_a_day_or_month_to_come_is_meant_unless_it_is_asked_what_happened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "memory/2026-11-25.md", "- Ines won the game. The next is on 10 December.\n")
-    write(tmp_path, "memory/2026-11-24.md", "- May I ask who washes the shirts?\n")
+    notes = workspace({
+        "memory/2026-11-25.md": "- Ines won the game. The next is on 10 December.\n",
+        "memory/2026-11-24.md": "- May I ask who washes the shirts?\n",
+    }, encoder="auto")  # fmt: skip
     now = ("--now", "2026-11-26")  # a Thursday
     for question, read in (
         ("next game in December", "2025-12-01 to 2025-12-31 or 2026-12-01 to 2026-12-31"),
@@ -157,30 +151,31 @@ def test_a_day_or_month_to_come_is_meant_unless_it_is_asked_what_happened(
     said = say("search", "what happened on Thursday", *now).err
     assert 'Read "Thursday" as 2026-11-19.' in said
     assert "No sure match" in said
-    write(tmp_path, "memory/2026-11-19.md", "- The bike was stolen.\n")
+    write(notes, "memory/2026-11-19.md", "- The bike was stolen.\n")
     assert "The bike was stolen." in say("search", "what happened on Thursday", *now).out
 
 
 def test_a_part_of_a_word_another_spelling_and_another_language_are_near(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "memory/tools.md", "The price of a Hochbeet in the shop is 1.234,50 EUR.\n")
+    text = "The price of a Hochbeet in the shop is 1.234,50 EUR.\n"
+    workspace({"memory/tools.md": text}, encoder="auto")
     for question in ("Beet", "1234.50"):
         assert "No sure match; these are the nearest." in say("search", question).err
     assert "No passages found." in say("search", "chbee").err
-    write(tmp_path, "german/memory/arzt.md", "Der Arzt hat mir eine Salbe verschrieben.\n")
-    monkeypatch.chdir(tmp_path / "german")
+    text = "Der Arzt hat mir eine Salbe verschrieben.\n"
+    workspace({"memory/arzt.md": text}, name="german", encoder="auto")
     for command in ("search", "context"):
         assert "arzt.md" in say(command, "what did the doctor prescribe").out
 
 
 def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "MEMORY.md", "# Rules\n\nStandup is at 9, on Mondays at 10.\n")
-    write(tmp_path, "memory/2025-06-12.md", "# Log\n\nThe car broke down near the harbour.\n")
+    workspace({
+        "MEMORY.md": "# Rules\n\nStandup is at 9, on Mondays at 10.\n",
+        "memory/2025-06-12.md": "# Log\n\nThe car broke down near the harbour.\n",
+    }, encoder="auto")  # fmt: skip
     unsure = "No sure match; these are the nearest. No note contains: vehicle, repair.\n"
     removed = 'memcli: passages with "standup" are removed by excluded words\n'
     for query, out, err in (
@@ -205,15 +200,14 @@ def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(
 
 
 def test_a_dated_line_with_another_value_is_named_after_an_undated_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(
-        tmp_path, "memory/2026-05-19.md", "- Standup moved to 09:15, as the train of Wei is late.\n"
-    )
-    write(tmp_path, "memory/2026-05-20.md", "- The lake is cold.\n- Rain.\n")
+    notes = workspace({
+        "memory/2026-05-19.md": "- Standup moved to 09:15, as the train of Wei is late.\n",
+        "memory/2026-05-20.md": "- The lake is cold.\n- Rain.\n",
+    }, encoder="auto")  # fmt: skip
     for undated, differs in (("09:30 CET", True), ("9:15 CET", False)):
-        write(tmp_path, "MEMORY.md", f"# Rules\n\nStandup is at {undated}.\n")
+        write(notes, "MEMORY.md", f"# Rules\n\nStandup is at {undated}.\n")
         said = say("search", "when is standup", "--json", "--now", "2026-06-01")
         answer = json.loads(said.out)
         assert {each["path"] for each in answer["results"]} == {"MEMORY.md", "memory/2026-05-19.md"}
@@ -224,10 +218,10 @@ def test_a_dated_line_with_another_value_is_named_after_an_undated_one(
 
 
 def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "MEMORY.md", "# Memory\n\n- The billing service listens on port 8080.\n")
+    text = "# Memory\n\n- The billing service listens on port 8080.\n"
+    notes = workspace({"MEMORY.md": text}, encoder="auto")
     for change, reason in (
         ("8080 again, no longer 8090", None),
         ("8080, was 8090", None),
@@ -236,7 +230,7 @@ def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
         ("8090, no longer on port 8080", None),
     ):
         line = f"- The billing service now listens on port {change}.\n"
-        write(tmp_path, "memory/2026-10-01.md", line)
+        write(notes, "memory/2026-10-01.md", line)
         said = say("search", "Which port does the billing service listen on?", "--json")
         answer = json.loads(said.out)
         assert (answer.get("match_reason") or {}).get("code") == reason
@@ -262,24 +256,24 @@ def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
     ],
 )
 def test_another_line_and_an_equal_value_make_no_answer_unsure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str, undated: str, dated: str
+    workspace: NewWorkspace, question: str, undated: str, dated: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "services.md", f"# Services\n\n{undated}\n")
-    write(tmp_path, "memory/2025-03-01.md", f"{dated}\n")
+    files = {"services.md": f"# Services\n\n{undated}\n", "memory/2025-03-01.md": f"{dated}\n"}
+    workspace(files, encoder="auto")
     answer = json.loads(say("search", question, "--json").out)
     assert answer["results"][0]["path"] == "services.md"
     assert answer.get("match_reason") is None
 
 
 def test_a_correction_of_what_nobody_asked_about_comes_after_the_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     rate = "Rate limit of the public API is {} requests per minute per key."
     bus = "We move the event bus from RabbitMQ to Kafka."
-    write(tmp_path, "memory/2026-04-08.md", f"- {bus}\n- {rate.format('now 250')}\n")
-    write(tmp_path, "memory/2026-11-20.md", f"- {rate.format(500)}\n")
+    workspace({
+        "memory/2026-04-08.md": f"- {bus}\n- {rate.format('now 250')}\n",
+        "memory/2026-11-20.md": f"- {rate.format(500)}\n",
+    }, encoder="auto")  # fmt: skip
     for command, question, first in (
         ("search", "kafka", bus),
         ("context", "kafka", bus),
@@ -292,14 +286,12 @@ def test_a_correction_of_what_nobody_asked_about_comes_after_the_answer(
 
 
 def test_a_line_that_ends_a_sentence_is_corrected_without_its_neighbours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(
-        tmp_path,
-        "memory/2025-10-21.md",
-        "From November one week each: Tomas, Runa.\nPaging threshold for p95 stays at 500 ms.\n",
-    )
-    write(tmp_path, "memory/2026-02-05.md", "The threshold for p95 goes from 500 ms to 800 ms.\n")
+    workspace({
+        "memory/2025-10-21.md": "From November one week each: Tomas, Runa.\n"
+        "Paging threshold for p95 stays at 500 ms.\n",
+        "memory/2026-02-05.md": "The threshold for p95 goes from 500 ms to 800 ms.\n",
+    }, encoder="auto")  # fmt: skip
     assert "    2 corrected by memory/2026-02-05.md:1 (" in say("search", "one week each").out
     assert "From November one week each" in say("context", "one week each").out

@@ -320,13 +320,6 @@ def test_of_a_question_that_is_only_a_date_no_others_stay(order: str, expected: 
     assert first.about.chunk_id == expected[0]
 
 
-def test_records_of_a_named_date_are_looked_at_however_low_they_score() -> None:
-    passages = fused(*(candidate(i, bm25=9.0) for i in range(3)), candidate(9, date="2026-01-10"))
-    kept = nearest_first(passages, [("2026-01-10", "2026-01-10")], 2)
-    assert len(kept) == 2
-    assert 9 in {passage.about.chunk_id for passage in kept}
-
-
 def _focused(
     passages: Sequence[RankedPassage],
     parts: Sequence[tuple[str, ...]],

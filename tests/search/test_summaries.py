@@ -99,16 +99,6 @@ def test_every_record_is_in_the_active_view_or_behind_it(notes: Path) -> None:
     assert covered <= raw
 
 
-def test_a_changed_log_is_searched_raw_and_its_summary_is_not(notes: Path) -> None:
-    log = notes / "memory" / "2025-03-03.md"
-    log.write_text(log.read_text().replace("MySQL 8.0", "MySQL 9.1"))
-    found = _paths(notes, "MySQL", "--view", "active")
-    assert "memory/2025-03-03.md" in found
-    assert SUMMARY not in found
-    log.write_text(log.read_text().replace("MySQL 9.1", "MySQL 8.0"))
-    assert SUMMARY in _paths(notes, "MySQL", "--view", "active")
-
-
 def test_a_log_that_is_gone_leaves_its_neighbours_raw(notes: Path) -> None:
     (notes / "memory" / "2025-03-10.md").unlink()
     found = _paths(notes, "MySQL", "--view", "active")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -15,7 +14,6 @@ import pytest
 
 import memcli
 from memcli.bench.quality import ABLATIONS
-from memcli.cli.main import run
 from memcli.cli.program import page
 from memcli.config.settings import load
 from memcli.dates.find import find_dates
@@ -29,7 +27,7 @@ from memcli.search.stages import LOST, STAGES, SWITCH_OF, SWITCHES, TABLE
 from memcli.search.why_not import Course, follow, why
 from memcli.store.sqlite.reader import Reader
 from memcli.types import Filters
-from tests.commands import NewWorkspace
+from tests.commands import NewWorkspace, record
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 NAMES = [row.name for row in TABLE]
@@ -48,8 +46,6 @@ def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[Ranke
     """Ask, and give what an observer was told."""
     text, course = "pool on 2026-02-03", Course()
     reader = Reader(str(notes.parent / "index.sqlite"))
-    from datetime import date
-
     try:
         search(
             reader,
@@ -164,9 +160,7 @@ def _lists(schema: Any) -> Any:
 
 
 def test_the_explanation_of_a_search_speaks_of_stages(notes: Path) -> None:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert run(["search", "pool", "--explain", "--json", "-n", "1", "-w", str(notes)]) == 0
-    trace = json.loads(out.getvalue())["results"][0]["trace"]
+    found = record("search", "pool", "--explain", "-n", "1", "-w", str(notes))
+    trace = found["results"][0]["trace"]
     assert [step["stage"] for step in trace] == ["fuse", "focus", "decay", "mmr"]
     assert trace[0]["method"] == "scaled"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.config.settings import load
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.why_not import Course, Trail, Waypoint, conclusion, follow
 from memcli.types import Filters
+from tests.commands import NewWorkspace, printed
 from tests.search.makers import candidate, fused
 from tests.support import write
 
@@ -89,19 +87,13 @@ def test_a_search_that_was_not_made_has_no_trail(options: SearchOptions) -> None
 
 
 def test_the_lines_of_another_source_are_named_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: NewWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    root = tmp_path / "notes"
-    write(root, "MEMORY.md", "# Pool\n\nIt is full.\n")
-    write(root, "docs/MEMORY.md", "# Pool\n\nIt is empty.\n")
-    user = tmp_path / "config" / "memcli" / "config.toml"
-    user.parent.mkdir(parents=True)
-    user.write_text(f'[[source]]\nname = "docs"\npath = "{root}/docs"\n')
+    config = f'[[source]]\nname = "docs"\npath = "{tmp_path}/notes/docs"\n'
+    write(tmp_path, "config/memcli/config.toml", config)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    assert run(["index", "-q", "-w", str(root)]) == 0
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert run(["search", "empty", "--why-not", "docs:MEMORY.md", "-w", str(root)]) == 0
-    assert out.getvalue().startswith("docs:MEMORY.md:1-3: shown, rank 1 of ")
+    workspace({
+        "MEMORY.md": "# Pool\n\nIt is full.\n", "docs/MEMORY.md": "# Pool\n\nIt is empty.\n",
+    })  # fmt: skip
+    out, _ = printed("search", "empty", "--why-not", "docs:MEMORY.md")
+    assert out.startswith("docs:MEMORY.md:1-3: shown, rank 1 of ")
