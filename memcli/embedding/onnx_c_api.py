@@ -20,7 +20,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.embedding.encoders import QueryModelError, Run
 from memcli.embedding.models import INT8, Model, ModelFile, fingerprint, package_folders, read_graph
 from memcli.embedding.session import FATAL, QUICK_ROOM, SessionSettings, lacking, settings, silence
-from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords, WordPiece
+from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import MORE_MEMORY, RetrieverError
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ class PinnedQueryModel:
         self._open = partial(QuickSession, located, graph, library=library)
         self._session = self._open(is_for_one_run=True)
         self._model, self.fingerprint = located.model, fingerprint(located.model)
-        self._words = QueryWords()
+        self._words = WordPiece()
         self._runs = 0
 
     def embed(self, text: str) -> tuple[bytes, int]:

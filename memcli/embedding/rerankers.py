@@ -21,7 +21,7 @@ from memcli.record import Record
 from memcli.threads import within
 
 if TYPE_CHECKING:
-    from memcli.embedding.server import Reply, Server
+    from memcli.embedding.server import Reply
 
 TOKENS, ONNX, ENDPOINT = "tokens", "onnx", "endpoint"
 
@@ -117,26 +117,10 @@ def _tokens(_settings: Reranking, choice: Choice, index: IndexModel) -> Scorer:
     return TokenReranker(model)
 
 
-def _endpoint(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:
-    from memcli.embedding.server import Server
-
-    server = Server(
-        table="rerank",
-        verb="rerank",
-        topic="ranking",
-        again="the same command",
-        url=settings.url,
-        model=settings.model,
-        key=settings.key,
-        key_variable=settings.key_variable,
-    )
-    return ServerReranker(server, settings.seconds)
-
-
 RERANKERS: dict[str, Callable[[Reranking, Choice, IndexModel], Scorer]] = {
     TOKENS: _tokens,
     ONNX: lambda settings, *_: CrossEncoder(settings.folder, max_tokens=settings.max_tokens),
-    ENDPOINT: _endpoint,
+    ENDPOINT: lambda settings, *_: ServerReranker(settings),
 }
 
 
@@ -225,13 +209,13 @@ class ServerReranker:
     first request (status 422, missing field `texts`), which is then sent in its own form.
     """
 
-    def __init__(self, server: Server, seconds: float) -> None:
+    def __init__(self, settings: Reranking) -> None:
         """Check the settings; no request is made. Raises RetrieverError."""
-        from memcli.embedding.server import Wire
+        from memcli.embedding.server import Server, Wire
 
-        self._server = server
-        self._key = server.read_key()
-        self._wire = Wire(server, self._key, seconds)
+        self._server = Server("rerank", "rerank", "ranking", "the same command", settings)
+        self._key = self._server.read_key()
+        self._wire = Wire(self._server, self._key, settings.seconds)
         self._wants_texts = False  # the form of TEI
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
@@ -255,8 +239,8 @@ class ServerReranker:
             fields |= {"texts": texts, "truncate": True}
         else:
             fields |= {"documents": texts, "top_n": len(texts)}
-            if self._server.model:
-                fields["model"] = self._server.model
+            if self._server.settings.model:
+                fields["model"] = self._server.settings.model
         body = json.dumps(fields).encode()
         return self._wire.post(body, _SLACK + 2 * len(body) + len(texts) * _BYTES_A_RESULT)
 
