@@ -28,7 +28,7 @@ from memcli.markdown.segments import description_of
 from memcli.markdown.transcript import first_day
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import Document, FileText, Limits, Skip, Source, Stretch, Turn
-from memcli.workspace.dating import document_days, heading_days, path_days
+from memcli.workspace.dating import AMBIGUOUS, document_days, heading_days, path_days
 from memcli.workspace.globs import matcher
 
 USER_FILES = ("MEMORY.md", "USER.md")
@@ -36,8 +36,6 @@ _compiled = cache(matcher)  # a run asks the globs of its sources once a file
 TITLE_CHARS = 200
 UNTRUSTED = "untrusted"
 NOTE = "note"  # the kind of a document that is not a log
-# A day in the name of a file that may be another one elsewhere: 02-10-2026.
-_AMBIGUOUS = r"(?<![0-9.])[0-3]?[0-9](?P<sign>[-_.])[0-3]?[0-9](?P=sign)(?:19|20)[0-9]{2}(?![0-9])"
 NOT_THE_FILES = (MemcliError, MemoryError, ImportError, OSError)
 DETAIL_CHARS = 200
 
@@ -156,7 +154,7 @@ def _is_log(
         return bool(kind == "log")
     headings = (block.title or "" for block in parsed.blocks if block.kind == "heading")
     is_conversation = source.is_transcripts or bool(turns)
-    is_of_day = path_days(path) or re.search(_AMBIGUOUS, path.rpartition("/")[2])
+    is_of_day = path_days(path) or re.search(AMBIGUOUS, path.rpartition("/")[2])
     return is_conversation or bool(is_of_day) or any(map(heading_days, headings))
 
 

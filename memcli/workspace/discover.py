@@ -353,8 +353,7 @@ def missing_mounts(
         if source not in roots or (source, path) in listing.mounts:
             continue
         try:
-            with os.scandir(os.path.join(roots[source], path)) as entries:
-                is_empty = next(entries, None) is None
+            is_empty = openat.is_empty(os.path.join(roots[source], path))
         except OSError:  # gone, or unlisted as it is
             continue
         if is_empty:

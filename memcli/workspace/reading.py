@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 
 from memcli.errors import NotFoundError
 from memcli.types import FileStat, FileText, Skip
@@ -53,7 +54,7 @@ def read_file(
             try:
                 step = openat.open_folder(folder, name)
             except OSError as error:
-                return _refusal(folder, name, error)._replace(source=source, path=path)
+                return _refusal(folder, name, error, source, path)
             openat.close(folder)
             folder = step
         for _ in range(_ATTEMPTS):
@@ -79,14 +80,12 @@ def _parts(path: str) -> list[str]:
     return parts
 
 
-def _refusal(folder: int | str, name: str, error: OSError) -> Skip:
+def _refusal(folder: int | str, name: str, error: OSError, source: str, path: str) -> Skip:
     """Return why an entry was not opened: it is a link, or the system's message."""
-    try:
+    with suppress(OSError):
         if stat.S_ISLNK(openat.lstat(folder, name).st_mode):
-            return Skip("", "", "symlink", f"{name} is a link")
-    except OSError:
-        pass
-    return Skip("", "", "unreadable", openat.reason(error))
+            return Skip(source, path, "symlink", f"{name} is a link")
+    return Skip(source, path, "unreadable", openat.reason(error))
 
 
 def _attempt(
@@ -101,10 +100,10 @@ def _attempt(
         if not stat.S_ISREG(mode):
             return Skip(source, path, "not-regular", openat.kind_of(mode))
         descriptor = openat.open_file(folder, name)
-    except (OSError, ValueError) as error:
-        if isinstance(error, ValueError):
-            return Skip(source, path, "unreadable", "name cannot be used")
-        return _refusal(folder, name, error)._replace(source=source, path=path)
+    except ValueError:
+        return Skip(source, path, "unreadable", "name cannot be used")
+    except OSError as error:
+        return _refusal(folder, name, error, source, path)
     try:
         before = os.fstat(descriptor)
         if not stat.S_ISREG(before.st_mode):
