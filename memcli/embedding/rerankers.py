@@ -35,9 +35,6 @@ class Scorer(Protocol):
         After `is_over` is set, the result is not used.
         """
 
-    def close(self) -> None:
-        """Free the model."""
-
 
 class Reranking(Record):
     """Which reranker is configured, and its settings."""
@@ -80,23 +77,18 @@ class SharedReranker:
 
     def _work(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         with self._lock:
-            if self._scorer is None:
-                self._scorer = RERANKERS[self.name](self._settings, self._choice, self.index)
-            return self._scorer.scores(query, texts, is_over)
+            scorer = self._scorer
+            if scorer is None:
+                scorer = RERANKERS[self.name](self._settings, self._choice, self.index)
+                self._scorer = scorer
+            return scorer.scores(query, texts, is_over)
 
     def close(self) -> None:
-        """Free the model; a later query opens it again. Not needed before the process ends.
+        """Free the model, or let the query that still uses it do so; a later query opens it again.
 
-        A reranker that exceeds its time goes on running.
+        Not needed before the process ends.
         """
-        if not self._lock.acquire(blocking=False):
-            return
-        try:
-            scorer, self._scorer = self._scorer, None
-            if scorer is not None:
-                scorer.close()
-        finally:
-            self._lock.release()
+        self._scorer = None
 
 
 def _tokens(_settings: Reranking, choice: Choice, index: IndexModel) -> Scorer:
@@ -187,10 +179,6 @@ class CrossEncoder:
             )
         return float(numbers[-1] - (numbers[0] if numbers.size == 2 else 0.0))
 
-    def close(self) -> None:
-        """Free the model."""
-        del self._session
-
 
 def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
@@ -213,7 +201,16 @@ class ServerReranker:
         """Check the settings; no request is made. Raises RetrieverError."""
         from memcli.embedding.server import Server, Wire
 
-        self._server = Server("rerank", "rerank", "ranking", "the same command", settings)
+        self._server = Server(
+            table="rerank",
+            verb="rerank",
+            topic="ranking",
+            again="the same command",
+            url=settings.url,
+            model=settings.model,
+            key=settings.key,
+            key_variable=settings.key_variable,
+        )
         self._key = self._server.read_key()
         self._wire = Wire(self._server, self._key, settings.seconds)
         self._wants_texts = False  # the form of TEI
@@ -239,8 +236,8 @@ class ServerReranker:
             fields |= {"texts": texts, "truncate": True}
         else:
             fields |= {"documents": texts, "top_n": len(texts)}
-            if self._server.settings.model:
-                fields["model"] = self._server.settings.model
+            if self._server.model:
+                fields["model"] = self._server.model
         body = json.dumps(fields).encode()
         return self._wire.post(body, _SLACK + 2 * len(body) + len(texts) * _BYTES_A_RESULT)
 
@@ -258,10 +255,6 @@ class ServerReranker:
         if not all(type(score) in (int, float) and isfinite(score) for score in scores.values()):
             raise self._server.broken("contains a score that is not a number")
         return [float(scores[at]) for at in range(expected)]
-
-    def close(self) -> None:
-        """Close the connection."""
-        del self._wire
 
 
 def _score(row: dict[str, Any]) -> Any:  # noqa: ANN401

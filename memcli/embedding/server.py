@@ -10,20 +10,16 @@ import json
 import re
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
 from threading import Event
 from urllib.parse import SplitResult, urlsplit
 
-from memcli.checking import TYPE_CHECKING
 from memcli.errors import RetrieverError
 from memcli.record import Record
 from memcli.threads import within
-
-if TYPE_CHECKING:
-    from memcli.embedding.encoders import Endpoint
-    from memcli.embedding.rerankers import Reranking
 
 _MESSAGE_CHARS = 200
 
@@ -44,17 +40,20 @@ class Server(Record):
     verb: str  # the path after the URL
     topic: str  # the help topic
     again: str  # the command that tries again
-    settings: Endpoint | Reranking  # with its url, model, key and key_variable
+    url: str
+    model: str
+    key: Callable[[], str | None]
+    key_variable: str
 
     def address(self) -> SplitResult:
         """Parse the address; RetrieverError says what is wrong with it."""
         hint = f"memcli help {self.topic}"
-        if not self.settings.url:
+        if not self.url:
             raise RetrieverError(
                 f"{self.table}.url is not set in your own configuration", hint=hint
             )
         try:
-            where = urlsplit(self.settings.url)
+            where = urlsplit(self.url)
             _ = where.port
         except ValueError as error:
             raise RetrieverError(
@@ -71,35 +70,33 @@ class Server(Record):
 
     def read_key(self) -> str:
         """Read the key from its variable; empty if none is named. Raises RetrieverError."""
-        variable = self.settings.key_variable
-        if not variable:
+        if not self.key_variable:
             return ""
-        key = (self.settings.key() or "").strip()
+        key = (self.key() or "").strip()
         if not key:
             raise RetrieverError(
-                f"the variable {variable} that {self.table}.key_variable names is not set",
-                hint=f"export {variable}=...",
+                f"the variable {self.key_variable} that {self.table}.key_variable names is not set",
+                hint=f"export {self.key_variable}=...",
             )
         if not (key.isascii() and key.isprintable()):
             raise RetrieverError(
-                f"the key in {variable} has characters that no key has",
-                hint=f"export {variable}=... once more",
+                f"the key in {self.key_variable} has characters that no key has",
+                hint=f"export {self.key_variable}=... once more",
             )
         return key
 
     def refused(self, reply: Reply, message: str) -> RetrieverError:
         """Explain why a server refuses, and quote its own message."""
-        settings, status = self.settings, reply.status
-        host, variable = urlsplit(settings.url).netloc, settings.key_variable
+        host, status = urlsplit(self.url).netloc, reply.status
         if status in (401, 403):  # the server's message may repeat the key
-            if not variable:
+            if not self.key_variable:
                 return RetrieverError(
                     f"{host} wants a key (status {status})",
                     hint=f"set {self.table}.key_variable to the variable that contains it",
                 )
             return RetrieverError(
-                f"{host} refuses the key in {variable} (status {status})",
-                hint=f"export {variable}=... with a key that is valid there",
+                f"{host} refuses the key in {self.key_variable} (status {status})",
+                hint=f"export {self.key_variable}=... with a key that is valid there",
             )
         if 300 <= status < 400:
             return RetrieverError(
@@ -107,9 +104,9 @@ class Server(Record):
                 hint=f"set {self.table}.url to the right place",
             )
         if status == 404:
-            model = f" or no model {settings.model}" if settings.model else ""
+            model = f" or no model {self.model}" if self.model else ""
             return RetrieverError(
-                f"{settings.url} has no /{self.verb}{model}" + (message and f": {message}"),
+                f"{self.url} has no /{self.verb}{model}" + (message and f": {message}"),
                 hint=f"look at {self.table}.url and {self.table}.model: memcli help {self.topic}",
             )
         return RetrieverError(
@@ -120,7 +117,7 @@ class Server(Record):
     def broken(self, what: str) -> RetrieverError:
         """Return the error for a wrong answer."""
         return RetrieverError(
-            f"the answer of {urlsplit(self.settings.url).netloc} {what}",
+            f"the answer of {urlsplit(self.url).netloc} {what}",
             hint=f"look at {self.table}.url and {self.table}.model: memcli help {self.topic}",
         )
 
@@ -141,7 +138,6 @@ def message(body: bytes, key: str) -> str:
 
 
 def _host(location: str) -> str:
-    """Return the host of a redirect."""
     try:
         return urlsplit(location).netloc[:_MESSAGE_CHARS] or "another place"
     except ValueError:

@@ -39,12 +39,13 @@ class TokenReranker:
         """
         self._model = located.model
         self._threads = cores(threads)
-        self._words, self._states = WordPiece(), lru_cache(KEPT)(self._run)
+        self._words = WordPiece()
         try:
             graph = read_graph(located.model, with_states=True)
-            self._session = QuickSession(located, graph, is_for_one_run=False)
+            session = QuickSession(located, graph, is_for_one_run=False)
         except QueryModelError as error:
             raise RetrieverError(str(error), hint=HINT) from error
+        self._states = lru_cache(KEPT)(partial(_states, session, located.model.dimension))
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return similarities from -1 to 1, or 0 for a text without words; a long text is cut."""
@@ -53,7 +54,7 @@ class TokenReranker:
             raise RetrieverError("the model finds no word in the query", hint="ask with a word")
         rows = [self._ids(text) for text in texts]
         try:
-            query_rows = self._vectors(self._run(ids))
+            query_rows = self._vectors(ids)
             compare = partial(self._compare, query_rows, is_over)
             with ThreadPoolExecutor(self._threads) as pool:
                 return list(pool.map(compare, rows))
@@ -66,18 +67,14 @@ class TokenReranker:
     def _compare(self, query: NDArray[float32], is_over: Event, ids: tuple[int, ...]) -> float:
         if len(ids) <= SPECIAL_TOKENS or is_over.is_set():
             return 0.0
-        return float((query @ self._vectors(self._states(ids)).T).max(axis=1).mean())
+        return float((query @ self._vectors(ids).T).max(axis=1).mean())
 
-    def _run(self, ids: tuple[int, ...]) -> bytes:
-        """Compute the states of a text, without special tokens, each at unit length."""
-        count = (len(ids) - SPECIAL_TOKENS) * self._model.dimension
-        return self._session.run(of_tokens(ids), b"states", count)
-
-    def _vectors(self, states: bytes) -> NDArray[float32]:
+    def _vectors(self, ids: tuple[int, ...]) -> NDArray[float32]:
         import numpy as np
 
-        return np.frombuffer(states, "<f4").reshape(-1, self._model.dimension)
+        return np.frombuffer(self._states(ids), "<f4").reshape(-1, self._model.dimension)
 
-    def close(self) -> None:
-        """Free the model."""
-        self._session.close()
+
+def _states(session: QuickSession, dimension: int, ids: tuple[int, ...]) -> bytes:
+    """Compute the states of a text, without special tokens, each at unit length."""
+    return session.run(of_tokens(ids), b"states", (len(ids) - SPECIAL_TOKENS) * dimension)

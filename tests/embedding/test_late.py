@@ -70,9 +70,6 @@ def test_threads_change_nothing(located: ModelFile, likenesses: list[float]) -> 
     model = TokenReranker(located, threads=1)
     assert model.scores(QUERY, TEXTS, Event()) == likenesses
     assert model.scores(QUERY, TEXTS[::-1], Event()) == likenesses[::-1]
-    model.close()
-    with pytest.raises(RetrieverError, match="closed"):
-        model.scores(QUERY, TEXTS, Event())
 
 
 def test_what_is_kept_changes_no_likeness(located: ModelFile, likenesses: list[float]) -> None:
