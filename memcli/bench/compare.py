@@ -98,7 +98,6 @@ def _changes(before: BenchRun, after: BenchRun) -> list[str]:
 
 
 def _times(trace: BenchRun) -> dict[str, float]:
-    """Return the times of a trace by name, in milliseconds."""
     times: dict[str, float] = {}
     if trace.speed:
         times |= {f"cold_{name}": row.cpu_ms for name, row in trace.speed.cold.items()}

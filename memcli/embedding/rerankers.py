@@ -116,10 +116,6 @@ RERANKERS: dict[str, Callable[[Reranking, Choice, IndexModel], Scorer]] = {
 }
 
 
-SETTING = "rerank.folder"
-HINT = "memcli help ranking"
-
-
 class CrossEncoder:
     """A model in a folder: an ONNX file and its tokenizer.json; satisfies `Scorer`.
 
@@ -134,7 +130,7 @@ class CrossEncoder:
         from memcli.system import usable_cores
 
         self._folder = folder
-        model, *_, tokenizer = find_files(folder, SETTING)
+        model, *_, tokenizer = find_files(folder, "rerank.folder")
         self._tokenizer = open_tokenizer(tokenizer)
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self._session = open_model(model, usable_cores())
@@ -175,7 +171,7 @@ class CrossEncoder:
             raise RetrieverError(
                 f"{self._folder}: the model gives {numbers.size} numbers per pair, "
                 "and a cross-encoder gives 1 or 2",
-                hint=HINT,
+                hint="memcli help ranking",
             )
         return float(numbers[-1] - (numbers[0] if numbers.size == 2 else 0.0))
 

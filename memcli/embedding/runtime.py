@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
-
-
 TOKENIZER = "tokenizer.json"
 
 

@@ -32,7 +32,7 @@ from memcli.workspace.dating import AMBIGUOUS, document_days, heading_days, path
 from memcli.workspace.globs import matcher
 
 USER_FILES = ("MEMORY.md", "USER.md")
-_compiled = cache(matcher)  # a run asks the globs of its sources once a file
+_compiled = cache(matcher)  # each file is compared with the globs of its source
 TITLE_CHARS = 200
 UNTRUSTED = "untrusted"
 NOTE = "note"  # the kind of a document that is not a log
@@ -85,7 +85,7 @@ def build_document(
     days, stamped = document_days(metadata, path, source.date_keys)
     if source.is_transcripts:
         days = first_day(file.text) or days
-    if days and source.evergreen and _compiled(source.evergreen)(path):
+    if days and _matches(source.evergreen, path):
         days, stamped = None, False
     title = _title(parsed, path)
     chunks = chunk_document(
@@ -118,8 +118,8 @@ def build_document(
     authority, scope = _share(claims.get("authority")), claims.get("scope")
     is_summary = source.name == types.MEMORY_SOURCE and is_place(path)  # only it covers lines
     lineage = read_lineage(claims) if is_summary else None
-    always = trusted and (claims.get("always") is True or _marked(source.always, path))
-    soft = trusted and (claims.get("soft") is True or _marked(source.soft, path))
+    always = trusted and (claims.get("always") is True or _matches(source.always, path))
+    soft = trusted and (claims.get("soft") is True or _matches(source.soft, path))
     is_log = days is not None and not stamped and _is_log(parsed, path, claims, turns, source)
     plain = _plain(source, path, days, is_log=is_log)
     return plain._replace(
@@ -228,7 +228,7 @@ def _kind(source: Source, path: str, *, is_log: bool) -> str:
     if source.kind:
         return source.kind
     for glob, kind in source.kinds:
-        if _compiled((glob,))(path):
+        if _matches((glob,), path):
             return kind
     return "log" if is_log else NOTE
 
@@ -241,8 +241,8 @@ def _scope(source: Source, path: str, *, is_log: bool) -> str:
     return "session" if source.name == types.MEMORY_SOURCE and is_log else "global"
 
 
-def _marked(globs: tuple[str, ...], path: str) -> bool:
-    return bool(globs) and matcher(globs)(path)
+def _matches(globs: tuple[str, ...], path: str) -> bool:
+    return bool(globs) and _compiled(globs)(path)
 
 
 def _share(value: object) -> float | None:

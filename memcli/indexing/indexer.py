@@ -14,7 +14,12 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import is_readable
 from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
-from memcli.indexing.notices import flaws, has_broken_front_matter, names_in
+from memcli.indexing.notices import (
+    broken_front_matter,
+    has_broken_front_matter,
+    names_in,
+    replaced_bytes,
+)
 from memcli.indexing.planning import (
     BY_BYTES,
     Plan,
@@ -115,8 +120,9 @@ def apply(
                     marks.note(name)
             else:
                 file, document = taken
-                faults += flaws(name, file, document)
                 is_broken = has_broken_front_matter(file, document)
+                faults += [replaced_bytes(name)] if file.damaged else []
+                faults += [broken_front_matter([name])] if is_broken else []
                 marks.note(name, broken=is_broken, replaced=file.damaged)
                 if before:
                     changed.append(name)

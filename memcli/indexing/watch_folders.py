@@ -110,7 +110,6 @@ def _subfolders(path: str) -> list[str]:
 
 
 def _without_repeats(folders: Iterable[Folder]) -> tuple[Folder, ...]:
-    """Drop folders inside a recursive one."""
     distinct: list[Folder] = []
     for folder in sorted(set(folders), key=lambda f: (f.path, not f.recursive)):
         path = folder.path

@@ -260,7 +260,6 @@ def _is_wrapped(units: list[tuple[int, int]]) -> bool:
 def _groups(
     units: list[tuple[int, int]], text: str, *, paired: bool, items: bool
 ) -> Iterator[list[tuple[int, int]]]:
-    """Divide lines into those of one segment each."""
 
     def begins(group: list[tuple[int, int]], unit: tuple[int, int]) -> bool:
         return (

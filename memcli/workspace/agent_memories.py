@@ -74,7 +74,6 @@ def _home(where: str, *, variable: str = "", suffix: str = "") -> MemoryLocation
 
 
 def _here(where: str, *, suffix: str = "") -> MemoryLocation:
-    """Look in the workspace itself."""
 
     def leads(around: Environment) -> Iterator[CandidateFolder]:
         yield CandidateFolder(os.path.join(around.root, *where.split("/")), around.root)

@@ -326,7 +326,6 @@ class _Walk:
 
 
 def _is_folder(entry: FolderEntry) -> bool:
-    """Return whether a link leads to a folder."""
     try:
         return entry.is_dir()
     except OSError:

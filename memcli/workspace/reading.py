@@ -181,5 +181,4 @@ def decode(data: bytes) -> tuple[str, bool] | str:
 
 
 def _is_laden(nuls: int, length: int) -> bool:
-    """Return whether there is more than a stray NUL."""
     return nuls > max(1, length // _NUL_SHARE)
