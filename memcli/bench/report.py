@@ -118,8 +118,6 @@ def _trends(report: ReportContents) -> str:
 def _trend(series: Series, most: float, form: str) -> str:
     values = series.values[-TREND_WIDTH:]
     known = [value for value in values if value is not None]
-    if not known:
-        return ""
     first = form.format(known[0])
     return f"{series.name:15}{first} {sparkline(values, most)} {form.format(known[-1])}\n"
 

@@ -121,7 +121,7 @@ def build_document(
     always = trusted and (claims.get("always") is True or _matches(source.always, path))
     soft = trusted and (claims.get("soft") is True or _matches(source.soft, path))
     is_log = days is not None and not stamped and _is_log(parsed, path, claims, turns, source)
-    plain = _plain(source, path, days, is_log=is_log)
+    plain = document_without_text(source, path, days, is_log=is_log)
     return plain._replace(
         title=title,
         kind=types.SUMMARY if lineage else plain.kind,
@@ -186,13 +186,10 @@ def _whole_turn(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tu
     return (Turn(1, lines, TOOL),) if source_kind == TOOL else ()
 
 
-def skipped_document(source: Source, path: str) -> Document:
-    """Return a row for a file without text to index, so that it is not read again."""
-    return _plain(source, path, None, is_log=False)
-
-
-def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> Document:
-    """Make a document of what its source, path and days say, without a text."""
+def document_without_text(
+    source: Source, path: str, days: Stretch | None = None, *, is_log: bool = False
+) -> Document:
+    """Make a document of what its source, path and days say."""
     date, first_day = types.date_of(days)
     return Document(
         source=source.name,

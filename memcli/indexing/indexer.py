@@ -172,7 +172,7 @@ def _take_in(
     A file without a document keeps a row without text, so that its old text is gone and it is not
     read again until it changes. A file that cannot be read keeps its old text.
     """
-    from memcli.indexing.document import skipped_document
+    from memcli.indexing.document import document_without_text
 
     indexed_ns = settings.now_ns()
     file = read(settings, stat.source, stat.path)
@@ -193,7 +193,8 @@ def _take_in(
         if before and before.hash == b"" and not again:
             change.touch((stat.source, stat.path), stamp)
             return skip
-    change.put(skipped_document(settings.source(stat.source), stat.path), stamp, skip=skip.reason)
+    document = document_without_text(settings.source(stat.source), stat.path)
+    change.put(document, stamp, skip=skip.reason)
     return skip
 
 
