@@ -170,9 +170,7 @@ def _links(document: LintDocument) -> Iterator[AuthoredLink]:
             continue
         for number in range(block.start, block.end):
             line = document.lines[number]
-            if number in document.code:
-                continue
-            if "](" not in line and "[[" not in line:
+            if number in document.code or ("](" not in line and "[[" not in line):
                 continue
             for target in link_targets(_CODE.sub(" ", visible(line))):
                 if not _NO_NAME.search(target):
