@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import fill
+from textwrap import TextWrapper
 
 from memcli.bench.metrics import HEADLINE, NAMES
 from memcli.bench.runs import Move, move_text, moves, pairs, row_text, worst
@@ -75,15 +75,11 @@ def worst_cases(rows: Sequence[Row]) -> str:
     """List the worst questions, each with the stage that lost its lines."""
     if not rows:
         return ""
-    lines = [_entry(f"  {row.scores[HEADLINE]:.3f}  ", row_text(row)) for row in rows]
-    return "\nWorst:\n" + "".join(lines)
-
-
-def _entry(head: str, text: str) -> str:
-    return fill(
-        text, COLUMNS, initial_indent=head, subsequent_indent=" " * len(head),
-        break_long_words=False, break_on_hyphens=False,
-    ) + "\n"  # fmt: skip
+    wrapper = TextWrapper(
+        COLUMNS, subsequent_indent=" " * 9, break_long_words=False, break_on_hyphens=False
+    )
+    lines = [wrapper.fill(f"  {row.scores[HEADLINE]:.3f}  {row_text(row)}") for row in rows]
+    return "\n".join(["", "Worst:", *lines, ""])
 
 
 def changes(moved: Sequence[Move], common: int) -> str:
