@@ -28,21 +28,21 @@ def compare(before: BenchRun, after: BenchRun) -> dict[str, Any]:
     Means are over the questions that both runs judged; a trace of speed has none. There are times
     only if both runs were on one machine.
     """
-    old_rows = {row.id: row for row in _rows(before)}
-    new_rows = {row.id: row for row in _rows(after)}
-    common = sorted(old_rows.keys() & new_rows.keys())
+    old, new = _rows(before), _rows(after)
+    common = pairs(old, new)
+    old_ids, new_ids = ({row.id for row in rows} for rows in (old, new))
     same_machine = before.machine.id == after.machine.id
     return {
         "schema": "memcli.bench-compare/1",
         "before": before.now,
         "after": after.now,
         "queries": len(common),
-        "only_before": sorted(old_rows.keys() - new_rows.keys()),
-        "only_after": sorted(new_rows.keys() - old_rows.keys()),
+        "only_before": sorted(old_ids - new_ids),
+        "only_after": sorted(new_ids - old_ids),
         "metrics": {
             name: {
-                "before": average([old_rows[i].scores[name] for i in common]),
-                "after": average([new_rows[i].scores[name] for i in common]),
+                "before": average([row.scores[name] for row, _ in common]),
+                "after": average([row.scores[name] for _, row in common]),
             }
             for name in (NAMES if common else ())
         },
@@ -52,7 +52,7 @@ def compare(before: BenchRun, after: BenchRun) -> dict[str, Any]:
         if same_machine
         else None,
         "ratios": {"before": _ratios(before), "after": _ratios(after)},
-        "moved": traces.encode(moves(list(old_rows.values()), list(new_rows.values()))),
+        "moved": traces.encode(moves(old, new)),
     }
 
 
@@ -98,7 +98,6 @@ def _changes(before: BenchRun, after: BenchRun) -> list[str]:
 
 
 def _times(trace: BenchRun) -> dict[str, float]:
-    """Return the times of a trace by name, in milliseconds."""
     times: dict[str, float] = {}
     if trace.speed:
         times |= {f"cold_{name}": row.cpu_ms for name, row in trace.speed.cold.items()}
@@ -120,9 +119,9 @@ def pooled(sets: Mapping[str, QualityTrace], against: SetsTrace | None, now: str
     """
     rows = {name: trace.queries for name, trace in sets.items()}
     every = [row for group in rows.values() for row in group]
-    means = {name: [row.scores[name] for row in every] for name in NAMES}
     zeros = [0.0] * len(every)
-    together = Figures(len(every), {name: paired(zeros, each) for name, each in means.items()})
+    means = {name: paired(zeros, [row.scores[name] for row in every]) for name in NAMES}
+    together = Figures(len(every), means)
     trace = SetsTrace(traces.SETS, now, sets, together)
     if against is None:
         return trace

@@ -24,6 +24,7 @@ BUDGETS = (500, 1000, 2000)
 LINE_END_TOKENS = 0.25  # one character of each line, for its end
 DRAWS = 2000
 SEED = 20250101
+HEADLINE = "nDCG@10"  # the metric that judges a change
 NAMES = (
     "Hit@1", "Hit@5", "Hit@10", "Recall@5", "Recall@10", "MRR@10", "nDCG@10",
     *(f"Recall@{budget}tok" for budget in BUDGETS),
@@ -58,10 +59,7 @@ def score(
     relevant: Sequence[Range], results: Sequence[Range], line_costs: LineCosts
 ) -> dict[str, float]:
     """Score one query; `line_costs` gives the tokens of each line of a document."""
-    first = [
-        next((rank for rank, r in enumerate(results, 1) if r.touches(place)), None)
-        for place in relevant
-    ]
+    first = (first_rank((place,), results) for place in relevant)
     ranks = [rank for rank in first if rank is not None]
     best = min(ranks, default=None)
     scores = {f"Hit@{k}": float(best is not None and best <= k) for k in (1, 5, 10)}
@@ -75,6 +73,14 @@ def score(
         seen = within(budget, _costs(results, line_costs))
         scores[f"Recall@{budget}tok"] = reached(relevant, seen)
     return scores
+
+
+def first_rank(relevant: Sequence[Range], results: Sequence[Range]) -> int | None:
+    """Return the rank of the first passage that touches a judged range."""
+    for rank, result in enumerate(results, start=1):
+        if any(map(result.touches, relevant)):
+            return rank
+    return None
 
 
 def average(values: Sequence[float]) -> float:

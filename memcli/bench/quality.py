@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from math import ceil, fsum, inf
-from typing import TYPE_CHECKING, Any, Protocol
+from math import ceil, inf
+from typing import TYPE_CHECKING, Any
 
-from memcli.bench.metrics import LINE_END_TOKENS, NAMES, LineCosts, Range, mean, paired, score
+from memcli.bench.metrics import HEADLINE, LINE_END_TOKENS, LineCosts, Range, mean, paired, score
 from memcli.bench.queries import OVERALL, Query
 from memcli.bench.traces import HintRate
 from memcli.errors import NotFoundError
@@ -24,19 +24,10 @@ from memcli.types import MEMORY_SOURCE, FileText, shown
 if TYPE_CHECKING:
     from memcli.search.options import Observer
 
+    # From a question and the day on which it is asked to its answer.
+    Search = Callable[[str, str | None, Observer], Answer]
 
 PASSAGE_LIMIT = 5  # a question whose lines come later counts as missed
-
-
-class Search(Protocol):
-    """Searches one workspace, always with the same options."""
-
-    @property
-    def options(self) -> SearchOptions:
-        """Return the options of every search."""
-
-    def __call__(self, text: str, day: str | None, observe: Observer = unobserved) -> Answer:
-        """Answer a question as if asked on a day."""
 
 
 class QuestionResult(Record):
@@ -51,9 +42,13 @@ class QuestionResult(Record):
 
 
 def ask(
-    queries: Sequence[Query], search: Search, line_costs: LineCosts, timer: Callable[[], float]
+    queries: Sequence[Query],
+    search: Search,
+    options: SearchOptions,
+    line_costs: LineCosts,
+    timer: Callable[[], float],
 ) -> list[QuestionResult]:
-    """Ask every question, in order; `timer` counts seconds."""
+    """Ask every question, in order; `options` are those of `search`, `timer` counts seconds."""
     runs = []
     for query in queries:
         course = Course()
@@ -68,11 +63,11 @@ def ask(
         missed = not scores[f"Hit@{PASSAGE_LIMIT}"]
         mended = None
         if query.hints and missed:
-            helped = passages(search(f"{query.text} {query.hints}", query.date))
+            helped = passages(search(f"{query.text} {query.hints}", query.date, unobserved))
             mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{PASSAGE_LIMIT}"])
         loss = None
         if missed:
-            loss = lost_at(course, answer, query.relevant, search.options, line_costs)
+            loss = lost_at(course, answer, query.relevant, options, line_costs)
         runs.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
     return runs
 
@@ -215,9 +210,6 @@ def _too_late(trail: Trail) -> Loss:
     return blamed[-1] if blamed else Loss("fuse", f"put it at rank {ranked[0][1]}")
 
 
-JUDGED_BY = "nDCG@10"  # the metric with an interval
-
-
 class Variant(Record):
     """One way to search that differs from the settings in one thing."""
 
@@ -244,6 +236,6 @@ def row(
     name: str, scores: Sequence[Mapping[str, float]], before: Sequence[Mapping[str, float]]
 ) -> dict[str, object]:
     """Describe a variant by its means, and by the difference in nDCG@10 per question."""
-    change = paired([each[JUDGED_BY] for each in before], [each[JUDGED_BY] for each in scores])
-    means = {metric: fsum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
-    return {"variant": name, **means, "change": change.mean, "low": change.low, "high": change.high}
+    change = paired([each[HEADLINE] for each in before], [each[HEADLINE] for each in scores])
+    figures = {"change": change.mean, "low": change.low, "high": change.high}
+    return {"variant": name, **mean(scores), **figures}

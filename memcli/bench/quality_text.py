@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import fill
+from textwrap import TextWrapper
 
-from memcli.bench.metrics import NAMES
-from memcli.bench.quality import JUDGED_BY
-from memcli.bench.runs import HEADLINE, Move, move_text, moves, pairs, row_text, worst
+from memcli.bench.metrics import HEADLINE, NAMES
+from memcli.bench.runs import Move, move_text, moves, pairs, row_text, worst
 from memcli.bench.traces import HintRate, QualityTrace, Row
 from memcli.render.width import columns
 
@@ -19,7 +18,6 @@ def shortened(metric: str) -> str:
     return metric.replace("Recall", "R").replace("tok", "t")
 
 
-HEADS = [*map(shortened, NAMES)]
 COLUMNS = 80
 # The metrics that fit into the table; JSON and the HTML report have all.
 TABLE_NAMES = ("Hit@1", "Hit@5", "Recall@10", "MRR@10", "nDCG@10", "Recall@1000tok")
@@ -44,7 +42,7 @@ def ablation_table(rows: Sequence[Mapping[str, object]]) -> str:
     """Draw one line per variant; the last column is the change of nDCG@10 and its interval."""
     width = max(len(str(each["variant"])) for each in rows)
     heads = "  ".join(f"{head:>7}" for head in map(shortened, ABLATION_NAMES))
-    lines = [f"{'':{width}}  {heads}  {JUDGED_BY}, 95 %"]
+    lines = [f"{'':{width}}  {heads}  {HEADLINE}, 95 %"]
     for each in rows:
         figures = "  ".join(f"{each[metric]:7.3f}" for metric in ABLATION_NAMES)
         change = f"{each['change']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}]"
@@ -77,15 +75,11 @@ def worst_cases(rows: Sequence[Row]) -> str:
     """List the worst questions, each with the stage that lost its lines."""
     if not rows:
         return ""
-    lines = [_entry(f"  {row.scores[HEADLINE]:.3f}  ", row_text(row)) for row in rows]
-    return "\nWorst:\n" + "".join(lines)
-
-
-def _entry(head: str, text: str) -> str:
-    return fill(
-        text, COLUMNS, initial_indent=head, subsequent_indent=" " * len(head),
-        break_long_words=False, break_on_hyphens=False,
-    ) + "\n"  # fmt: skip
+    wrapper = TextWrapper(
+        COLUMNS, subsequent_indent=" " * 9, break_long_words=False, break_on_hyphens=False
+    )
+    lines = [wrapper.fill(f"  {row.scores[HEADLINE]:.3f}  {row_text(row)}") for row in rows]
+    return "\n".join(["", "Worst:", *lines, ""])
 
 
 def changes(moved: Sequence[Move], common: int) -> str:

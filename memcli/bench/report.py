@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memcli.bench.metrics import HEADLINE
 from memcli.bench.queries import OVERALL
-from memcli.bench.runs import HEADLINE, changes, row_text, worst
-from memcli.bench.traces import GoalResult, HintRate, IndexState, Row, Run
+from memcli.bench.runs import changes, row_text, worst
+from memcli.bench.traces import GoalResult, QualityTrace, Row, Run
 from memcli.record import Record
 from memcli.render.width import columns
 
@@ -33,43 +34,33 @@ class ReportContents(Record):
     """The contents of a report, oldest run first."""
 
     when: tuple[str, ...]  # ISO times
-    machine: str
     quality: tuple[Series, ...]
     latency: Series  # p95 in milliseconds, only from runs on the machine of the last run
     ratios: tuple[Series, ...]
-    categories: Mapping[str, Mapping[str, float]]
-    hints: HintRate
-    goals: tuple[GoalResult, ...]
-    worst: tuple[Row, ...]
-    ablation: Sequence[Mapping[str, object]]
+    last: QualityTrace
+    goals: tuple[GoalResult, ...]  # of the last run
+    worst: tuple[Row, ...]  # of the last run
     events: tuple[Event, ...]
-    index_: IndexState  # of the last run
 
 
 def report(history: Sequence[Run]) -> ReportContents:
     """Gather the contents of a report from at least one trace."""
     runs = [trace.quality for trace in history]
-    last = runs[-1]
-    machine = last.machine
-    goals = [trace.speed.goals if trace.speed else () for trace in history]
+    last, speed = runs[-1], history[-1].speed
     ratios = [trace.speed.ratios if trace.speed else {} for trace in history]
     names = sorted({name for each in ratios for name in each})
-    times = (run.latency_ms.p95 if run.machine.id == machine.id else None for run in runs)
+    times = (run.latency_ms.p95 if run.machine.id == last.machine.id else None for run in runs)
     return ReportContents(
         when=tuple(trace.now for trace in history),
-        machine=f"{machine.cpu}, {machine.cores} cores",
         quality=tuple(
             Series(name, tuple(run.categories[OVERALL].get(name) for run in runs)) for name in TREND
         ),
         latency=Series("p95 ms", tuple(times)),
         ratios=tuple(Series(name, tuple(each.get(name) for each in ratios)) for name in names),
-        categories=last.categories,
-        hints=last.hints,
-        goals=goals[-1],
+        last=last,
+        goals=speed.goals if speed else (),
         worst=tuple(worst(last.queries, WORST)),
-        ablation=last.ablation or (),
         events=tuple(_events(history)),
-        index_=last.index_,
     )
 
 
@@ -95,11 +86,7 @@ def text(report: ReportContents) -> str:
     span = report.when[-1][:10]
     span = span if len(report.when) == 1 else f"{report.when[0][:10]} to {span}"
     parts = [f"{runs}, {span}\n", _trends(report), _categories(report)]
-    if report.goals:
-        parts.append(_goals(report))
-    if report.ablation:
-        parts.append(_ablation(report))
-    parts += [_worst(report), _changes(report)]
+    parts += [_goals(report), _ablation(report), _worst(report), _changes(report)]
     return "\n".join(part for part in parts if part)
 
 
@@ -131,22 +118,22 @@ def _trends(report: ReportContents) -> str:
 def _trend(series: Series, most: float, form: str) -> str:
     values = series.values[-TREND_WIDTH:]
     known = [value for value in values if value is not None]
-    if not known:
-        return ""
     first = form.format(known[0])
     return f"{series.name:15}{first} {sparkline(values, most)} {form.format(known[-1])}\n"
 
 
 def _categories(report: ReportContents) -> str:
-    width = max(map(columns, report.categories))
+    width = max(map(columns, report.last.categories))
     lines = [f"{HEADLINE} by category\n"]
-    for name, row in report.categories.items():
+    for name, row in report.last.categories.items():
         value, space = row.get(HEADLINE, 0.0), " " * (width - columns(name))
         lines.append(f"  {name}{space} {int(row['queries']):>5}  {value:.3f} {bar(value)}\n")
     return "".join(lines)
 
 
 def _goals(report: ReportContents) -> str:
+    if not report.goals:
+        return ""
     return "Speed, as ratios\n" + "".join(
         f"  {g.name:10} {g.ratio:6.2f}  goal {'>=' if g.at_least else '<='} "
         f"{g.goal:g}  {'met' if g.met else 'MISSED'}\n"
@@ -155,7 +142,9 @@ def _goals(report: ReportContents) -> str:
 
 
 def _ablation(report: ReportContents) -> str:
-    rows = ablation_rows(report)
+    if not report.last.ablation:
+        return ""
+    rows = ablation_rows(report.last.ablation)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "Ablation\n" + "".join(
         "  " + "  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True))
@@ -164,10 +153,10 @@ def _ablation(report: ReportContents) -> str:
     )  # fmt: skip
 
 
-def ablation_rows(report: ReportContents) -> list[list[str]]:
+def ablation_rows(ablation: Sequence[Mapping[str, object]]) -> list[list[str]]:
     """Return the names of the columns, and a row per variant."""
-    columns = list(dict.fromkeys(name for row in report.ablation for name in row))
-    return [columns, *([_cell(row.get(name)) for name in columns] for row in report.ablation)]
+    columns = list(dict.fromkeys(name for row in ablation for name in row))
+    return [columns, *([_cell(row.get(name)) for name in columns] for row in ablation)]
 
 
 def _cell(value: object) -> str:

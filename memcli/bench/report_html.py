@@ -12,10 +12,9 @@ from html import escape as escape_markup
 from typing import Any
 from xml.etree import ElementTree
 
-from memcli.bench.metrics import NAMES
-from memcli.bench.quality_text import HEADS
+from memcli.bench.metrics import HEADLINE, NAMES
+from memcli.bench.quality_text import shortened
 from memcli.bench.report import ReportContents, Series, ablation_rows
-from memcli.bench.runs import HEADLINE
 from memcli.errors import UsageError, install_extra
 from memcli.render.sanitize import visible_line
 
@@ -71,7 +70,8 @@ def page(report: ReportContents, charts: Mapping[str, str]) -> str:
     parts.append(_figure("Trend", "Quality over the runs", charts.get("quality")))
     parts.append(_figure(f"{HEADLINE} by category", "Bars by category", charts.get("categories")))
     parts += [_categories(report), _worst(report), _ablation(report)]
-    latency = f"p95 of a warm search in milliseconds, only on {report.machine}."
+    machine = report.last.machine
+    latency = f"p95 of a warm search in milliseconds, only on {machine.cpu}, {machine.cores} cores."
     parts.append(_figure("Latency", "p95 of a warm search", charts.get("latency"), latency))
     ratios = "Ratios to a baseline of the same run; lower is faster, except for embedding."
     parts.append(_figure("Speed", "Ratios to the baselines", charts.get("ratios"), ratios))
@@ -88,7 +88,7 @@ def page(report: ReportContents, charts: Mapping[str, str]) -> str:
 
 def _head(report: ReportContents) -> str:
     runs = "1 run" if len(report.when) == 1 else f"{len(report.when)} runs"
-    index = report.index_
+    index = report.last.index_
     return (
         "<h1>Does search find things?</h1>\n"
         f'<p class="lead">{runs}, the last {escape(report.when[-1])}; index revision '
@@ -116,8 +116,9 @@ def _cards(report: ReportContents) -> str:
             continue
         delta = "" if before is None else _delta(value - before)
         cards.append(f"<li><b>{value:.3f}</b><span>{series.name} {delta}</span></li>")
-    if report.hints.rate is not None:
-        rate = escape(f"{report.hints.mended} of {report.hints.queries}")
+    hints = report.last.hints
+    if hints.rate is not None:
+        rate = escape(f"{hints.mended} of {hints.queries}")
         cards.append(f"<li><b>{rate}</b><span>answered only with hints</span></li>")
     return f'<ul class="cards">{"".join(cards)}</ul>\n'
 
@@ -163,9 +164,9 @@ def _table(
 def _categories(report: ReportContents) -> str:
     rows = [
         [name, str(row["queries"]), *(f"{row.get(metric, 0.0):.3f}" for metric in NAMES)]
-        for name, row in report.categories.items()
+        for name, row in report.last.categories.items()
     ]
-    heads = ["", "n", *HEADS]
+    heads = ["", "n", *map(shortened, NAMES)]
     return _table("All figures", heads, rows, set(range(1, len(heads))))
 
 
@@ -184,7 +185,7 @@ def _worst(report: ReportContents) -> str:
 
 
 def _ablation(report: ReportContents) -> str:
-    columns, *rows = ablation_rows(report)
+    columns, *rows = ablation_rows(report.last.ablation or ())
     return _table("Ablation", columns, rows, set(range(1, len(columns))))
 
 
@@ -318,7 +319,7 @@ def _line(
 
 
 def _bars(pygal: Any, report: ReportContents) -> str:  # noqa: ANN401
-    rows = list(report.categories.items())
+    rows = list(report.last.categories.items())
     chart = pygal.HorizontalBar(
         **_settings(pygal, 60 + BAR_HEIGHT * len(rows)),
         range=SHARES,

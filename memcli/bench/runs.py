@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from memcli.bench.metrics import NAMES, LineCosts, Range, average, score
+from memcli.bench.metrics import HEADLINE, NAMES, LineCosts, Range, average, first_rank, score
 from memcli.bench.quality import QuestionResult
 from memcli.bench.queries import HIGH, OVERALL, Query
 from memcli.bench.traces import CheckTrace, QualityTrace, Row, Run, SpeedTrace, encode, read
@@ -14,8 +14,6 @@ from memcli.embedding.models import model_name
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
-
-HEADLINE = "nDCG@10"
 
 
 class Move(Record):
@@ -38,16 +36,6 @@ def _row(
 ) -> Row:
     rank = first_rank(query.relevant, results)
     return Row(query.id, query.text, query.category, query.importance, rank, scores, *loss)
-
-
-def first_rank(relevant: Sequence[Range], results: Sequence[Range]) -> int | None:
-    """Return the rank of the first passage that touches a judged range."""
-    touching = (
-        rank
-        for rank, r in enumerate(results, start=1)
-        if any(r.touches(place) for place in relevant)
-    )
-    return next(touching, None)
 
 
 def read_run(text: str, name: str) -> Run:
@@ -293,11 +281,6 @@ def changes(before: Run, after: Run) -> list[str]:
     if old.questions.judged != new.questions.judged:
         differing.append(f"questions {old.questions.judged} -> {new.questions.judged}")
     return differing
-
-
-def surplus(names: Sequence[str], limit: int = KEPT) -> list[str]:
-    """Return the file names that no longer fit a bounded history; names sort by time."""
-    return sorted(names)[:-limit]
 
 
 def _model(quality: QualityTrace) -> str:

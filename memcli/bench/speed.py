@@ -54,11 +54,6 @@ GOALS = (
 )
 
 
-def processes(runs: Sequence[Sequence[float]]) -> list[Process]:
-    """Read the report of the launcher."""
-    return [Process(wall, cpu, int(peak), int(code)) for wall, cpu, peak, code in runs]
-
-
 LEAST_RUNS = 2  # a spread needs two
 # A modified z-score: the distance of a value from the median, in median absolute deviations (MAD).
 # Ten standard deviations, where 1.4826 MAD equal one, as in hyperfine

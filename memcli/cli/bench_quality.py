@@ -26,7 +26,7 @@ from memcli.bench.quality import (
 )
 from memcli.bench.quality_text import text as text_of
 from memcli.bench.queries import Query, confirmed, read_queries
-from memcli.bench.runs import Gates, movement, pairs, read_baseline, row_of, surplus
+from memcli.bench.runs import Gates, movement, pairs, read_baseline, row_of
 from memcli.bench.traces import (
     QUALITY,
     CheckTrace,
@@ -186,7 +186,7 @@ def measure(
         say_freshness(freshness, command.terminal, "these answers")
     costs = bench.line_costs(command.workspace.index_settings())
     search = Searcher(command)
-    results = bench.ask(queries, search, costs, command.memory.clock.monotonic)
+    results = bench.ask(queries, search, search.options, costs, command.memory.clock.monotonic)
     index = search.index()
     rows = tuple(row for row in map(row_of, results) if row is not None)
     if not rows:
@@ -398,6 +398,6 @@ def add_trace(folder: str, trace: CheckTrace) -> str:
             f"{path} cannot be written: {error.strerror}", hint="the same command again"
         ) from error
     with suppress(OSError):  # the next run deletes them
-        for name in surplus(trace_names(folder)):
+        for name in trace_names(folder)[: -gating.KEPT]:
             os.unlink(os.path.join(folder, name))
     return path

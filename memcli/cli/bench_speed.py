@@ -16,7 +16,7 @@ from math import ceil
 from shutil import copyfile, rmtree
 
 from memcli.bench import speed
-from memcli.bench.speed import InsideFigures, Process, figures, processes
+from memcli.bench.speed import InsideFigures, Process, figures
 from memcli.bench.traces import SpeedTrace
 from memcli.cli import bench_quality, launch
 from memcli.cli.command_context import CommandContext
@@ -94,7 +94,7 @@ def _launch(place: Place, command: Sequence[str], runs: int) -> list[Process]:
             raise
     if launcher.returncode:
         raise subprocess.CalledProcessError(launcher.returncode, command)
-    return processes(json.loads(output))
+    return [Process(*run) for run in json.loads(output)]
 
 
 def _run(place: Place, runs: int, *arguments: str) -> list[Process]:

@@ -85,11 +85,11 @@ class _Session:
         self.inbox, self.stop, self.lock = inbox, stop, lock
         self.clock, self.sleep = command.memory.clock.monotonic, command.memory.clock.sleep
         self.right = lock.enter_context(watching(self.store.state_path, sleep=self.sleep))
-        timing = watcher.Timing(
+        self.watcher = watcher.Watcher(
+            self.clock(),
             debounce=command.config("watch.debounce_ms") / 1000,
             interval=command.config("watch.interval_minutes") * 60,
         )
-        self.watcher = watcher.Watcher(timing, self.clock())
         self.detector = ChangeDetector(
             lambda hint: inbox.put((self.clock(), hint)),
             places=(self.store.state_path, *self.right.files),

@@ -118,13 +118,7 @@ class QueryModel(Protocol):
         """Return a query's vector and its number of ordinary tokens; raises QueryModelError."""
 
     def encoder(self) -> Encoder | None:
-        """Return an encoder of a few texts by the same model, or None if its vectors would differ.
-
-        It works as long as the model is open.
-        """
-
-    def close(self) -> None:
-        """Free the model."""
+        """Return an encoder of a few texts by the model, or None if its vectors would differ."""
 
 
 class Opener(Record):

@@ -62,7 +62,16 @@ class EndpointEncoder:
         self._endpoint = endpoint
         self.fingerprint = endpoint_fingerprint(endpoint)
         self.dimension, self.max_tokens = endpoint.dimension, endpoint.max_tokens
-        self._server = _server(endpoint)
+        self._server = Server(
+            table="openai",
+            verb="embeddings",
+            topic="settings",
+            again="memcli index",
+            url=endpoint.url,
+            model=endpoint.model,
+            key=endpoint.key,
+            key_variable=endpoint.key_variable,
+        )
         if endpoint.url and not endpoint.model:
             text = "openai.model is not set in your own configuration"
             raise RetrieverError(text, hint="memcli help settings")
@@ -221,19 +230,6 @@ class EndpointEncoder:
         if packed is None:
             raise self._server.broken("contains an embedding without a direction")
         return packed
-
-
-def _server(endpoint: Endpoint) -> Server:
-    return Server(
-        table="openai",
-        verb="embeddings",
-        topic="settings",
-        again="memcli index",
-        url=endpoint.url,
-        model=endpoint.model,
-        key=endpoint.key,
-        key_variable=endpoint.key_variable,
-    )
 
 
 def _fingerprint(choice: Choice, _remembered: IndexModel) -> str | None:

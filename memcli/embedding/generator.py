@@ -154,7 +154,6 @@ def _file(folder: str, name: str) -> str:
 
 
 def _config(folder: str) -> dict[str, Any]:
-    """Read the configuration of the model."""
     values: dict[str, Any] = {}
     for name in _CONFIGS:
         place = file_in(folder, name)

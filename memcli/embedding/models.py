@@ -194,19 +194,13 @@ def verify(located: ModelFile) -> bool:
         return False
 
 
-def read_graph(model: Model) -> bytes:
-    """Read the shipped graph of a model."""
-    return _read(model.graph)
-
-
-def read_token_graph(model: Model) -> bytes:
-    """Read the graph of a model that also compares tokens; see `graph`."""
-    return _read(model.graph) + _read(model.states)
-
-
-def _read(name: str) -> bytes:
-    with open(os.path.join(DATA, name), "rb") as file:
-        return file.read()
+def read_graph(model: Model, *, with_states: bool = False) -> bytes:
+    """Read the shipped graph of a model; `with_states`, it also outputs the states of tokens."""
+    graph = b""
+    for name in (model.graph, model.states) if with_states else (model.graph,):
+        with open(os.path.join(DATA, name), "rb") as file:
+            graph += file.read()
+    return graph
 
 
 def known(fingerprint: str) -> KnownModel:

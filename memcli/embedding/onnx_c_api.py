@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
@@ -20,7 +19,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.embedding.encoders import QueryModelError, Run
 from memcli.embedding.models import INT8, Model, ModelFile, fingerprint, package_folders, read_graph
 from memcli.embedding.session import FATAL, QUICK_ROOM, SessionSettings, lacking, settings, silence
-from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords, WordPiece
+from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import MORE_MEMORY, RetrieverError
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def as_quick_error() -> Iterator[None]:
 
 
 class QuickSession:
-    """A graph with the weights of a model. Threads may run it at the same time, or close it."""
+    """A graph with the weights of a model, freed with it. Threads may run it at the same time."""
 
     def __init__(
         self,
@@ -135,7 +134,6 @@ class QuickSession:
     ) -> None:
         """Open a graph on a file known to be the pinned one; raises QueryModelError."""
         self._session: c_void_p | None = None
-        self._guard, self._runs, self._is_closed = Lock(), 0, False
         path = library or find_library()
         if path is None:
             raise QueryModelError("the library of onnxruntime was not found")
@@ -172,22 +170,9 @@ class QuickSession:
         finally:
             runtime.release(_RELEASE_OPTIONS, options)
 
+    @as_quick_error()
     def run(self, inputs: Sequence[Tensor], output: bytes, floats: int) -> bytes:
         """Return that many numbers of an output as float32; raises QueryModelError."""
-        with self._guard:
-            if self._is_closed:
-                raise QueryModelError("the model is closed")
-            self._runs += 1
-        try:
-            with as_quick_error():
-                return self._run(inputs, output, 4 * floats)
-        finally:
-            with self._guard:
-                self._runs -= 1
-            if self._is_closed:
-                self.close()
-
-    def _run(self, inputs: Sequence[Tensor], output: bytes, size: int) -> bytes:
         runtime, count = self._runtime, len(inputs)
         owned: list[tuple[int, c_void_p]] = []
         try:
@@ -217,22 +202,15 @@ class QuickSession:
                 (c_size_t, 1),
             )
             owned.append((_RELEASE_VALUE, result))
-            return ctypes.string_at(runtime.make(_GET_TENSOR_DATA, (c_void_p, result)), size)
+            data = runtime.make(_GET_TENSOR_DATA, (c_void_p, result))
+            return ctypes.string_at(data, 4 * floats)
         finally:
             for release, handle in reversed(owned):
                 runtime.release(release, handle)
 
-    def close(self) -> None:
-        """Free the session, or let its last run do so; not needed by a process about to end."""
-        with self._guard:
-            self._is_closed = True
-            if self._runs:
-                return
-            session, self._session = self._session, None
-        if session is not None:
-            self._runtime.release(_RELEASE_SESSION, session)
-
-    __del__ = close  # the runtime would keep 12 MB for each session that nobody has closed
+    def __del__(self) -> None:
+        if self._session is not None:  # the runtime would keep 12 MB for it
+            self._runtime.release(_RELEASE_SESSION, self._session)
 
 
 def of_tokens(ids: Sequence[int]) -> list[Tensor]:
@@ -270,7 +248,7 @@ class PinnedQueryModel:
         self._open = partial(QuickSession, located, graph, library=library)
         self._session = self._open(is_for_one_run=True)
         self._model, self.fingerprint = located.model, fingerprint(located.model)
-        self._words = QueryWords()
+        self._words = WordPiece()
         self._runs = 0
 
     def embed(self, text: str) -> tuple[bytes, int]:
@@ -281,7 +259,8 @@ class PinnedQueryModel:
         ids = self._words.ids(text, self._model.max_tokens)
         self._runs += 1
         if self._runs == _MANY_RUNS:
-            self._lay_out()
+            with suppress(QueryModelError):  # the vectors stay the same
+                self._session = self._open(is_for_one_run=False)
         vector = self._session.run(of_tokens(ids), b"emb", self._model.dimension)
         return vector, len(ids) - SPECIAL_TOKENS
 
@@ -292,16 +271,6 @@ class PinnedQueryModel:
         return PinnedEncoder(
             self._model, _run_through(lambda: self._session, self._model.dimension)
         )
-
-    def close(self) -> None:
-        """Free the model; not needed before the process ends."""
-        self._session.close()
-
-    def _lay_out(self) -> None:
-        """Repack the weights for many runs, if possible; the vectors stay the same."""
-        with suppress(QueryModelError):
-            before, self._session = self._session, self._open(is_for_one_run=False)
-            before.close()
 
 
 class PinnedEncoder:

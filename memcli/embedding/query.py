@@ -53,7 +53,7 @@ class QueryEncoder:
             self._turn_to(index)
             vector = self._made.get(key) or self._opened(index).embed(text)
             if vector.blob is None:
-                self._free()
+                self._way = None
                 return vector
             self._made[key] = vector
             if len(self._made) > self._capacity:
@@ -63,7 +63,7 @@ class QueryEncoder:
     def encoder(self, index: IndexModel) -> Encoder | None:
         """Return an encoder for a few new texts, with the model that is open for queries.
 
-        None if that model has no quick way. It is valid until this is closed.
+        None if that model has no quick way.
         """
         with self._lock:
             self._turn_to(index)
@@ -72,25 +72,21 @@ class QueryEncoder:
     def close(self) -> None:
         """Free the model; a later query opens it again. Not needed before the process ends."""
         with self._lock:
-            self._free()
-            self._made.clear()
+            self._forget()
 
     def _turn_to(self, index: IndexModel) -> None:
-        """Forget what belongs to another index."""
         if index != self._index:
-            self._free()
-            self._made.clear()
+            self._forget()
             self._index = index
+
+    def _forget(self) -> None:
+        self._way = None
+        self._made.clear()
 
     def _opened(self, index: IndexModel) -> _OpenQueryModel:
         if self._way is None:
             self._way = _OpenQueryModel(self._choice, index)
         return self._way
-
-    def _free(self) -> None:
-        way, self._way = self._way, None
-        if way is not None:
-            way.close()
 
 
 class _OpenQueryModel:
@@ -129,11 +125,6 @@ class _OpenQueryModel:
         """Return an encoder that uses the model which is already open."""
         return self._quick.encoder() if self._quick else None
 
-    def close(self) -> None:
-        """Free the model."""
-        if self._quick:
-            self._quick.close()
-
     def _open(self, name: str) -> None:
         check = not registry.is_verified(name, self._choice, self._index)
         try:
@@ -158,7 +149,6 @@ class _OpenQueryModel:
                 blob, tokens = self._quick.embed(text)
                 return _vector(blob, self._quick.fingerprint, None, tokens, text)
             except QueryModelError as error:
-                self.close()
                 self._quick = None
                 self._open_package(Reason("quick", str(error)))
         if self._encoder is None:

@@ -21,7 +21,7 @@ from memcli.record import Record
 from memcli.threads import within
 
 if TYPE_CHECKING:
-    from memcli.embedding.server import Reply, Server
+    from memcli.embedding.server import Reply
 
 TOKENS, ONNX, ENDPOINT = "tokens", "onnx", "endpoint"
 
@@ -34,9 +34,6 @@ class Scorer(Protocol):
 
         After `is_over` is set, the result is not used.
         """
-
-    def close(self) -> None:
-        """Free the model."""
 
 
 class Reranking(Record):
@@ -80,23 +77,18 @@ class SharedReranker:
 
     def _work(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         with self._lock:
-            if self._scorer is None:
-                self._scorer = RERANKERS[self.name](self._settings, self._choice, self.index)
-            return self._scorer.scores(query, texts, is_over)
+            scorer = self._scorer
+            if scorer is None:
+                scorer = RERANKERS[self.name](self._settings, self._choice, self.index)
+                self._scorer = scorer
+            return scorer.scores(query, texts, is_over)
 
     def close(self) -> None:
-        """Free the model; a later query opens it again. Not needed before the process ends.
+        """Free the model, or let the query that still uses it do so; a later query opens it again.
 
-        A reranker that exceeds its time goes on running.
+        Not needed before the process ends.
         """
-        if not self._lock.acquire(blocking=False):
-            return
-        try:
-            scorer, self._scorer = self._scorer, None
-            if scorer is not None:
-                scorer.close()
-        finally:
-            self._lock.release()
+        self._scorer = None
 
 
 def _tokens(_settings: Reranking, choice: Choice, index: IndexModel) -> Scorer:
@@ -117,31 +109,11 @@ def _tokens(_settings: Reranking, choice: Choice, index: IndexModel) -> Scorer:
     return TokenReranker(model)
 
 
-def _endpoint(settings: Reranking, _choice: Choice, _index: IndexModel) -> Scorer:
-    from memcli.embedding.server import Server
-
-    server = Server(
-        table="rerank",
-        verb="rerank",
-        topic="ranking",
-        again="the same command",
-        url=settings.url,
-        model=settings.model,
-        key=settings.key,
-        key_variable=settings.key_variable,
-    )
-    return ServerReranker(server, settings.seconds)
-
-
 RERANKERS: dict[str, Callable[[Reranking, Choice, IndexModel], Scorer]] = {
     TOKENS: _tokens,
     ONNX: lambda settings, *_: CrossEncoder(settings.folder, max_tokens=settings.max_tokens),
-    ENDPOINT: _endpoint,
+    ENDPOINT: lambda settings, *_: ServerReranker(settings),
 }
-
-
-SETTING = "rerank.folder"
-HINT = "memcli help ranking"
 
 
 class CrossEncoder:
@@ -158,7 +130,7 @@ class CrossEncoder:
         from memcli.system import usable_cores
 
         self._folder = folder
-        model, *_, tokenizer = find_files(folder, SETTING)
+        model, *_, tokenizer = find_files(folder, "rerank.folder")
         self._tokenizer = open_tokenizer(tokenizer)
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self._session = open_model(model, usable_cores())
@@ -199,13 +171,9 @@ class CrossEncoder:
             raise RetrieverError(
                 f"{self._folder}: the model gives {numbers.size} numbers per pair, "
                 "and a cross-encoder gives 1 or 2",
-                hint=HINT,
+                hint="memcli help ranking",
             )
         return float(numbers[-1] - (numbers[0] if numbers.size == 2 else 0.0))
-
-    def close(self) -> None:
-        """Free the model."""
-        del self._session
 
 
 def _clean(text: str) -> str:
@@ -225,13 +193,22 @@ class ServerReranker:
     first request (status 422, missing field `texts`), which is then sent in its own form.
     """
 
-    def __init__(self, server: Server, seconds: float) -> None:
+    def __init__(self, settings: Reranking) -> None:
         """Check the settings; no request is made. Raises RetrieverError."""
-        from memcli.embedding.server import Wire
+        from memcli.embedding.server import Server, Wire
 
-        self._server = server
-        self._key = server.read_key()
-        self._wire = Wire(server, self._key, seconds)
+        self._server = Server(
+            table="rerank",
+            verb="rerank",
+            topic="ranking",
+            again="the same command",
+            url=settings.url,
+            model=settings.model,
+            key=settings.key,
+            key_variable=settings.key_variable,
+        )
+        self._key = self._server.read_key()
+        self._wire = Wire(self._server, self._key, settings.seconds)
         self._wants_texts = False  # the form of TEI
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
@@ -274,10 +251,6 @@ class ServerReranker:
         if not all(type(score) in (int, float) and isfinite(score) for score in scores.values()):
             raise self._server.broken("contains a score that is not a number")
         return [float(scores[at]) for at in range(expected)]
-
-    def close(self) -> None:
-        """Close the connection."""
-        del self._wire
 
 
 def _score(row: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 from memcli.checking import TYPE_CHECKING
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
-
-
 TOKENIZER = "tokenizer.json"
 
 
@@ -47,14 +46,9 @@ def file_in(folder: str, name: str) -> str | None:
 
 def open_tokenizer(path: str) -> Tokenizer:
     """Open a tokenizer that neither cuts nor pads; raises RetrieverError."""
+    kind = _imported("tokenizers").Tokenizer
     try:
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise RetrieverError(
-            f"the package tokenizers cannot be imported: {error}", hint="pip install tokenizers"
-        ) from error
-    try:
-        tokenizer = Tokenizer.from_file(path)
+        tokenizer: Tokenizer = kind.from_file(path)
     except Exception as error:  # tokenizers raises a plain Exception for a bad file
         hint = "memcli help settings"
         raise RetrieverError(f"{path} is not a tokenizer: {error}", hint=hint) from error
@@ -64,22 +58,20 @@ def open_tokenizer(path: str) -> Tokenizer:
     return tokenizer
 
 
-def imported() -> Any:  # noqa: ANN401 (a module)
-    """Import onnxruntime without letting it print; raises RetrieverError."""
+def _imported(package: str) -> Any:  # noqa: ANN401 (a module)
     silence()
     try:
-        import onnxruntime
+        return import_module(package)
     except ImportError as error:
         raise RetrieverError(
-            f"the package onnxruntime cannot be imported: {error}", hint="pip install onnxruntime"
+            f"the package {package} cannot be imported: {error}", hint=f"pip install {package}"
         ) from error
-    return onnxruntime
 
 
 def open_model(path: str, threads: int) -> InferenceSession:
     """Open a model that runs on a number of threads; raises RetrieverError."""
     require_room(os.path.getsize(path))
-    onnxruntime = imported()
+    onnxruntime = _imported("onnxruntime")
     try:
         return _started(onnxruntime, path, ANY_MODEL, threads)
     except runtime_faults() as error:
@@ -134,7 +126,7 @@ def package_run(located: ModelFile) -> Run:
     Raises RetrieverError.
     """
     require_room(located.size)
-    onnxruntime = imported()
+    onnxruntime = _imported("onnxruntime")
     try:
         session = _started(onnxruntime, read_graph(located.model), settings(located), 1)
     except runtime_faults() as error:

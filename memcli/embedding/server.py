@@ -138,7 +138,6 @@ def message(body: bytes, key: str) -> str:
 
 
 def _host(location: str) -> str:
-    """Return the host of a redirect."""
     try:
         return urlsplit(location).netloc[:_MESSAGE_CHARS] or "another place"
     except ValueError:

@@ -8,17 +8,16 @@ of texts stay in memory, because later questions in one process mostly read the 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from threading import Event, Lock
+from functools import lru_cache, partial
+from threading import Event
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import QueryModelError
-from memcli.embedding.models import ModelFile, read_token_graph
+from memcli.embedding.models import ModelFile, read_graph
 from memcli.embedding.onnx_c_api import QuickSession, of_tokens
-from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
+from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import RetrieverError
 from memcli.system import cores
 
@@ -27,31 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HINT = "memcli status --deep"
-KEPT_BYTES = 32 << 20  # of states: about two hundred passages
-
-
-class StateCache:
-    """The states of the texts that were read last; threads may share it."""
-
-    def __init__(self, most: int = KEPT_BYTES) -> None:
-        self._most, self._bytes, self._guard = most, 0, Lock()
-        self._states: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
-
-    def get(self, ids: tuple[int, ...]) -> bytes | None:
-        """Return the states of a text and count it as the last one read."""
-        with self._guard:
-            states = self._states.get(ids)
-            if states is not None:
-                self._states.move_to_end(ids)
-            return states
-
-    def put(self, ids: tuple[int, ...], states: bytes) -> None:
-        """Keep the states of a text, and drop those that were unused for longest."""
-        with self._guard:
-            self._bytes += len(states) - len(self._states.pop(ids, b""))
-            self._states[ids] = states
-            while self._bytes > self._most:
-                self._bytes -= len(self._states.popitem(last=False)[1])
+KEPT = 200  # texts whose states stay in memory: about 32 MB of usual passages, at most 78
 
 
 class TokenReranker:
@@ -64,12 +39,13 @@ class TokenReranker:
         """
         self._model = located.model
         self._threads = cores(threads)
-        self._words, self._states = QueryWords(), StateCache()
+        self._words = WordPiece()
         try:
-            graph = read_token_graph(located.model)
-            self._session = QuickSession(located, graph, is_for_one_run=False)
+            graph = read_graph(located.model, with_states=True)
+            session = QuickSession(located, graph, is_for_one_run=False)
         except QueryModelError as error:
             raise RetrieverError(str(error), hint=HINT) from error
+        self._states = lru_cache(KEPT)(partial(_states, session, located.model.dimension))
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return similarities from -1 to 1, or 0 for a text without words; a long text is cut."""
@@ -78,7 +54,7 @@ class TokenReranker:
             raise RetrieverError("the model finds no word in the query", hint="ask with a word")
         rows = [self._ids(text) for text in texts]
         try:
-            query_rows = self._vectors(self._run(ids))
+            query_rows = self._vectors(ids)
             compare = partial(self._compare, query_rows, is_over)
             with ThreadPoolExecutor(self._threads) as pool:
                 return list(pool.map(compare, rows))
@@ -91,22 +67,14 @@ class TokenReranker:
     def _compare(self, query: NDArray[float32], is_over: Event, ids: tuple[int, ...]) -> float:
         if len(ids) <= SPECIAL_TOKENS or is_over.is_set():
             return 0.0
-        states = self._states.get(ids)
-        if states is None:
-            states = self._run(ids)
-            self._states.put(ids, states)
-        return float((query @ self._vectors(states).T).max(axis=1).mean())
+        return float((query @ self._vectors(ids).T).max(axis=1).mean())
 
-    def _run(self, ids: tuple[int, ...]) -> bytes:
-        """Compute the states of a text, without special tokens, each at unit length."""
-        count = (len(ids) - SPECIAL_TOKENS) * self._model.dimension
-        return self._session.run(of_tokens(ids), b"states", count)
-
-    def _vectors(self, states: bytes) -> NDArray[float32]:
+    def _vectors(self, ids: tuple[int, ...]) -> NDArray[float32]:
         import numpy as np
 
-        return np.frombuffer(states, "<f4").reshape(-1, self._model.dimension)
+        return np.frombuffer(self._states(ids), "<f4").reshape(-1, self._model.dimension)
 
-    def close(self) -> None:
-        """Free the model."""
-        self._session.close()
+
+def _states(session: QuickSession, dimension: int, ids: tuple[int, ...]) -> bytes:
+    """Compute the states of a text, without special tokens, each at unit length."""
+    return session.run(of_tokens(ids), b"states", (len(ids) - SPECIAL_TOKENS) * dimension)

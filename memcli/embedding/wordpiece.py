@@ -22,7 +22,8 @@ _LONGEST_WORD = 100  # characters; a longer word is unknown to BERT
 _LONGEST_PIECE = 18  # characters of the longest line of vocab.txt
 _WORDS_KEPT = 50_000  # about 15 MB; a corpus of English notes has fewer
 _BLOCK = 1 << 16  # characters folded at a time, which limits the memory of a long text
-# A search through the vocabulary's bytes costs 0.1 to 0.2 ms, reading it into a table 6 ms.
+# A search through the vocabulary's bytes costs 0.1 to 0.2 ms, reading it into a table 6 ms: a short
+# query needs no table.
 _SEARCHES = 30
 
 # As the reference lists them: it starts extension E at 2B920, not at 2B820.
@@ -121,11 +122,11 @@ def _split(word: str, find: _Find) -> tuple[int, ...]:
 
 
 class WordPiece(dict[str, tuple[int, ...]]):
-    """The tokenizer for many texts: it remembers the ids of each folded word."""
+    """The tokenizer, which remembers the ids of each folded word. It opens at once."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._find: _Find = _read_ids().get
+        self._find: _Find = _Finder()
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         pieces = _split(word, self._find)
@@ -171,31 +172,11 @@ class _Finder:
         self._left = _SEARCHES
 
     def __call__(self, piece: str) -> int | None:
-        if not self._left:
+        if self._left <= 0:
             return _read_ids().get(piece)
         self._left -= 1
         at = self._lines.find(b"\n" + piece.encode() + b"\n")
         return None if at < 0 else self._lines.count(b"\n", 0, at)
-
-
-class QueryWords:
-    """The tokenizer for queries: it opens at once, because it does not read the vocabulary.
-
-    It reads the vocabulary after all for a text of many words and after many texts, so the time
-    stays limited.
-    """
-
-    def __init__(self) -> None:
-        self._find = _Finder()
-
-    def ids(self, text: str, limit: int) -> list[int]:
-        """Return the ids of one short text, special tokens included, cut to `limit` ids."""
-        pieces: list[int] = []
-        for word in chain.from_iterable(_words(text)):
-            pieces += _split(word, self._find)
-            if len(pieces) >= limit - SPECIAL_TOKENS:
-                break
-        return [FIRST, *pieces[: limit - SPECIAL_TOKENS], LAST]
 
 
 # `tokenizers` uses an early Unicode version, and Python a newer one with each release.

@@ -28,16 +28,14 @@ from memcli.markdown.segments import description_of
 from memcli.markdown.transcript import first_day
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import Document, FileText, Limits, Skip, Source, Stretch, Turn
-from memcli.workspace.dating import document_days, heading_days, path_days
+from memcli.workspace.dating import AMBIGUOUS, document_days, heading_days, path_days
 from memcli.workspace.globs import matcher
 
 USER_FILES = ("MEMORY.md", "USER.md")
-_compiled = cache(matcher)  # a run asks the globs of its sources once a file
+_compiled = cache(matcher)  # each file is compared with the globs of its source
 TITLE_CHARS = 200
 UNTRUSTED = "untrusted"
 NOTE = "note"  # the kind of a document that is not a log
-# A day in the name of a file that may be another one elsewhere: 02-10-2026.
-_AMBIGUOUS = r"(?<![0-9.])[0-3]?[0-9](?P<sign>[-_.])[0-3]?[0-9](?P=sign)(?:19|20)[0-9]{2}(?![0-9])"
 NOT_THE_FILES = (MemcliError, MemoryError, ImportError, OSError)
 DETAIL_CHARS = 200
 
@@ -87,7 +85,7 @@ def build_document(
     days, stamped = document_days(metadata, path, source.date_keys)
     if source.is_transcripts:
         days = first_day(file.text) or days
-    if days and source.evergreen and _compiled(source.evergreen)(path):
+    if days and _matches(source.evergreen, path):
         days, stamped = None, False
     title = _title(parsed, path)
     chunks = chunk_document(
@@ -120,10 +118,10 @@ def build_document(
     authority, scope = _share(claims.get("authority")), claims.get("scope")
     is_summary = source.name == types.MEMORY_SOURCE and is_place(path)  # only it covers lines
     lineage = read_lineage(claims) if is_summary else None
-    always = trusted and (claims.get("always") is True or _marked(source.always, path))
-    soft = trusted and (claims.get("soft") is True or _marked(source.soft, path))
+    always = trusted and (claims.get("always") is True or _matches(source.always, path))
+    soft = trusted and (claims.get("soft") is True or _matches(source.soft, path))
     is_log = days is not None and not stamped and _is_log(parsed, path, claims, turns, source)
-    plain = _plain(source, path, days, is_log=is_log)
+    plain = document_without_text(source, path, days, is_log=is_log)
     return plain._replace(
         title=title,
         kind=types.SUMMARY if lineage else plain.kind,
@@ -156,7 +154,7 @@ def _is_log(
         return bool(kind == "log")
     headings = (block.title or "" for block in parsed.blocks if block.kind == "heading")
     is_conversation = source.is_transcripts or bool(turns)
-    is_of_day = path_days(path) or re.search(_AMBIGUOUS, path.rpartition("/")[2])
+    is_of_day = path_days(path) or re.search(AMBIGUOUS, path.rpartition("/")[2])
     return is_conversation or bool(is_of_day) or any(map(heading_days, headings))
 
 
@@ -188,13 +186,10 @@ def _whole_turn(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tu
     return (Turn(1, lines, TOOL),) if source_kind == TOOL else ()
 
 
-def skipped_document(source: Source, path: str) -> Document:
-    """Return a row for a file without text to index, so that it is not read again."""
-    return _plain(source, path, None, is_log=False)
-
-
-def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> Document:
-    """Make a document of what its source, path and days say, without a text."""
+def document_without_text(
+    source: Source, path: str, days: Stretch | None = None, *, is_log: bool = False
+) -> Document:
+    """Make a document of what its source, path and days say."""
     date, first_day = types.date_of(days)
     return Document(
         source=source.name,
@@ -230,7 +225,7 @@ def _kind(source: Source, path: str, *, is_log: bool) -> str:
     if source.kind:
         return source.kind
     for glob, kind in source.kinds:
-        if _compiled((glob,))(path):
+        if _matches((glob,), path):
             return kind
     return "log" if is_log else NOTE
 
@@ -243,8 +238,8 @@ def _scope(source: Source, path: str, *, is_log: bool) -> str:
     return "session" if source.name == types.MEMORY_SOURCE and is_log else "global"
 
 
-def _marked(globs: tuple[str, ...], path: str) -> bool:
-    return bool(globs) and matcher(globs)(path)
+def _matches(globs: tuple[str, ...], path: str) -> bool:
+    return bool(globs) and _compiled(globs)(path)
 
 
 def _share(value: object) -> float | None:

@@ -14,7 +14,12 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import is_readable
 from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
-from memcli.indexing.notices import flaws, has_broken_front_matter, names_in
+from memcli.indexing.notices import (
+    broken_front_matter,
+    has_broken_front_matter,
+    names_in,
+    replaced_bytes,
+)
 from memcli.indexing.planning import (
     BY_BYTES,
     Plan,
@@ -115,8 +120,9 @@ def apply(
                     marks.note(name)
             else:
                 file, document = taken
-                faults += flaws(name, file, document)
                 is_broken = has_broken_front_matter(file, document)
+                faults += [replaced_bytes(name)] if file.damaged else []
+                faults += [broken_front_matter([name])] if is_broken else []
                 marks.note(name, broken=is_broken, replaced=file.damaged)
                 if before:
                     changed.append(name)
@@ -166,7 +172,7 @@ def _take_in(
     A file without a document keeps a row without text, so that its old text is gone and it is not
     read again until it changes. A file that cannot be read keeps its old text.
     """
-    from memcli.indexing.document import skipped_document
+    from memcli.indexing.document import document_without_text
 
     indexed_ns = settings.now_ns()
     file = read(settings, stat.source, stat.path)
@@ -187,7 +193,8 @@ def _take_in(
         if before and before.hash == b"" and not again:
             change.touch((stat.source, stat.path), stamp)
             return skip
-    change.put(skipped_document(settings.source(stat.source), stat.path), stamp, skip=skip.reason)
+    document = document_without_text(settings.source(stat.source), stat.path)
+    change.put(document, stamp, skip=skip.reason)
     return skip
 
 

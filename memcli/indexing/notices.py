@@ -6,7 +6,7 @@ Reasons are data; the caller decides how to show them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import OpenedEncoder
@@ -31,14 +31,6 @@ def unlisted(skip: Skip) -> Reason:
     return Reason(
         "unlisted", f"{folder} cannot be listed: {skip.detail}; what is indexed of it stays"
     )
-
-
-def flaws(name: str, file: FileText, document: Document) -> Iterator[Reason]:
-    """Warn of bytes that are not text, and of front matter that is not YAML."""
-    if file.damaged:
-        yield replaced_bytes(name)
-    if has_broken_front_matter(file, document):
-        yield broken_front_matter([name])
 
 
 def replaced_bytes(name: str) -> Reason:

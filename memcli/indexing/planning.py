@@ -51,18 +51,6 @@ class Plan(Record):
     out_of_scope: tuple[Reason, ...] = ()  # why documents go although their files exist
 
 
-def chunking_key(settings: Settings) -> str:
-    """Return everything that decides the text of chunks and segments, and their limits."""
-    limits = settings.limits
-    cut = f"{CHUNKER_VERSION}:{limits.chunk_tokens}:{limits.overlap_tokens}:{limits.part_max}"
-    return f"{cut}:redacted{REDACTION_VERSION}" if settings.redacts else cut
-
-
-def sources_key(sources: tuple[Source, ...]) -> str:
-    """Return the settings of the sources that documents depend on, as JSON by source."""
-    return json.dumps({source.name: _settings_of(source) for source in sources}, sort_keys=True)
-
-
 def _settings_of(s: Source) -> list[Any]:
     """List the settings of a source that documents depend on, as JSON returns them."""
     kinds = [list(pair) for pair in s.kinds]
@@ -72,7 +60,12 @@ def _settings_of(s: Source) -> list[Any]:
 
 def settings_meta(settings: Settings) -> dict[str, str]:
     """Return the `meta` values that stored documents depend on besides their files."""
-    return {"chunking": chunking_key(settings), "sources": sources_key(settings.sources)}
+    limits = settings.limits
+    cut = f"{CHUNKER_VERSION}:{limits.chunk_tokens}:{limits.overlap_tokens}:{limits.part_max}"
+    if settings.redacts:
+        cut += f":redacted{REDACTION_VERSION}"
+    by_source = {source.name: _settings_of(source) for source in settings.sources}
+    return {"chunking": cut, "sources": json.dumps(by_source, sort_keys=True)}
 
 
 def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
@@ -80,9 +73,9 @@ def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
 
     A new or removed source changes no document of another.
     """
-    names = frozenset(source.name for source in settings.sources)
-    reasons = {"chunking": names} if facts.chunking != chunking_key(settings) else {}
-    if facts.sources == sources_key(settings.sources):
+    names, meta = frozenset(source.name for source in settings.sources), settings_meta(settings)
+    reasons = {"chunking": names} if facts.chunking != meta["chunking"] else {}
+    if facts.sources == meta["sources"]:
         return reasons
     try:
         before = json.loads(facts.sources or "{}")
@@ -90,10 +83,8 @@ def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
         before = None
     if not isinstance(before, dict):  # as an earlier memcli wrote it
         return {**reasons, "sources": names}
-    changed = (
-        s.name for s in settings.sources if before.get(s.name, _settings_of(s)) != _settings_of(s)
-    )
-    concerned = frozenset(changed)
+    now = {source.name: _settings_of(source) for source in settings.sources}
+    concerned = frozenset(name for name, own in now.items() if before.get(name, own) != own)
     return {**reasons, "sources": concerned} if concerned else reasons
 
 

@@ -41,6 +41,10 @@ class WatchedSource(Record):
     rules: Rules
     any_markdown: bool  # links may lead to files under other names
 
+    def folder(self, prefix: str) -> str:
+        """Return the path of a folder that a glob leads to."""
+        return os.path.join(self.root, *prefix.split("/")).rstrip(os.sep) or os.sep
+
     def hears(self, path: str, *, is_folder: bool) -> bool:
         """Return whether an event at a path below the root can change the index."""
         if is_folder:
@@ -76,14 +80,11 @@ def folders_to_watch(watched_sources: Iterable[WatchedSource]) -> tuple[Folder, 
         prefixes = [("", True)] if scope.any_markdown else scope.rules.folders
         narrow: list[Folder] = []
         for prefix, below in prefixes:
-            path = os.path.join(scope.root, *prefix.split("/")).rstrip(os.sep) or os.sep
+            path = scope.folder(prefix)
             if os.path.isdir(path):
                 narrow += _below(scope, path, prefix)[1] if below else [Folder(path, False)]
         if len(narrow) > MOST_WATCHES:
-            narrow = [
-                Folder(os.path.join(scope.root, *prefix.split("/")).rstrip(os.sep), below)
-                for prefix, below in prefixes
-            ]
+            narrow = [Folder(scope.folder(prefix), below) for prefix, below in prefixes]
         folders += narrow
     return _without_repeats(folders)
 
@@ -110,7 +111,6 @@ def _subfolders(path: str) -> list[str]:
 
 
 def _without_repeats(folders: Iterable[Folder]) -> tuple[Folder, ...]:
-    """Drop folders inside a recursive one."""
     distinct: list[Folder] = []
     for folder in sorted(set(folders), key=lambda f: (f.path, not f.recursive)):
         path = folder.path
@@ -192,11 +192,12 @@ def identities(places: Iterable[str], files: Iterable[str]) -> dict[str, Identit
 
 def probed_folders(watched_sources: Iterable[WatchedSource]) -> tuple[str, ...]:
     """List the folders that a probe must check: roots, and folders that globs lead to."""
-    paths = []
-    for scope in watched_sources:
-        prefixes = {prefix for prefix, _ in scope.rules.folders} | {""}
-        paths += [os.path.join(scope.root, *p.split("/")).rstrip(os.sep) for p in prefixes]
-    return tuple(sorted(set(paths)))
+    paths = {
+        scope.folder(prefix)
+        for scope in watched_sources
+        for prefix in ("", *(prefix for prefix, _ in scope.rules.folders))
+    }
+    return tuple(sorted(paths))
 
 
 def changed_files(

@@ -42,13 +42,6 @@ class Action(Record):
     reason: str = ""  # of a run: start | change | sweep | retry
 
 
-class Timing(Record):
-    """How patient the watcher is, in seconds."""
-
-    debounce: float
-    interval: float  # between sweeps; 0: none
-
-
 def _patience(failures: int) -> float:
     """Return the seconds until the next attempt after so many failures in a row."""
     return min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** min(failures - 1, 10))
@@ -60,10 +53,13 @@ class Watcher:
     The caller reports events and results, and asks for what is `due`.
     """
 
-    def __init__(self, timing: Timing, now: float) -> None:
-        """Begin with a run that is due at once."""
-        self.timing = timing
-        self.max_wait = max(LEAST_MAX_WAIT_SECONDS, MOST_DEBOUNCES * timing.debounce)
+    def __init__(self, now: float, *, debounce: float, interval: float) -> None:
+        """Begin with a run that is due at once.
+
+        `debounce` and `interval` (between sweeps; 0: none) are seconds.
+        """
+        self._debounce, self._interval = debounce, interval
+        self.max_wait = max(LEAST_MAX_WAIT_SECONDS, MOST_DEBOUNCES * debounce)
         self.paths: set[str] = set()
         self.pending = 0  # texts without a vector
         self._refusals = 0  # of the encoder, in a row
@@ -111,7 +107,7 @@ class Watcher:
         self._heard(at)
         self._unsure = True
         if hurry and self._retry_at is not None:
-            self._retry_at = min(self._retry_at, at + self.timing.debounce)
+            self._retry_at = min(self._retry_at, at + self._debounce)
 
     def _heard(self, at: float) -> None:
         if not self.waiting:
@@ -146,7 +142,7 @@ class Watcher:
             return self._first, "start"
         if self.waiting:
             latest = self._first + self.max_wait
-            quiet = self._last + self.timing.debounce
+            quiet = self._last + self._debounce
             ready = self._is_stable or not self.paths
             return (min(quiet, latest) if ready else latest), "change"
         return self._sweep_at, "sweep"
@@ -157,7 +153,7 @@ class Watcher:
             return None
         if self._last_stamps is not None:
             return self._last_stamps[0] + SETTLE_SECONDS
-        return self._last + max(0.0, self.timing.debounce - SETTLE_SECONDS)
+        return self._last + max(0.0, self._debounce - SETTLE_SECONDS)
 
     def note_stamps(self, now: float, stamps: Mapping[str, Stamp]) -> None:
         """Compare the stats of the changed files with the earlier ones."""
@@ -182,7 +178,7 @@ class Watcher:
         self.pending = pending
         if pending:
             self._embed_at = now
-        self._sweep_at = now + self.timing.interval if self.timing.interval else None
+        self._sweep_at = now + self._interval if self._interval else None
 
     def embedded(self, *, pending: int) -> None:
         """Note how many texts still have no vector; without progress memcli stops trying."""

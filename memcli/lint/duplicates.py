@@ -16,10 +16,10 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from memcli.digests import blake2b
 from memcli.language.facts import differs, facets_of, replaces, says_more
 from memcli.lint.document import LintDocument
 from memcli.lint.findings import DUPLICATE, NEAR_DUPLICATE, Finding, Location
+from memcli.markdown.segments import digest
 from memcli.record import Record
 from memcli.remember.admission import SAME_WORDS
 
@@ -58,8 +58,7 @@ class Duplicates:
             return
         whole = Location(document.source, document.path)
         text = "\n".join(document.lines).strip()
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        first = self._texts.setdefault(key, whole)
+        first = self._texts.setdefault(digest(text), whole)
         if first != whole and document.statements:
             self._copies[first].append(whole)
             return
@@ -117,7 +116,6 @@ def _runs(groups: Sequence[Sequence[Line]]) -> Iterator[tuple[Location, tuple[Lo
 
 
 def _alike(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """Yield groups of near duplicates, the first line first."""
     counts = Counter(term for line in lines for term in line.terms)
     seen: defaultdict[str, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))
     groups: dict[int, list[Line]] = {}

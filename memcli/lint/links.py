@@ -134,16 +134,12 @@ class Links:
         return None
 
     def _is_known(self, link: Link) -> bool:
-        if _NUMBER.fullmatch(link.target) or self._is_outside(link):
+        """Return whether it names a document, no file, or something outside of all sources."""
+        is_route = link.target.startswith("/") and not is_markdown(name(link))  # of a web site
+        if is_route or _NUMBER.fullmatch(link.target) or not candidates(link, self._roots):
             return True
         key = _folded(name(link))
         return key in self._names or key.rpartition(".md")[0] in self._names
-
-    def _is_outside(self, link: Link) -> bool:
-        """Return whether it leads out of all sources, or is a route of a web site."""
-        if link.target.startswith("/") and not is_markdown(name(link)):
-            return True
-        return not candidates(link, self._roots)
 
 
 def _folded(text: str) -> str:
@@ -174,9 +170,7 @@ def _links(document: LintDocument) -> Iterator[AuthoredLink]:
             continue
         for number in range(block.start, block.end):
             line = document.lines[number]
-            if number in document.code:
-                continue
-            if "](" not in line and "[[" not in line:
+            if number in document.code or ("](" not in line and "[[" not in line):
                 continue
             for target in link_targets(_CODE.sub(" ", visible(line))):
                 if not _NO_NAME.search(target):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
 from itertools import takewhile
 
 from memcli.language.correction import MOST_CHARACTERS
@@ -27,7 +26,7 @@ from memcli.lint.findings import (
 from memcli.markdown.frontmatter import is_broken
 from memcli.markdown.links import corrected_lines
 from memcli.search.corrections import Claim, Claims, stems_of
-from memcli.workspace.dating import heading_days
+from memcli.workspace.dating import AMBIGUOUS, age_days, heading_days
 
 MEMORY_NAME = "MEMORY.md"
 # Claude Code reads this much of a MEMORY.md at the start of a session.
@@ -36,7 +35,7 @@ _TIMES = 3  # a document with so many lines that begin with a time of day is a l
 _TIME = re.compile(r"(?:#{1,6}[ \t]+|[-*+][ \t]+)(?:\*\*)?[0-2]?\d:[0-5]\d(?!\d)")
 # Ambiguous or impossible dates in file names: 02-16-2026, 16.2.2026, feb-16, 2026-02-31.
 _WRITTEN = re.compile(
-    r"(?<![0-9.])[0-3]?[0-9](?P<sign>[-_.])[0-3]?[0-9](?P=sign)(?:19|20)[0-9]{2}(?![0-9])"
+    rf"{AMBIGUOUS}"
     r"|(?<![0-9])(?:00|19|20)[0-9]{2}(?P<other>[-_])[0-9]{2}(?P=other)[0-9]{2}(?![0-9])"
     rf"|(?<![a-z])(?:{MONTHS})[-_ ][0-3]?[0-9](?![0-9])"
     rf"|(?<![0-9])[0-3]?[0-9][-_ ](?:{MONTHS})(?![a-z])",
@@ -165,7 +164,7 @@ class Tasks:
         """Yield the tasks that have been open for more than OPEN_DAYS."""
         for statement in self._newest.values():
             since = statement.date or self._today
-            age = (date.fromisoformat(self._today) - date.fromisoformat(since)).days
+            age = age_days(since, self._today)
             due = max(_DAY.findall(statement.text), default="")
             if statement.box == " " and age > OPEN_DAYS and due < self._today:
                 yield Finding(STALE_TASK, statement.at, f"open since {since}, {age} days")

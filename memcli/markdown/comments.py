@@ -13,15 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-# Compiled at first use: most notes have no comments.
+# Compiled at first use: most notes have none of these.
 _OPENER = r"`[^`\n]{1,200}`|<!--"
 _BLANK_LINE = r"\n[ \t\r]*\n"
 # Indents, quote marks and list marks that may come before a block in its line.
 _LINE_START = r"[ \t>*+\-0-9.)]{0,64}\Z"
-
-
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-# Compiled at first use, as in names and vaults: most commands need none of them.
 _EDITORS_OWN = (
     r"(?m)^[ \t]*(?:[-*][ \t]+)?(?:collapsed|id|heading|created-at|updated-at|background-color"
     r"|logseq\.[\w.-]{1,60}|card-[a-z-]{1,30})::[ \t][^\n]*"

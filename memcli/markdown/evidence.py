@@ -29,7 +29,7 @@ from memcli.markdown.lineage import (
     seal_of,
 )
 from memcli.markdown.parse import Block, parse
-from memcli.markdown.units import Unit, units, without_data
+from memcli.markdown.units import Unit, units, with_speaker, without_data
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
@@ -314,8 +314,7 @@ def _is_supported(cite: CitedLine, here: CitedContent, now: Sequence[CurrentLine
 
 def _is_close(cite: CitedLine, here: CitedContent) -> bool:
     """Return whether a line has the names, numbers and negations of its citation, and no mark."""
-    units = (f"{u.speaker}: {u.text}" if u.speaker else u.text for u in here.units)
-    lines = [*units, *here.lines]
+    lines = [*map(with_speaker, here.units), *here.lines]
     return unmarked(cite.text) == (cite.text, 1, "") and is_supported(cite.text, lines)
 
 

@@ -148,9 +148,6 @@ class CitedLine(Record):
     last: int
 
 
-_Numbered = tuple[int, CitedLine]
-
-
 def log_name(path: str) -> str:
     """Name a log in a heading of a summary: "memory/2025-03-03.md" -> "2025-03-03".
 
@@ -213,7 +210,9 @@ def cited_place(citation: str) -> CitedLine | None:
     return cited(f"-  ({citation})")
 
 
-def cited_lines(text: str, headings: Sequence[str] | None = None) -> Iterator[_Numbered]:
+def cited_lines(
+    text: str, headings: Sequence[str] | None = None
+) -> Iterator[tuple[int, CitedLine]]:
     """Yield the lines of a summary that cite, with their numbers from 1.
 
     `headings` are those above a part of a summary, which may begin in the middle of a line.

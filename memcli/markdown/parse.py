@@ -13,7 +13,7 @@ from functools import cache
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.markdown.comments import visible as visible
+from memcli.markdown.comments import visible
 from memcli.markdown.frontmatter import split
 from memcli.record import Record
 

@@ -260,7 +260,6 @@ def _is_wrapped(units: list[tuple[int, int]]) -> bool:
 def _groups(
     units: list[tuple[int, int]], text: str, *, paired: bool, items: bool
 ) -> Iterator[list[tuple[int, int]]]:
-    """Divide lines into those of one segment each."""
 
     def begins(group: list[tuple[int, int]], unit: tuple[int, int]) -> bool:
         return (
@@ -312,17 +311,17 @@ def _tokens(text: str, count: Count, room: int) -> int:
 
 def _pieces(text: str, count: Count, room: int) -> Iterator[tuple[int, int]]:
     """Cut a text at sentences, then words, then characters, into pieces of at most `room`."""
+
+    def exceeds(start: int, end: int, most: float) -> bool:
+        piece = text[start:end]
+        return quotient(piece) > most or _tokens(piece, count, room) > room
+
     at = begin = 0
     for stop in (*(match.end() for match in re.finditer(_SENTENCE, text)), len(text)):
-        if begin < at and (
-            quotient(text[begin:stop]) > PART_TOKENS
-            or _tokens(text[begin:stop], count, room) > room
-        ):
+        if begin < at and exceeds(begin, stop, PART_TOKENS):
             yield begin, at
             begin = at
-        if _tokens(text[begin:stop], count, room) > room or (
-            quotient(text[begin:stop]) > 2 * PART_TOKENS
-        ):
+        if exceeds(begin, stop, 2 * PART_TOKENS):
             yield from _hard_pieces(text, begin, stop, count, room)
             begin = stop
         at = stop

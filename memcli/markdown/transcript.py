@@ -98,7 +98,6 @@ def read_transcript(text: str, *, after: int = 0) -> Iterator[TranscriptTurn]:
 
 
 def _object(line: str) -> Mapping[str, object]:
-    """Parse an object; {} if there is none."""
     try:
         parsed = json.loads(line) if line.strip() else None
     except (ValueError, RecursionError):

@@ -169,7 +169,6 @@ def _level(blocks: Iterable[Block], level: int) -> int:
 
 
 def _last_text(lines: Sequence[str], start: int, end: int) -> int:
-    """Return the last line that is not blank, counted from 1."""
     while end > start + 1 and not lines[end - 1].strip():
         end -= 1
     return end

@@ -34,7 +34,7 @@ class Unit(Record):
 
 
 def with_speaker(unit: Unit) -> str:
-    """Split a unit into its text and its speaker or subject."""
+    """Return the text of a unit after the name of its speaker."""
     return f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
 
 

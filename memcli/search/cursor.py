@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.parse import visible
+from memcli.markdown.comments import visible
 from memcli.markdown.turns import speaker_at
 from memcli.record import Record
 from memcli.search.snippet import marked

@@ -47,7 +47,6 @@ class AgentMemory(Record):
     include: tuple[str, ...] = ("**/*.md",)
     exclude: tuple[str, ...] = ()
     soft: tuple[str, ...] = ()  # rules and facts of the person, not notes of an agent
-    kinds: tuple[tuple[str, str], ...] = ()
     is_transcripts: bool = False  # private, and never searched unless it is named
     is_of_all: bool = False  # its folder has the transcripts of all projects
 
@@ -75,7 +74,6 @@ def _home(where: str, *, variable: str = "", suffix: str = "") -> MemoryLocation
 
 
 def _here(where: str, *, suffix: str = "") -> MemoryLocation:
-    """Look in the workspace itself."""
 
     def leads(around: Environment) -> Iterator[CandidateFolder]:
         yield CandidateFolder(os.path.join(around.root, *where.split("/")), around.root)
@@ -276,7 +274,6 @@ def source_at(root: str, agent_memory: AgentMemory, name: str) -> Source:
         root=root,
         include=(*agent_memory.include, *agent_memory.soft),
         exclude=agent_memory.exclude,
-        kinds=agent_memory.kinds,
         soft=agent_memory.soft,
         is_automatic=True,
         is_transcripts=agent_memory.is_transcripts,

@@ -45,6 +45,8 @@ _MAY_BE_WRITTEN = (
     r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9]).*[^\W\d_]|[^\W\d_].*(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])"
     r"|^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|^(?:19|20)[0-9]{2}-(?:[1-9]|1[0-2])-[0-9]{1,2}(?![\w.-])"
 )
+# A day in the name of a file that may be another one elsewhere: 02-10-2026.
+AMBIGUOUS = r"(?<![0-9.])[0-3]?[0-9](?P<sign>[-_.])[0-3]?[0-9](?P=sign)(?:19|20)[0-9]{2}(?![0-9])"
 _NAME = r"([^/]{1,100})\.(?:md|markdown|mdc)$"
 _WRITTEN_CHARS = 100
 _START_CHARS = 40  # of a heading that begins with a date

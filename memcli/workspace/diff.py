@@ -68,7 +68,6 @@ def _truly_gone(gone: set[tuple[str, str]], listing: Listing) -> list[tuple[str,
 
 
 def _upward(path: str) -> Iterator[str]:
-    """Return a path and those of the folders above it."""
     while path:
         yield path
         path = path.rpartition("/")[0]

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 # One descriptor is open per level, and 256 is the smallest usual limit of a process.
 MAX_DEPTH = 230
-_NOT_UTF8 = "name is not UTF-8"
 
 
 def discover(
@@ -188,12 +187,7 @@ class _Walk:
     def enter(self, parent: int | str, prefix: str, name: str, real: str, depth: int) -> None:
         """Go into a folder unless it is to be passed over."""
         path = prefix + name
-        if not names.is_utf8(name):
-            self.skip(path, "unreadable", _NOT_UTF8)
-            return
-        if why := self.rules.why_ignored(path, name, True):
-            if why != NOISE:
-                self.skip(path, "ignored", why)
+        if not self.accepts(path, name, True):
             return
         real = f"{real}{name}/"
         if real in self.walked:
@@ -222,14 +216,18 @@ class _Walk:
         """List a regular file, unless it is ignored, too large or taken."""
         name = entry.name
         path = prefix + name
-        if not name.isascii() and not names.is_utf8(name):
-            self.skip(path, "unreadable", _NOT_UTF8)
-            return
-        if self.rules.patterns and (why := self.rules.why_ignored(path, name, False)):
-            self.skip(path, "ignored", why)
-            return
-        if status := self.status(entry, path):
+        if self.accepts(path, name, False) and (status := self.status(entry, path)):
             self.add(path, status, real + name)
+
+    def accepts(self, path: str, name: str, is_folder: bool) -> bool:
+        """Return whether the rules and the name of an entry allow to read it; report why not."""
+        if not names.is_utf8(name):
+            self.skip(path, "unreadable", "name is not UTF-8")
+            return False
+        why = self.rules.why_ignored(path, name, is_folder)
+        if why and why != NOISE:
+            self.skip(path, "ignored", why)
+        return not why
 
     def status(self, entry: FolderEntry, path: str) -> os.stat_result | None:
         """Stat an entry; None if it is gone, or if that fails, which is reported."""
@@ -263,12 +261,9 @@ class _Walk:
             is_link and self.rules.leads_into(f"{path}/") and _is_folder(entry)
         ):
             return
-        if not names.is_utf8(name):
-            self.skip(path, "unreadable", _NOT_UTF8)
-        elif why := self.rules.why_ignored(path, name, is_link and _is_folder(entry)):
-            if why != NOISE:
-                self.skip(path, "ignored", why)
-        elif is_link:
+        if not self.accepts(path, name, is_link and _is_folder(entry)):
+            return
+        if is_link:
             if self.follow:
                 self.links.append((path, real + name))
             else:
@@ -326,7 +321,6 @@ class _Walk:
 
 
 def _is_folder(entry: FolderEntry) -> bool:
-    """Return whether a link leads to a folder."""
     try:
         return entry.is_dir()
     except OSError:
@@ -353,8 +347,7 @@ def missing_mounts(
         if source not in roots or (source, path) in listing.mounts:
             continue
         try:
-            with os.scandir(os.path.join(roots[source], path)) as entries:
-                is_empty = next(entries, None) is None
+            is_empty = openat.is_empty(os.path.join(roots[source], path))
         except OSError:  # gone, or unlisted as it is
             continue
         if is_empty:

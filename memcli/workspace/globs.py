@@ -156,16 +156,14 @@ def _closure(segments: tuple[str, ...], states: set[int]) -> set[int]:
     return states
 
 
-def matcher(patterns: Sequence[str], *, anchored: bool = False) -> Callable[[str], bool]:
+def matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
     """Compile patterns into a test for one file path, in gitignore syntax.
 
-    For the globs of `kinds`, `evergreen` and `--path`; the last pattern that matches
-    decides when one of them starts with `!`.
+    If one of them starts with `!`, the last pattern that matches decides.
     """
     if any(is_complex(p) for p in patterns):
-        lines = [anchor(p) for p in patterns] if anchored else list(patterns)
-        return compile_complex(lines, "glob")
-    globs = [g for g in (parse(p, anchored=anchored) for p in patterns) if g is not None]
+        return compile_complex(patterns, "glob")
+    globs = [g for g in (parse(p, anchored=False) for p in patterns) if g is not None]
     return lambda path: any(match_path(g, path, False) for g in globs)
 
 

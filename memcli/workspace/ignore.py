@@ -49,7 +49,6 @@ class Patterns:
         self.origin = origin
         self.names: set[str] = set()
         self.folder_names: set[str] = set()
-        self.paths: set[str] = set()
         self.endings: tuple[str, ...] = ()
         self.globs: list[tuple[str, globs.Glob]] = []  # with its literal beginning
         self.complex: Callable[[str], bool] | None = None
@@ -71,8 +70,6 @@ class Patterns:
             (self.folder_names if glob.folder else self.names).add(last)
         elif len(segments) == 2 and segments[0] == "**" and not glob.folder and _is_ending(last):
             self.endings += (last[1:],)
-        elif not glob.folder and "*" not in "".join(segments):
-            self.paths.add("/".join(segments))
         else:
             self.globs.append((globs.literal_start(glob), glob))
 
@@ -83,7 +80,7 @@ class Patterns:
             if is_folder:
                 return not self.negated and self.complex(path + "/")
             return self.complex(path)
-        if name in self.names or path in self.paths or name.endswith(self.endings):
+        if name in self.names or name.endswith(self.endings):
             return True
         if is_folder and name in self.folder_names:
             return True
@@ -94,7 +91,6 @@ class Patterns:
 
 
 def _is_ending(segment: str) -> bool:
-    """Return whether a segment is one star and an ending."""
     return segment.startswith("*") and "*" not in segment[1:]
 
 
@@ -110,7 +106,6 @@ Row = tuple[str, bool, str]  # a folder, whether all below it counts, an ending 
 
 
 def _texts(rows: Sequence[Row], folder: str) -> set[str]:
-    """Return the endings or names of the rows that are about a folder."""
     folder = globs.composed(folder)
     return {
         text
@@ -186,10 +181,6 @@ class Rules:
         """Return the endings of document names in this folder."""
         return tuple(sorted(_texts(self.by_ending, folder)))
 
-    def names(self, folder: str) -> frozenset[str]:
-        """List the names of documents that this folder may have."""
-        return frozenset(_texts(self.by_name, folder))
-
     def is_document(self, name: str) -> bool:
         """Return whether a name has the ending of a document, in any case."""
         return name.lower().endswith(self.documents)
@@ -199,7 +190,9 @@ class Rules:
         if not self.is_document(name):
             return False
         lowered = lower_ending(name)
-        if lowered.endswith(self.endings(folder)) or globs.composed(name) in self.names(folder):
+        if lowered.endswith(self.endings(folder)):
+            return True
+        if globs.composed(name) in _texts(self.by_name, folder):
             return True
         path, lowered = folder + name, folder + lowered
         if any(globs.match_path(g, lowered, False) for g in self.others):

@@ -168,7 +168,6 @@ def _no_current_folder() -> NotFoundError:
 
 
 def _named(path: str, cwd: str | None, origin: str) -> str:
-    """Check a folder that somebody named."""
     if cwd is None and path and not os.path.isabs(path):
         raise _no_current_folder()
     # An empty path would be the current folder, which is never meant.

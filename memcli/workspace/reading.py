@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 
 from memcli.errors import NotFoundError
 from memcli.types import FileStat, FileText, Skip
@@ -33,35 +34,31 @@ def read_file(
     vanished is a Skip `unreadable`: the next listing shows that it is gone.
     """
     parts = _parts(path)
-    base = root
-    if follow_symlinks:
-        try:
-            base = os.path.realpath(root)
-            real = os.path.realpath(os.path.join(base, *parts))
-        except OSError as error:  # swapped between two looks at it
-            return Skip(source, path, "unreadable", openat.reason(error))
-        top = base.rstrip(os.sep) + os.sep
-        if not real.startswith(top):
-            return Skip(source, path, "symlink", "its target is outside the source")
-        parts = real[len(top) :].split(os.sep)
     try:
-        folder = openat.open_root(base)
+        if follow_symlinks:
+            root = os.path.realpath(root)
+            real = os.path.realpath(os.path.join(root, *parts))
+            top = root.rstrip(os.sep) + os.sep
+            if not real.startswith(top):
+                return Skip(source, path, "symlink", "its target is outside the source")
+            parts = real[len(top) :].split(os.sep)
+        folder = openat.open_root(root)
+        try:
+            for name in parts[:-1]:
+                try:
+                    step = openat.open_folder(folder, name)
+                except OSError as error:
+                    return _refusal(folder, name, error, source, path)
+                openat.close(folder)
+                folder = step
+            for _ in range(_ATTEMPTS):
+                result = _attempt(folder, parts[-1], source, path, max_bytes)
+                if result is not None:
+                    return result
+        finally:
+            openat.close(folder)
     except OSError as error:
         return Skip(source, path, "unreadable", openat.reason(error))
-    try:
-        for name in parts[:-1]:
-            try:
-                step = openat.open_folder(folder, name)
-            except OSError as error:
-                return _refusal(folder, name, error)._replace(source=source, path=path)
-            openat.close(folder)
-            folder = step
-        for _ in range(_ATTEMPTS):
-            result = _attempt(folder, parts[-1], source, path, max_bytes)
-            if result is not None:
-                return result
-    finally:
-        openat.close(folder)
     return Skip(source, path, "unreadable", "changed while it was read")
 
 
@@ -79,20 +76,18 @@ def _parts(path: str) -> list[str]:
     return parts
 
 
-def _refusal(folder: int | str, name: str, error: OSError) -> Skip:
+def _refusal(folder: int | str, name: str, error: OSError, source: str, path: str) -> Skip:
     """Return why an entry was not opened: it is a link, or the system's message."""
-    try:
+    with suppress(OSError):
         if stat.S_ISLNK(openat.lstat(folder, name).st_mode):
-            return Skip("", "", "symlink", f"{name} is a link")
-    except OSError:
-        pass
-    return Skip("", "", "unreadable", openat.reason(error))
+            return Skip(source, path, "symlink", f"{name} is a link")
+    return Skip(source, path, "unreadable", openat.reason(error))
 
 
 def _attempt(
     folder: int | str, name: str, source: str, path: str, max_bytes: int
 ) -> FileText | Skip | None:
-    """Read a file once; None if it changed meanwhile."""
+    """Read a file once; None if it changed meanwhile. Raises OSError."""
     try:
         # Looked at first, because opening a device can have effects.
         mode = openat.lstat(folder, name).st_mode
@@ -101,10 +96,10 @@ def _attempt(
         if not stat.S_ISREG(mode):
             return Skip(source, path, "not-regular", openat.kind_of(mode))
         descriptor = openat.open_file(folder, name)
-    except (OSError, ValueError) as error:
-        if isinstance(error, ValueError):
-            return Skip(source, path, "unreadable", "name cannot be used")
-        return _refusal(folder, name, error)._replace(source=source, path=path)
+    except ValueError:
+        return Skip(source, path, "unreadable", "name cannot be used")
+    except OSError as error:
+        return _refusal(folder, name, error, source, path)
     try:
         before = os.fstat(descriptor)
         if not stat.S_ISREG(before.st_mode):
@@ -114,8 +109,6 @@ def _attempt(
             return Skip(source, path, "too-large", detail)
         data = openat.read_bytes(descriptor, max_bytes)
         after = os.fstat(descriptor)
-    except OSError as error:
-        return Skip(source, path, "unreadable", openat.reason(error))
     finally:
         os.close(descriptor)
     if len(data) != before.st_size or _stamp(before) != _stamp(after):
@@ -182,5 +175,4 @@ def decode(data: bytes) -> tuple[str, bool] | str:
 
 
 def _is_laden(nuls: int, length: int) -> bool:
-    """Return whether there is more than a stray NUL."""
     return nuls > max(1, length // _NUL_SHARE)

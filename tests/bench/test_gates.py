@@ -18,7 +18,6 @@ from memcli.bench.runs import (
     read_baseline,
     reference,
     regressions,
-    surplus,
     unaccepted_misses,
     worst,
 )
@@ -149,11 +148,6 @@ def test_settings_that_differ_are_named() -> None:
     assert changed(before, before) == []
     there = receipt("2026-01-01T00:00:00+00:00", OLD, machine="m2")
     assert changed(before, there) == ["another machine"]
-
-
-def test_the_history_is_bounded_from_its_old_end() -> None:
-    assert surplus(["3", "1", "2"], limit=2) == ["1"]
-    assert surplus(["1"], limit=2) == []
 
 
 def test_times_of_two_machines_are_never_compared() -> None:

@@ -72,10 +72,10 @@ def test_the_page_escapes_memory_text_and_can_fetch_nothing() -> None:
 
 
 def test_the_page_escapes_the_figures_of_a_receipt_that_somebody_else_made() -> None:
-    made = report([receipt("2026-01-01T03:00:00+00:00", [row("1", 1.0)])])
+    made = receipt("2026-01-01T03:00:00+00:00", [row("1", 1.0)])
     script: Any = ["<script>"] * 6
-    evil = made._replace(index_=IndexState(*script), hints=HintRate(*script[:4]))
-    assert "<script>" not in page(evil, {})
+    evil = with_quality(made, index_=IndexState(*script), hints=HintRate(*script[:4]))
+    assert "<script>" not in page(report([evil]), {})
 
 
 def test_the_page_shows_an_ablation_that_a_receipt_holds() -> None:

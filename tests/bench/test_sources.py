@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memcli.bench.metrics import Range, score
+from memcli.bench.metrics import Range, first_rank, score
 from memcli.bench.quality import Loss, QuestionResult, lost_at, passages, run_line
 from memcli.bench.queries import Query, read_queries
-from memcli.bench.runs import first_rank, read_baseline
+from memcli.bench.runs import read_baseline
 from memcli.config.settings import load
 from memcli.errors import UsageError
 from memcli.search.options import SearchOptions, options_of

@@ -10,7 +10,6 @@ from memcli.bench.speed import (
     cost,
     documents,
     outliers,
-    processes,
     queries,
     ratios,
     searches,
@@ -33,8 +32,7 @@ def test_a_percentile_is_a_value_that_was_measured() -> None:
 
 
 def test_the_cost_of_a_program_is_its_least_cpu_and_greatest_memory() -> None:
-    runs = processes([[0.3, 0.2, 2048, 0], [0.1, 0.25, 4096, 0]])
-    assert runs[0] == Process(0.3, 0.2, 2048, 0)
+    runs = [Process(0.3, 0.2, 2048, 0), Process(0.1, 0.25, 4096, 0)]
     assert encode(cost(runs)) == {
         "runs": 2, "outliers": 0, "cpu_ms": 200.0, "cpu_p50_ms": 200.0, "cpu_most_ms": 250.0,
         "wall_least_ms": 100.0, "wall_p50_ms": 100.0, "wall_p95_ms": 300.0, "wall_most_ms": 300.0,
@@ -47,7 +45,7 @@ def test_of_one_run_no_figure_is_given() -> None:
         with pytest.raises(ValueError, match="1 runs have no spread, and so give no figure"):
             sum_up([0.5])
     with pytest.raises(ValueError, match="no figure"):
-        cost(processes([[0.3, 0.2, 2048, 0]]))
+        cost([Process(0.3, 0.2, 2048, 0)])
 
 
 def test_an_outlier_lies_ten_deviations_from_the_median() -> None:
@@ -61,10 +59,10 @@ def test_an_outlier_lies_ten_deviations_from_the_median() -> None:
 
 
 def test_a_run_is_an_outlier_once_by_wall_or_cpu_time() -> None:
-    usual = [[wall, wall, 1024, 0] for wall in (0.10, 0.11, 0.12, 0.13, 0.14)]
-    assert cost(processes(usual)).outliers == 0
+    usual = [Process(wall, wall, 1024, 0) for wall in (0.10, 0.11, 0.12, 0.13, 0.14)]
+    assert cost(usual).outliers == 0
     for wall, cpu in ((9.0, 0.1), (0.1, 9.0), (9.0, 9.0)):
-        assert cost(processes([*usual, [wall, cpu, 1024, 0]])).outliers == 1
+        assert cost([*usual, Process(wall, cpu, 1024, 0)]).outliers == 1
 
 
 SECONDS = {
@@ -99,7 +97,7 @@ def test_the_spread_of_a_ratio_is_that_of_its_turns() -> None:
 
 
 def test_no_figure_is_printed_without_its_spread_and_outliers_are_marked() -> None:
-    usual = processes([[wall, wall, 2048, 0] for wall in (0.010, 0.011, 0.012, 0.013)])
+    usual = [Process(wall, wall, 2048, 0) for wall in (0.010, 0.011, 0.012, 0.013)]
     far = [*usual, Process(0.9, 0.01, 2048, 0)]
     seconds = {name: [value] * 4 for name, value in SECONDS.items()}
     rates = {

@@ -41,9 +41,6 @@ class Letters:
     def encoder(self) -> None:
         """Leave the texts of an index to another opening."""
 
-    def close(self) -> None:
-        log("is closed")
-
 
 def log(line: str) -> None:
     with Path(os.environ["LETTERS_LOG"]).open("a", encoding="utf-8") as file:

@@ -161,7 +161,6 @@ def test_the_history_lies_beside_the_index_private_and_bounded(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memcli.bench.runs.KEPT", 2)
-    monkeypatch.setattr("memcli.bench.runs.surplus.__defaults__", (2,))
     for day in (1, 2, 2):
         bench.check(day)
     kept = _history(bench)

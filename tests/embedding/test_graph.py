@@ -22,7 +22,7 @@ def test_graph_is_regenerated_byte_for_byte(model: Model) -> None:
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.graph)
 def test_what_is_put_behind_a_graph_adds_an_output_and_no_weight(model: Model) -> None:
-    graph_alone, both = models.read_graph(model), models.read_token_graph(model)
+    graph_alone, both = models.read_graph(model), models.read_graph(model, with_states=True)
     assert both == graph_alone + graph.build_states(model, graph_alone)
     assert len(both) - len(graph_alone) < 600
     proto = onnx.load_from_string(both)

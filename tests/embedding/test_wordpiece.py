@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from memcli.embedding.wordpiece import FIRST, LAST, UNKNOWN, VOCABULARY, QueryWords, WordPiece
+from memcli.embedding.wordpiece import FIRST, LAST, UNKNOWN, VOCABULARY, WordPiece
 from tests.support import loaded_by
 
 PIECES = Path(VOCABULARY).read_text(encoding="utf-8").split("\n")[:-1]
 
 
 def query_ids(text: str, limit: int) -> list[int]:
-    return QueryWords().ids(text, limit)
+    return WordPiece().ids(text, limit)
 
 
 def _reference() -> Tokenizer:
@@ -98,12 +98,6 @@ def test_every_piece_keeps_its_line_number() -> None:
         assert query_ids(word, 256) == [FIRST, words[word], LAST]
 
 
-def test_a_tokenizer_of_queries_may_be_kept() -> None:
-    kept = QueryWords()
-    for piece in PIECES[::500]:
-        assert kept.ids(f"the {piece} unbelievably", 256) == WORDS.ids(f"the {piece} unbelievably")
-
-
 def test_vocabulary_is_the_official_one() -> None:
     digest = hashlib.sha256(Path(VOCABULARY).read_bytes()).hexdigest()
     assert digest == "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
@@ -162,6 +156,6 @@ def test_the_memo_stays_bounded() -> None:
 
 def test_a_short_query_needs_no_heavy_import() -> None:
     loaded = loaded_by(
-        "from memcli.embedding.wordpiece import QueryWords; QueryWords().ids('hello é', 256)"
+        "from memcli.embedding.wordpiece import WordPiece; WordPiece().ids('hello é', 256)"
     )
     assert loaded.isdisjoint({"numpy", "tokenizers", "pathlib"})

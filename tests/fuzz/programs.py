@@ -20,8 +20,8 @@ from memcli.bench.runs import read_run
 from memcli.config import settings
 from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
-from memcli.embedding.rerankers import ServerReranker
-from memcli.embedding.server import Server, message
+from memcli.embedding.rerankers import Reranking, ServerReranker
+from memcli.embedding.server import message
 from memcli.errors import MemcliError, UsageError
 from memcli.history import commits, differences, tree
 from memcli.history.git import GitObject
@@ -156,8 +156,7 @@ def configuration(data: bytes) -> None:
 def _servers() -> tuple[EndpointEncoder, ServerReranker]:
     where: dict[str, Any] = {"url": "http://127.0.0.1:9/v1", "model": "m", "key": lambda: KEY}
     encoder = EndpointEncoder(Endpoint(**where, key_variable="KEY", dimension=DIMENSION))
-    server = Server("rerank", "rerank", "ranking", "again", **where, key_variable="KEY")
-    return encoder, ServerReranker(server, 1.0)
+    return encoder, ServerReranker(Reranking("endpoint", 1.0, **where, key_variable="KEY"))
 
 
 def answer(data: bytes) -> None:

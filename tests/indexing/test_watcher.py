@@ -22,7 +22,6 @@ from memcli.indexing.watcher import (
     WAIT,
     Action,
     Stamp,
-    Timing,
     Watcher,
 )
 
@@ -32,7 +31,7 @@ SAME: dict[str, Stamp] = {}
 
 def ready(start: float = 0.0, *, interval: float = INTERVAL, debounce: float = DEBOUNCE) -> Watcher:
     """Give a watcher whose first run has just ended."""
-    watcher = Watcher(Timing(debounce, interval), start)
+    watcher = Watcher(start, debounce=debounce, interval=interval)
     assert watcher.due(start) == Action(RUN, reason="start")
     watcher.began()
     watcher.ended(start, pending=0)
@@ -74,7 +73,7 @@ def test_a_run_comes_when_nothing_was_heard_for_the_debounce_time() -> None:
 
 
 def test_a_watcher_begins_with_a_run_and_heeds_what_is_heard_meanwhile() -> None:
-    watcher = Watcher(Timing(DEBOUNCE, INTERVAL), 0.0)
+    watcher = Watcher(0.0, debounce=DEBOUNCE, interval=INTERVAL)
     watcher.began()
     watcher.touched(18.0, "a")
     watcher.ended(20.0, pending=0)

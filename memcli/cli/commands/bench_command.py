@@ -9,7 +9,7 @@ from memcli.api.ask import ask
 from memcli.api.assemble import context_of, sharing_of
 from memcli.bench import calibration, compare, drafts, replay, report, runs
 from memcli.bench.calibration import FIRST, Sample, sample_of
-from memcli.bench.metrics import Range
+from memcli.bench.metrics import Range, first_rank
 from memcli.bench.quality import passages
 from memcli.bench.queries import Query
 from memcli.bench.replay import SearchTrace
@@ -403,8 +403,7 @@ def _answered(search: Searcher, query: Query, *, is_whole: bool) -> tuple[str, S
     """Ask one question; an answer without the judged lines is never right."""
     left: dict[str, Sequence[RankedPassage]] = {}
     answer = search(query.text, query.date, left.__setitem__)
-    first = passages(answer)[:FIRST]
-    is_right = any(shown.touches(place) for shown in first for place in query.relevant)
+    is_right = first_rank(query.relevant, passages(answer)[:FIRST]) is not None
     sample = sample_of(
         left.get("threshold", ()),
         answer.fused,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from memcli.indexing.document import skipped_document
+from memcli.indexing.document import document_without_text
 from memcli.store.documents import IndexedDocument, Linking, TitledDocument
 from memcli.store.port import Store
 from memcli.store.records import First, RetrieverResults, Scope
@@ -228,7 +228,7 @@ def test_the_first_documents_in_each_order(store: Store) -> None:
     fill(store, {path: f"---\ndate: {day}\n---\n# T\n\nfox\n" for path, day in days.items()})
     fill(store, {"undated.md": "# U\n\nfox\n"})
     with changing(store) as change:
-        skipped = skipped_document(Source("memory", "/", ()), "bad.md")
+        skipped = document_without_text(Source("memory", "/", ()), "bad.md")
         change.put(skipped, stamp_of("bad.md", ""), skip="binary")
     orders = {"path": "abcu", "date": "abcu", "newest": "bcau"}
     with store.snapshot() as snapshot:
