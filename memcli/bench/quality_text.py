@@ -78,8 +78,11 @@ def worst_cases(rows: Sequence[Row]) -> str:
     wrapper = TextWrapper(
         COLUMNS, subsequent_indent=" " * 9, break_long_words=False, break_on_hyphens=False
     )
-    lines = [wrapper.fill(f"  {row.scores[HEADLINE]:.3f}  {row_text(row)}") for row in rows]
-    return "\n".join(["", "Worst:", *lines, ""])
+    lines = ["", "Worst:"]
+    for row in rows:
+        wrapper.initial_indent = f"  {row.scores[HEADLINE]:.3f}  "
+        lines.append(wrapper.fill(row_text(row)))
+    return "\n".join([*lines, ""])
 
 
 def changes(moved: Sequence[Move], common: int) -> str:

@@ -149,8 +149,9 @@ class _OpenQueryModel:
                 blob, tokens = self._quick.embed(text)
                 return _vector(blob, self._quick.fingerprint, None, tokens, text)
             except QueryModelError as error:
-                self._quick = None
-                self._open_package(Reason("quick", str(error)))
+                reason = Reason("quick", str(error))
+            self._quick = None  # the error is gone too, so the model is freed before the next opens
+            self._open_package(reason)
         if self._encoder is None:
             return Vector(None, "", self._reason)
         from memcli.embedding.wordpiece import SPECIAL_TOKENS

@@ -8,10 +8,11 @@ of texts stay in memory, because later questions in one process mostly read the 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
-from threading import Event
+from functools import partial
+from threading import Event, Lock
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import QueryModelError
@@ -26,7 +27,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HINT = "memcli status --deep"
-KEPT = 200  # texts whose states stay in memory: about 32 MB of usual passages, at most 78
+KEPT_BYTES = 32 << 20  # of states: about two hundred passages
+
+
+class StateCache:
+    """The states of the texts that were read last; threads may share it."""
+
+    def __init__(self, most: int = KEPT_BYTES) -> None:
+        self._most, self._bytes, self._guard = most, 0, Lock()
+        self._states: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
+
+    def get(self, ids: tuple[int, ...]) -> bytes | None:
+        """Return the states of a text and count it as the last one read."""
+        with self._guard:
+            states = self._states.get(ids)
+            if states is not None:
+                self._states.move_to_end(ids)
+            return states
+
+    def put(self, ids: tuple[int, ...], states: bytes) -> None:
+        """Keep the states of a text, and drop those that were unused for longest."""
+        with self._guard:
+            self._bytes += len(states) - len(self._states.pop(ids, b""))
+            self._states[ids] = states
+            while self._bytes > self._most:
+                self._bytes -= len(self._states.popitem(last=False)[1])
 
 
 class TokenReranker:
@@ -39,13 +64,12 @@ class TokenReranker:
         """
         self._model = located.model
         self._threads = cores(threads)
-        self._words = WordPiece()
+        self._words, self._states = WordPiece(), StateCache()
         try:
             graph = read_graph(located.model, with_states=True)
-            session = QuickSession(located, graph, is_for_one_run=False)
+            self._session = QuickSession(located, graph, is_for_one_run=False)
         except QueryModelError as error:
             raise RetrieverError(str(error), hint=HINT) from error
-        self._states = lru_cache(KEPT)(partial(_states, session, located.model.dimension))
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return similarities from -1 to 1, or 0 for a text without words; a long text is cut."""
@@ -54,7 +78,7 @@ class TokenReranker:
             raise RetrieverError("the model finds no word in the query", hint="ask with a word")
         rows = [self._ids(text) for text in texts]
         try:
-            query_rows = self._vectors(ids)
+            query_rows = self._vectors(self._run(ids))
             compare = partial(self._compare, query_rows, is_over)
             with ThreadPoolExecutor(self._threads) as pool:
                 return list(pool.map(compare, rows))
@@ -67,14 +91,18 @@ class TokenReranker:
     def _compare(self, query: NDArray[float32], is_over: Event, ids: tuple[int, ...]) -> float:
         if len(ids) <= SPECIAL_TOKENS or is_over.is_set():
             return 0.0
-        return float((query @ self._vectors(ids).T).max(axis=1).mean())
+        states = self._states.get(ids)
+        if states is None:
+            states = self._run(ids)
+            self._states.put(ids, states)
+        return float((query @ self._vectors(states).T).max(axis=1).mean())
 
-    def _vectors(self, ids: tuple[int, ...]) -> NDArray[float32]:
+    def _run(self, ids: tuple[int, ...]) -> bytes:
+        """Compute the states of a text, without special tokens, each at unit length."""
+        count = (len(ids) - SPECIAL_TOKENS) * self._model.dimension
+        return self._session.run(of_tokens(ids), b"states", count)
+
+    def _vectors(self, states: bytes) -> NDArray[float32]:
         import numpy as np
 
-        return np.frombuffer(self._states(ids), "<f4").reshape(-1, self._model.dimension)
-
-
-def _states(session: QuickSession, dimension: int, ids: tuple[int, ...]) -> bytes:
-    """Compute the states of a text, without special tokens, each at unit length."""
-    return session.run(of_tokens(ids), b"states", (len(ids) - SPECIAL_TOKENS) * dimension)
+        return np.frombuffer(states, "<f4").reshape(-1, self._model.dimension)

@@ -134,6 +134,8 @@ class WordPiece(dict[str, tuple[int, ...]]):
             if len(self) >= _WORDS_KEPT:
                 self.clear()
             self[word] = pieces
+            if len(self) == _SEARCHES:  # each took at least one
+                self._find = _read_ids().get
         return pieces
 
     def count(self, text: str) -> int:

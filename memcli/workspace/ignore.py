@@ -49,6 +49,7 @@ class Patterns:
         self.origin = origin
         self.names: set[str] = set()
         self.folder_names: set[str] = set()
+        self.paths: set[str] = set()
         self.endings: tuple[str, ...] = ()
         self.globs: list[tuple[str, globs.Glob]] = []  # with its literal beginning
         self.complex: Callable[[str], bool] | None = None
@@ -70,6 +71,8 @@ class Patterns:
             (self.folder_names if glob.folder else self.names).add(last)
         elif len(segments) == 2 and segments[0] == "**" and not glob.folder and _is_ending(last):
             self.endings += (last[1:],)
+        elif not glob.folder and "*" not in "".join(segments):
+            self.paths.add("/".join(segments))
         else:
             self.globs.append((globs.literal_start(glob), glob))
 
@@ -80,7 +83,7 @@ class Patterns:
             if is_folder:
                 return not self.negated and self.complex(path + "/")
             return self.complex(path)
-        if name in self.names or name.endswith(self.endings):
+        if name in self.names or path in self.paths or name.endswith(self.endings):
             return True
         if is_folder and name in self.folder_names:
             return True

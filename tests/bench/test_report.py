@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.bench.quality_text import table
+from memcli.bench.quality_text import table, worst_cases
 from memcli.bench.report import bar, report, sparkline, text
 from memcli.bench.report_html import POLICY, page
 from memcli.bench.traces import GoalResult, HintRate, IndexState
@@ -102,6 +102,13 @@ def test_the_page_shows_the_fifteen_worst_and_what_hints_mended() -> None:
     made = report([held])
     assert len(made.worst) == 15
     assert "<li><b>1 of 4</b><span>answered only with hints</span></li>" in page(made, {})
+
+
+def test_a_long_id_stays_next_to_its_score() -> None:
+    shown = worst_cases([row("x" * 80, 0.0), row("y", 0.5)])
+    why = " " * 9 + f'"{"x" * 80}?"'
+    assert shown.splitlines()[:4] == ["", "Worst:", f"  0.000  {'x' * 80}", why]
+    assert shown.splitlines()[-1].startswith('  0.500  y "y?" (')
 
 
 def test_columns_line_up_under_wide_signs() -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from memcli.embedding import models, session
 from memcli.embedding.models import INT8, ModelFile, locate
-from memcli.embedding.token_similarity import TokenReranker
+from memcli.embedding.onnx_c_api import QuickSession
+from memcli.embedding.token_similarity import StateCache, TokenReranker
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import RetrieverError
 
@@ -70,6 +71,37 @@ def test_threads_change_nothing(located: ModelFile, likenesses: list[float]) -> 
     model = TokenReranker(located, threads=1)
     assert model.scores(QUERY, TEXTS, Event()) == likenesses
     assert model.scores(QUERY, TEXTS[::-1], Event()) == likenesses[::-1]
+
+
+def test_states_are_kept_until_others_need_the_room() -> None:
+    kept = StateCache(most=10)
+    kept.put((1,), b"aaaa")
+    kept.put((2,), b"bbbb")
+    assert kept.get((1,)) == b"aaaa"  # read again, so the other one goes first
+    kept.put((3,), b"cccc")
+    assert [kept.get((n,)) for n in (1, 2, 3)] == [b"aaaa", None, b"cccc"]
+    kept.put((3,), b"cc")
+    kept.put((4,), b"dddd")
+    assert [kept.get((n,)) for n in (1, 3, 4)] == [b"aaaa", b"cc", b"dddd"]
+    kept.put((5,), b"e" * 11)
+    assert [kept.get((n,)) for n in (1, 3, 4, 5)] == [None] * 4
+
+
+def test_a_question_whose_many_short_passages_were_read_runs_only_its_own_words(
+    located: ModelFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, runs = TokenReranker(located, threads=1), []
+
+    def run(_self: QuickSession, _inputs: object, _output: bytes, floats: int) -> bytes:
+        runs.append(floats)
+        return b"\0" * 4 * floats
+
+    monkeypatch.setattr(QuickSession, "run", run)
+    texts = [str(number) for number in range(10)] * 26
+    texts = [f"{'a ' * (at // 10)}{text}" for at, text in enumerate(texts)]
+    for _ in range(2):
+        model.scores(QUERY, texts, Event())
+    assert len(runs) == len(texts) + 2
 
 
 def test_what_is_kept_changes_no_likeness(located: ModelFile, likenesses: list[float]) -> None:

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from weakref import WeakSet
 
 import pytest
 
@@ -21,11 +22,12 @@ from memcli.embedding.encoders import (
     IndexModel,
     OpenedEncoder,
     Opener,
+    QueryModelError,
     Vector,
 )
 from memcli.embedding.long_texts import unit
 from memcli.embedding.models import INT8, fingerprint, locate
-from memcli.embedding.onnx_c_api import PinnedEncoder
+from memcli.embedding.onnx_c_api import PinnedEncoder, QuickSession, as_quick_error
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import OPENERS, open_encoder, remember
 from memcli.embedding.runtime import package_run
@@ -212,6 +214,26 @@ def test_without_the_library_the_package_is_asked(
         assert found.blob == expected[text]
         assert reason_text(found.reason) == "the library of onnxruntime was not found"
     one.close()
+
+
+def test_a_model_that_failed_is_freed_before_the_package_opens_it_again(
+    bundled: IndexModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions: WeakSet[QuickSession] = WeakSet()
+    left = []
+
+    def fails(self: QuickSession, *_: object) -> bytes:
+        sessions.add(self)
+        raise QueryModelError("no memory")
+
+    def opens(*_: object, **__: object) -> OpenedEncoder:
+        left.append(len(sessions))
+        return OpenedEncoder(HashingEncoder(), None)
+
+    monkeypatch.setattr(QuickSession, "run", as_quick_error()(fails))
+    monkeypatch.setattr("memcli.embedding.registry.open_encoder", opens)
+    found = QueryEncoder(BUNDLED).encode_query("pool", bundled)
+    assert (reason_text(found.reason), left) == ("no memory", [0])
 
 
 def test_a_query_waits_for_a_server_no_longer_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,16 @@ def test_a_negated_file_below_an_ignored_glob_is_reached() -> None:
     assert not patterns.match("a/k.md", "k.md", False)
 
 
+def test_paths_without_a_star_are_looked_up_and_compared_with_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    patterns = Patterns(["/a.md", *(f"memory/{n}.md" for n in range(1000))], "x")
+    monkeypatch.delattr("memcli.workspace.globs.match_path")
+    paths = ("a.md", "memory/999.md", "memory/1000.md", "b/a.md")
+    matches = [patterns.match(path, path.rpartition("/")[2], False) for path in paths]
+    assert matches == [True, True, False, False]
+
+
 def test_a_pattern_for_folders_hides_what_is_below_one_and_no_file_of_that_name() -> None:
     rules = Rules(Source("memory", "/", ("**/*.md",)), ["build.md/"])
     assert not rules.hides("a/build.md", False)
