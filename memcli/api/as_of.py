@@ -2,8 +2,9 @@
 
 Documents come from the repository, settings from the `memcli.toml` of that commit. memcli searches
 a separate index next to the workspace's own. It starts as a copy of that index, and both share the
-vectors of the user, so nothing is embedded twice. Each such index belongs to one tree and one set
-of settings, so it is never out of date. The last four are kept.
+vectors of the user, so only private texts and those with a secret may be embedded twice. Each such
+index belongs to one tree and one set of settings, so it is never out of date. The last four are
+kept.
 """
 
 from __future__ import annotations

@@ -53,8 +53,6 @@ WEIGHED = "language"  # no encoder's fingerprint: all texts wait for it, so that
 CACHE_DAYS = 30
 
 Progress = Callable[[str, int, int], None]
-# Called with stored vectors: the name of their model, and each with the hash of its text.
-OnMade = Callable[[str, Sequence[tuple[bytes, bytes]]], None]
 
 
 class Report(Record):
@@ -270,7 +268,6 @@ def embed(
     at_once: int = 1,
     per_call: int = EMBED_BATCH,
     on_progress: Progress = lambda stage, done, total: None,
-    on_made: OnMade | None = None,
 ) -> int:
     """Make the missing vectors and search by them; return how many were made.
 
@@ -298,8 +295,6 @@ def embed(
         with closing(_batches(encoder, first, made or {}, at_once, per_call)) as batches:
             for batch in batches:
                 change.put_vectors(fingerprint, batch)
-                if on_made is not None:
-                    on_made(fingerprint, batch)
                 done += len(batch)
                 on_progress("embedding", done, total)
         if not switching:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 MOST_TOKENS = 8000  # per call
 HEADLINE_TOKENS = 14  # of the first line of a context
 SCHEME = "memcli://"  # of the addresses of documents
+_AS_LINES = re.compile(r"#L(?=[0-9]+(?:-L?[0-9]+)?$)")  # as in the address of a web page
 # Several places below one heading, as answers cite them, and a link.
 _AS_PLACES = re.compile(r":[0-9]+(?:-[0-9]+)?(?:, ?[0-9]+(?:-[0-9]+)?)+$")
 _AS_LINK = re.compile(r"\[[^\]]*\]\(([^)]+)\)")
@@ -304,7 +305,7 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
         return get(memory, arguments["path"], first=first, count=count)
     except NotFoundError as error:
         plain = _AS_LINK.sub(r"\1", arguments["path"]).strip(_AROUND)
-        plain = _AS_PLACES.sub(_from_first_to_last, plain)
+        plain = _AS_PLACES.sub(_from_first_to_last, _AS_LINES.sub(":L", plain))
         with suppress(NotFoundError):
             return get(memory, plain, first=first, count=count)
         path, _, cited = plain.partition(":")

@@ -316,6 +316,8 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert "takes one question, not 2" in err
     assert f"Try: memcli search '{both[1]}' --mode keyword --trace '{{x}}.json'" in err
     assert out == ""
+    _, err = printed("search", "--open", "1", "--", "-v owns it", "is it -v", code=2)
+    assert "Try: memcli search --open 1 -- '-v owns it'" in err
     lists = printed(*both, "--list", "--path", "memory/2026-03-01.md")[0]
     assert [line.partition("  ")[0] for line in lists.splitlines() if line.startswith("#")] == [
         f"# {question}" for question in both[1:3]

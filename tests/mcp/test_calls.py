@@ -347,6 +347,16 @@ def test_a_match_is_strong_if_one_line_has_what_the_question_asks(clocked: Clock
         assert found.text.startswith(f"match: {match}"), question
 
 
+@pytest.mark.parametrize("lines", [":3-4", ":L3-L4", "#L3-L4", "#L3-4"])
+def test_a_path_without_its_first_folder_is_read(tmp_path: Path, lines: str) -> None:
+    (tmp_path / "team" / "ops").mkdir(parents=True)
+    (tmp_path / "team" / "ops" / "pool.md").write_text("".join(f"{n}\n" for n in range(9)))
+    with Memory.open(tmp_path, settings={"search.mode": "keyword"}) as memory:
+        held = SharedMemory(lambda _: memory.workspaces)
+        told = call_get(held, _read(f"ops/pool.md{lines}"), _never).text
+    assert told.startswith("team/ops/pool.md:3-4 of 9 lines\n")
+
+
 def test_a_citation_of_several_places_is_read_from_the_first_to_the_last(clocked: Clocked) -> None:
     for path in ("USER.md:7-9,3-4", "USER.md:3, 9", "[the user](USER.md:3-9)"):
         lines = call_get(clocked.held, _read(path), _never)

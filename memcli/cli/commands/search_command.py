@@ -308,7 +308,9 @@ def _check_several(options: Options, shape: Shape) -> None:
 
     text = f"{{}} takes one question, not {len(options.query)}"
     own = words_of(options, [row for row in OPTIONS if row not in rows.SEVERAL])
-    one = join(["memcli", "search", options.query[0], *own]).replace("{", "{{").replace("}", "}}")
+    first = options.query[0]
+    words = [*own, "--", first] if first.startswith("-") else [first, *own]
+    one = join(["memcli", "search", *words]).replace("{", "{{").replace("}", "}}")
     refuse(options, ("open", "interactive", "why_not", "trace"), text, one)
     if shape.form not in ("text", "json"):
         raise UsageError(
