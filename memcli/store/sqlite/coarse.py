@@ -22,7 +22,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 from memcli.store import quantize
 from memcli.store.quantize import LEAST_CODES
-from memcli.store.sqlite.driver import marks, rows
+from memcli.store.sqlite.driver import marks, rows, without_vec
 
 if TYPE_CHECKING:
     from memcli.store.sqlite.filters import Select
@@ -222,7 +222,7 @@ _DISTANCES = (
 def distances_of(
     connection: apsw.Connection, query: bytes, vectors: Sequence[bytes], dimension: int = 0
 ) -> list[float]:
-    """Return the L2 distances of packed vectors to one of float32.
+    """Return the L2 distances of packed vectors to one of float32; without sqlite-vec by numpy.
 
     For the first components of vectors, `dimension` is that of whole vectors. ValueError for a
     vector of another dimension than the query.
@@ -240,5 +240,12 @@ def distances_of(
 def unpacked_distances(connection: apsw.Connection, query: bytes, vectors: bytes) -> list[float]:
     """Return the L2 distances of concatenated vectors to a query, all in float32."""
     query += bytes(4 * quantize.padded(len(query) // 4) - len(query))
+    if connection in without_vec:
+        import numpy as np
+
+        one = np.frombuffer(query, "<f4")
+        apart = np.frombuffer(vectors, "<f4").reshape(-1, len(one)) - one
+        distances: list[float] = np.sqrt((apart * apart).sum(axis=1)).tolist()
+        return distances
     result = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
     return [distance for (distance,) in result]

@@ -12,11 +12,10 @@ import os
 import stat
 import sys
 import zlib
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
-from math import dist
+from weakref import WeakSet
 
 import apsw
 
@@ -100,6 +99,9 @@ def _unescaped(field: str) -> str:
     return first + "".join(chr(int(segment[:3], 8)) + segment[3:] for segment in rest)
 
 
+without_vec: WeakSet[apsw.Connection] = WeakSet()  # connections that cannot load sqlite-vec
+
+
 class OpenConnection(Record):
     """A connection, its file, and the reason why it cannot search vectors, if any."""
 
@@ -155,6 +157,8 @@ def connect(path: str, *, write: bool) -> OpenConnection:
         with closed_on_failure(connection):
             _refuse_foreign(connection, path)
             problem = _load_vec(connection)
+            if problem:
+                without_vec.add(connection)
             connection.execute("PRAGMA cell_size_check = ON")
             connection.execute("PRAGMA temp_store = MEMORY")
             if write:
@@ -328,11 +332,7 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
 
 
 def _load_vec(connection: apsw.Connection) -> str:
-    """Load sqlite-vec by its path; return why it cannot be loaded.
-
-    Importing the package would import numpy. Without it, Python compares vectors, and no codes.
-    """
-    connection.create_scalar_function("vec_distance_L2", _distance, 2)
+    """Load sqlite-vec by its path, as its package imports numpy; return why it cannot be loaded."""
     # The folder of apsw comes first, because another folder of the path may be the workspace.
     for folder in (os.path.dirname(os.path.dirname(apsw.__file__)), *filter(None, sys.path)):
         library = os.path.join(folder, "sqlite_vec", "vec0")
@@ -348,11 +348,6 @@ def _load_vec(connection: apsw.Connection) -> str:
     finally:
         connection.enable_load_extension(False)
     return ""
-
-
-def _distance(*vectors: Any) -> float:  # noqa: ANN401  (as SQL calls it)
-    one, other = (array("f", vector) for vector in vectors)
-    return dist(one, other)
 
 
 def deflated(text: str) -> bytes:
