@@ -167,7 +167,7 @@ def test_a_doubtful_answer_says_so(served: Served) -> None:
         assert text.startswith("match: weak; index: up to date")
         assert "No sure match; these are the nearest." in text
     said = served.text("memory_search", query="pooll exhausted")
-    assert "\nSearched for pools instead of pooll.\n" in said
+    assert "\nSearched for pool instead of pooll.\n" in said
 
 
 def test_a_context_is_the_block_of_the_command_line(served: Served) -> None:
