@@ -22,15 +22,16 @@ COUNTED = {"reading": "files", "embedding": "vectors"}  # by stage
 def published_progress(
     store: Store, monotonic: Callable[[], float], on_progress: Progress
 ) -> Progress:
-    """Show progress to other processes too, twice a second."""
-    stage_now, began, before, last = "", 0.0, 0, -inf
+    """Show progress to other processes too, twice a second; several runs may share it."""
+    stage_now, began, before, done_now, last = "", 0.0, 0, 0, -inf
 
     def update(stage: str, done: int, total: int) -> None:
-        nonlocal stage_now, began, before, last
+        nonlocal stage_now, began, before, done_now, last
         on_progress(stage, done, total)
         now = monotonic()
-        if stage != stage_now:
+        if stage != stage_now or done <= done_now:  # the same stage of another run
             stage_now, began, before, last = stage, now, done, -inf
+        done_now = done
         if now - last < EVERY_SECONDS:
             return
         last, seconds = now, now - began

@@ -28,6 +28,13 @@ def test_a_run_shows_its_pace_twice_a_second(tmp_path: Path) -> None:
     assert shown[1] == Work("embedding", 100, 200, None)
     assert shown[-1] == Work("embedding", 108, 200, 2.0 / 8 * 92)
     assert len({*shown}) == 5
+    with store.locked(wait_seconds=0, sleep=lambda seconds: None):
+        for done in range(1, 9):  # of the next run, which has a pace of its own
+            now += 3600.0 if done == 1 else 0.25
+            update("embedding", done, 20)
+        writer = owner(store.state_path)
+        assert writer
+        assert writer.work == Work("embedding", 7, 20, 1.5 / 6 * 13)
     store.close()
 
 
