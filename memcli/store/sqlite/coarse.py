@@ -22,7 +22,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.record import Record
 from memcli.store import quantize
 from memcli.store.quantize import LEAST_CODES
-from memcli.store.sqlite.driver import marks, rows, without_vec
+from memcli.store.sqlite.driver import has_vec, marks, rows
 
 if TYPE_CHECKING:
     from memcli.store.sqlite.filters import Select
@@ -240,7 +240,7 @@ def distances_of(
 def unpacked_distances(connection: apsw.Connection, query: bytes, vectors: bytes) -> list[float]:
     """Return the L2 distances of concatenated vectors to a query, all in float32."""
     query += bytes(4 * quantize.padded(len(query) // 4) - len(query))
-    if connection in without_vec:
+    if not has_vec(connection):
         import numpy as np
 
         one = np.frombuffer(query, "<f4")

@@ -15,7 +15,6 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
-from weakref import WeakSet
 
 import apsw
 
@@ -99,9 +98,6 @@ def _unescaped(field: str) -> str:
     return first + "".join(chr(int(segment[:3], 8)) + segment[3:] for segment in rest)
 
 
-without_vec: WeakSet[apsw.Connection] = WeakSet()  # connections that cannot load sqlite-vec
-
-
 class OpenConnection(Record):
     """A connection, its file, and the reason why it cannot search vectors, if any."""
 
@@ -157,8 +153,6 @@ def connect(path: str, *, write: bool) -> OpenConnection:
         with closed_on_failure(connection):
             _refuse_foreign(connection, path)
             problem = _load_vec(connection)
-            if problem:
-                without_vec.add(connection)
             connection.execute("PRAGMA cell_size_check = ON")
             connection.execute("PRAGMA temp_store = MEMORY")
             if write:
@@ -348,6 +342,12 @@ def _load_vec(connection: apsw.Connection) -> str:
     finally:
         connection.enable_load_extension(False)
     return ""
+
+
+def has_vec(connection: apsw.Connection) -> bool:
+    """Return whether sqlite-vec is loaded on a connection."""
+    found = connection.execute("SELECT 1 FROM pragma_function_list WHERE name = 'vec_version'")
+    return found.fetchone() is not None
 
 
 def deflated(text: str) -> bytes:
