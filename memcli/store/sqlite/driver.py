@@ -346,8 +346,8 @@ def _load_vec(connection: apsw.Connection) -> str:
 
 def has_vec(connection: apsw.Connection) -> bool:
     """Return whether sqlite-vec is loaded on a connection."""
-    found = connection.execute("SELECT 1 FROM pragma_function_list WHERE name = 'vec_version'")
-    return found.fetchone() is not None
+    functions = connection.execute("SELECT 1 FROM pragma_function_list WHERE name = 'vec_version'")
+    return functions.fetchone() is not None
 
 
 def deflated(text: str) -> bytes:
