@@ -334,7 +334,7 @@ class Workspaces:
         )
 
     def _named(self, names: Sequence[str]) -> list[tuple[str, Workspace]]:
-        """Return the open workspaces with these names; one alone has the name ""."""
+        """Return the open workspaces with these names. A single workspace is named ""."""
         if not self.members:
             return [("", self.lead)]
         there = ((each.name, each.workspace) for each in self.members)
@@ -379,7 +379,7 @@ class Workspaces:
                     if cause is None or current is self or self.members:
                         raise
                     raise cause from None  # do not build it now: only the server is missing
-                except Exception as error:
+                except Exception as error:  # `_failure` raises what is no failure of an index
                     names, cause = current._failure(error)
                 if may_ask_again and isinstance(cause, AwayError) and cause.was_there:
                     may_ask_again = False
