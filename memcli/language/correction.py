@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
-from math import exp
+from math import exp, inf
 
 from memcli.language.another_value import is_another_value
 from memcli.language.change import AMOUNT, GONE, NOW
@@ -30,12 +30,13 @@ from memcli.language.compared_line import (
     read_line,
     table,
 )
-from memcli.language.evidence import is_instead_of_another, weight
+from memcli.language.evidence import is_instead_of_another, weight, weight_of_order
 from memcli.language.exceptions import is_exception
 from memcli.language.stopwords import WEEKDAYS
 
 SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
+LONGEST_ANSWER = 160  # characters of a line that comes before an older one
 LEAST_IN_TALK = 0.3  # evidence that a conversation needs more, except for another value
 LITTLE = -3.0  # evidence, a likelihood of .05; with less, it does not matter what a line is
 LEAST_CONTENT = 2  # content words of a line that states something
@@ -61,6 +62,7 @@ _REASONS = (
     "; ", " because ", ", as ", ", since ", ", then ", ", so ", " so that ",
     " weil ", ", da ", ", damit ", "；", "，因为",
 )  # fmt: skip
+_OF_ONE = table("i my me ich mein meine 我")  # two speakers mean two people
 _TO, _FROM = table("to nach"), table("from von aus")
 _ALL_DAYS = table("weekdays weekends werktags wochentags wochenende")
 _DAYS = _ALL_DAYS | EVERY | WEEKDAYS
@@ -105,6 +107,25 @@ def corrects(newer: str, older: str) -> float:
     """Return the confidence that a newer line corrects an older one; 0 if it does not."""
     sure = likelihood(newer, older)
     return sure if sure > SURE else 0.0
+
+
+def evidence_of_order(newer: str, older: str) -> float:
+    """Weigh whether a newer line of an answer comes before an older one; -inf if it never does.
+
+    It does not if it has no number where the older one has, unless it says that something changed.
+    """
+    if max(len(newer), len(older)) > LONGEST_ANSWER:
+        return -inf
+    new, old = read_line(newer), read_line(older)
+    if not (new.sequence and old.sequence) or bool(new.signs) != bool(old.signs):
+        return -inf
+    is_other = new.speaker != old.speaker and not new.kinds
+    if is_other and not _OF_ONE.isdisjoint((*new.sequence, *old.sequence)):
+        return -inf
+    has_value = new.kinds or not DIGITS.isdisjoint(new.text) or DIGITS.isdisjoint(old.text)
+    if not has_value or asks(new) or _is_plan(new) or is_exception(new, old):
+        return -inf
+    return weight_of_order(new, old)
 
 
 def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:

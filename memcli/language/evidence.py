@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -29,6 +29,7 @@ from memcli.language.compared_line import (
     is_name,
     is_number,
     is_thing,
+    label_of,
     phrases,
     table,
 )
@@ -71,6 +72,10 @@ WEIGHTS = {
     "foreign": -2.41,  # neither line contains the first thing of the other
     "event": -1.97,  # the older line reports an event, which is rarely undone
 }
+# More evidence that the newer of two lines that answer a question comes first: a logistic regression
+# on the pairs of WEIGHTS, and on 2,300 pairs of an answer and a newer line that memcli printed too,
+# from chats and notes. With the sums of WEIGHTS alone it finds 7 to 14 % fewer of the pairs.
+CHANGES, LABEL, SPEAKER = 1.75, 2.1, 2.0
 # A line that begins with one of these names a reason or a time first.
 _LEADS = table("since after because due given following wegen laut nach seit aufgrund weil")
 _TO = table("to auf nach zu zum zur an")
@@ -84,7 +89,7 @@ _AUXILIARIES = table(
     """is are was were has have had been be will ist sind war waren wird wurde wurden hat haben the
     no also"""
 )
-_HAN_GRAMMAR = frozenset("我们的了是在用每和也都有不就这那一个由到从去吧要给把被让")
+HAN_GRAMMAR = frozenset("我们的了是在用每和也都有不就这那一个由到从去吧要给把被让")
 
 
 class _Overlap(Record):
@@ -161,7 +166,7 @@ def _contents(text: str) -> tuple[tuple[str, ...], ...]:
         tuple(
             term for term in terms(clause)
             if (len(term) > 1 or term.isdigit())
-            and (_HAN_GRAMMAR.isdisjoint(term) if is_han else is_content(term))
+            and (HAN_GRAMMAR.isdisjoint(term) if is_han else is_content(term))
         )
         for clause in clauses_of(text)
     )))  # fmt: skip
@@ -174,10 +179,22 @@ def weight(new: ComparedLine, old: ComparedLine) -> float:
     have some. Such evidence may only change an order.
     """
     pieces = evidence(new, old)
-    total = BIAS + sum(WEIGHTS[name] * value for name, value in pieces.items())
+    total = _sum(pieces)
     is_change = pieces["change"] or pieces["value"] or pieces["new value"]
     by_days = WEIGHTS["same type"] * (new.value_types & old.value_types == {"day"})
     return total if is_change and total > by_days else min(total, 0.0)
+
+
+def weight_of_order(new: ComparedLine, old: ComparedLine) -> float:
+    """Add up the evidence for putting the newer line first; less is needed than for a mark."""
+    is_change = not new.kinds <= {NOT}
+    has_label = bool(label_of(new.text) or label_of(old.text))
+    is_same = bool(new.speaker) and new.speaker == old.speaker
+    return _sum(evidence(new, old)) + CHANGES * is_change + LABEL * has_label + SPEAKER * is_same
+
+
+def _sum(pieces: Mapping[str, float]) -> float:
+    return BIAS + sum(WEIGHTS[name] * value for name, value in pieces.items())
 
 
 def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
@@ -213,8 +230,8 @@ def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
 def _overlap_of_signs(new: ComparedLine, old: ComparedLine) -> _Overlap:
     """Compare two Chinese lines by the pairs of characters that they share."""
     theirs = _covered(old.signs, new.signs)
-    all_of_old = sum(sign not in _HAN_GRAMMAR and sign != " " for sign in old.signs)
-    pairs = [a + b for a, b in pairwise(old.signs) if _HAN_GRAMMAR.isdisjoint((a, b, " "))
+    all_of_old = sum(sign not in HAN_GRAMMAR and sign != " " for sign in old.signs)
+    pairs = [a + b for a, b in pairwise(old.signs) if HAN_GRAMMAR.isdisjoint((a, b, " "))
              and " " not in (a, b)]  # fmt: skip
     one, other = _han_subject(old.text), _han_subject(new.text)
     has_subject, has_own_subject = bool(one) and one in new.text, bool(other) and other in old.text
@@ -248,9 +265,9 @@ def _covered(signs: str, others: str) -> int:
     """Count the characters that are part of a pair which the others contain."""
     covered: set[int] = set()
     for at, pair in enumerate(map("".join, pairwise(signs))):
-        if pair in others and " " not in pair and not _HAN_GRAMMAR.issuperset(pair):
+        if pair in others and " " not in pair and not HAN_GRAMMAR.issuperset(pair):
             covered |= {at, at + 1}
-    return sum(signs[at] not in _HAN_GRAMMAR for at in covered)
+    return sum(signs[at] not in HAN_GRAMMAR for at in covered)
 
 
 def _without_attribute(subject: str) -> str:
@@ -259,7 +276,7 @@ def _without_attribute(subject: str) -> str:
 
 
 def _is_content_sign(sign: str) -> bool:
-    return sign.isalnum() and sign not in _HAN_GRAMMAR
+    return sign.isalnum() and sign not in HAN_GRAMMAR
 
 
 def _changes(line: ComparedLine) -> Iterator[tuple[tuple[str, ...], Cue]]:

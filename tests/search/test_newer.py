@@ -258,7 +258,7 @@ def test_a_question_about_now_wants_the_newer_of_two_lines_about_one_thing(
     for text in ("Now lunch is at noon.", "Somebody grumbled that the disk alert is loud."):
         assert asked(old, passage(2, 0.6, text, "2025-02-01")) == [1, 2]
     ann, ben = (
-        passage(n, 1.0 - n / 10, f"**{name}**: the alert now fires at {n}0 %", f"2025-0{n}-01")
+        passage(n, 1.0 - n / 10, f"**{name}**: my alert fires at {n}0 %", f"2025-0{n}-01")
         for n, name in ((1, "Ann"), (2, "Ben"))
     )
     assert asked(ann, ben) == [1, 2]
