@@ -72,9 +72,9 @@ WEIGHTS = {
     "foreign": -2.41,  # neither line contains the first thing of the other
     "event": -1.97,  # the older line reports an event, which is rarely undone
 }
-# More evidence that the newer of two lines that answer a question comes first: a logistic regression
-# on the pairs of WEIGHTS, and on 2,300 pairs of an answer and a newer line that memcli printed too,
-# from chats and notes. With the sums of WEIGHTS alone it finds 7 to 14 % fewer of the pairs.
+# More evidence that the newer of two lines that answer a question comes first: a logistic
+# regression on the pairs of WEIGHTS, and on 2,300 pairs of an answer and a newer line that memcli
+# printed too, from chats and notes. With the sums of WEIGHTS alone it finds 7 to 14 % fewer pairs.
 CHANGES, LABEL, SPEAKER = 1.75, 2.1, 2.0
 # A line that begins with one of these names a reason or a time first.
 _LEADS = table("since after because due given following wegen laut nach seit aufgrund weil")
@@ -186,7 +186,7 @@ def weight(new: ComparedLine, old: ComparedLine) -> float:
 
 
 def weight_of_order(new: ComparedLine, old: ComparedLine) -> float:
-    """Add up the evidence for putting the newer line first; less is needed than for a mark."""
+    """Add up the evidence for putting the newer of two answers first."""
     is_change = not new.kinds <= {NOT}
     has_label = bool(label_of(new.text) or label_of(old.text))
     is_same = bool(new.speaker) and new.speaker == old.speaker

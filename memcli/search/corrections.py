@@ -15,10 +15,9 @@ A line with a word of change, or a note with a number, is compared with the line
 words, any other line with lines that begin as it does or share its longest words.
 
 A newer line marks an older one if it corrects that line with a likelihood of SURE. A wrong mark
-misleads the reader; a wrong order costs little, because memcli prints both lines. So a newer line
-comes first from a likelihood of LIKELY, and from half of it if its passage contains all words of
-the question. In conversations LIKELY would cost .004 nDCG@10 on LoCoMo; LIKELY_IN_TALK costs
-nothing there, nor on BEAM and REALTALK.
+misleads the reader; a wrong order costs little, because memcli prints both lines. So a line of a
+note comes first from a likelihood of LIKELY, and from half of it if its passage contains all words
+of the question. In conversations that would cost .01 nDCG@10.
 
 If passages share half of their words and their scores differ by less than NOISE, the newest comes
 first, because such a difference means nothing. It means something between passages about different
@@ -27,10 +26,7 @@ things: to order them in the same way costs .007 nDCG@10 on MADial.
 If the question asks what holds now, and the best lines of two passages answer it, the newer line
 comes first with less evidence (`correction.evidence_of_order`). It needs half of the score. It
 stays behind if it lacks a number that the question names, or if it lacks the old value and a thing
-that the question names. In two sets of pairs that were only counted, this puts 148 of 180 newer
-lines first in notes and conversations (without it, 108 of 180), and costs .003 nDCG@10 on one set of
-seventeen.
-It marks nothing, because it would also mark near misses.
+that the question names. It marks nothing: in conversations such marks would be wrong.
 """
 
 from __future__ import annotations
@@ -61,9 +57,8 @@ if TYPE_CHECKING:
     Turns = Mapping[int, Sequence[Turn]]  # by chunk id
 SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
 
-# Least likelihood of a line that marks another, of one that comes before another, and of one that
-# also contains all words of the question that the other contains.
-SURE, LIKELY, LIKELY_OF_SAME = 0.4, 0.35, 0.2
+# Least likelihood of a line that marks another, and of a note that comes before another.
+SURE, LIKELY = 0.4, 0.2
 WITH_ALL_WORDS = 0.5  # of LIKELY, for a passage with all words of the question
 NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
 NOISE_NOW = 0.5  # instead of NOISE for a question about now
@@ -181,13 +176,13 @@ def newer_first(
 
 
 def _needed_by(passages: Sequence[RankedPassage], turns: Turns) -> dict[int, float]:
-    """Return the likelihood that a line of each chunk needs to come first."""
+    """Return the likelihood that a line of each note needs to come first."""
     least = dict[int, float]()
     for passage in passages:
         chunk = passage.about.chunk_id
-        likely = LIKELY if turns.get(chunk) else LIKELY_OF_SAME
-        own = likely * (1 - passage.term_share * (1 - WITH_ALL_WORDS))
-        least[chunk] = min(own, least.get(chunk, likely))
+        if not turns.get(chunk):
+            own = LIKELY * (1 - passage.term_share * (1 - WITH_ALL_WORDS))
+            least[chunk] = min(own, least.get(chunk, LIKELY))
     return least
 
 
@@ -644,7 +639,7 @@ def _is_about(newer: str, older: str, words: frozenset[str], *, is_same: bool = 
             known = known or (is_shared and is_known)
         elif not is_shared and (is_thing(term) or not term.isalpha()) and not HAN_GRAMMAR & {*term}:
             missing.append(term)
-    is_same = is_same or known or not missing or likelihood(newer, older) > LIKELY
+    is_same = is_same or known or not missing or likelihood(newer, older) > SURE
     return is_same and all(map(str.isalpha, missing))
 
 
