@@ -22,9 +22,11 @@ from memcli.language.compared_line import (
     EVERY,
     MOVES,
     OWN,
+    TIME,
     ComparedLine,
     adds,
     asks,
+    is_number,
     is_thing,
     phrases,
     read_line,
@@ -112,7 +114,8 @@ def corrects(newer: str, older: str) -> float:
 def evidence_of_order(newer: str, older: str) -> float:
     """Weigh whether a newer line of an answer comes before an older one; -inf if it never does.
 
-    It does not if it has no number where the older one has, unless it says that something changed.
+    Unless it says that something changed, it needs another value than the older one: a number
+    where that has one, and not all its numbers and days.
     """
     if max(len(newer), len(older)) > LONGEST_ANSWER:
         return -inf
@@ -122,10 +125,18 @@ def evidence_of_order(newer: str, older: str) -> float:
     is_other = new.speaker != old.speaker and not new.kinds
     if is_other and not _OF_ONE.isdisjoint((*new.sequence, *old.sequence)):
         return -inf
-    has_value = new.kinds or not DIGITS.isdisjoint(new.text) or DIGITS.isdisjoint(old.text)
-    if not has_value or asks(new) or _is_plan(new) or is_exception(new, old):
+    if not (new.kinds or _has_own_value(new, old)):
+        return -inf
+    if asks(new) or _is_plan(new) or is_exception(new, old):
         return -inf
     return weight_of_order(new, old)
+
+
+def _has_own_value(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether a line may have another value than an older one."""
+    values = [term for term in old.sequence if is_number(term) or term in TIME]
+    is_without = DIGITS.isdisjoint(new.text) and not DIGITS.isdisjoint(old.text)
+    return not is_without and not (values and all(map(new.has, values)))
 
 
 def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:

@@ -95,7 +95,7 @@ TABLE = (
     Stage(
         "newer",
         "moves a newer note above the older note that it corrects, and for a question about the "
-        "present also a line with a word of change above an older one about the same thing",
+        "present also a newer answer above an older one about the same thing",
     ),
     Stage(
         "language",

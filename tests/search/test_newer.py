@@ -297,6 +297,25 @@ def test_a_question_about_now_wants_the_newer_of_two_lines_about_one_thing(
             "The committee has us on 72 instead of 37 on the radio.",
             [2, 1],
         ),
+        (
+            "What does a parking permit cost?",
+            "The parking permit is 40 a year.",
+            "Permit for parking: 55 a year.",
+            [2, 1],
+        ),
+        (
+            "Wann tagt der Elternbeirat?",
+            "Elternbeirat: dienstags um 19 Uhr",
+            "Der Elternbeirat trifft sich mittwochs um 20 Uhr in der Aula.",
+            [2, 1],
+        ),
+        (
+            "When do deploys go out?",
+            "Deploys go out on Thursdays.",
+            "Told Petra that deploys go out on Thursdays.",
+            [1, 2],
+        ),
+        ("Which bank do we use?", "We use Lark Bank.", "Maybe we use Finch Bank.", [1, 2]),
     ],
 )
 def test_a_change_of_another_thing_than_the_question_names_comes_after(
