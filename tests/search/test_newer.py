@@ -311,7 +311,7 @@ def test_a_question_about_now_wants_the_newer_of_two_lines_about_one_thing(
         ),
         (
             "When do deploys go out?",
-            "Deploys go out on Thursdays.",
+            "Deploys go out on Thursdays with make ship.",
             "Told Petra that deploys go out on Thursdays.",
             [1, 2],
         ),
