@@ -114,18 +114,17 @@ def corrects(newer: str, older: str) -> float:
 def evidence_of_order(newer: str, older: str) -> float:
     """Weigh whether a newer line of an answer comes before an older one; -inf if it never does.
 
-    Unless it says that something changed, it needs another value than the older one: a number
-    where that has one, and not all its numbers and days.
+    A line without a word of change needs a value of its own. If the older line has a number, it
+    needs one too, and it must not repeat all numbers and days of the older line.
     """
     if max(len(newer), len(older)) > LONGEST_ANSWER:
         return -inf
     new, old = read_line(newer), read_line(older)
     if not (new.sequence and old.sequence) or bool(new.signs) != bool(old.signs):
         return -inf
-    is_other = new.speaker != old.speaker and not new.kinds
-    if is_other and not _OF_ONE.isdisjoint((*new.sequence, *old.sequence)):
-        return -inf
-    if not (new.kinds or _has_own_value(new, old)):
+    is_of_one = not _OF_ONE.isdisjoint((*new.sequence, *old.sequence))
+    is_other = is_of_one and new.speaker != old.speaker
+    if not new.kinds and (is_other or not _has_own_value(new, old)):
         return -inf
     if asks(new) or _is_plan(new) or is_exception(new, old):
         return -inf

@@ -23,10 +23,10 @@ If passages share half of their words and their scores differ by less than NOISE
 first, because such a difference means nothing. It means something between passages about different
 things: to order them in the same way costs .007 nDCG@10 on MADial.
 
-If the question asks what holds now, and the best lines of two passages answer it, the newer line
-comes first with less evidence (`correction.evidence_of_order`). It needs half of the score. It
-stays behind if it lacks a number that the question names, or if it lacks the old value and a thing
-that the question names. It marks nothing: in conversations such marks would be wrong.
+For a question about now, less evidence puts the newer of two answers first. See
+`correction.evidence_of_order`. The newer passage needs half of the score. It stays behind if it
+lacks a number of the question, or both the old value and a thing of the question. This marks
+nothing: in conversations such marks would be wrong.
 """
 
 from __future__ import annotations
@@ -624,7 +624,8 @@ def _is_about(newer: str, older: str, words: frozenset[str], *, is_same: bool = 
     """Return whether a newer line is about what a question shares with an older one.
 
     A question with a number is not about another: `pipeline 6`. If the newer line lacks other words
-    of the question, it needs to be LIKELY, or to contain another thing or number of the older line.
+    of the question, it must contain another thing or number of the older line, have a likelihood
+    of SURE, or be about the same by other evidence (`is_same`).
     """
     from memcli.language.compared_line import is_name, is_thing, read_line
     from memcli.language.correction import likelihood
@@ -872,8 +873,7 @@ def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns, quest
         return False
     from memcli.language.correction import evidence_of_order
 
-    evidence = evidence_of_order(line, text)
-    words = stems_of(question)
+    evidence, words = evidence_of_order(line, text), stems_of(question)
     return evidence > ENOUGH and _is_about(line, text, words, is_same=evidence > PLENTY)
 
 
