@@ -71,37 +71,32 @@ def _within(
 ) -> tuple[SearchResult, str]:
     """Leave out passages until the output fits the budget, and return the answer and the output.
 
-    Without passages the output may exceed the budget.
+    The last one is cut down to its best lines, except in a list. Without passages the output may
+    exceed the budget.
     """
-
-    def written(passages: Sequence[RankedPassage]) -> tuple[SearchResult, str, int]:
-        fewer, text = _with_only(passages, result, command, shape)
-        return fewer, text, estimate(text) - budget
-
     whole = result.answer.passages
-    best = written(whole)
-    fits, over = 0, len(whole)
-    if best[2] <= 0:
-        return best[:2]
-    while over - fits > 1:  # `fits` passages fit, and `over` are too many
+    sizes = [1 if shape.one_line else estimate(each.shown) for each in whole]
+
+    def written(size: int) -> tuple[SearchResult, str]:
+        fewer = whole[:size] if shape.one_line else fit_budget(whole, budget=size)[0]
+        return _with_only(fewer, result, command, shape)
+
+    fits, over = 0, sum(sizes) + 1
+    best = written(over - 1)
+    if estimate(best[1]) <= budget:
+        return best
+    best = written(0)
+    while over - fits > 1:  # `fits` tokens of passages fit, and `over` are too many
         middle = (fits + over) // 2
-        fits, over = (middle, over) if written(whole[:middle])[2] <= 0 else (fits, middle)
-    best = written(whole[:fits])
-    if not fits:
+        made = written(middle)
+        if estimate(made[1]) <= budget:
+            fits, best = middle, made
+        else:
+            over = middle
+    if not best[0].answer.passages:
         answer = best[0].answer
-        best = (best[0]._replace(answer=answer._replace(left=(*whole, *answer.left))), *best[1:])
-    if shape.one_line:
-        return best[:2]
-    more: Sequence[RankedPassage] = whole[: fits + 1]
-    room = sum(estimate(passage.shown) for passage in more)
-    for _ in range(TRIES):  # the next one is cut down to its best lines
-        room -= max(1, written(more)[2])
-        more, *_ = fit_budget(whole[: fits + 1], budget=max(0, room))
-        if len(more) <= fits:
-            break
-        if (cut := written(more))[2] <= 0:
-            return cut[:2]
-    return best[:2]
+        best = (best[0]._replace(answer=answer._replace(left=(*whole, *answer.left))), best[1])
+    return best
 
 
 def _with_only(
@@ -327,7 +322,6 @@ def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> 
         command.terminal.write_json(record)
 
 
-TRIES = 4  # to cut a passage down to what a budget leaves for it
 WRITERS: Mapping[str, Callable[[SearchResult, CommandContext, Shape], None]] = {
     "text": _write_text,
     "json": _write_json,

@@ -239,12 +239,11 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
         if old:
             shown += f"{', '.join(map(str, sorted(old)))}: printed above\n"
         name, at = command.name(*passage.about.document), beside.index(passage)
-        known = plain.above(beside[at - 1], style=style, safe=safe) if at else None
         above = plain.above(passage, style=style, safe=safe)
-        if known is None:
+        if not at:
             shown = f"{style.path}{safe(one_line(name))}{style.end}{above}\n{shown}"
-        elif above not in ("", known):
-            shown = f"{above}\n{shown}"
+        elif above not in ("", plain.above(before := beside[at - 1], style=style, safe=safe)):
+            shown = f"{plain.above(passage, before, style=style, safe=safe)}\n{shown}"
         for head, text in _corrections(passage, result, command):
             line = f"{style.dim}{head}{style.end} {terminal.safe_line(text)}"
             shown += f"{plain.INDENT}{line.rstrip()}\n"
@@ -268,23 +267,8 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
 
 def _lines(passage: RankedPassage, words: Sequence[str], shape: Shape) -> list[tuple[int, Snippet]]:
     """Return the lines of a passage as they are printed in a pipe."""
-    lines = numbered(passage, words=words)
-    if shape.one_line:
-        return [(at, clipped(line, LIST_CHARS)) for at, line in lines]
-    if shape.full or shape.around:
-        return lines
-    return [each for each in lines if not _repeats_name(passage, *each)] or lines
-
-
-def _repeats_name(passage: RankedPassage, number: int, line: Snippet) -> bool:
-    """Return whether a line is a heading that says no more than the name of its file.
-
-    A heading is the first line of its chunk; a later `# notes` may be code.
-    """
-    about = passage.about
-    name = about.path.rpartition("/")[2].rpartition(".")[0]
-    is_heading = number == about.start_line and line.text.startswith("#")
-    return is_heading and line.text.lstrip("#").strip() == name
+    lines = numbered(passage, words=words, full=shape.full or shape.around > 0)
+    return [(at, clipped(line, LIST_CHARS)) for at, line in lines] if shape.one_line else lines
 
 
 def _key(passage: RankedPassage, number: int, line: Snippet) -> tuple[tuple[str, str], int, str]:

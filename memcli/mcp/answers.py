@@ -25,7 +25,7 @@ from memcli.search.confidence import LOW
 from memcli.search.pipeline import OFF_TOPIC, Answer
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
-from memcli.search.snippet import numbered
+from memcli.search.snippet import headings, numbered
 from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def passages_text(passages: Sequence[RankedPassage]) -> str:
     groups: dict[tuple[Any, ...], list[RankedPassage]] = {}
     for passage in passages:
         about = passage.about
-        groups.setdefault((about.document, about.heading_path, about.trust), []).append(passage)
+        groups.setdefault((about.document, headings(passage), about.trust), []).append(passage)
     return "".join(map(_passages_of_one, groups.values()))
 
 
@@ -225,11 +225,11 @@ def _passages_of_one(passages: Sequence[RankedPassage]) -> str:
     about = passages[0].about
     places = ",".join(lines_of(each.start_line, each.end_line) for each in passages)
     known = [each.confidence for each in passages if each.confidence is not None]
-    headings = " > ".join(each for each in about.heading_path if each not in about.path)
+    above = " > ".join(each for each in headings(passages[0]) if each not in about.path)
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
     marks = dict.fromkeys(mark_of(each.corrected_by) for each in passages if each.corrected_by)
     name = f"{shown(*about.document)}:{places}"
-    parts = [name, f"{max(known):.2f}" if known else "", about.days, headings]
+    parts = [name, f"{max(known):.2f}" if known else "", about.days, above]
     parts += [trust, ", ".join(marks)]
     lines = [
         f"{number}: {line.text}" for each in passages for number, line in numbered(each, words=())

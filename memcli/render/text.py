@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render.sanitize import one_line
+from memcli.search.snippet import headings
 
 if TYPE_CHECKING:
     from memcli.search.ranked import RankedPassage, Step
@@ -57,20 +58,23 @@ def passage_lines(
     return "\n".join([*shown, *neighbours(around.after, style, safe), ""])
 
 
-def above(passage: RankedPassage, *, style: Style, safe: Callable[[str], str]) -> str:
+def above(
+    passage: RankedPassage, before: RankedPassage | None = None, *,
+    style: Style, safe: Callable[[str], str],
+) -> str:  # fmt: skip
     """Write the rest of the line with the path: date, headings, remarks.
 
-    Headings in the path or in the first line of the passage are left out, and in a conversation
-    those with a time of day.
+    Headings in the path are left out, those of the passage `before` it in the same document, and in
+    a conversation those with a time of day.
     """
     about, is_talk = passage.about, bool(passage.turns)
-    first = passage.text.lstrip().partition("\n")[0]
-    title = first.lstrip("#").strip() if first.startswith("#") else ""
-    heading = " > ".join(
-        h
-        for h in about.heading_path
-        if h not in about.path and h != title and not (is_talk and re.search(_CLOCK, h))
-    )
+    known = headings(before) if before else ()
+    names = [
+        each
+        for each in headings(passage)
+        if each not in about.path and not (is_talk and re.search(_CLOCK, each))
+    ]
+    heading = " > ".join([each for each in names if each not in known] or names)
     pieces = []
     if about.days not in about.path:
         pieces.append(about.days)

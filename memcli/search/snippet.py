@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import dropwhile, takewhile
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.words import split_runs
@@ -40,11 +41,25 @@ def make_snippet(passage: RankedPassage, *, words: Sequence[str]) -> Snippet:
     return marked(before + visible(passage.shown).strip("\n") + after, words)
 
 
-def numbered(passage: RankedPassage, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
+def headings(passage: RankedPassage) -> tuple[str, ...]:
+    """Return the headings above the text of a passage, also those in its own first lines."""
+    own = takewhile(_is_heading, (each for each in passage.text.split("\n") if each.strip()))
+    names = () if passage.turns else (each.lstrip("#").strip() for each in own)
+    return tuple(dict.fromkeys([*passage.about.heading_path, *names]))
+
+
+def _is_heading(line: str) -> bool:
+    return re.match(r"#{1,6} ", line) is not None
+
+
+def numbered(
+    passage: RankedPassage, *, words: Sequence[str], full: bool = False
+) -> list[tuple[int, Snippet]]:
     """Return the lines of a passage with their numbers, without comments and blank lines.
 
-    Headings of a conversation are left out: the line above the passage has them. The name of a
-    speaker loses its marks: `- **Ann**: yes` is `Ann: yes`.
+    Unless they are `full`, the first lines are left out if they are headings, and all headings of
+    a conversation: the line above the passage has them. The name of a speaker loses its marks:
+    `- **Ann**: yes` is `Ann: yes`.
     """
     pieces, at, text = list[str](), 0, passage.shown
     for start, end in comments(text):
@@ -58,6 +73,8 @@ def numbered(passage: RankedPassage, *, words: Sequence[str]) -> list[tuple[int,
         for number, line in enumerate(lines, start=passage.start_line)
         if line.strip()
     ]
+    if not full:
+        shown = list(dropwhile(lambda each: _is_heading(each[1]), shown)) or shown
     if passage.turns:
         begin = {turn.start_line for turn in passage.turns}
         spoken = [each for each in shown if not each[1].startswith("#")]

@@ -4,7 +4,7 @@ from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.sanitize import visible
 from memcli.render.text import PLAIN, Style, above, marked, passage_lines, trace
 from memcli.search.ranked import RankedPassage, Step
-from memcli.search.snippet import Snippet
+from memcli.search.snippet import Snippet, numbered
 from tests.records import make_candidate
 
 TAGS = Style("<path>", "<heading>", "<term>", "<dim>", "</>")
@@ -29,11 +29,15 @@ def test_a_passage_is_its_lines_behind_their_numbers() -> None:
     )
 
 
-def test_above_a_passage_is_what_its_path_and_its_first_line_do_not_say() -> None:
+def test_above_a_passage_is_what_its_path_and_the_passage_before_do_not_say() -> None:
     assert above(PASSAGE, style=PLAIN, safe=str) == "  2025-06-12  Pool > Dry"
     assert above(PASSAGE, style=TAGS, safe=str) == "  2025-06-12  <heading>Pool > Dry</>"
     titled = make_candidate(CANDIDATE, path="2025-06-12-Pool.md", text="## Dry\n\nThe pool.")
-    assert above(PASSAGE._replace(candidate=titled), style=PLAIN, safe=str) == ""
+    passage = PASSAGE._replace(candidate=titled)
+    assert above(passage, style=PLAIN, safe=str) == "  Dry"
+    assert numbered(passage, words=()) == [(5, Snippet("The pool.", ()))]
+    other = PASSAGE._replace(candidate=make_candidate(titled, heading_path=("Pool", "Wet")))
+    assert above(other, passage, style=PLAIN, safe=str) == "  Wet"
 
 
 def test_trust_and_duplicates_are_said_where_they_matter() -> None:
