@@ -129,7 +129,7 @@ complete -c memcli -n '__memcli_is search' -l color -x -a 'auto always never' -d
 complete -c memcli -n '__memcli_is search' -l now -x -d 'Current time to assume'
 complete -c memcli -n '__memcli_is search' -l debug -d 'Show tracebacks'
 complete -c memcli -n '__memcli_is search' -s h -l help -d 'Show this help. --help shows all options'
-complete -c memcli -n '__memcli_is context' -l budget -x -d 'Maximum tokens of the whole block'
+complete -c memcli -n '__memcli_is context' -l budget -x -d 'Maximum tokens to print'
 complete -c memcli -n '__memcli_is context' -l tail -x -d 'Number of newest entries to include'
 complete -c memcli -n '__memcli_is context' -s f -l format -x -a 'markdown json' -d 'Output; markdown or json'
 complete -c memcli -n '__memcli_is context' -l json -d 'Print one JSON object'

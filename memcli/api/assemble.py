@@ -240,12 +240,18 @@ def _without_answer(
     return Assembly(question, freshness, None, NOTHING, 0, filters, "0", missing)
 
 
-def context_record(assembly: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
-    """Describe a context; `now` is the ISO time of the question."""
+def context_record(
+    assembly: Assembly, config: Config, *, budget: int, now: str, whole: bool = False
+) -> dict[str, Any]:
+    """Describe a context; `now` is the ISO time of the question.
+
+    Only a `whole` record has the keys that few programs need.
+    """
     from memcli.render import jsonio
 
     assembled, answer = assembly.assembled, assembly.answer or NO_ANSWER
-    return {
+    parts = map(_part, assembled.parts)
+    record = {
         "schema": "memcli.context/1",
         "query": assembly.question.text if assembly.question else None,
         "dates": jsonio.dates_of(answer.dates),
@@ -261,10 +267,11 @@ def context_record(assembly: Assembly, config: Config, *, budget: int, now: str)
         **jsonio.repairs(answer),
         **jsonio.reranked(answer),
         **jsonio.speaker_match(answer),
-        "parts": [_part(part) for part in assembled.parts],
+        "parts": [*parts] if whole else [*map(jsonio.few, parts)],
         "omitted": len(assembled.left_out) + assembly.more,
         "warnings": list(assembly.warnings),
     }
+    return record if whole else jsonio.few_of_answer(record)
 
 
 def _part(part: ContextPart) -> dict[str, Any]:

@@ -42,6 +42,11 @@ class Shape(Record):
     is_fitted: bool = False  # only what fits the terminal
     folder: str = ""  # the one that -w names
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether passages are printed with their own headings."""
+        return self.full or self.around > 0
+
 
 def shape_of(
     form: str | None,

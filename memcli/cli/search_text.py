@@ -14,7 +14,14 @@ from memcli.render.text import NOTHING_AROUND, Around
 from memcli.search.budget import shortened
 from memcli.search.lines import cut_down
 from memcli.search.retrievers import MODE_IS_KEYWORD
-from memcli.search.snippet import clipped, make_snippet, marked, numbered
+from memcli.search.snippet import (
+    clipped,
+    headings,
+    make_snippet,
+    marked,
+    numbered,
+    own_headings,
+)
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 
 if TYPE_CHECKING:
@@ -239,11 +246,13 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
         if old:
             shown += f"{', '.join(map(str, sorted(old)))}: printed above\n"
         name, at = command.name(*passage.about.document), beside.index(passage)
-        above = plain.above(passage, style=style, safe=safe)
+        known = own_headings(passage) if shape.is_whole else ()
+        above = plain.above(passage, known, style=style, safe=safe)
         if not at:
             shown = f"{style.path}{safe(one_line(name))}{style.end}{above}\n{shown}"
-        elif above not in ("", plain.above(before := beside[at - 1], style=style, safe=safe)):
-            shown = f"{plain.above(passage, before, style=style, safe=safe)}\n{shown}"
+        elif above not in ("", plain.above(beside[at - 1], style=style, safe=safe)):
+            new = plain.above(passage, headings(beside[at - 1]), style=style, safe=safe)
+            shown = f"{new or above}\n{shown}"
         for head, text in _corrections(passage, result, command):
             line = f"{style.dim}{head}{style.end} {terminal.safe_line(text)}"
             shown += f"{plain.INDENT}{line.rstrip()}\n"
@@ -267,7 +276,7 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
 
 def _lines(passage: RankedPassage, words: Sequence[str], shape: Shape) -> list[tuple[int, Snippet]]:
     """Return the lines of a passage as they are printed in a pipe."""
-    lines = numbered(passage, words=words, full=shape.full or shape.around > 0)
+    lines = numbered(passage, words=words, full=shape.is_whole)
     return [(at, clipped(line, LIST_CHARS)) for at, line in lines] if shape.one_line else lines
 
 

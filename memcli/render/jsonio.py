@@ -33,19 +33,19 @@ _OPTIONAL = ("workspace", "date_from", "duplicates", "corrected_by", "cut", "spe
              "speaker_match")  # fmt: skip
 _OF_LINES = ("start_line", "end_line", "citation", "snippet")  # what neighbours differ in
 _OF_NEWER = ("line", "citation", "date", "text")  # of a line that corrects another
-_RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
+_RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match", "budget", "tokens")
 _OF_DATE = ("order", "read", "excluded")  # keys of a date, if there is something to say
 _NOT_OF_RELATED = ("confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
 
 def few(record: Mapping[str, Any], *, is_in: bool = False) -> dict[str, Any]:
-    """Return a `result` without rare keys, defaults and what the path says.
+    """Return a `result` or a part of a context without rare keys, defaults and what the path says.
 
     If the reader named the folder of the workspace, its paths are in it (`is_in`).
     """
     is_known = is_in and record["source"] == MEMORY_SOURCE
-    file = record["file"] if is_known else record["path"]
+    file = record.get("file") if is_known else record["path"]
     usual = {"source": MEMORY_SOURCE, "trust": "trusted", "file": file}
     left = {
         key: value
@@ -54,7 +54,7 @@ def few(record: Mapping[str, Any], *, is_in: bool = False) -> dict[str, Any]:
     }
     if left["date"] is None or left["date"] in left["path"]:
         del left["date"]
-    if left["confidence"] is not None:
+    if left.get("confidence") is not None:
         left["confidence"] = round(left["confidence"], DIGITS)
     if newer := left.get("corrected_by"):
         left["corrected_by"] = [
@@ -95,9 +95,13 @@ def joined(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def few_of_answer(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the record of an answer without rare keys, usual values and what results show."""
-    usual: dict[str, Any] = {"dates": [], "omitted_over_budget": 0}
-    if record["results"]:
+    """Return the record of an answer or a context without rare keys and usual values.
+
+    What the results show is left out too.
+    """
+    none = ("omitted_over_budget", "omitted", "tokens_saved")
+    usual: dict[str, Any] = {"dates": [], "warnings": [], **dict.fromkeys(none, 0)}
+    if record.get("results"):
         usual |= {"match_reason": reason(LOW), "weaker": record.get("weaker")}
     left = {
         key: value
@@ -105,7 +109,7 @@ def few_of_answer(record: Mapping[str, Any]) -> dict[str, Any]:
         if key not in _RARE_OF_ANSWER and usual.get(key, "") != value
     }
     if all(each["ran"] and each.get("embedded", each["total"]) == each["total"]
-           for each in left["retrievers"].values()):  # fmt: skip
+           for each in (left["retrievers"] or {}).values()):  # fmt: skip
         del left["retrievers"]
     freshness = {key: value for key, value in left.pop("freshness").items() if value != 0}
     if freshness != {"state": UP_TO_DATE}:

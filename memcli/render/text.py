@@ -59,22 +59,19 @@ def passage_lines(
 
 
 def above(
-    passage: RankedPassage, before: RankedPassage | None = None, *,
-    style: Style, safe: Callable[[str], str],
-) -> str:  # fmt: skip
+    passage: RankedPassage, known: Sequence[str] = (), *, style: Style, safe: Callable[[str], str]
+) -> str:
     """Write the rest of the line with the path: date, headings, remarks.
 
-    Headings in the path are left out, those of the passage `before` it in the same document, and in
-    a conversation those with a time of day.
+    Headings in the path and those that are `known` are left out, and in a conversation those with a
+    time of day.
     """
     about, is_talk = passage.about, bool(passage.turns)
-    known = headings(before) if before else ()
-    names = [
+    heading = " > ".join(
         each
         for each in headings(passage)
-        if each not in about.path and not (is_talk and re.search(_CLOCK, each))
-    ]
-    heading = " > ".join([each for each in names if each not in known] or names)
+        if not (each in about.path or each in known or (is_talk and re.search(_CLOCK, each)))
+    )
     pieces = []
     if about.days not in about.path:
         pieces.append(about.days)

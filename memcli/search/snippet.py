@@ -43,13 +43,17 @@ def make_snippet(passage: RankedPassage, *, words: Sequence[str]) -> Snippet:
 
 def headings(passage: RankedPassage) -> tuple[str, ...]:
     """Return the headings above the text of a passage, also those in its own first lines."""
-    own = takewhile(_is_heading, (each for each in passage.text.split("\n") if each.strip()))
-    names = () if passage.turns else (each.lstrip("#").strip() for each in own)
-    return tuple(dict.fromkeys([*passage.about.heading_path, *names]))
+    return tuple(dict.fromkeys([*passage.about.heading_path, *own_headings(passage)]))
+
+
+def own_headings(passage: RankedPassage) -> list[str]:
+    """Return the headings in the first lines of a passage; none in a conversation."""
+    lines = [] if passage.turns else [each for each in passage.text.split("\n") if each.strip()]
+    return [each.lstrip("#").strip() for each in takewhile(_is_heading, lines)]
 
 
 def _is_heading(line: str) -> bool:
-    return re.match(r"#{1,6} ", line) is not None
+    return line.startswith("#") and line.lstrip("#").startswith(" ")
 
 
 def numbered(

@@ -70,7 +70,7 @@ def test_the_uses_of_rules_leave_the_authority_of_the_rest_as_it_is(
     ask("get", "c.md")
 
     def authority() -> list[float]:
-        parts = ask("context", "--tail", "0", "--json")[0]["parts"]
+        parts = ask("context", "--tail", "0", "--json", "--explain")[0]["parts"]
         return [part["score"] for part in parts if part["path"] == "c.md"]
 
     before = authority()

@@ -101,7 +101,7 @@ def test_a_context_is_that_of_the_command(folder: Path, question: str) -> None:
     with _opened(folder) as memory:
         block = memory.context(question, budget=400, tail=1, now=NOW)
     asked = ("context", *([question] if question else []), "--now", NOW.isoformat())
-    printed = _printed(folder, *asked, "--budget", "400", "--tail", "1", "--json")
+    printed = _printed(folder, *asked, "--budget", "400", "--tail", "1", "--json", "--explain")
     assert [(p.section, p.citation) for p in block.parts] == [
         (p["section"], p["citation"]) for p in printed["parts"]
     ]

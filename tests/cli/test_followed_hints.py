@@ -241,7 +241,6 @@ ELSEWHERE = {
     "memcli index --clean": "folders that are gone; tests/cli/test_clean.py",
     "memcli changes --by agent": "said only from Python; tests/mcp/test_remember.py",
     "memcli remember --undo": "in test_remember, behind a note",
-    "memcli context …": "without rules; in test_context_command",
     "memcli remember -": "it reads stdin; in test_remember",
     "memcli remember TEXT --to memory/more.md": "beside a file of 8 MB",
     "memcli ls": "what a filter leaves out, below",

@@ -131,7 +131,7 @@ def test_forms_are_those_of_search(notes: Path) -> None:
     assert run(*asked, "-f", "vimgrep").stdout.startswith("memory/2025-06-13.md:")
     assert json.loads(run(*asked, "-f", "jsonl").stdout) == told(*asked[1:])["results"][0]
     text = run(*asked).stdout
-    assert text.startswith("memory/2025-06-13.md\n1: # Pool again\n")
+    assert text.startswith("memory/2025-06-13.md  Pool again\n3: ")
     assert "it ran dry too" in text
     assert "it ran dry too" in run(*asked, "-f", "markdown").stdout
 
@@ -161,7 +161,7 @@ def test_a_new_file_is_brought_in_and_without_that_it_is_said(notes: Path) -> No
 def test_without_vectors_words_decide_and_that_is_said(workspace: NewWorkspace) -> None:
     workspace(NOTES)
     done = run("related", "memory/2025-06-12.md:3", "-n", "1")
-    assert done.stdout.startswith("memory/2025-06-13.md\n1: # Pool again\n")
+    assert done.stdout.startswith("memory/2025-06-13.md  Pool again\n3: ")
     assert done.stderr.startswith("memcli: keywords only: these lines are not embedded yet.")
 
 

@@ -303,7 +303,7 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     needed = re.findall(r"--budget (\d+) shows the best one", printed(*one, "--budget", "5")[1])
     assert printed(*one, "--budget", *needed)[0] == alone
     twice, _ = printed("search", "who owns billing", "whose billing is it", "--mode", "keyword")
-    assert "\n# whose billing is it\nmemory/2026-03-01.md\n1, 3: printed above\n" in twice
+    assert "\n# whose billing is it\nmemory/2026-03-01.md  Billing\n3: printed above\n" in twice
     # A word among questions is one too; a phrase among words is a part of one question.
     out, err = printed("search", "who owns billing", "when did it run dry", "pool")
     assert [line for line in out.splitlines() if line.startswith("# ")][2].startswith("# pool")

@@ -84,7 +84,7 @@ def test_a_citation_names_the_workspace_and_get_takes_it(base: Path) -> None:
 
 def test_every_form_names_what_its_reader_can_open(base: Path) -> None:
     both = ("search", "pool", "-w", "notes", "-w", "work")
-    first = "notes:memory/2025-02-03.md\n1: # Pool\n3: The pool ran dry"
+    first = "notes:memory/2025-02-03.md  Pool\n3: The pool ran dry"
     assert printed(*both)[0].startswith(first)
     assert "work:memory/2025-02-04.md:1-3" in printed(*both, "-f", "markdown")[0]
     assert "notes/memory/2025-02-03.md" in printed(*both, "-f", "paths")[0].split("\n")

@@ -25,7 +25,7 @@ def context(root: Path, *arguments: str, now: str = NOW) -> tuple[int, str, str]
 
 
 def record(root: Path, *arguments: str, now: str = NOW) -> dict[str, Any]:
-    code, out, err = context(root, *arguments, "--json", now=now)
+    code, out, err = context(root, *arguments, "--json", "--explain", now=now)
     assert code == 0, err
     found = json.loads(out)
     assert isinstance(found, dict)

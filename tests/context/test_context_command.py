@@ -222,7 +222,7 @@ def test_explain_tells_what_got_how_much(notes: Path) -> None:
 
 def test_a_small_budget_gets_the_line_that_answers_or_the_budget_for_it(notes: Path) -> None:
     code, out, err = context(notes, "heron", "--budget", "1", "--tail", "0")
-    needed = re.search(r"memcli context heron --budget (\d+) ", err)
+    needed = re.search(r"memcli context .*--budget (\d+) -- heron", err)
     assert (code, out) == (2, "")
     assert needed is not None
     code, out, _ = context(notes, "heron", "--budget", needed[1], "--tail", "0")
@@ -236,6 +236,18 @@ def test_a_small_budget_gets_the_line_that_answers_or_the_budget_for_it(notes: P
         assert question in hint
         assert say(*hint).code == 0
     assert context(notes, "--budget", "0")[0] == 2
+
+
+@pytest.mark.parametrize("question", [["heron"], ["what do herons eat"], []])
+def test_json_prints_no_more_than_the_budget(notes: Path, question: list[str]) -> None:
+    (notes / "RULES.md").write_text(RULES)
+    for budget in range(40, 600, 35):
+        asked = "context", *question, "--json", "-w", str(notes), "--budget"
+        shown = say(*asked, str(budget))
+        assert estimate(shown.out) <= budget
+        if shown.code:
+            hint = shlex.split(json.loads(shown.err)["hint"])
+            assert say(*hint[1:]).code == 0
 
 
 def test_a_question_about_several_things_gets_passages_of_each(

@@ -168,7 +168,7 @@ def test_a_context_marks_what_it_contains_whatever_is_asked(tmp_path: Path) -> N
     write(tmp_path, "memory/2025-03-01.md", "# Log\n\nThe office opens at 9:30.\n")
     mark = "corrected by memory/2025-03-01.md:3 (2025-03-01)"
     for line in (("context",), ("context", "office"), ("context", "--budget", "170")):
-        shown = say(*line, "--json", folder=tmp_path)
+        shown = say(*line, "--json", "--explain", folder=tmp_path)
         parts = {part["path"]: part for part in json.loads(shown.out)["parts"]}
         assert [each["citation"] for each in parts["rules.md"]["corrected_by"]] == [
             "memory/2025-03-01.md:3"

@@ -4,7 +4,7 @@ from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.sanitize import visible
 from memcli.render.text import PLAIN, Style, above, marked, passage_lines, trace
 from memcli.search.ranked import RankedPassage, Step
-from memcli.search.snippet import Snippet, numbered
+from memcli.search.snippet import Snippet, headings, numbered
 from tests.records import make_candidate
 
 TAGS = Style("<path>", "<heading>", "<term>", "<dim>", "</>")
@@ -37,7 +37,7 @@ def test_above_a_passage_is_what_its_path_and_the_passage_before_do_not_say() ->
     assert above(passage, style=PLAIN, safe=str) == "  Dry"
     assert numbered(passage, words=()) == [(5, Snippet("The pool.", ()))]
     other = PASSAGE._replace(candidate=make_candidate(titled, heading_path=("Pool", "Wet")))
-    assert above(other, passage, style=PLAIN, safe=str) == "  Wet"
+    assert above(other, headings(passage), style=PLAIN, safe=str) == "  Wet"
 
 
 def test_trust_and_duplicates_are_said_where_they_matter() -> None:

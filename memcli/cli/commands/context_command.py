@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 
 from memcli.api.assemble import Assembly, context_of, context_record, sharing_of
@@ -10,7 +11,7 @@ from memcli.cli import options as rows
 from memcli.cli import search_output
 from memcli.cli.command_context import CommandContext, command_context, progress_of, warn_of_secrets
 from memcli.cli.filters import check_as_of, sync_of
-from memcli.cli.options import CommandArgument, Option, Options, check
+from memcli.cli.options import CommandArgument, Option, Options, check, words_of
 from memcli.context.assemble import Sharing, check_shares, tokens
 from memcli.context.packing import shortest
 from memcli.context.parts import (
@@ -25,13 +26,14 @@ from memcli.context.parts import (
     notice_of,
 )
 from memcli.errors import BudgetError, ExitCode
+from memcli.language.tokens import estimate
 from memcli.render.reasons import absent, match_line, sentence
 
 ARGUMENTS = (
     CommandArgument("query", "[QUERY]", "A question, or none for rules and new entries.", list),
 )
 OPTIONS = (
-    Option("--budget", "Maximum tokens of the whole block.",
+    Option("--budget", "Maximum tokens to print.",
         "TOKENS", int, setting="context.budget"),
     Option("--tail", "Number of newest entries to include.", "COUNT", int,
         setting="context.tail"),
@@ -70,11 +72,14 @@ def run(options: Options) -> int:
 
         record = side_files.trace_of_context(assembly, command, budget=sharing.budget)
         side_files.write_trace(options.trace, record, command)
-    if assembly.assembled.left_out and not assembly.assembled.parts:
+    made, is_whole = assembly.assembled, options.explain or command.terminal.verbose
+    if made.left_out and not made.parts and (form != "json" or is_whole):
         if form != "json":  # an error in JSON is all of stderr
             _say(assembly, sharing, command, explain=options.explain)
-        raise _nothing_fits(assembly, text, sharing.budget, command.memory.named_by)
-    write(assembly, sharing, command, form=form, explain=options.explain)
+        best = _shortest_of(assembly)
+        needed = ceil(cost([best], notice=_notice(assembly)))
+        raise _too_small(best, needed, sharing.budget, options)
+    write(assembly, sharing, command, form=form, options=options)
     if command.config("secrets") == "warn":
         parts = assembly.assembled.parts
         warn_of_secrets(command, ((part.excerpt.about.citation, part.text) for part in parts))
@@ -85,11 +90,15 @@ SHOWN_LEFT_OUT = 10  # how many --explain names; it counts the rest
 
 
 def write(
-    assembly: Assembly, sharing: Sharing, command: CommandContext, *, form: str, explain: bool
+    assembly: Assembly, sharing: Sharing, command: CommandContext, *, form: str, options: Options
 ) -> None:
     """Write the context to stdout, then the messages to stderr."""
-    if form == "json":
-        command.terminal.write_json(_record(assembly, sharing, command, explain=explain))
+    explain = options.explain
+    if form == "json" and (explain or command.terminal.verbose):
+        command.terminal.write_json(_whole_record(assembly, sharing, command, explain=explain))
+    elif form == "json":
+        assembly, record = _fitting(assembly, sharing, command, options)
+        command.terminal.write_json(record)
     else:
         made = assembly.assembled
         command.terminal.write(command.terminal.safe(markdown(made.parts, notice=made.notice)))
@@ -97,10 +106,49 @@ def write(
     _say(assembly, sharing, command, explain=explain and form != "json")
 
 
-def _record(
+def _fitting(
+    assembly: Assembly, sharing: Sharing, command: CommandContext, options: Options
+) -> tuple[Assembly, dict[str, Any]]:
+    """Leave out parts until the JSON fits the budget; `always` files stay, or the best line.
+
+    BudgetError if these do not fit.
+    """
+    from memcli.render.jsonio import dumps
+
+    def written(parts: Sequence[ContextPart]) -> tuple[Assembly, dict[str, Any], int]:
+        left = (*(each for each in made.parts if each not in parts), *made.left_out)
+        fewer = assembly._replace(assembled=made._replace(parts=tuple(parts), left_out=left))
+        record = context_record(fewer, command.config, budget=sharing.budget, now=command.now)
+        return fewer, record, estimate(f"{dumps(record)}\n")
+
+    made = assembly.assembled
+    parts = list(made.parts)
+    least = [each for each in parts if each.section == ALWAYS]
+    if not least and (parts or made.left_out):
+        least = [shortest(parts[0]) if parts else _shortest_of(assembly)]
+    best = written(parts or least)
+    while best[2] > sharing.budget and parts != least:
+        parts = _fewer(parts) if len(parts) > len(least) else least
+        best = written(parts)
+    if best[2] > sharing.budget and least:
+        raise _too_small(least[0], best[2], sharing.budget, options)
+    return best[:2]
+
+
+def _fewer(parts: Sequence[ContextPart]) -> list[ContextPart]:
+    """Leave out the last part that is not of an `always` file, or the oldest new entry."""
+    last = [each for each in parts if each.section != ALWAYS][-1]
+    out = next(each for each in parts if each is last or each.section == last.section == RECENT)
+    return [each for each in parts if each is not out]
+
+
+def _whole_record(
     assembly: Assembly, sharing: Sharing, command: CommandContext, *, explain: bool
 ) -> dict[str, Any]:
-    record = context_record(assembly, command.config, budget=sharing.budget, now=command.now)
+    """Describe the block that the budget allows; the description itself is longer."""
+    record = context_record(
+        assembly, command.config, budget=sharing.budget, now=command.now, whole=True
+    )
     if explain:
         record["plan"] = {
             name: {"tokens": _tokens(assembly.assembled.parts, name), "reserve": reserve}
@@ -160,20 +208,27 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
         _explain(assembly, sharing, command)
 
 
-def _nothing_fits(assembly: Assembly, text: str, budget: int, workspaces: str) -> BudgetError:
-    """Return the error for a budget that is too small for the best line, with the notice above."""
-    from shlex import quote  # people paste hints
+def _shortest_of(assembly: Assembly) -> ContextPart:
+    """Return the best line of the parts that did not fit."""
+    shortened = map(shortest, assembly.assembled.left_out)
+    return max(shortened, key=lambda part: (part.score or 0.0, -tokens([part])))
 
-    shortened, answer = map(shortest, assembly.assembled.left_out), assembly.answer
-    best = max(shortened, key=lambda part: (part.score or 0.0, -tokens([part])))
+
+def _notice(assembly: Assembly) -> str:
+    answer = assembly.answer
     not_by = answer.named_speakers if answer and answer.is_of_others else ()
-    notice = notice_of(unsure=answer is not None and answer.is_doubtful, not_by=not_by)
-    needed = ceil(cost([best], notice=notice))
-    room, question = f"--budget {needed} {workspaces}".rstrip(), quote(text)
-    rest = f"{room} -- {question}" if text.startswith("-") else f"{question} {room}"
+    return notice_of(unsure=answer is not None and answer.is_doubtful, not_by=not_by)
+
+
+def _too_small(part: ContextPart, needed: int, budget: int, options: Options) -> BudgetError:
+    """Return the error for a budget that is too small for a part."""
+    from shlex import join  # people paste hints
+
+    words = words_of(options, [row for row in OPTIONS if row.name not in ("budget", "trace")])
+    question = ["--", " ".join(options.query)] if options.query else []
     return BudgetError(
-        f"{best.excerpt.about.citation} needs {needed} tokens, and the budget is {budget}",
-        hint=f"memcli context {rest if text else room}",
+        f"{part.excerpt.about.citation} needs {needed} tokens, and the budget is {budget}",
+        hint=join(["memcli", "context", *words, "--budget", str(needed), *question]),
         needed=needed,
     )
 
