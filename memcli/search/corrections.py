@@ -26,7 +26,8 @@ things: to order them in the same way costs .007 nDCG@10 on MADial.
 For a question about now, less evidence puts the newer of two answers first. See
 `correction.evidence_of_order`. The newer passage needs half of the score. It stays behind if it
 lacks a number of the question, or both the old value and a thing of the question. This marks
-nothing: in conversations such marks would be wrong.
+nothing: in conversations such marks would be wrong. It marks the older line if that also contains
+most words of the question. See `correction.answers_again`.
 """
 
 from __future__ import annotations
@@ -275,17 +276,22 @@ def corrections_of(
     passages: Sequence[RankedPassage],
     pool: Sequence[RankedPassage],
     scope: Scope,
+    question: str = "",
 ) -> Corrections:
     """Collect lines that may correct passages: from these, the top of a pool, and `near`."""
     quotations = list(map(_passage, passages))
     also = near(snapshot, quotations, scope)
-    return corrections(snapshot, [*also, *map(_chunk, [*passages, *pool[:POOL]])], quotations)
+    chunks = [*also, *map(_chunk, [*passages, *pool[:POOL]])]
+    return corrections(snapshot, chunks, quotations, question)
 
 
 def corrections(
-    snapshot: Snapshot, pool: Sequence[Quotation], passages: Sequence[Quotation]
+    snapshot: Snapshot,
+    pool: Sequence[Quotation],
+    passages: Sequence[Quotation],
+    question: str = "",
 ) -> Corrections:
-    """Prepare the lines of some chunks as corrections of passages.
+    """Prepare the lines of some chunks as corrections of passages, for a question about now.
 
     Read the speakers, and all chunks of the documents that a link may replace in part.
     """
@@ -300,7 +306,7 @@ def corrections(
         for chunk in snapshot.excerpts_of(sorted(linked), Scope()):
             documents[chunk.about.document].append(Quotation(chunk.about, chunk.text))
     turns = {chunk: own.turns for chunk, own in lines.items() if own.turns}
-    return Corrections(pool, turns, documents)
+    return Corrections(pool, turns, documents, question)
 
 
 def _is_linking(text: str) -> bool:
@@ -333,17 +339,23 @@ class Claims:
                 self._by_key[key].append(place)
 
     def correcting(
-        self, text: str, may: Callable[[int], bool], least: Callable[[int], float] = lambda _: SURE
+        self,
+        text: str,
+        may: Callable[[int], bool],
+        least: Callable[[int], float] = lambda _: SURE,
+        question: str = "",
     ) -> Iterator[int]:
-        """Yield the places of the lines that correct a text.
+        """Yield the places of the lines that correct a text, also as the answer to a question.
 
         `may` returns whether the line at a place may correct it, because it is newer, and `least`
         the likelihood that it needs.
         """
         for place in filter(may, self._near(text)):
-            from memcli.language.correction import likelihood  # most searches compare no lines
+            from memcli.language.correction import answers_again, likelihood  # rarely needed
 
-            if likelihood(self._claims[place].text, text) > least(place):
+            newer = self._claims[place].text
+            is_again = question and answers_again(newer, text, question)
+            if is_again or likelihood(newer, text) > least(place):
                 yield place
 
     def _near(self, text: str) -> list[int]:
@@ -375,12 +387,14 @@ class Corrections:
         pool: Iterable[Quotation],
         turns: Turns,
         documents: Mapping[Key, Sequence[Quotation]] | None = None,
+        question: str = "",
     ) -> None:
         """Read the chunks whose lines may correct others; undated ones correct nothing.
 
-        `documents` are the chunks of older documents, of which a link may replace a part.
+        `documents` are the chunks of older documents, of which a link may replace a part. The
+        `question` is about now: a line may correct another as its answer.
         """
-        self.turns, self._documents = turns, documents or {}
+        self.turns, self._documents, self._question = turns, documents or {}, question
         dated = [each for each in pool if each.about.date]
         self._chunks = {each.about.chunk_id: each for each in dated}
         self._linking = [c for c in dated if c.supersedes or _is_linking(c.text)]
@@ -513,6 +527,7 @@ class Corrections:
             text,
             may,
             lambda place: least.get(self._units[place][0].about.chunk_id, SURE),
+            self._question,
         )
         return [_correction(*self._units[claim]) for claim in claims]
 

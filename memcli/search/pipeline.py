@@ -181,7 +181,8 @@ def search(
     dates = tuple(read for span in spans for read in in_years(snapshot, span, scope, query.text))
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
+    now = query.text if asks_about_now(query.text) else ""
+    newer = corrections_of(snapshot, answer.passages, gathered.fused, scope, now)
     typed = [term.text for term in query.counted_terms]
     typed += [span.text for span in dates if span.is_day]
     answer = answer._replace(

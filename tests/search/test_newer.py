@@ -326,6 +326,51 @@ def test_a_change_of_another_thing_than_the_question_names_comes_after(
     assert ids(newer_first(answer, turns={}, question=question, is_now=True)) == expected
 
 
+@pytest.mark.parametrize(
+    ("question", "older", "newer", "is_marked"),
+    [
+        (
+            "Who has the spare key to the studio?",
+            "**Milo**: Jess has the spare key to the studio",
+            "**Milo**: the spare studio key is with Andrei",
+            True,
+        ),
+        (
+            "Wie viel wiegt Kater Moritz?",
+            "**Edda**: Kater Moritz wiegt 6,8 kg, sagt die Tierärztin",
+            "**Edda**: Kater Moritz wiegt 5,4 kg, Tierärztin ist zufrieden",
+            True,
+        ),
+        (
+            "When does my library card expire?",
+            "My library card expires in November.",
+            "Clara's library card expires in March.",
+            False,
+        ),
+        (
+            "When is the sourdough starter fed?",
+            "Our sourdough starter is fed every Sunday.",
+            "Fed the sourdough starter on Wednesday too.",
+            False,
+        ),
+        (
+            "What is ticket PAY-311 blocked by?",
+            "Ticket PAY-311 is blocked by the bank.",
+            "Ticket PAY-317 is blocked by legal.",
+            False,
+        ),
+        ("How is Kim's shop doing?", "**Lee**: Hey Kim!", "**Lee**: Hey Kim, a day off!", False),
+    ],
+)
+def test_an_older_answer_to_a_question_about_now_is_marked(
+    question: str, older: str, newer: str, is_marked: bool
+) -> None:
+    old, new = passage(1, 0.9, older, "2025-01-01"), _quoted(passage(2, 0.6, newer, "2025-06-01"))
+    (shown,) = with_corrections([old], Corrections([new], {}, question=question))
+    assert bool(shown.corrected_by) == is_marked
+    assert marked(old, passage(2, 0.6, newer, "2025-06-01")).corrected_by == ()
+
+
 def test_folds_keep_the_newest_and_ties_go_to_it() -> None:
     older, newer = (passage(n, 0.7, "The pool has ten slots.", f"2025-0{n}-01") for n in (1, 2))
     assert ids(ordered([older, newer])) == [2, 1]
