@@ -112,7 +112,7 @@ complete -c memcli -n '__memcli_is search' -l view -x -a 'active all raw' -d 'Lo
 complete -c memcli -n '__memcli_is search' -l expand -d 'Print the source lines of summaries'
 complete -c memcli -n '__memcli_is search' -l budget -x -d 'Maximum tokens to print. With --more, print as many as fit'
 complete -c memcli -n '__memcli_is search' -l min-score -x -d 'Minimum confidence, 0 to 1, except exact matches'
-complete -c memcli -n '__memcli_is search' -l exit-code -d 'Exit 1 if no passage matches well'
+complete -c memcli -n '__memcli_is search' -l exit-code -d 'Exit 1 if nothing matches, or only with low confidence'
 complete -c memcli -n '__memcli_is search' -l require-semantic -d 'Exit 6 if semantic search is not possible'
 complete -c memcli -n '__memcli_is search' -l no-sync -d 'Do not update the index'
 complete -c memcli -n '__memcli_is search' -l sync -d 'Index all changes first'

@@ -30,7 +30,7 @@ from memcli.indexing.document import UNTRUSTED, USER_FILES
 from memcli.indexing.freshness import Freshness
 from memcli.indexing.notices import unmatched
 from memcli.record import Record
-from memcli.render.reasons import sentence
+from memcli.render.reasons import absent, match_line, sentence
 from memcli.search.authority import Authority
 from memcli.search.options import options_of, unobserved
 from memcli.search.pipeline import NOTHING as NO_ANSWER
@@ -66,6 +66,14 @@ class Assembly(Record):
         """Return the warnings about the rules."""
         own = (self.assembled.warning,) if self.assembled.warning else ()
         return (*map(sentence, self.unmatched), *own)
+
+    @property
+    def remark(self) -> str:
+        """Say how the passages differ from the question, if the notice does not; "" if neither."""
+        answer, context = self.answer, self.assembled
+        if answer is None or (context.left_out and not context.parts):
+            return ""
+        return absent(answer) if context.notice else match_line(answer)
 
 
 def sharing_of(setting: Config) -> Sharing:

@@ -21,8 +21,6 @@ from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
-from memcli.search.confidence import LOW
-from memcli.search.pipeline import OFF_TOPIC, Answer
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import headings, numbered
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from memcli.api.remember import RememberResult, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.remember.admission import OlderLine
+    from memcli.search.pipeline import Answer
 
 _SAME = "a note says about the same"
 _NOTHING = "No passages found."
@@ -47,8 +46,6 @@ _TOOLS = {
 }
 _ARGUMENTS = ("query", "since", "until", "on", "path", "budget", "from", "lines")
 _PLAINLY = {"memory_search": 'memory_search with query "" and path "*", which lists the notes'}
-APART = Reason("apart", "No line has both what the question names and what it asks about it.")
-ONE_LETTER = Reason("one-letter", "One letter occurs in notes on any subject.")
 _NO_ROOM = "No passage fits the budget. Call memory_search with budget 500."
 
 
@@ -113,8 +110,9 @@ def of_context(assembly: Assembly, *, embeds: bool) -> list[str]:
     """Write the notices of a context, one per line; `embeds` as in `of_search`."""
     answer = assembly.answer
     lines = headline(answer.match if answer else None, assembly.freshness)
-    read = _understood(answer, answer.dates, embeds=embeds) if answer else ()
-    return [*lines, *map(visible_line, (*assembly.warnings, *read))]
+    read = _understood(answer, answer.dates, embeds=embeds) if answer else []
+    remarks = filter(None, (*assembly.warnings, *read, assembly.remark))
+    return [*lines, *map(visible_line, remarks)]
 
 
 def of_search(
@@ -134,14 +132,15 @@ def of_search(
         remarks.append("there are only words to exclude; they are searched for instead")
     remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.passages:
-        remarks.append(_NOTHING)
-        why = result.empty_reason or answer.match_reason
-        remarks += [sentence(why)] if why and why != LOW and why.text else []
+        why = result.empty_reason
+        remarks += [_NOTHING, sentence(why) if why else reasons.absent(answer)]
     elif not shown_passages:
         remarks.append(_NO_ROOM)
-    else:
-        remarks += _doubt(answer)
-    return [*lines, *map(visible_line, remarks)]
+    elif line := reasons.match_line(answer):
+        remarks.append(line)
+    elif answer.uncalibrated and answer.match == "weak":
+        remarks.append(sentence(answer.uncalibrated))
+    return [*lines, *map(visible_line, filter(None, remarks))]
 
 
 def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> list[str]:
@@ -164,48 +163,10 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
     return remarks
 
 
-def doubting(answer: Answer, question: str) -> Answer:
-    """Return an answer as a weak one if no note has a word of the question, or no line has enough.
-
-    It is weak too if its passages are of another speaker or another time, or if the question is one
-    letter. A model takes `strong` for the answer.
-    """
-    if answer.match_reason == OFF_TOPIC or (answer.passages and answer.is_off_topic):
-        return without_match(answer)
-    if answer.match != "strong":
-        return answer
-    weak = answer._replace(match="weak")
-    if text := reasons.absent(weak):
-        return weak._replace(match_reason=Reason("absent", text))
-    if text := reasons.doubt(answer):
-        return weak._replace(match_reason=APART._replace(text=text))
-    if len(question.strip()) == 1 and question.isascii():
-        return weak._replace(match_reason=ONE_LETTER)
-    from memcli.search.support import is_supported
-
-    return answer if is_supported(question, answer) else weak._replace(match_reason=APART)
-
-
-def without_match(answer: Answer) -> Answer:
-    """Leave out all passages, and name the words that no note contains."""
-    absent = Reason("absent", reasons.absent(answer))
-    return answer._replace(passages=(), match="none", match_reason=absent)
-
-
 def is_unembedded(answer: Answer) -> bool:
     """Return whether vectors took no part because they are not made yet."""
     reason = answer.semantic.reason
     return reason is not None and reason.code == "not-embedded"
-
-
-def _doubt(answer: Answer) -> list[str]:
-    """Report how the passages differ from the question."""
-    text = reasons.doubt(answer)
-    if not text and answer.match_reason in (APART, ONE_LETTER):
-        text = answer.match_reason.text
-    if not text and answer.uncalibrated and answer.match == "weak":
-        text = sentence(answer.uncalibrated)
-    return [*filter(None, (text, reasons.absent(answer)))]
 
 
 def passages_text(passages: Sequence[RankedPassage]) -> str:

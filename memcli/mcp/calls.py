@@ -25,7 +25,7 @@ from memcli.render.sanitize import broken_up
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.confidence import match_of
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.pipeline import cut_to_worthwhile
+from memcli.search.pipeline import OFF_TOPIC, cut_to_worthwhile
 from memcli.search.ranked import RankedPassage
 from memcli.types import AGENT, Filters, cite, shown
 
@@ -135,7 +135,8 @@ def call_search(
     result = ask(
         memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped)
     )
-    result = result._replace(answer=answers.doubting(result.answer, question.text))
+    if result.answer.passages and result.answer.is_off_topic:
+        result = result._replace(answer=result.answer.emptied(OFF_TOPIC))
     if arguments["limit"]:
         first = result.answer.passages[: arguments["limit"]]
         result = result._replace(answer=result.answer._replace(passages=first))
@@ -238,7 +239,7 @@ def _page(
     while True:
         fitting, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
         if rest and far == len(rest):  # none is near, whatever the budget
-            result = result._replace(answer=answers.without_match(page))
+            result = result._replace(answer=page.emptied(None))
         lines = answers.of_search(result, fitting, bounds, embeds=embeds)
         if whole := shortened(fitting):
             lines.append(f"shown only in part: {whole}")

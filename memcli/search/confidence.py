@@ -21,16 +21,24 @@ keyword search no chunk is near; a lead of .2 raises the precision from .70 to .
 The cosines of a model that nobody has measured say nothing about confidence. Then only the words
 count. They may miss an answer, so such a match is never below `weak`, and gives its reason.
 `memcli bench calibrate` fits the constants to the user's own questions.
+
+Words that no note contains make a match weak only if they are names or quoted. 44 of 108 questions
+about a person whom no note names would be strong; so named are 9 of 649 strong matches with the
+evidence in the first three passages. Two other rules were as often wrong as right: that any word is
+in no note (71 such matches, 33 without evidence or an answer), and that no line has the names, most
+words and the kind of value (76 and 46).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from math import exp
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import Calibration, known, model_name
 from memcli.errors import Reason
+from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.search.ranked import RankedPassage
 
 if TYPE_CHECKING:
@@ -39,6 +47,17 @@ if TYPE_CHECKING:
 WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
 LOW = Reason("low", "low confidence")
 ONE_WORD = Reason("one-word", "the best passage contains only one of the words")
+ONE_LETTER = Reason("one-letter", "One letter occurs in notes on any subject")
+# Words joined by the one who asks, such as Wars-related: that no note has this form says nothing.
+_COMPOUND = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
+# Words that only ask, as in "how much memory", "what kind of", "what was said regarding".
+_WORDS = """
+    according actually average based briefly conclusion considered currently describe described
+    discuss discussed exactly far general happen happened kind long many mention mentioned much
+    often particularly please recently regarding sort specifically summarise summarize terms type
+    types various
+"""
+_ASKING = frozenset(_WORDS.split())
 SEVERAL_WORDS = 3
 # A passage contains few of more words than these, whether it answers or not. If the first one has a
 # low confidence, 3 in 10 questions with fewer words are answered, in chats and in meetings, and 7
@@ -167,3 +186,31 @@ def match_of(
     if best >= GOOD:
         return "strong", None
     return "weak", LOW if best < WEAK and is_measured else None
+
+
+def absent_words(unmatched: Sequence[str], phrases: Sequence[str]) -> list[str]:
+    """Leave out words that only ask, and phrases, from the terms that no note contains."""
+    return [
+        word
+        for word in unmatched
+        if word not in phrases
+        and word.lower() not in _ASKING
+        and word.lower() not in ENGLISH
+        and not _COMPOUND.fullmatch(word)
+    ]
+
+
+def lacking(question: str, recalled: RecallResult) -> Reason | None:
+    """Return what a question quotes or names that no note contains, or that it is a letter.
+
+    A long question always has such words, and every German noun looks like a name.
+    """
+    if len(question.strip()) == 1 and question.isascii():
+        return ONE_LETTER
+    if recalled.missing_phrases or recalled.split_phrases:
+        return Reason("phrase", "no passage contains what the question quotes")
+    words = {*question.casefold().split()}
+    if len(recalled.terms) > MANY_WORDS or (words & GERMAN and not words & ENGLISH):
+        return None
+    names = [word for word in absent_words(recalled.unmatched, ()) if word[:1].isupper()]
+    return Reason("absent", f"no note contains {', '.join(names)}") if names else None

@@ -25,6 +25,7 @@ from memcli.search.confidence import (
     apply_threshold,
     calibration,
     judge,
+    lacking,
     match_of,
     rests_on_one_word,
     stands_out,
@@ -136,6 +137,13 @@ class Answer(Record):
             and not self._has_a_part()
         )
 
+    def emptied(self, reason: Reason | None) -> Answer:
+        """Leave out all passages."""
+        left = self.passages
+        return self._replace(
+            passages=(), match="none", match_reason=reason, left=left, weaker=len(left)
+        )
+
     def _has_a_part(self) -> bool:
         words = [word for term in self.terms if len(word := _unmarked(term.text)) >= LEAST_PART]
         part = re.compile("|".join(rf"\b{word}|{word}\b" for word in map(re.escape, words)))
@@ -151,6 +159,36 @@ class Answer(Record):
     def is_of_others(self) -> bool:
         """Return whether others say what matches best, and one claims it in a passage."""
         return self.others_lead and any(passage.is_claimed for passage in self.passages)
+
+    @property
+    def is_of_other_days(self) -> bool:
+        """Return whether the query names days, and no passage is of them or names their year.
+
+        If the query names no year, a passage may name their month or day.
+        """
+        spans = [each for each in self.dates if not (each.excluded or each.order)]
+        if not spans:
+            return False
+        from memcli.dates.find import mentions, names_no_year
+
+        bounds = [(each.start or "", each.end or "9999") for each in spans]
+        months = [bound for each, bound in zip(spans, bounds, strict=True) if names_no_year(each)]
+        years = {day[:4] for bound in bounds for day in bound}
+        return not any(
+            any(first <= (about.date or "") and (about.first_day or about.date or "") <= last
+                for first, last in bounds)
+            or any(year in text for year in years)
+            or any(mentions(text, first, last, about.date) for first, last in months)
+            for about, text in ((each.about, each.text) for each in self.passages)
+        )  # fmt: skip
+
+
+def _of_its_time(answer: Answer) -> Answer:
+    """Return the answer as a weak one if all its passages are of other days than the query."""
+    if answer.match != "strong" or not answer.is_of_other_days:
+        return answer
+    reason = Reason("days", "no passage is of that time")
+    return answer._replace(match="weak", match_reason=reason)
 
 
 def _unmarked(text: str) -> str:
@@ -202,16 +240,13 @@ def search(
     if (options.worthwhile or options.one_line) and answer.passages:
         is_removed = query.excluded and not any(each.coverage for each in answer.passages)
         if answer.is_off_topic or (is_removed and answer.is_far):
-            reason, left = OFF_TOPIC if answer.is_off_topic else None, answer.passages
-            answer = answer._replace(
-                passages=(), match="none", match_reason=reason, left=left, weaker=len(left)
-            )
+            answer = answer.emptied(OFF_TOPIC if answer.is_off_topic else None)
     if options.worthwhile and answer.passages:
         answer = cut_to_worthwhile(
             answer, apart=options.by_turn, miss=options.miss_tokens, budget=options.budget
         )
     observe("budget", answer.passages)
-    return answer
+    return _of_its_time(answer)
 
 
 def cut_to_worthwhile(
@@ -241,8 +276,10 @@ def cut_to_worthwhile(
     idle = (passage for passage in every if not any(map(passage.contains, passages)))
     fitting, dropped, _ = fit_budget(passages, budget=budget)
     left = (*passages[len(fitting) :], *idle)
-    return answer._replace(
-        passages=tuple(fitting), left=left, weaker=weaker, omitted_over_budget=dropped
+    return _of_its_time(
+        answer._replace(
+            passages=tuple(fitting), left=left, weaker=weaker, omitted_over_budget=dropped
+        )
     )
 
 
@@ -343,6 +380,8 @@ def _doubt(
     """Return why an answer with a sure passage may still be wrong."""
     if lead.is_doubtful:
         return Reason("others", f"the best match is not by {' or '.join(lead.speakers)}")
+    if reason := lacking(gathered.question, gathered.recalled):
+        return reason
     if rests_on_one_word(best_first, gathered.recalled):
         return ONE_WORD
     if is_close():

@@ -107,15 +107,6 @@ def test_a_search_says_how_sure_it_is_then_quotes(served: Served) -> None:
     assert "ERR_POOL_EXHAUSTED" in "\n".join(lines[: lines.index("````")])
 
 
-def test_a_match_is_weak_if_no_note_contains_a_word_of_the_question(served: Served) -> None:
-    strong = served.text("memory_search", query="why did the pool of tracker-api run dry")
-    assert strong.startswith("match: strong")
-    assert "No note" not in served.text("memory_search", query="how often did the pool run dry")
-    weak = served.text("memory_search", query="why did the aquarium pool of tracker-api run dry")
-    assert weak.startswith("match: weak")
-    assert "\nNo note contains: aquarium.\n" in weak
-
-
 def test_a_query_of_only_excluded_words_is_read_as_those_words(served: Served) -> None:
     text = served.text("memory_search", query="-pool")
     assert "there are only words to exclude; they are searched for instead\n" in text

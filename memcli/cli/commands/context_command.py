@@ -27,7 +27,7 @@ from memcli.context.parts import (
 )
 from memcli.errors import BudgetError, ExitCode
 from memcli.language.tokens import estimate
-from memcli.render.reasons import absent, match_line, sentence
+from memcli.render.reasons import sentence
 
 ARGUMENTS = (
     CommandArgument("query", "[QUERY]", "A question, or none for rules and new entries.", list),
@@ -197,11 +197,8 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
     if soft and assembled.parts:
         where = soft[0].excerpt.about.citation
         terminal.warn(f"rules are cut from {where} on because of the budget")
-    if assembly.answer is not None and (assembled.parts or not assembled.left_out):
-        # The notice in the block says that no match is sure.
-        line = absent if assembled.notice else match_line
-        if text := line(assembly.answer):
-            terminal.say(terminal.safe_line(text))
+    if assembly.remark:
+        terminal.say(terminal.safe_line(assembly.remark))
     if not (assembled.parts or assembled.left_out):
         terminal.say("No passages found.")
     if explain:

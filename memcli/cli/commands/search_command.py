@@ -65,7 +65,7 @@ OPTIONS = (
            "TOKENS", int),
     Option("--min-score", "Minimum confidence, 0 to 1, except exact matches.", "X", float,
         setting="search.min_score", group=rows.RANKING),
-    Option("--exit-code", "Exit 1 if no passage matches well."),
+    Option("--exit-code", "Exit 1 if nothing matches, or only with low confidence."),
     Option("--require-semantic", "Exit 6 if semantic search is not possible.", group=rows.RANKING),
     rows.NO_SYNC, rows.SYNC,
     Option("--used", "Count these documents as used. No search.", "REF", list,
