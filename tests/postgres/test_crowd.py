@@ -258,7 +258,7 @@ def test_where_the_server_is_away_this_machine_answers(
     )
     told = memcli("search pool --everywhere", stored)
     assert told.code == 0
-    assert told.out.startswith("here:MEMORY.md\n1: # Here\n")
+    assert told.out.startswith("here:MEMORY.md  Here\n3: ")
     assert "store.url: the shared index postgresql://" in told.err
     assert "it is left out" in told.err
     assert memcli("search pool --tenant team", stored).code == 4
