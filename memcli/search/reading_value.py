@@ -32,7 +32,7 @@ something, and a lower chance behind a sure first passage.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import exp, log
 
 from memcli.checking import TYPE_CHECKING
@@ -246,24 +246,56 @@ def _is_of_several(words: Sequence[str]) -> bool:
 
 
 def best_lines(
-    passages: Sequence[RankedPassage], words: Sequence[str], *, by_keyword: bool = False
+    passages: Sequence[RankedPassage],
+    words: Sequence[str],
+    *,
+    is_measured: bool = False,
+    by_keyword: bool = False,
+    of_writer: bool = False,
 ) -> tuple[RankedPassage, ...]:
-    """Narrow each passage that matches to its best line; without a match, the first three.
+    """Return the lines of a list: the best one of each passage that matches, and others worth it.
 
-    Each line that contains all words of the question is kept too. After the first lines, or in a
-    search `by_keyword`, one of a conversation must contain a word of the question.
+    If no passage matches, the first three do. Lines with all words of the question are kept too,
+    and if scores are measured, lines of any conversation with a gain. The best lines keep the order
+    of their passages; another line comes where its gain is. After the first lines, or in a search
+    `by_keyword`, a line of a conversation needs a gain or a word of the question.
     """
-    near = [passage for passage in passages if _may_answer(passage)] or passages[
-        :MOST_WITHOUT_MATCH
-    ]
-    lines = [line for passage in near for line in _lines(passage, words)]
+    is_near = any(map(_may_answer, passages))
+    passages = passages if is_near else passages[:MOST_WITHOUT_MATCH]
+    best, most = max((passage.score for passage in passages), default=0.0), 1.0
     first = 0 if by_keyword else FIRST_LINES
-    shares = [[share for at, share in each.shares if at in each.lines] for each in lines]
-    return tuple(
-        line
-        for at, (line, own) in enumerate(zip(lines, shares, strict=True))
-        if at < first or not (line.turns and own) or max(own) >= MIN_SHARE
-    )
+    result: list[tuple[float, RankedPassage]] = []
+    for rank, passage in enumerate(passages, start=1):
+        own = _lines(passage, words) if _may_answer(passage) or not is_near else []
+        lines, gains = {line.start_line: line for line in own}, {line.start_line: 0.0 for line in own}
+        for line, gain in _gains(passage, words, rank, best, of_writer) if is_measured else ():
+            gains[line.start_line] = gain
+            if gain > 0.0 and passage.turns:
+                lines.setdefault(line.start_line, line)
+        for at in sorted(lines, key=lambda at: -gains[at]):
+            is_worth = gains[at] > 0.0 and not by_keyword
+            if len(result) < first or is_worth or _has_word(lines[at]):
+                result.append((min(most, gains[at]), lines[at]))
+        most = min(most, max(map(gains.__getitem__, lines), default=most))
+    return tuple(line for _, line in sorted(result, key=lambda each: -each[0]))
+
+
+def _gains(
+    passage: RankedPassage, words: Sequence[str], rank: int, best: float, of_writer: bool
+) -> Iterator[tuple[RankedPassage, float]]:
+    """Yield the best line of each unit of a passage, with what it gains in a list."""
+    units, after = _units(passage), RANK_OF_SEVERAL * log(rank)
+    beside = 0.0 if rank == 1 else BESIDE
+    chances = _chances(passage, units, after, best, beside, of_writer=of_writer)
+    for at, chance in enumerate(chances):
+        for line in _lines(_part_of(passage, units, range(at, at + 1)), words):
+            yield line, chance - price(line.text) / (MISS * SEVERAL)
+
+
+def _has_word(line: RankedPassage) -> bool:
+    """Return whether a line of a conversation has a word of the question; True for any other."""
+    shares = [share for at, share in line.shares if at in line.lines]
+    return not (line.turns and shares) or max(shares) >= MIN_SHARE
 
 
 def _may_answer(passage: RankedPassage) -> bool:
