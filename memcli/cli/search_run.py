@@ -40,6 +40,8 @@ class SearchRequest(Record):
                 command.memory, question, self.options,
                 expand=self.line.expand, sync=self.sync, observe=observe,
             )  # fmt: skip
+        if self.shape.after:
+            result = _after(self.shape.after, result)
         if not (self.shape.superseded and result.answer.passages):
             return result
         from memcli.api.superseded import superseded_by
@@ -59,6 +61,13 @@ class SearchRequest(Record):
         search_output.say_match(result.answer, self.command.terminal)
         search_output.say(result, self.command, self.shape)
         open_passage(result, self.line.open, self.command)
+
+
+def _after(number: int, result: SearchResult) -> SearchResult:
+    """Leave out the first passages of an answer, and add those that it left out to the others."""
+    passages = (*result.answer.passages, *result.answer.left)[number:]
+    answer = result.answer._replace(passages=passages, left=(), weaker=0, omitted_over_budget=0)
+    return result._replace(answer=answer)
 
 
 def deliver(question: Question, request: SearchRequest) -> SearchResult:

@@ -25,7 +25,7 @@ from memcli.search.confidence import LOW
 from memcli.search.pipeline import OFF_TOPIC, Answer
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
-from memcli.search.snippet import numbered
+from memcli.search.snippet import LIST_CHARS, clipped, marked, numbered
 from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
@@ -237,12 +237,16 @@ def _passages_of_one(passages: Sequence[RankedPassage]) -> str:
     return quoted(" | ".join(filter(None, parts)), "\n".join(lines))
 
 
-def passage_line(passage: RankedPassage) -> str:
-    """Write a passage in one line: its citation, its date and its first line."""
-    text = next((each for each in broken_up(passage.text).split("\n") if each.strip()), "")
-    mark = mark_of(passage.corrected_by)
-    parts = filter(None, (passage.citation, passage.about.days, mark, " ".join(text.split())))
-    return visible_line(" | ".join(parts))
+def passage_line(passage: RankedPassage, words: Sequence[str]) -> str:
+    """Write a line of a list: its citation, its date if the path has none, and its text.
+
+    A long text is cut as `clipped` does.
+    """
+    text = " ".join(broken_up("\n".join(t.text for _, t in numbered(passage, words=()))).split())
+    days, mark = passage.about.days, mark_of(passage.corrected_by)
+    days = "" if days in passage.about.path else days
+    parts = passage.citation, days, mark, clipped(marked(text, words), LIST_CHARS).text
+    return visible_line(" | ".join(filter(None, parts)))
 
 
 def quoted(title: str, text: str) -> str:

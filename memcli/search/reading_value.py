@@ -267,7 +267,8 @@ def best_lines(
     result: list[tuple[float, RankedPassage]] = []
     for rank, passage in enumerate(passages, start=1):
         own = _lines(passage, words) if _may_answer(passage) or not is_near else []
-        lines, gains = {line.start_line: line for line in own}, {line.start_line: 0.0 for line in own}
+        lines = {line.start_line: line for line in own}
+        gains = dict.fromkeys(lines, 0.0)
         for line, gain in _gains(passage, words, rank, best, of_writer) if is_measured else ():
             gains[line.start_line] = gain
             if gain > 0.0 and passage.turns:
