@@ -70,9 +70,11 @@ _SEVERAL = (
     "nenne", "cuáles", "cuántos", "cuántas", "quels", "quelles", "combien",
 )  # fmt: skip
 _QUESTION_END = re.compile(r"[?？](?:\s*\[[^\]\n]*\])?\s*$")  # a note on a picture may follow
-_COUNTS = ("how many", "how often", "wie viele", "wie oft", "多少", "几次", "幾次", "いくつ")
+_COUNTS = (
+    "how many", "how often", "wie viele", "wie oft", "多少", "几次", "幾次", "いくつ", "哪些",
+    "どれら",
+)  # fmt: skip
 _LISTS = ("list ", "name all ", "nenne ")
-_PLURAL = ("哪些", "どれら")
 _ASKS = ("what", "which", "whose")
 _VERBS = ("did", "do", "does", "is", "was", "can", "could", "would", "will", "should", "had")
 _NO_PLURAL = ("ss", "us", "is", "'s", "’s")
@@ -212,12 +214,6 @@ def _within(passage: RankedPassage, candidate: Candidate, first: int, last: int)
     return passage._replace(candidate=candidate, first=first, last=last, best=best)
 
 
-def counts(question: str) -> bool:
-    """Return whether a question asks for a number or for all of something."""
-    low = question.casefold()
-    return any(map(low.__contains__, _COUNTS)) or low.startswith(_LISTS)
-
-
 def asks_for_several(question: str) -> bool:
     """Return whether the answer to a question is probably in several places, by its words.
 
@@ -225,7 +221,8 @@ def asks_for_several(question: str) -> bool:
     """
     low = question.casefold()
     words = [word.strip(",.?!") for word in low.split()]
-    if counts(low) or any(word in _SEVERAL for word in words) or any(p in low for p in _PLURAL):
+    is_count = low.startswith(_LISTS) or any(map(low.__contains__, _COUNTS))
+    if is_count or any(word in _SEVERAL for word in words):
         return True
     for at, word in enumerate(words[:4]):
         if word in _ASKS:
@@ -284,13 +281,17 @@ def best_lines(
 def _gains(
     passage: RankedPassage, words: Sequence[str], rank: int, best: float, of_writer: bool
 ) -> Iterator[tuple[RankedPassage, float]]:
-    """Yield the best line of each unit of a passage, with what it gains in a list."""
+    """Yield the best line of each unit of a passage, with what it gains in a list.
+
+    Outside conversations all lines of a passage gain the same, and so keep their order.
+    """
     units, after = _units(passage), RANK_OF_SEVERAL * log(rank)
     beside = 0.0 if rank == 1 else BESIDE
+    per_token = bool(passage.turns) / (MISS * SEVERAL)
     chances = _chances(passage, units, after, best, beside, of_writer=of_writer)
     for at, chance in enumerate(chances):
         for line in _lines(_part_of(passage, units, range(at, at + 1)), words):
-            yield line, chance - price(line.text) / (MISS * SEVERAL)
+            yield line, chance - per_token * price(line.text)
 
 
 def _has_word(line: RankedPassage) -> bool:

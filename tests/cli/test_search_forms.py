@@ -171,8 +171,8 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
         assert "2026-03" not in ended
         assert "2026-03" in whole
         assert ("--after" in said, "--after" in silent) == (False, False)
-        others, _ = printed(*query, "-f", form, "--after", "1")
-        assert ("memory/2026-04-01.md" in others, "2026-03" in others) == (False, True)
+        later, _ = printed(*query, "-f", form, "--after", "1")
+        assert ("memory/2026-04-01.md" in later, "2026-03" in later) == (False, True)
     answer = record(*query)
     assert (len(answer["results"]), "weaker" in answer) == (1, False)
     assert record(*query, "-v")["weaker"] == 9
