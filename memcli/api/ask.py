@@ -117,6 +117,7 @@ def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
         is_measured=answer.is_measured,
         by_keyword=options.mode == "keyword",
         of_writer=answer.of_writer,
+        of_several=answer.of_several,
     )
     return result._replace(answer=answer._replace(passages=passages))
 

@@ -40,8 +40,8 @@ class SearchRequest(Record):
                 command.memory, question, self.options,
                 expand=self.line.expand, sync=self.sync, observe=observe,
             )  # fmt: skip
-        if self.shape.after:
-            result = _after(self.shape.after, result)
+        if self.shape.after or self.shape.lines:
+            result = _page(result, self.shape)
         if not (self.shape.superseded and result.answer.passages):
             return result
         from memcli.api.superseded import superseded_by
@@ -63,10 +63,14 @@ class SearchRequest(Record):
         open_passage(result, self.line.open, self.command)
 
 
-def _after(number: int, result: SearchResult) -> SearchResult:
-    """Leave out the first passages of an answer, and add those that it left out to the others."""
-    passages = (*result.answer.passages, *result.answer.left)[number:]
-    answer = result.answer._replace(passages=passages, left=(), weaker=0, omitted_over_budget=0)
+def _page(result: SearchResult, shape: Shape) -> SearchResult:
+    """Keep the passages of a page, which has those that the answer left out too."""
+    every = (*result.answer.passages, *result.answer.left)[shape.after :]
+    passages, left = (every[: shape.lines], every[shape.lines :]) if shape.lines else (every, ())
+    over = len(left)
+    answer = result.answer._replace(
+        passages=passages, left=left, weaker=0, omitted_over_budget=over
+    )
     return result._replace(answer=answer)
 
 

@@ -14,7 +14,7 @@ from memcli.render.text import NOTHING_AROUND, Around
 from memcli.search.budget import shortened
 from memcli.search.lines import cut_down
 from memcli.search.retrievers import MODE_IS_KEYWORD
-from memcli.search.snippet import LIST_CHARS, clipped, make_snippet, marked, numbered
+from memcli.search.snippet import clipped, make_snippet, marked, numbered
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Show = Callable[[int, RankedPassage, Sequence[RankedPassage]], str]
 
 ROWS_BELOW = 2  # for a message and the prompt
+LIST_CHARS = 240  # of a line of a list
 ROWS_ABOVE = 3  # above the text of a passage
 
 

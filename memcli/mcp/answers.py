@@ -25,7 +25,7 @@ from memcli.search.confidence import LOW
 from memcli.search.pipeline import OFF_TOPIC, Answer
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
-from memcli.search.snippet import LIST_CHARS, clipped, marked, numbered
+from memcli.search.snippet import clipped, marked, numbered
 from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.remember.admission import OlderLine
 
+LINE_CHARS = 800  # of a line of a list
 _SAME = "a note says about the same"
 _NOTHING = "No passages found."
 # For each command, the tool that does the same, and the argument that comes first.
@@ -240,12 +241,12 @@ def _passages_of_one(passages: Sequence[RankedPassage]) -> str:
 def passage_line(passage: RankedPassage, words: Sequence[str]) -> str:
     """Write a line of a list: its citation, its date if the path has none, and its text.
 
-    A long text is cut as `clipped` does.
+    A text that is very long is cut as `clipped` does.
     """
     text = " ".join(broken_up("\n".join(t.text for _, t in numbered(passage, words=()))).split())
     days, mark = passage.about.days, mark_of(passage.corrected_by)
     days = "" if days in passage.about.path else days
-    parts = passage.citation, days, mark, clipped(marked(text, words), LIST_CHARS).text
+    parts = passage.citation, days, mark, clipped(marked(text, words), LINE_CHARS).text
     return visible_line(" | ".join(filter(None, parts)))
 
 

@@ -249,13 +249,15 @@ def best_lines(
     is_measured: bool = False,
     by_keyword: bool = False,
     of_writer: bool = False,
+    of_several: bool = False,
 ) -> tuple[RankedPassage, ...]:
     """Return the lines of a list: the best one of each passage that matches, and others worth it.
 
-    If no passage matches, the first three do. Lines with all words of the question are kept too,
-    and if scores are measured, lines of any conversation with a gain. The best lines keep the order
-    of their passages; another line comes where its gain is. After the first lines, or in a search
-    `by_keyword`, a line of a conversation needs a gain or a word of the question.
+    If no passage matches, the first three do. Lines with all words of the question are kept too. If
+    scores are measured and the search is not `by_keyword`, so are lines with a gain: those of
+    conversations and, if the question asks for several things, those of passages that match.
+    The best lines keep the order of their passages; another line comes where its gain is. After the
+    first lines, one of a conversation needs a gain or a word of the question.
     """
     is_near = any(map(_may_answer, passages))
     passages = passages if is_near else passages[:MOST_WITHOUT_MATCH]
@@ -268,7 +270,7 @@ def best_lines(
         gains = dict.fromkeys(lines, 0.0)
         for line, gain in _gains(passage, words, rank, best, of_writer) if is_measured else ():
             gains[line.start_line] = gain
-            if gain > 0.0 and passage.turns:
+            if gain > 0.0 and not by_keyword and (passage.turns or (own and of_several)):
                 lines.setdefault(line.start_line, line)
         for at in sorted(lines, key=lambda at: -gains[at]):
             is_worth = gains[at] > 0.0 and not by_keyword
@@ -281,17 +283,16 @@ def best_lines(
 def _gains(
     passage: RankedPassage, words: Sequence[str], rank: int, best: float, of_writer: bool
 ) -> Iterator[tuple[RankedPassage, float]]:
-    """Yield the best line of each unit of a passage, with what it gains in a list.
+    """Yield the best line of each unit of a passage, except headings, and its gain in a list."""
+    from memcli.search.cursor import FRAME
 
-    Outside conversations all lines of a passage gain the same, and so keep their order.
-    """
-    units, after = _units(passage), RANK_OF_SEVERAL * log(rank)
+    units, after = _units(passage, of_list=True), RANK_OF_SEVERAL * log(rank)
     beside = 0.0 if rank == 1 else BESIDE
-    per_token = bool(passage.turns) / (MISS * SEVERAL)
     chances = _chances(passage, units, after, best, beside, of_writer=of_writer)
     for at, chance in enumerate(chances):
         for line in _lines(_part_of(passage, units, range(at, at + 1)), words):
-            yield line, chance - per_token * price(line.text)
+            if not FRAME.match(line.text):
+                yield line, chance - price(line.text) / (MISS * SEVERAL)
 
 
 def _has_word(line: RankedPassage) -> bool:
@@ -347,9 +348,12 @@ def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) 
     return runs
 
 
-def _units(passage: RankedPassage) -> list[ReadingUnit]:
-    """Cut a passage of a conversation into paragraphs of turns; any other is one unit."""
-    if not passage.turns or passage.is_cut:
+def _units(passage: RankedPassage, *, of_list: bool = False) -> list[ReadingUnit]:
+    """Cut a passage of a conversation into paragraphs of turns; any other is one unit.
+
+    For a list, the units of any other passage are its lines.
+    """
+    if passage.is_cut or not (passage.turns or of_list):
         return [ReadingUnit(passage.text, passage.first, passage.last, None, 0.0, 0.0)]
     units: list[ReadingUnit] = []
     candidate, shares = by_line(passage.candidate), dict(passage.shares)
@@ -366,7 +370,8 @@ def _units(passage: RankedPassage) -> list[ReadingUnit]:
         greets = segment.start_line in passage.greetings
         unit = ReadingUnit(text, at, at, turn, cosine, share, greets)
         before = units[-1] if units else None
-        if before is not None and before.turn == turn and segment.start_line <= line + 1:
+        is_next = bool(passage.turns) and segment.start_line <= line + 1
+        if before is not None and before.turn == turn and is_next:
             start = candidate.segments[before.first].start
             units[-1] = before._replace(
                 text=passage.between(start, segment.end),

@@ -22,7 +22,6 @@ _VOWELS = frozenset("aeiouy")
 _NAME = r"^ {0,3}(?:[-*+] +)?\*\*([^*\n]+)\*\*"  # of a speaker, with its marks
 _LEAST = 3  # letters of a word without its ending
 LEAD = 40  # characters before a mark in a shortened line
-LIST_CHARS = 240  # of a line of a list
 
 
 class Snippet(Record):

@@ -237,20 +237,21 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     assert (out, "budget is too small" in err) == ("", True)
 
 
-@pytest.mark.parametrize("budget", [150, 333, 500])
+@pytest.mark.parametrize("size", ["--budget 150", "--budget 333", "--budget 500", "-n 1", "-n 7"])
 def test_pages_of_a_list_have_each_of_its_lines_once_from_any_folder(
-    notes: Path, monkeypatch: pytest.MonkeyPatch, budget: int
+    notes: Path, monkeypatch: pytest.MonkeyPatch, size: str
 ) -> None:
     _put_filters(notes)
     (notes / "deep" / "er").mkdir(parents=True)
     query = ["search", "pool filter", "--list", "--mode", "keyword", "-w", str(notes)]
     every, seen = _lines_of(printed(*query, "--more")[0]), list[tuple[str, str]]()
-    page = [*query, "--budget", str(budget)]
+    page = [*query, *size.split()]
     for folder in (notes, notes / "deep", notes / "deep" / "er", notes.parent) * 40:
         monkeypatch.chdir(folder)
         out = printed(*page)[0]
         seen += (lines := _lines_of(out))
         assert f"{len(lines)} of {len(every)} lines" in out
+        assert size != "-n 7" or len(lines) == min(7, len(every) - len(seen) + len(lines))
         if " more: memcli " not in out:
             break
         page = split(out.rpartition(" more: ")[2])[1:]

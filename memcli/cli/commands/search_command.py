@@ -93,7 +93,7 @@ def run(options: Options) -> int:
     """
     from memcli.cli.search_form import shape_of
     from memcli.cli.search_run import SearchRequest, deliver, deliver_each, each_line, write_loss
-    from memcli.search.options import options_of
+    from memcli.search.options import BUDGET_LIMIT, options_of
     from memcli.search.question import Question
 
     if options.used:
@@ -130,6 +130,8 @@ def run(options: Options) -> int:
         and not (options.open or options.interactive),
         one_line=options.list,
     )._replace(by_turn=options.brief)
+    if options.list and options.limit:  # a page of a list has a limit, not the list
+        search_options = search_options._replace(limit=BUDGET_LIMIT)
     shape = _filled(shape, options)._replace(filters=bounds, worthwhile=search_options.worthwhile)
     request = SearchRequest(command, options, search_options, shape, wanted_sync)
     if options.stdin:
@@ -189,6 +191,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         one_line=options.list,
+        lines=options.limit if options.list and options.limit else 0,
         options=_own_options(options) if options.list else "",
         around=options.context,
         folder=folders[0] if len(folders) == 1 else "",
