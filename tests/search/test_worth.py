@@ -135,6 +135,7 @@ def test_a_list_has_the_turns_of_a_conversation_with_a_gain_between_other_best_l
     ]  # fmt: skip
     assert len(best_lines([pool, bus], ["pool"])) == 2
     prose = _passage(1, 0.9, 0.5, "# Pools", "- One in Graz, near the pool.", "- One in Linz.")
+    prose = prose._replace(shares=((2, 1.0), (3, 0.5)))
     for of_several, count in ((False, 1), (True, 2)):
         lines = best_lines([prose], ["pool"], is_measured=True, of_several=of_several)
         assert [line.start_line for line in lines] == [2, 3][:count]
