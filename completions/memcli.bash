@@ -48,6 +48,7 @@ _memcli() {
         "search:--open") _memcli_values ''; return ;;
         "search:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref workspace path source start_line end_line heading_path title date date_from score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers speaker_match duplicates corrected_by trace file" -- "$cur"); return ;;
         "search:-C"|"search:--context") _memcli_values ''; return ;;
+        "search:--after") _memcli_values ''; return ;;
         "search:--why-not") _memcli_values 'documents'; return ;;
         "search:--since") _memcli_values ''; return ;;
         "search:--until") _memcli_values ''; return ;;
@@ -302,7 +303,7 @@ _memcli() {
     esac
     if [[ $cur == -* ]]; then
         case $command in
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open -i --interactive --fields --json --full -1 --brief --list -C --context --more --rest --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score --exit-code --require-semantic --no-sync --sync --used --trace -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open -i --interactive --fields --json --full -1 --brief --list -C --context --more --after --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score --exit-code --require-semantic --no-sync --sync --used --trace -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --trace -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace --everywhere --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines -C --context --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

@@ -84,7 +84,7 @@ complete -c memcli -n '__memcli_is search' -s 1 -l brief -d 'Print one line per 
 complete -c memcli -n '__memcli_is search' -l list -d 'Print one line per occurrence, and their number'
 complete -c memcli -n '__memcli_is search' -s C -l context -x -d 'Print N lines of the file around each passage'
 complete -c memcli -n '__memcli_is search' -l more -d 'Show every passage in full, weak ones too'
-complete -c memcli -n '__memcli_is search' -l rest -d 'Print only what the same search left out'
+complete -c memcli -n '__memcli_is search' -l after -x -d 'Print only what follows the first N passages'
 complete -c memcli -n '__memcli_is search' -l explain -d 'Print how each score was computed'
 complete -c memcli -n '__memcli_is search' -l superseded -d 'Print the older lines that a passage corrects'
 complete -c memcli -n '__memcli_is search' -l why-not -x -a '(__memcli_ask documents)' -d 'Explain why PATH;LINE was not found'

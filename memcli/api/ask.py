@@ -106,14 +106,20 @@ def ask(
 
 
 def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
-    """Keep only the best line of each passage."""
+    """Narrow the passages to the lines of a list."""
     from memcli.search.filler import without_filler
     from memcli.search.reading_value import best_lines
 
-    by_keyword = options.mode == "keyword"
-    passages = best_lines(result.answer.passages, result.answer.words, by_keyword=by_keyword)
-    passages = without_filler(passages, result.answer.words)
-    return result._replace(answer=result.answer._replace(passages=passages))
+    answer = result.answer
+    passages = best_lines(
+        without_filler(answer.passages, answer.words),
+        answer.words,
+        is_measured=answer.is_measured,
+        by_keyword=options.mode == "keyword",
+        of_writer=answer.of_writer,
+        of_several=answer.of_several,
+    )
+    return result._replace(answer=answer._replace(passages=passages))
 
 
 def _of_groups(

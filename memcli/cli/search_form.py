@@ -29,13 +29,14 @@ class Shape(Record):
     template: Template | None = None  # the text of a template
     brief: bool = False  # one line per passage
     one_line: bool = False  # one line per passage, with a count
-    options: str = ""  # of a list: those of the command that prints its other lines
+    options: str = ""  # of a list: those of the command that prints its next lines
     around: int = 0  # lines before and after each passage
     superseded: bool = False  # also the lines that a passage corrects
     budget: int | None = None  # maximum tokens on stdout
-    has_budget: bool = False  # it was requested; the usual one of a list does not limit its rest
+    has_budget: bool = False  # it was requested
     worthwhile: bool = False  # leave out passages that are not worth reading
-    rest: bool = False  # only the passages that the search leaves out
+    after: int = 0  # passages, from the first, that were printed before
+    lines: int = 0  # most lines of a list; 0: any number
     place: int = 0  # number of its question, from 1, if there are several
     # The lines that earlier ones of several questions printed; they are only cited.
     printed: set[tuple[tuple[str, str], int, str]] | None = None

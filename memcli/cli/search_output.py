@@ -38,16 +38,17 @@ def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
 
     The other messages follow. For several questions, the index is mentioned once.
     """
-    if shape.rest:
-        result = _rest(result, command, shape)
     if shape.place < 2:
         say_index(result, command)
     if not shape.place:
         say_match(result.answer, command.terminal)
-    if shape.budget is None or (shape.rest and not shape.has_budget):
+    if shape.budget is None:
         WRITERS[shape.form](result, command, shape)
     else:
+        every = (*result.answer.passages, *result.answer.left)
         result, text = _within(shape.budget, result, command, shape)
+        left = every[len(result.answer.passages) :]
+        result = result._replace(answer=result.answer._replace(left=left))
         command.terminal.write(text)
     command.terminal.flush()
     if shape.printed is not None:
@@ -55,15 +56,6 @@ def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
 
         note_printed(result, shape)
     say(result, command, shape)
-
-
-def _rest(result: SearchResult, command: CommandContext, shape: Shape) -> SearchResult:
-    """Replace the printed passages by those that the same search leaves out."""
-    shown = result if shape.budget is None else _within(shape.budget, result, command, shape)[0]
-    over = (passage for passage in result.answer.passages if passage not in shown.answer.passages)
-    passages = (*over, *result.answer.left)
-    answer = result.answer._replace(passages=passages, weaker=0, omitted_over_budget=0)
-    return result._replace(answer=answer)
 
 
 def _within(
@@ -314,7 +306,8 @@ def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> 
         if shape.place:
             envelope["query"] = result.question.typed or result.question.text
         if shape.one_line:
-            envelope["count"] = len(results) + result.answer.omitted_over_budget
+            omitted = result.answer.omitted_over_budget
+            envelope["count"] = shape.after + len(results) + omitted
         if shape.fields:
             envelope["fields"] = list(shape.fields)
         lines = [{**envelope, "expanded": expanded} if result.expanded else envelope]
@@ -354,14 +347,16 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         say_dates(shape.filters, terminal)
     if not answer.passages:
         if not is_headed:
-            is_rest = shape.rest and not answer.omitted_over_budget
-            terminal.say("The answer left nothing out." if is_rest else _nothing(answer))
+            is_end = shape.after and not answer.omitted_over_budget
+            terminal.say("The answer has no more passages." if is_end else _nothing(answer))
         if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
             needed = _cost(answer.left[:1], result, command, shape)
             terminal.say(f"--budget {needed} shows the best one.")
         if result.empty_reason is not None:
             terminal.advise(result.empty_reason)
-    _say_budget(answer, terminal, has_rest=shape.worthwhile and not (shape.rest or shape.place))
+    is_alone = shape.worthwhile and not shape.place
+    more = f"--after {shape.after + len(answer.passages)}" if is_alone else ""
+    _say_budget(answer, terminal, more)
     say_uncalibrated(answer, command, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
         terminal.say(f"words: {sentence(answer.keyword.reason)}")
@@ -384,27 +379,30 @@ def say_index(result: SearchResult, command: CommandContext) -> None:
         command.terminal.say(sentence(NO_DOCUMENTS))
 
 
-def _say_budget(answer: Answer, terminal: Terminal, *, has_rest: bool) -> None:
-    """Say how many good passages did not fit, and with -v how many passages are left out."""
+def _say_budget(answer: Answer, terminal: Terminal, more: str) -> None:
+    """Say how many good passages did not fit, and with -v how many passages are left out.
+
+    `more` is the option that prints them, if one does.
+    """
     from memcli.search.pipeline import OFF_TOPIC
 
     over = answer.left[: answer.omitted_over_budget]
     good = sum(1 for passage in over if passage.confidence is None or passage.confidence >= GOOD)
-    if has_rest and answer.match_reason == OFF_TOPIC:
-        terminal.say(f"{len(answer.left)} weaker: --rest")
-    elif has_rest and answer.passages and good:
-        terminal.say(f"{good} more: --rest")
-    elif has_rest and answer.passages and answer.left and terminal.verbose:
-        terminal.say(f"{len(answer.left)} weaker: --rest")
+    if more and answer.match_reason == OFF_TOPIC:
+        terminal.say(f"{len(answer.left)} weaker: --more")
+    elif more and answer.passages and good:
+        terminal.say(f"{good} more: {more}")
+    elif more and answer.passages and answer.left and terminal.verbose:
+        terminal.say(f"{len(answer.left)} weaker: {more}")
     elif answer.omitted_over_budget and answer.passages and terminal.verbose:
-        more = counted(answer.omitted_over_budget, "more passage")
-        terminal.say(f"{more} did not fit the budget.")
+        over_budget = counted(answer.omitted_over_budget, "more passage")
+        terminal.say(f"{over_budget} did not fit the budget.")
     if terminal.verbose and (whole := shortened(answer.passages)):
         terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
     if answer.omitted_low_confidence and terminal.verbose:
         weak = answer.omitted_low_confidence
-        more = counted(weak, "more passage is", "more passages are")
-        terminal.say(f"{more} weak and left out; -n 100 includes them.")
+        left_out = counted(weak, "more passage is", "more passages are")
+        terminal.say(f"{left_out} weak and left out; -n 100 includes them.")
 
 
 def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool) -> None:

@@ -40,6 +40,8 @@ class SearchRequest(Record):
                 command.memory, question, self.options,
                 expand=self.line.expand, sync=self.sync, observe=observe,
             )  # fmt: skip
+        if self.shape.after or self.shape.lines:
+            result = _page(result, self.shape)
         if not (self.shape.superseded and result.answer.passages):
             return result
         from memcli.api.superseded import superseded_by
@@ -59,6 +61,17 @@ class SearchRequest(Record):
         search_output.say_match(result.answer, self.command.terminal)
         search_output.say(result, self.command, self.shape)
         open_passage(result, self.line.open, self.command)
+
+
+def _page(result: SearchResult, shape: Shape) -> SearchResult:
+    """Keep the passages of a page, which has those that the answer left out too."""
+    every = (*result.answer.passages, *result.answer.left)[shape.after :]
+    passages, left = (every[: shape.lines], every[shape.lines :]) if shape.lines else (every, ())
+    over = len(left)
+    answer = result.answer._replace(
+        passages=passages, left=left, weaker=0, omitted_over_budget=over
+    )
+    return result._replace(answer=answer)
 
 
 def deliver(question: Question, request: SearchRequest) -> SearchResult:

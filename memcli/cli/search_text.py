@@ -72,8 +72,9 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
     blocks, whole = fitted(passages, shows, order, rows, is_brief=is_brief)
     terminal.write("".join(blocks))
     if shape.one_line and passages:
-        every, again = len(passages) + result.answer.omitted_over_budget, _rest_of(result, shape)
-        terminal.write(plain.count(len(blocks), every, terminal.safe_line(again)))
+        more = len(passages) + result.answer.omitted_over_budget - len(blocks)
+        again = terminal.safe_line(_again(result, shape, len(blocks)))
+        terminal.write(plain.count(len(blocks), shape.after + len(blocks) + more, more, again))
     for each in result.expanded:
         terminal.write(shows.behind(each))
     whole -= passages != result.answer.passages
@@ -82,20 +83,20 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
         terminal.say(_more(cut, len(passages) - len(blocks)))
 
 
-def _rest_of(result: SearchResult, shape: Shape) -> str:
-    """Write the command that prints the lines that a list, or the rest of one, leaves out."""
+def _again(result: SearchResult, shape: Shape, lines: int) -> str:
+    """Write the command that prints what follows these lines of a list."""
     from shlex import quote
 
     question = result.question.typed or result.question.text
-    budget = f" --budget {shape.budget}" if shape.has_budget and not shape.rest else ""
+    budget = f" --budget {shape.budget}" if shape.has_budget else ""
     words = f" -- {quote(question)}" if shape.has_question else ""
-    return f"memcli search {shape.options}{budget}{words}"
+    return f"memcli search {shape.options}{budget} --after {shape.after + lines}{words}"
 
 
 def _by_importance(passages: Sequence[RankedPassage], shape: Shape) -> list[int]:
     """List the ranks by score, also if the passages are in the order of time."""
     ranks = list(range(1, len(passages) + 1))
-    if shape.in_days and shape.has_question:
+    if shape.in_days and shape.has_question and not shape.one_line:
         ranks.sort(key=lambda rank: -passages[rank - 1].score)
     return ranks
 

@@ -23,7 +23,7 @@ from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
-from memcli.search.snippet import headings, numbered
+from memcli.search.snippet import clipped, headings, marked, numbered
 from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memcli.remember.admission import OlderLine
     from memcli.search.pipeline import Answer
 
+LINE_CHARS = 800  # of a line of a list
 _SAME = "a note says about the same"
 _NOTHING = "No passages found."
 # For each command, the tool that does the same, and the argument that comes first.
@@ -198,12 +199,16 @@ def _passages_of_one(passages: Sequence[RankedPassage]) -> str:
     return quoted(" | ".join(filter(None, parts)), "\n".join(lines))
 
 
-def passage_line(passage: RankedPassage) -> str:
-    """Write a passage in one line: its citation, its date and its first line."""
-    text = next((each for each in broken_up(passage.text).split("\n") if each.strip()), "")
-    mark = mark_of(passage.corrected_by)
-    parts = filter(None, (passage.citation, passage.about.days, mark, " ".join(text.split())))
-    return visible_line(" | ".join(parts))
+def passage_line(passage: RankedPassage, words: Sequence[str]) -> str:
+    """Write a line of a list: its citation, its date if the path has none, and its text.
+
+    A text that is very long is cut as `clipped` does.
+    """
+    text = " ".join(broken_up("\n".join(t.text for _, t in numbered(passage, words=()))).split())
+    days, mark = passage.about.days, mark_of(passage.corrected_by)
+    days = "" if days in passage.about.path else days
+    parts = passage.citation, days, mark, clipped(marked(text, words), LINE_CHARS).text
+    return visible_line(" | ".join(filter(None, parts)))
 
 
 def quoted(title: str, text: str) -> str:

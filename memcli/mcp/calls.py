@@ -6,10 +6,12 @@ import hashlib
 import os
 import re
 import shlex
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
+from itertools import accumulate
 
 from memcli.api.ask import WITHOUT_BOUND, SearchResult, ask
 from memcli.api.listing import list_documents
@@ -22,6 +24,7 @@ from memcli.mcp import answers
 from memcli.mcp.answers import ToolResult
 from memcli.record import Record
 from memcli.render.sanitize import broken_up
+from memcli.render.text import count
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.confidence import match_of
 from memcli.search.options import SearchOptions, options_of
@@ -45,7 +48,7 @@ _AS_PLACES = re.compile(r":[0-9]+(?:-[0-9]+)?(?:, ?[0-9]+(?:-[0-9]+)?)+$")
 _AS_LINK = re.compile(r"\[[^\]]*\]\(([^)]+)\)")
 _AROUND = " \t\r\n`[]()<>\"'"  # what models write around a citation
 _CURSOR = re.compile(
-    r"(?P<revision>[0-9]{1,20})\.(?P<question>[0-9a-f]{8})\.(?P<seen>[0-9a-f]{1,32})"
+    r"(?P<revision>[0-9]{1,20})\.(?P<question>[0-9a-f]{8})\.(?P<seen>[0-9a-f]{1,256})"
 )
 _AGAIN = "memory_search with the same arguments and no cursor"
 # The arguments that a page and the next one have in common.
@@ -113,7 +116,7 @@ def call_search(
     from memcli.render import jsonio
     from memcli.search.follow_up import question_after
     from memcli.search.passages import passages_of
-    from memcli.search.reading_value import counts
+    from memcli.search.reading_value import asks_for_several
 
     memory = shared.warm(arguments.get("workspace"))
     moment = memory.clock.now()
@@ -128,7 +131,8 @@ def call_search(
         )
     except UsageError as error:
         raise _too_long(error, arguments["query"]) from None
-    brief = counts(question.text) if arguments["brief"] is None else arguments["brief"]
+    brief = arguments["brief"]
+    brief = asks_for_several(question.text) if brief is None else brief
     options = options_of(memory.config, filters=filters, budget=arguments["budget"], one_line=brief)
 
     # The page is cut here, because the next one continues after the passages of this one.
@@ -137,8 +141,9 @@ def call_search(
     )
     if result.answer.passages and result.answer.is_off_topic:
         result = result._replace(answer=result.answer.emptied(OFF_TOPIC))
-    if arguments["limit"]:
-        first = result.answer.passages[: arguments["limit"]]
+    limit = arguments["limit"] or options.limit
+    if arguments["limit"] and not brief:  # of a list it is the limit of each page
+        first = result.answer.passages[:limit]
         result = result._replace(answer=result.answer._replace(passages=first))
     values = [arguments.get(name) for name in _ASKED]
     cursor = Cursor.of(result.answer.revision, values)
@@ -148,7 +153,8 @@ def call_search(
         is_outdated=result.freshness.pending > 0,
         has_vectors=not answers.is_unembedded(result.answer),
     )
-    text, page = _page(result, options, cursor, bounds, embeds=embeds)
+    write = _list_page if brief else _page
+    text, page = write(result, options._replace(limit=limit), cursor, bounds, embeds=embeds)
     for passage in page.answer.passages:
         shared.seen.add(passage.about.source, passage.about.path, passage.text)
 
@@ -160,7 +166,8 @@ def call_search(
             for each in passages_of(page.answer.passages)
         ]
         now, dates = moment.isoformat(timespec="seconds"), (*page.answer.dates, *bounds)
-        return search_record(page, results, memory.config, now=now, dates=dates)
+        made = search_record(page, results, memory.config, now=now, dates=dates)
+        return {**made, "count": len(result.answer.passages)} if brief else made
 
     return ToolResult(text, record)
 
@@ -228,11 +235,7 @@ def _page(
     """
     budget = room = options.budget or 0
     answer, passages = result.answer, result.answer.passages
-    line = cache(answers.passage_line)
     page = _after(cursor, answer, options)
-    if cursor.seen and page.match == "strong":
-        match, reason = match_of(page.passages, is_measured=page.uncalibrated is None)
-        page = page._replace(match=match, match_reason=reason)
     result, rest, more = result._replace(answer=page), page.passages, 0
     free = len(rest) if cursor.seen else max(0, options.free - (len(passages) - len(rest)))
     has_more = bool(cursor.seen) or result.is_sure
@@ -248,8 +251,7 @@ def _page(
             if more := len(_after(after, answer, options).passages):
                 what = "more did not fit" if dropped else "weaker passages"
                 lines.append(f'{more} {what}; for them: cursor "{after.text}"')
-        body = map(line, fitting) if options.one_line else [answers.passages_text(fitting)]
-        text = "\n".join([*lines, "", *body])
+        text = "\n".join([*lines, "", answers.passages_text(fitting)])
         over = estimate(text) - budget
         if over <= 0 or not fitting:
             made = result.answer._replace(
@@ -262,18 +264,49 @@ def _page(
         room -= max(1, over // 3)  # a passage less takes its notices with it
 
 
+def _list_page(
+    result: SearchResult,
+    options: SearchOptions,
+    cursor: Cursor,
+    bounds: Sequence[DateSpan],
+    *,
+    embeds: bool,
+) -> tuple[str, SearchResult]:
+    """Write as many lines of a list as fit the budget, with their number; as `_page` does."""
+    budget, passages = options.budget or 0, result.answer.passages
+    page = _after(cursor, result.answer, options)
+    result, rest = result._replace(answer=page), page.passages
+    rows = [answers.passage_line(each, page.words) for each in rest]
+    number = min(options.limit, bisect_right([*accumulate(map(estimate, rows))], budget))
+    while True:
+        lines = answers.of_search(result, rest[:number], bounds, embeds=embeds)
+        if number:
+            again = f'cursor "{cursor.behind(passages, rest[:number]).text}"'
+            more = len(rest) - number
+            lines.append(count(number, len(passages), more, again).rstrip())
+        text = "\n".join([*lines, "", *rows[:number]])
+        if not number or estimate(text) <= budget:
+            made = page._replace(passages=rest[:number], omitted_over_budget=len(rest) - number)
+            return text, result._replace(answer=made)
+        number -= 1
+
+
 def _after(cursor: Cursor, answer: Answer, options: SearchOptions) -> Answer:
-    """Return an answer with the passages after a cursor.
+    """Return an answer with the passages after a cursor, and on a later page their match.
 
     A client that turns the page gets all that are near, also those that are not worth reading.
     """
     rest = answer._replace(passages=tuple(cursor.rest(answer.passages)))
-    if cursor.seen:
+    if cursor.seen and not options.one_line:
         near, *_ = fit_budget(answer.passages, budget=WITHOUT_BOUND, free=options.free)
         near_ids = {*map(id, near)}
         passages = tuple(each for each in rest.passages if id(each) in near_ids)
         rest = rest._replace(passages=passages, is_measured=False)
-    return rest if options.one_line else cut_to_worthwhile(rest)
+    rest = rest if options.one_line else cut_to_worthwhile(rest)
+    if cursor.seen and rest.match == "strong":
+        match, reason = match_of(rest.passages, is_measured=rest.uncalibrated is None)
+        rest = rest._replace(match=match, match_reason=reason)
+    return rest
 
 
 def call_get(

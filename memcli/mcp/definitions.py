@@ -111,7 +111,7 @@ SEARCH = ToolDefinition(
         Argument("until", "string", "Last day"),
         Argument("on", "string", "Only this day, month or year"),
         Argument("path", "string", "File, folder or glob: memory/2025-*"),
-        Argument("brief", "boolean", "One line per passage, for lists and counts"),
+        Argument("brief", "boolean", "One line each, and their number: for lists and counts"),
         _BUDGET._replace(help="Most tokens; 500 is enough for one fact", default=SEARCH_BUDGET),
         Argument("cursor", "string", "From the last answer, for more passages"),
         Argument("limit", "integer", "Most passages", most=MOST_PASSAGES, is_listed=False),

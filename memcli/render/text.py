@@ -101,10 +101,11 @@ def counted(number: int, noun: str, several: str = "") -> str:
     return f"1 {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
 
 
-def count(shown: int, every: int, again: str) -> str:
-    """Write the number of lines of a list, and the command that prints those left out."""
+def count(shown: int, every: int, more: int, again: str) -> str:
+    """Write the number of lines of a list, and how to get those that follow."""
     lines = counted(every, "line")
-    return f"{shown} of {lines}; {every - shown} more: {again}\n" if shown < every else f"{lines}\n"
+    lines = f"{shown} of {lines}" if shown < every else lines
+    return f"{lines}; {more} more: {again}\n" if more else f"{lines}\n"
 
 
 def neighbours(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 # A heading or a fence.
-_FRAME = re.compile(r"\s*(?:#{1,6}(?:\s|$)|`{3}|~{3})")
+FRAME = re.compile(r"\s*(?:#{1,6}(?:\s|$)|`{3}|~{3})")
 # A line that is only a greeting: `- **Kate** (D1:1): Hey Odette!`
 _GREETING = re.compile(
     r"\W*(?:.{1,60}:\W*)?(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|moin"
@@ -97,7 +97,7 @@ def _says(line: str, kinds: int) -> int:
     """
     if not line.strip():
         return 0
-    if _FRAME.match(line) or _GREETING.fullmatch(line):
+    if FRAME.match(line) or _GREETING.fullmatch(line):
         return 1
     return 2 if kinds or any(map(str.isalpha, line)) else 1
 

@@ -32,7 +32,7 @@ something, and a lower chance behind a sure first passage.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import exp, log
 
 from memcli.checking import TYPE_CHECKING
@@ -70,9 +70,11 @@ _SEVERAL = (
     "nenne", "cuáles", "cuántos", "cuántas", "quels", "quelles", "combien",
 )  # fmt: skip
 _QUESTION_END = re.compile(r"[?？](?:\s*\[[^\]\n]*\])?\s*$")  # a note on a picture may follow
-_COUNTS = ("how many", "how often", "wie viele", "wie oft", "多少", "几次", "幾次", "いくつ")
+_COUNTS = (
+    "how many", "how often", "wie viele", "wie oft", "多少", "几次", "幾次", "いくつ", "哪些",
+    "どれら",
+)  # fmt: skip
 _LISTS = ("list ", "name all ", "nenne ")
-_PLURAL = ("哪些", "どれら")
 _ASKS = ("what", "which", "whose")
 _VERBS = ("did", "do", "does", "is", "was", "can", "could", "would", "will", "should", "had")
 _NO_PLURAL = ("ss", "us", "is", "'s", "’s")
@@ -212,12 +214,6 @@ def _within(passage: RankedPassage, candidate: Candidate, first: int, last: int)
     return passage._replace(candidate=candidate, first=first, last=last, best=best)
 
 
-def counts(question: str) -> bool:
-    """Return whether a question asks for a number or for all of something."""
-    low = question.casefold()
-    return any(map(low.__contains__, _COUNTS)) or low.startswith(_LISTS)
-
-
 def asks_for_several(question: str) -> bool:
     """Return whether the answer to a question is probably in several places, by its words.
 
@@ -225,7 +221,8 @@ def asks_for_several(question: str) -> bool:
     """
     low = question.casefold()
     words = [word.strip(",.?!") for word in low.split()]
-    if counts(low) or any(word in _SEVERAL for word in words) or any(p in low for p in _PLURAL):
+    is_count = low.startswith(_LISTS) or any(map(low.__contains__, _COUNTS))
+    if is_count or any(word in _SEVERAL for word in words):
         return True
     for at, word in enumerate(words[:4]):
         if word in _ASKS:
@@ -246,24 +243,62 @@ def _is_of_several(words: Sequence[str]) -> bool:
 
 
 def best_lines(
-    passages: Sequence[RankedPassage], words: Sequence[str], *, by_keyword: bool = False
+    passages: Sequence[RankedPassage],
+    words: Sequence[str],
+    *,
+    is_measured: bool = False,
+    by_keyword: bool = False,
+    of_writer: bool = False,
+    of_several: bool = False,
 ) -> tuple[RankedPassage, ...]:
-    """Narrow each passage that matches to its best line; without a match, the first three.
+    """Return the lines of a list: the best one of each passage that matches, and others worth it.
 
-    Each line that contains all words of the question is kept too. After the first lines, or in a
-    search `by_keyword`, one of a conversation must contain a word of the question.
+    If no passage matches, the first three do. Lines with all words of the question are kept too. If
+    scores are measured and the search is not `by_keyword`, so are lines with a gain: those of
+    conversations and, if the question asks for several things, those of passages that match.
+    The best lines keep the order of their passages; another line comes where its gain is. After the
+    first lines, one of a conversation needs a gain or a word of the question.
     """
-    near = [passage for passage in passages if _may_answer(passage)] or passages[
-        :MOST_WITHOUT_MATCH
-    ]
-    lines = [line for passage in near for line in _lines(passage, words)]
+    is_near = any(map(_may_answer, passages))
+    passages = passages if is_near else passages[:MOST_WITHOUT_MATCH]
+    best, most = max((passage.score for passage in passages), default=0.0), 1.0
     first = 0 if by_keyword else FIRST_LINES
-    shares = [[share for at, share in each.shares if at in each.lines] for each in lines]
-    return tuple(
-        line
-        for at, (line, own) in enumerate(zip(lines, shares, strict=True))
-        if at < first or not (line.turns and own) or max(own) >= MIN_SHARE
-    )
+    result: list[tuple[float, RankedPassage]] = []
+    for rank, passage in enumerate(passages, start=1):
+        own = _lines(passage, words) if _may_answer(passage) or not is_near else []
+        lines = {line.start_line: line for line in own}
+        gains = dict.fromkeys(lines, 0.0)
+        for line, gain in _gains(passage, words, rank, best, of_writer) if is_measured else ():
+            gains[line.start_line] = gain
+            if gain > 0.0 and not by_keyword and (passage.turns or (own and of_several)):
+                lines.setdefault(line.start_line, line)
+        for at in sorted(lines, key=lambda at: -gains[at]):
+            is_worth = gains[at] > 0.0 and not by_keyword
+            if len(result) < first or is_worth or _has_word(lines[at]):
+                result.append((min(most, gains[at]), lines[at]))
+        most = min(most, max(map(gains.__getitem__, lines), default=most))
+    return tuple(line for _, line in sorted(result, key=lambda each: -each[0]))
+
+
+def _gains(
+    passage: RankedPassage, words: Sequence[str], rank: int, best: float, of_writer: bool
+) -> Iterator[tuple[RankedPassage, float]]:
+    """Yield the best line of each unit of a passage, except headings, and its gain in a list."""
+    from memcli.search.cursor import FRAME
+
+    units, after = _units(passage, of_list=True), RANK_OF_SEVERAL * log(rank)
+    beside = 0.0 if rank == 1 else BESIDE
+    chances = _chances(passage, units, after, best, beside, of_writer=of_writer)
+    for at, chance in enumerate(chances):
+        for line in _lines(_part_of(passage, units, range(at, at + 1)), words):
+            if not FRAME.match(line.text):
+                yield line, chance - price(line.text) / (MISS * SEVERAL)
+
+
+def _has_word(line: RankedPassage) -> bool:
+    """Return whether a line of a conversation has a word of the question; True for any other."""
+    shares = [share for at, share in line.shares if at in line.lines]
+    return not (line.turns and shares) or max(shares) >= MIN_SHARE
 
 
 def _may_answer(passage: RankedPassage) -> bool:
@@ -313,9 +348,12 @@ def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) 
     return runs
 
 
-def _units(passage: RankedPassage) -> list[ReadingUnit]:
-    """Cut a passage of a conversation into paragraphs of turns; any other is one unit."""
-    if not passage.turns or passage.is_cut:
+def _units(passage: RankedPassage, *, of_list: bool = False) -> list[ReadingUnit]:
+    """Cut a passage of a conversation into paragraphs of turns; any other is one unit.
+
+    For a list, the units of any other passage are its lines.
+    """
+    if passage.is_cut or not (passage.turns or of_list):
         return [ReadingUnit(passage.text, passage.first, passage.last, None, 0.0, 0.0)]
     units: list[ReadingUnit] = []
     candidate, shares = by_line(passage.candidate), dict(passage.shares)
@@ -332,7 +370,8 @@ def _units(passage: RankedPassage) -> list[ReadingUnit]:
         greets = segment.start_line in passage.greetings
         unit = ReadingUnit(text, at, at, turn, cosine, share, greets)
         before = units[-1] if units else None
-        if before is not None and before.turn == turn and segment.start_line <= line + 1:
+        is_next = bool(passage.turns) and segment.start_line <= line + 1
+        if before is not None and before.turn == turn and is_next:
             start = candidate.segments[before.first].start
             units[-1] = before._replace(
                 text=passage.between(start, segment.end),

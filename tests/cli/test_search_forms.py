@@ -170,21 +170,21 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
         assert "memory/2026-04-01.md" in ended
         assert "2026-03" not in ended
         assert "2026-03" in whole
-        assert ("rest" in said, "rest" in silent) == (False, False)
-        rest, _ = printed(*query, "-f", form, "--rest")
-        assert ("memory/2026-04-01.md" in rest, "2026-03" in rest) == (False, True)
+        assert ("--after" in said, "--after" in silent) == (False, False)
+        later, _ = printed(*query, "-f", form, "--after", "1")
+        assert ("memory/2026-04-01.md" in later, "2026-03" in later) == (False, True)
     answer = record(*query)
     assert (len(answer["results"]), "weaker" in answer) == (1, False)
     assert record(*query, "-v")["weaker"] == 9
-    assert len(record(*query, "--rest")["results"]) == 9
-    # A budget is a bound: it adds nothing, and what it leaves out is in the rest.
+    assert len(record(*query, "--after", "1")["results"]) == 9
+    # A budget is a bound: it adds nothing, and what it leaves out comes after it.
     assert printed(*query, "--budget", "9000") == printed(*query)
-    assert "9 weaker: --rest" in printed(*query, "-v")[1]
+    assert "9 weaker: --after 1" in printed(*query, "-v")[1]
     none, said = printed(*query, "--budget", "20")
-    assert ("2026-04-01" in none, "more: --rest" in said) == (False, False)
-    assert "memory/2026-04-01.md" in printed(*query, "--rest", "--budget", "20")[0] or not none
-    assert printed(*query, "--list", "--rest")[1] == "The answer left nothing out.\n"
-    assert "--more" in printed(*query, "--rest", "--more", code=2)[1]
+    assert ("2026-04-01" in none, "more: --after" in said) == (False, False)
+    assert printed(*query, "--after", "10") == ("", "The answer has no more passages.\n")
+    assert "takes one question" in printed(*query, "who is it", "--after", "1", code=2)[1]
+    assert "combined with --open" in printed(*query, "--after", "1", "--open", "1", code=2)[1]
     assert len(record(*query, "--more")["results"]) == 10
 
 
@@ -212,15 +212,14 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     assert few == lines[: len(few)] != []
     assert estimate("\n".join([*few, count])) <= 100
     least = len(few) // 2
-    options = "--rest --list --path 'memory/filter/*' --mode keyword --budget 100"
+    options = f"--list --path 'memory/filter/*' --mode keyword --budget 100 --after {least}"
     again = f"memcli search {options} -- 'pool filter'"
     assert count == f"{least} of 6 lines; {6 - least} more: {again}"
-    *rest, count = printed(*split(again)[1:])[0].splitlines()
-    assert (rest, count) == (lines[len(few) :], f"{6 - least} lines")
+    assert printed(*split(again)[1:])[0].startswith("\n".join(lines[len(few) : 2 * len(few)]))
     several = printed(*query[:2], "pool, filter", *query[2:], "--budget", "200")[0]
     assert f"more: {again}\n" in several
     by_day = printed("search", "--since", "2026-01", "--list", "--budget", "99")[0]
-    assert "more: memcli search --rest --list --since 2026-01 --budget 99\n" in by_day
+    assert "more: memcli search --list --since 2026-01 --budget 99 --after " in by_day
     answer = record(*query)
     assert [each["citation"] for each in answer["results"]] == [
         f"{path.partition(' ')[0]}:3" for path in lines[::2]
@@ -234,13 +233,60 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     put(notes, long)
     at_most = (*query, "--budget", "9000")
     assert estimate(printed(*at_most)[0]) <= 650 < estimate(printed(*at_most, "--more")[0])
-    # A budget also limits the rest; then the list names the command that prints everything.
-    within = printed(*query, "--rest", "--budget", "400")[0]
-    assert 0 < estimate(within) <= 400 < estimate(printed(*query, "--rest")[0])
-    everything = printed(*split(within.rpartition(" more: ")[2])[1:])[0]
-    assert everything == printed(*query, "--more")[0]
-    out, err = printed(*query, "--rest", "--budget", "10")
+    out, err = printed(*query, "--after", "3", "--budget", "10")
     assert (out, "budget is too small" in err) == ("", True)
+
+
+@pytest.mark.parametrize("size", ["--budget 150", "--budget 333", "--budget 500", "-n 1", "-n 7"])
+def test_pages_of_a_list_have_each_of_its_lines_once_from_any_folder(
+    notes: Path, monkeypatch: pytest.MonkeyPatch, size: str
+) -> None:
+    _put_filters(notes)
+    (notes / "deep" / "er").mkdir(parents=True)
+    query = ["search", "pool filter", "--list", "--mode", "keyword", "-w", str(notes)]
+    every, seen = _lines_of(printed(*query, "--more")[0]), list[tuple[str, str]]()
+    page = [*query, *size.split()]
+    for folder in (notes, notes / "deep", notes / "deep" / "er", notes.parent) * 40:
+        monkeypatch.chdir(folder)
+        out = printed(*page)[0]
+        seen += (lines := _lines_of(out))
+        assert f"{len(lines)} of {len(every)} lines" in out
+        assert size != "-n 7" or len(lines) == min(7, len(every) - len(seen) + len(lines))
+        if " more: memcli " not in out:
+            break
+        page = split(out.rpartition(" more: ")[2])[1:]
+    assert (len(seen), sorted(seen)) == (len(every), sorted(every))
+
+
+def test_a_later_page_has_the_passages_that_follow(notes: Path) -> None:
+    _put_filters(notes)
+    query = ("search", "pool filter", "--mode", "keyword", "-f", "vimgrep", "-n", "12")
+
+    def after(number: int, *options: str) -> list[str]:
+        return printed(*query, "--after", str(number), *options)[0].splitlines()
+
+    for options in ((), ("--more",), ("--sort", "date")):
+        first = after(0, *options, "--budget", "120")
+        others = after(len(first), *options)
+        assert first + others == after(0, *options) + after(len(after(0, *options)), *options)
+        assert 0 < len(first) < len({*first, *others}) == len(first) + len(others)
+        assert [after(len(first) + n, *options) for n in (1, 5)] == [others[1:], others[5:]]
+
+
+def _put_filters(notes: Path) -> None:
+    day = "# Day\n\n- Pool filter {n}.\n\n- A filter of the pool: {n}.\n"
+    put(notes, {f"memory/2026-03-{n:02}.md": day.format(n=n) for n in range(1, 20)})
+
+
+def _lines_of(out: str) -> list[tuple[str, str]]:
+    """Return the lines of a list, each with the name of its file."""
+    lines, name = list[tuple[str, str]](), ""
+    for line in out.splitlines()[:-1]:
+        if re.match(r"\d+: ", line):
+            lines.append((name, line))
+        elif not line.startswith(" "):  # of a correction
+            name = re.sub(r"^.*/|  .*", "", line)
+    return lines
 
 
 def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked_for(

@@ -66,12 +66,37 @@ def test_a_list_has_a_line_for_each_passage(served: Served) -> None:
     assert estimate(text) <= 400
 
 
-def test_a_question_for_a_number_gets_a_list_unless_that_is_refused(served: Served) -> None:
-    asked = "how many times did the pool run dry"
-    shown = [served.text("memory_search", query=asked, brief=brief) for brief in (True, False)]
-    assert served.text("memory_search", query=asked) == shown[0] != shown[1]
-    assert "```" in shown[1]
-    assert "```" not in shown[0]
+@pytest.mark.parametrize("budget", [150, 220, 400])
+def test_pages_of_a_list_have_each_of_its_lines_once_and_their_number(
+    served: Served, budget: int
+) -> None:
+    whole = served.text("memory_search", query="pool", brief=True, budget=20000)
+    every = whole.partition("\n\n")[2].splitlines()
+    assert f"\n{len(every)} lines\n" in whole
+    made = served.call("memory_search", query="pool", brief=True, budget=budget)
+    assert made.structured_content is not None
+    assert made.structured_content["count"] == len(every)
+    seen, cursor = list[str](), ""
+    while not seen or cursor:
+        more = {"cursor": cursor} if cursor else {}
+        text = served.text("memory_search", query="pool", brief=True, budget=budget, **more)
+        first, _, lines = text.partition("\n\n")
+        seen += lines.splitlines()
+        part = f"{len(lines.splitlines())} of " if cursor or "more: " in first else ""
+        assert f"\n{part}{len(every)} lines" in first
+        cursor = "".join(re.findall(r'more: cursor "(.+)"', first))
+    assert seen == every
+    two = served.text("memory_search", query="pool", brief=True, limit=2)
+    assert f'2 of {len(every)} lines; {len(every) - 2} more: cursor "' in two
+
+
+def test_a_question_for_several_things_gets_a_list_unless_that_is_refused(served: Served) -> None:
+    for asked in ("how many times did the pool run dry", "which pools ran dry"):
+        shown = [served.text("memory_search", query=asked, brief=brief) for brief in (True, False)]
+        chosen = served.text("memory_search", query=asked)
+        assert chosen.partition("\n\n")[2] == shown[0].partition("\n\n")[2]
+        assert "```" in shown[1]
+        assert "```" not in shown[0]
     assert "```" in served.text("memory_search", query="why did the pool run dry")
 
 

@@ -182,7 +182,7 @@ def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(
         (
             "xyzzyqwerty",
             "",
-            "No note contains: xyzzyqwerty.\nNo passages found.\n2 weaker: --rest\n",
+            "No note contains: xyzzyqwerty.\nNo passages found.\n2 weaker: --more\n",
         ),
         ("standup -monday", "", f"No passages found.\n{removed}"),
         ("vehicle repair", "memory/2025-06-12.md\n", unsure),

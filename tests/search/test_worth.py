@@ -118,6 +118,29 @@ def test_a_list_has_each_line_of_a_conversation_with_all_words_of_the_question()
     assert [line.text for line in lines] == ["- **Ann**: The pool.", "- **Ann**: The pool is dry."]
 
 
+def test_a_list_has_the_turns_of_a_conversation_with_a_gain_between_other_best_lines() -> None:
+    pool, bus = (
+        _talk(
+            ("Ann", CHATTER * 20, 0.0),
+            ("Bo", text, 1.0),
+            ("Ann", "Dry.", 0.9),
+            best=best,
+        )
+        for text, best in (("The pool.", 1.0), ("Our bus and the pool.", 0.7))
+    )
+    bus = bus._replace(candidate=bus.candidate._replace(about=_passage(2, 1.0, 0.3).about))
+    lines = best_lines([pool, bus], ["pool"], is_measured=True)
+    assert [line.text.rpartition(": ")[2] for line in lines] == [
+        "The pool.", "Dry.", "Our bus and the pool.", "Dry.",
+    ]  # fmt: skip
+    assert len(best_lines([pool, bus], ["pool"])) == 2
+    prose = _passage(1, 0.9, 0.5, "# Pools", "- One in Graz, near the pool.", "- One in Linz.")
+    prose = prose._replace(shares=((2, 1.0), (3, 0.5)))
+    for of_several, count in ((False, 1), (True, 2)):
+        lines = best_lines([prose], ["pool"], is_measured=True, of_several=of_several)
+        assert [line.start_line for line in lines] == [2, 3][:count]
+
+
 def test_sentences_of_a_message_that_say_nothing_are_an_ellipsis() -> None:
     opening = "Hey Bo, so good to hear from you, I was just thinking about all of our friends here."
     facts, praise = (

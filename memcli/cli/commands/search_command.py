@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memcli.search.question import Question
 
 LIST_BUDGET = 500  # tokens of a list, unless a number of tokens or lines is wanted
+_OF_PAGE = ("budget", "after")
 ARGUMENTS = (
     CommandArgument(
         "query",
@@ -46,7 +47,8 @@ OPTIONS = (
     Option("-C --context", "Print N lines of the file around each passage.", "N", int,
         default=0, least=0),
     rows.MORE,
-    Option("--rest", "Print only what the same search left out."),
+    Option("--after", "Print only what follows the first N passages.", "N", int,
+        default=0, least=0),
     Option("--explain", "Print how each score was computed."),
     Option("--superseded", "Print the older lines that a passage corrects."),
     Option("--why-not", "Explain why PATH:LINE was not found.", "REF",
@@ -91,12 +93,15 @@ def run(options: Options) -> int:
     """
     from memcli.cli.search_form import shape_of
     from memcli.cli.search_run import SearchRequest, deliver, deliver_each, each_line, write_loss
-    from memcli.search.options import options_of
+    from memcli.search.options import BUDGET_LIMIT, options_of
     from memcli.search.question import Question
 
     if options.used:
         return _count_used(options.used, options.query, command_context(options))
     _check_open(options)
+    if options.after:
+        text = "--after cannot be combined with {}"
+        refuse(options, ("open", "interactive", "why_not", "trace", "expand"), text, "{}")
     json_by = "--stdin" if options.stdin else "--json" if options.json else ""
     shape = shape_of(options.format, options.fields or (), result_keys, json_by=json_by)
     _check_question(options)
@@ -116,7 +121,7 @@ def run(options: Options) -> int:
     filters = filters_of(command, options, bounds)._replace(view=command.config("search.view"))
     search_options = options_of(
         command.config,
-        budget=None if options.list else options.budget,
+        budget=None if options.list else _bound(options),
         whole=options.full,
         filters=filters,
         fill=not options.expand,
@@ -125,8 +130,8 @@ def run(options: Options) -> int:
         and not (options.open or options.interactive),
         one_line=options.list,
     )._replace(by_turn=options.brief)
-    if options.rest and not (search_options.worthwhile or options.list):
-        raise UsageError("--rest is what a search without such options leaves out", hint="--more")
+    if options.list and options.limit:  # a page of a list has a limit, not the list
+        search_options = search_options._replace(limit=BUDGET_LIMIT)
     shape = _filled(shape, options)._replace(filters=bounds, worthwhile=search_options.worthwhile)
     request = SearchRequest(command, options, search_options, shape, wanted_sync)
     if options.stdin:
@@ -178,7 +183,7 @@ def _count_used(refs: Sequence[str], query: list[str] | None, command: CommandCo
 def _filled(shape: Shape, options: Options) -> Shape:
     """Return the form of output, changed by the options."""
     is_sized, folders = options.limit or options.budget, options.workspace or []
-    same = ("full", "explain", "brief", "superseded", "rest")
+    same = ("full", "explain", "brief", "superseded", "after")
     return shape._replace(
         **{name: getattr(options, name) for name in same},
         budget=_list_budget(options) if options.list else options.budget,
@@ -186,20 +191,27 @@ def _filled(shape: Shape, options: Options) -> Shape:
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         one_line=options.list,
-        options=_again(options) if options.list else "",
+        lines=options.limit if options.list and options.limit else 0,
+        options=_own_options(options) if options.list else "",
         around=options.context,
         folder=folders[0] if len(folders) == 1 else "",
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
     )
 
 
-def _again(options: Options) -> str:
-    """Write the options of a list for a command that prints its rest, or after that all of it."""
+def _bound(options: Options) -> int | None:
+    """Return the budget of the search; on a later page it bounds only what is printed."""
+    from memcli.api.ask import WITHOUT_BOUND
+
+    budget: int | None = options.budget
+    return WITHOUT_BOUND if budget and options.after else budget
+
+
+def _own_options(options: Options) -> str:
+    """Write the options of a list, without those that change from page to page."""
     from shlex import join  # people paste hints
 
-    other = "more" if options.rest else "rest"
-    rows_of_list = [row for row in OPTIONS if row.name not in ("budget", "rest", other)]
-    return join([f"--{other}", *words_of(options, rows_of_list)])
+    return join(words_of(options, [each for each in OPTIONS if each.name not in _OF_PAGE]))
 
 
 def _list_budget(options: Options) -> int | None:
@@ -311,7 +323,7 @@ def _check_several(options: Options, shape: Shape) -> None:
     first = options.query[0]
     words = [*own, "--", first] if first.startswith("-") else [first, *own]
     one = join(["memcli", "search", *words]).replace("{", "{{").replace("}", "}}")
-    refuse(options, ("open", "interactive", "why_not", "trace"), text, one)
+    refuse(options, ("open", "interactive", "why_not", "trace", "after"), text, one)
     if shape.form not in ("text", "json"):
         raise UsageError(
             f"--format {options.format} takes one question, not {len(options.query)}",
