@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Show = Callable[[int, RankedPassage, Sequence[RankedPassage]], str]
 
 ROWS_BELOW = 2  # for a message and the prompt
-LIST_CHARS = 240  # of a line of a list
+LIST_CHARS = 400  # of a line of a list
 ROWS_ABOVE = 3  # above the text of a passage
 
 
@@ -69,6 +69,9 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
     if shape.is_fitted and terminal.rows:
         rows = max(1, terminal.rows - ROWS_BELOW - _messages(result))
         passages = _cut_to(passages, order[:1], rows, terminal.width)
+    is_cut = passages != result.answer.passages
+    if shape.one_line and rows is None and not shape.in_days:
+        passages = _in_file_order(passages)
     blocks, whole = fitted(passages, shows, order, rows, is_brief=is_brief)
     terminal.write("".join(blocks))
     if shape.one_line and passages:
@@ -77,7 +80,7 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
         terminal.write(plain.count(len(blocks), shape.after + len(blocks) + more, more, again))
     for each in result.expanded:
         terminal.write(shows.behind(each))
-    whole -= passages != result.answer.passages
+    whole -= is_cut
     if cut := len(passages) - (len(blocks) if is_brief else whole):
         terminal.flush()
         terminal.say(_more(cut, len(passages) - len(blocks)))
@@ -99,6 +102,13 @@ def _by_importance(passages: Sequence[RankedPassage], shape: Shape) -> list[int]
     if shape.in_days and shape.has_question and not shape.one_line:
         ranks.sort(key=lambda rank: -passages[rank - 1].score)
     return ranks
+
+
+def _in_file_order(lines: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
+    """Order the lines of a list by document, the best first, and in each as in the file."""
+    places = dict.fromkeys(line.about.document for line in lines)
+    order = {document: place for place, document in enumerate(places)}
+    return tuple(sorted(lines, key=lambda each: (order[each.about.document], each.start_line)))
 
 
 def _messages(result: SearchResult) -> int:
