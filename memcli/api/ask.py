@@ -63,6 +63,10 @@ def ask(
 
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
+    from memcli.search.reading_value import asks_for_several
+
+    if options.limit_of_several and asks_for_several(question.text):
+        options = options._replace(limit=options.limit_of_several)
     index = memory.index_model()
     options = with_runtime(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)

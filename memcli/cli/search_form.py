@@ -36,7 +36,7 @@ class Shape(Record):
     has_budget: bool = False  # it was requested
     worthwhile: bool = False  # leave out passages that are not worth reading
     after: int = 0  # passages, from the first, that were printed before
-    lines: int = 0  # most lines of a list; 0: any number
+    page_lines: int = 0  # most lines of a page of a list; 0: any number
     place: int = 0  # number of its question, from 1, if there are several
     # The lines that earlier ones of several questions printed; they are only cited.
     printed: set[tuple[tuple[str, str], int, str]] | None = None

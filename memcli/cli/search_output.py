@@ -12,7 +12,6 @@ from memcli.language.tokens import estimate
 from memcli.render.reasons import match_line, repaired, sentence
 from memcli.render.text import counted
 from memcli.search.budget import fit_budget, shortened
-from memcli.search.confidence import GOOD
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse, missing_vectors
 from memcli.search.snippet import Snippet, make_snippet
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
     from memcli.search.rerank import RerankResult
 
+NO_MORE = "The answer has no more passages; --limit allows more of them."
 NO_DOCUMENTS = Reason(
     "empty", "There are no Markdown files here", 'memcli remember "A first note."'
 )
@@ -85,9 +85,6 @@ def _within(
             fits, best = middle, made
         else:
             over = middle
-    if not best[0].answer.passages:
-        answer = best[0].answer
-        best = (best[0]._replace(answer=answer._replace(left=(*whole, *answer.left))), best[1])
     return best
 
 
@@ -348,7 +345,7 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     if not answer.passages:
         if not is_headed:
             is_end = shape.after and not answer.omitted_over_budget
-            terminal.say("The answer has no more passages." if is_end else _nothing(answer))
+            terminal.say(NO_MORE if is_end else _nothing(answer))
         if answer.omitted_over_budget and answer.left and shape.budget and not shape.place:
             needed = _cost(answer.left[:1], result, command, shape)
             terminal.say(f"--budget {needed} shows the best one.")
@@ -380,24 +377,22 @@ def say_index(result: SearchResult, command: CommandContext) -> None:
 
 
 def _say_budget(answer: Answer, terminal: Terminal, more: str) -> None:
-    """Say how many good passages did not fit, and with -v how many passages are left out.
+    """Say how many passages did not fit, and with -v how many passages are left out.
 
     `more` is the option that prints them, if one does.
     """
     from memcli.search.pipeline import OFF_TOPIC
 
-    over = answer.left[: answer.omitted_over_budget]
-    good = sum(1 for passage in over if passage.confidence is None or passage.confidence >= GOOD)
-    if more and answer.match_reason == OFF_TOPIC:
+    over = answer.omitted_over_budget
+    if more and answer.match_reason == OFF_TOPIC and answer.left:
         terminal.say(f"{len(answer.left)} weaker: --more")
-    elif more and answer.passages and good:
-        terminal.say(f"{good} more: {more}")
-    elif more and answer.passages and answer.left and terminal.verbose:
+    elif more and answer.passages and over:
+        terminal.say(f"{over} more: {more}")
+    elif more and answer.left and answer.passages and terminal.verbose:
         terminal.say(f"{len(answer.left)} weaker: {more}")
-    elif answer.omitted_over_budget and answer.passages and terminal.verbose:
-        over_budget = counted(answer.omitted_over_budget, "more passage")
-        terminal.say(f"{over_budget} did not fit the budget.")
-    if terminal.verbose and (whole := shortened(answer.passages)):
+    elif over and answer.passages and terminal.verbose:
+        terminal.say(f"{counted(over, 'more passage')} did not fit the budget.")
+    if (terminal.verbose or (more and over)) and (whole := shortened(answer.passages)):
         terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
     if answer.omitted_low_confidence and terminal.verbose:
         weak = answer.omitted_low_confidence

@@ -40,7 +40,7 @@ class SearchRequest(Record):
                 command.memory, question, self.options,
                 expand=self.line.expand, sync=self.sync, observe=observe,
             )  # fmt: skip
-        if self.shape.after or self.shape.lines:
+        if self.shape.after or self.shape.page_lines:
             result = _page(result, self.shape)
         if not (self.shape.superseded and result.answer.passages):
             return result
@@ -65,13 +65,10 @@ class SearchRequest(Record):
 
 def _page(result: SearchResult, shape: Shape) -> SearchResult:
     """Keep the passages of a page, which has those that the answer left out too."""
-    every = (*result.answer.passages, *result.answer.left)[shape.after :]
-    passages, left = (every[: shape.lines], every[shape.lines :]) if shape.lines else (every, ())
-    over = len(left)
-    answer = result.answer._replace(
-        passages=passages, left=left, weaker=0, omitted_over_budget=over
-    )
-    return result._replace(answer=answer)
+    left = () if shape.one_line else result.answer.left
+    every = (*result.answer.passages, *left)[shape.after :]
+    page, rest = every[: shape.page_lines or None], every[shape.page_lines or len(every) :]
+    return result._replace(answer=result.answer.page(page, rest, is_later=shape.after > 0))
 
 
 def deliver(question: Question, request: SearchRequest) -> SearchResult:

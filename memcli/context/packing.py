@@ -9,8 +9,9 @@ not fit, smaller ones of a lower rank are tried; for a question they must be abo
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from memcli.context.parts import ContextPart, join, make_part
@@ -75,6 +76,14 @@ def packed(
 def shortest(part: ContextPart) -> ContextPart:
     """Cut a part down to its best line."""
     return _window(part, *part.cuts[-1]) if part.cuts else part
+
+
+def narrower(part: ContextPart) -> Iterator[ContextPart]:
+    """Cut a part down step by step: to its best line, or to its first one if that is unknown."""
+    first, text = part.spans[0], part.spans[0].chunk.text
+    line = re.compile(r"\s*\S.*").match(text, first.start, first.end)
+    ends = [(line.start(), line.end())] if line and not part.cuts else []
+    yield from (_window(part, *cut) for cut in (*part.cuts, *ends))
 
 
 def cited(part: ContextPart) -> list[CitedLine]:
@@ -263,4 +272,4 @@ def _window(part: ContextPart, start: int, end: int) -> ContextPart:
     """Show only some characters of the chunk of a part."""
     chunk = part.spans[0].chunk
     made = make_part(part.section, chunk, window=(start, end), score=part.score, via=part.via)
-    return made._replace(corrected_by=part.corrected_by)
+    return made._replace(corrected_by=part.corrected_by, cuts=part.cuts)

@@ -149,7 +149,7 @@ def find(
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answers = search_each(groups, question, wide, observe=observe)
     if all(each.is_off_topic for each in answers):  # a search prints none of it either
-        answers = [each.emptied(OFF_TOPIC) for each in answers]
+        answers = [each.without_passages(OFF_TOPIC) for each in answers]
     answer = merge_answers(answers, options=wide)
     without_rules = [_without_soft_rules(each, fixed) for each in answers]
     if answer.is_strong and not _LISTS.search(question.text):  # it ends where a search does

@@ -18,7 +18,14 @@ from functools import cache, partial
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.embedding.encoders import QueryModelError, Run
 from memcli.embedding.models import INT8, Model, ModelFile, fingerprint, package_folders, read_graph
-from memcli.embedding.session import FATAL, QUICK_ROOM, SessionSettings, lacking, settings, silence
+from memcli.embedding.session import (
+    FATAL,
+    QUICK_ROOM,
+    SessionSettings,
+    doubt_of_words,
+    settings,
+    silence,
+)
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import MORE_MEMORY, RetrieverError
 
@@ -137,7 +144,7 @@ class QuickSession:
         path = library or find_library()
         if path is None:
             raise QueryModelError("the library of onnxruntime was not found")
-        if why := lacking(QUICK_ROOM + located.size):
+        if why := doubt_of_words(QUICK_ROOM + located.size):
             raise QueryModelError(why)
         options = settings(located)
         entries = (*options.entries, *(_ONE_RUN if is_for_one_run else ()))

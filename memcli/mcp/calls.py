@@ -33,6 +33,7 @@ from memcli.search.ranked import RankedPassage
 from memcli.types import AGENT, Filters, cite, shown
 
 if TYPE_CHECKING:
+    from memcli.api.assemble import Assembly
     from memcli.api.read import Lines
     from memcli.api.workspaces import Workspaces
     from memcli.dates.find import DateSpan
@@ -140,7 +141,7 @@ def call_search(
         memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped)
     )
     if result.answer.passages and result.answer.is_off_topic:
-        result = result._replace(answer=result.answer.emptied(OFF_TOPIC))
+        result = result._replace(answer=result.answer.without_passages(OFF_TOPIC))
     limit = arguments["limit"] or options.limit
     if arguments["limit"] and not brief:  # of a list it is the limit of each page
         first = result.answer.passages[:limit]
@@ -242,10 +243,12 @@ def _page(
     while True:
         fitting, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
         if rest and far == len(rest):  # none is near, whatever the budget
-            result = result._replace(answer=page.emptied(None))
+            result = result._replace(answer=page.without_passages(None))
         lines = answers.of_search(result, fitting, bounds, embeds=embeds)
         if whole := shortened(fitting):
             lines.append(f"shown only in part: {whole}")
+        if rest and not fitting and cursor.seen:
+            lines.append(f'the same page: cursor "{cursor.text}"')
         if fitting and has_more:
             after = cursor.behind(passages, fitting)
             if more := len(_after(after, answer, options).passages):
@@ -411,13 +414,23 @@ def call_context(
         needed = error.needed + HEADLINE_TOKENS
         without = [f"The newest entries do not fit; they need a budget of {needed}."]
     embeds = shared.embeds(is_outdated=assembly.freshness.pending > 0, has_vectors=True)
-    lines = [*answers.of_context(assembly, embeds=embeds), *without]
+
+    def written(made: Assembly) -> str:
+        body = markdown(made.assembled.parts, notice=made.assembled.notice)
+        lines = [*answers.of_context(made, embeds=embeds), *without]
+        return "\n".join([*lines, "", body or "The memory has nothing for this.\n"])
+
+    if (over := estimate(written(assembly)) - sharing.budget) > 0:  # because of the notices
+        with suppress(BudgetError):
+            room = room._replace(
+                budget=max(1, room.budget - over), tail=0 if without else room.tail
+            )
+            assembly = context_of(memory, text, moment, room, observe=observe)
     for part in assembly.assembled.parts:
         shared.seen.add(*part.excerpt.about.document, part.text)
-    body = markdown(assembly.assembled.parts, notice=assembly.assembled.notice)
     now = moment.isoformat(timespec="seconds")
     record = partial(context_record, assembly, config, budget=sharing.budget, now=now)
-    return ToolResult("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
+    return ToolResult(written(assembly), record)
 
 
 def call_remember(

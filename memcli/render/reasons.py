@@ -71,8 +71,10 @@ def doubt(answer: Answer) -> str:
         return "No sure match; these are the nearest."
     if answer.is_of_others:
         return f"The best match is not by {' or '.join(answer.named_speakers)}."
-    if answer.match_reason and answer.match_reason.code in ("differs", "one-letter"):
+    if answer.match_reason and answer.match_reason.code == "differs":
         return f"{answer.match_reason.text}."
+    if answer.match_reason and answer.match_reason.code == "one-letter":
+        return f"{answer.match_reason.text.capitalize()}."
     return "None of these is of that time." if answer.is_of_other_days else ""
 
 

@@ -25,9 +25,9 @@ things: to order them in the same way costs .007 nDCG@10 on MADial.
 
 For a question about now, less evidence puts the newer of two answers first. See
 `correction.evidence_of_order`. The newer passage needs half of the score. It stays behind if it
-lacks a number of the question, or both the old value and a thing of the question. This marks
-nothing: in conversations such marks would be wrong. It marks the older line if that also contains
-most words of the question. See `correction.answers_again`.
+lacks a number of the question, or both the old value and a thing of the question. This order
+alone marks nothing: in conversations such marks would be wrong. The older line is marked if it
+also contains most words of the question (`correction.corrects_answer`).
 """
 
 from __future__ import annotations
@@ -276,22 +276,17 @@ def corrections_of(
     passages: Sequence[RankedPassage],
     pool: Sequence[RankedPassage],
     scope: Scope,
-    question: str = "",
 ) -> Corrections:
     """Collect lines that may correct passages: from these, the top of a pool, and `near`."""
     quotations = list(map(_passage, passages))
     also = near(snapshot, quotations, scope)
-    chunks = [*also, *map(_chunk, [*passages, *pool[:POOL]])]
-    return corrections(snapshot, chunks, quotations, question)
+    return corrections(snapshot, [*also, *map(_chunk, [*passages, *pool[:POOL]])], quotations)
 
 
 def corrections(
-    snapshot: Snapshot,
-    pool: Sequence[Quotation],
-    passages: Sequence[Quotation],
-    question: str = "",
+    snapshot: Snapshot, pool: Sequence[Quotation], passages: Sequence[Quotation]
 ) -> Corrections:
-    """Prepare the lines of some chunks as corrections of passages, for a question about now.
+    """Prepare the lines of some chunks as corrections of passages.
 
     Read the speakers, and all chunks of the documents that a link may replace in part.
     """
@@ -306,7 +301,7 @@ def corrections(
         for chunk in snapshot.excerpts_of(sorted(linked), Scope()):
             documents[chunk.about.document].append(Quotation(chunk.about, chunk.text))
     turns = {chunk: own.turns for chunk, own in lines.items() if own.turns}
-    return Corrections(pool, turns, documents, question)
+    return Corrections(pool, turns, documents)
 
 
 def _is_linking(text: str) -> bool:
@@ -351,11 +346,11 @@ class Claims:
         the likelihood that it needs.
         """
         for place in filter(may, self._near(text)):
-            from memcli.language.correction import answers_again, likelihood  # rarely needed
+            from memcli.language.correction import corrects_answer, likelihood  # rarely needed
 
             newer = self._claims[place].text
-            is_again = question and answers_again(newer, text, question)
-            if is_again or likelihood(newer, text) > least(place):
+            is_likely = likelihood(newer, text) > least(place)
+            if is_likely or (question and corrects_answer(newer, text, question)):
                 yield place
 
     def _near(self, text: str) -> list[int]:
@@ -387,14 +382,13 @@ class Corrections:
         pool: Iterable[Quotation],
         turns: Turns,
         documents: Mapping[Key, Sequence[Quotation]] | None = None,
-        question: str = "",
     ) -> None:
         """Read the chunks whose lines may correct others; undated ones correct nothing.
 
-        `documents` are the chunks of older documents, of which a link may replace a part. The
-        `question` is about now: a line may correct another as its answer.
+        `documents` are the chunks of older documents, of which a link may replace a part.
         """
-        self.turns, self._documents, self._question = turns, documents or {}, question
+        self.turns, self._documents = turns, documents or {}
+        self.question = ""  # about now: a line may correct another as its answer
         dated = [each for each in pool if each.about.date]
         self._chunks = {each.about.chunk_id: each for each in dated}
         self._linking = [c for c in dated if c.supersedes or _is_linking(c.text)]
@@ -527,7 +521,7 @@ class Corrections:
             text,
             may,
             lambda place: least.get(self._units[place][0].about.chunk_id, SURE),
-            self._question,
+            self.question,
         )
         return [_correction(*self._units[claim]) for claim in claims]
 

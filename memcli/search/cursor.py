@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 # A heading or a fence.
-FRAME = re.compile(r"\s*(?:#{1,6}(?:\s|$)|`{3}|~{3})")
+_FRAME = re.compile(r"\s*(?:#{1,6}(?:\s|$)|`{3}|~{3})")
 # A line that is only a greeting: `- **Kate** (D1:1): Hey Odette!`
 _GREETING = re.compile(
     r"\W*(?:.{1,60}:\W*)?(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|moin"
@@ -61,7 +61,7 @@ def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
         is_of_named = speaker_at(passage.turns, passage.start_line + at) in passage.named_speakers
         own = kinds + is_of_named + LESS_THAN_A_WORD * _nearness(passage, at)
         own += LENGTH * min(1.0, len(line) / LONG) - QUESTION * line.rstrip().endswith(("?", "？"))
-        return _says(line, kinds), own, first <= at <= last, at >= first, -at
+        return says(line, kinds), own, first <= at <= last, at >= first, -at
 
     at = max(range(len(lines)), key=worth)
     text = lines[at].removesuffix("\r")
@@ -90,14 +90,14 @@ def _nearness(passage: RankedPassage, at: int) -> float:
     return max((p.cosine or 0.0 for p in inside if p.start_line <= line <= p.end_line), default=0.0)
 
 
-def _says(line: str, kinds: int) -> int:
+def says(line: str, kinds: int) -> int:
     """Return 2 for a line with a statement, 1 for a heading, fence or greeting, 0 for a blank.
 
     A line without letters counts 2 only if it contains a word of the query, such as a number.
     """
     if not line.strip():
         return 0
-    if FRAME.match(line) or _GREETING.fullmatch(line):
+    if _FRAME.match(line) or _GREETING.fullmatch(line):
         return 1
     return 2 if kinds or any(map(str.isalpha, line)) else 1
 

@@ -133,7 +133,7 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
     )
     is_short = options.worthwhile or options.one_line
     if is_short and all(each.is_off_topic for each in answers):
-        return answer.emptied(OFF_TOPIC)
+        return answer.without_passages(OFF_TOPIC)
     if not options.worthwhile:
         return answer
     return cut_to_worthwhile(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # With a budget, the tokens are the limit; as many passages as focus examines.
 BUDGET_LIMIT = 100
+LIMIT_OF_SEVERAL = 20  # passages, if the question asks for several things and no limit is set
 # Settings whose names are those of their options.
 NAMED_SETTINGS = (
     "mode", "fusion", "half_life_days", "decay_floor", "mmr_lambda", "mmr_min", "min_score",
@@ -67,6 +68,7 @@ class SearchOptions(Record):
     worthwhile: bool = False  # show only passages worth reading
     one_line: bool = False  # one line of each passage, over the whole memory
     miss_tokens: int | None = None  # with `worthwhile`: the cost of a failed search; None: MISS
+    limit_of_several: int = 0  # if a question asks for several things; 0: `limit`
     by_turn: bool = False  # with `worthwhile`, each turn of a conversation is a separate passage
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
@@ -112,7 +114,8 @@ def options_of(
     free = limit
     worthwhile = worthwhile and not (whole or one_line)
     fills = one_line or (fill and budget is not None and not worthwhile)
-    if fills and config.values["search.limit"].origin == DEFAULT_ORIGIN:
+    is_default = config.values["search.limit"].origin == DEFAULT_ORIGIN
+    if fills and is_default:
         limit = BUDGET_LIMIT
     weights = Weights(setting("search.semantic_weight"), setting("search.keyword_weight"))
     check_sum("search.semantic_weight and search.keyword_weight", weights, "search")
@@ -120,6 +123,7 @@ def options_of(
         universe = limit * setting("search.candidate_multiplier")
     return SearchOptions(
         limit=limit,
+        limit_of_several=LIMIT_OF_SEVERAL if worthwhile and is_default else 0,
         free=free,
         profile=profile,
         encoder=config("embedding.encoder"),

@@ -24,8 +24,8 @@ from memcli.search.confidence import (
     WORDS_ALONE,
     apply_threshold,
     calibration,
+    doubt_of_words,
     judge,
-    lacking,
     match_of,
     rests_on_one_word,
     stands_out,
@@ -137,7 +137,19 @@ class Answer(Record):
             and not self._has_a_part()
         )
 
-    def emptied(self, reason: Reason | None) -> Answer:
+    def page(
+        self, passages: Sequence[RankedPassage], left: Sequence[RankedPassage], *, is_later: bool
+    ) -> Answer:
+        """Show only some passages; a later page has the match of its own passages."""
+        page = self._replace(
+            passages=(*passages,), left=(*left,), weaker=0, omitted_over_budget=len(left)
+        )
+        if not is_later or self.match != "strong":
+            return page
+        match, reason = match_of(page.passages, is_measured=page.uncalibrated is None)
+        return page._replace(match=match, match_reason=reason)
+
+    def without_passages(self, reason: Reason | None) -> Answer:
         """Leave out all passages."""
         left = self.passages
         return self._replace(
@@ -219,8 +231,8 @@ def search(
     dates = tuple(read for span in spans for read in in_years(snapshot, span, scope, query.text))
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    now = query.text if asks_about_now(query.text) else ""
-    newer = corrections_of(snapshot, answer.passages, gathered.fused, scope, now)
+    newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
+    newer.question = query.text if asks_about_now(query.text) else ""
     typed = [term.text for term in query.counted_terms]
     typed += [span.text for span in dates if span.is_day]
     answer = answer._replace(
@@ -240,7 +252,7 @@ def search(
     if (options.worthwhile or options.one_line) and answer.passages:
         is_removed = query.excluded and not any(each.coverage for each in answer.passages)
         if answer.is_off_topic or (is_removed and answer.is_far):
-            answer = answer.emptied(OFF_TOPIC if answer.is_off_topic else None)
+            answer = answer.without_passages(OFF_TOPIC if answer.is_off_topic else None)
     if options.worthwhile and answer.passages:
         answer = cut_to_worthwhile(
             answer, apart=options.by_turn, miss=options.miss_tokens, budget=options.budget
@@ -380,7 +392,7 @@ def _doubt(
     """Return why an answer with a sure passage may still be wrong."""
     if lead.is_doubtful:
         return Reason("others", f"the best match is not by {' or '.join(lead.speakers)}")
-    if reason := lacking(gathered.question, gathered.recalled):
+    if reason := doubt_of_words(gathered.question, gathered.recalled):
         return reason
     if rests_on_one_word(best_first, gathered.recalled):
         return ONE_WORD

@@ -47,8 +47,11 @@ def headings(passage: RankedPassage) -> tuple[str, ...]:
 
 
 def own_headings(passage: RankedPassage) -> list[str]:
-    """Return the headings in the first lines of a passage; none in a conversation."""
-    lines = [] if passage.turns else [each for each in passage.text.split("\n") if each.strip()]
+    """Return the headings in the first lines of a passage; none in a conversation or in code."""
+    before = passage.candidate.text[: passage.starts_at]
+    if passage.turns or passage.candidate.text.count("```") % 2 or before.count("```") % 2:
+        return []
+    lines = (each for each in passage.text.split("\n") if each.strip())
     return [each.lstrip("#").strip() for each in takewhile(_is_heading, lines)]
 
 
@@ -77,7 +80,7 @@ def numbered(
         for number, line in enumerate(lines, start=passage.start_line)
         if line.strip()
     ]
-    if not full:
+    if not full and own_headings(passage):
         shown = list(dropwhile(lambda each: _is_heading(each[1]), shown)) or shown
     if passage.turns:
         begin = {turn.start_line for turn in passage.turns}

@@ -232,7 +232,7 @@ VERDICTS = [
     ("label-worker paper sizes", "strong", None, ""),
     ("ERR_POOL_EXHAUSTED at Ottoline", "weak", "absent", "No note contains: Ottoline."),
     ('"run dryly" ERR_POOL_EXHAUSTED', "weak", "phrase", 'No passage contains "run dryly"; '),
-    ("x", "weak", "one-letter", "One letter occurs in notes on any subject."),
+    ("x", "weak", "one-letter", "One character occurs in notes on any subject."),
     ("ERR_POOL_EXHAUSTED in May 2019", "weak", "days", "None of these is of that time."),
     ("who broke the build", "weak", "low", "No sure match"),
     ("zeppelin umbrella carousel", "none", "absent", "No note contains: zeppelin, umbrella"),

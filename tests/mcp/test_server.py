@@ -222,7 +222,7 @@ def test_records_are_those_of_json(
         ),
         ("memory_search", {"query": "pool", "top_k": 0}, "limit 0 is out of range; memcli used 1"),
         ("memory_get", {"path": "MEMORY.md", "lines": "9999"}, "lines 9999 is out of range"),
-        ("memory_search", {"query": "x"}, "One letter occurs in notes on any subject."),
+        ("memory_search", {"query": "x"}, "One character occurs in notes on any subject."),
     ],
 )
 def test_answers_name_what_was_changed_or_is_doubtful(

@@ -192,7 +192,7 @@ def test_records_are_those_of_json(served: Served, chosen: dict[str, str]) -> No
     assert [each["name"] for each in found["workspaces"]] == asked
 
 
-def test_one_that_vanishes_is_named_and_answers_again_when_it_returns(
+def test_one_that_vanishes_is_named_and_corrects_answer_when_it_returns(
     served: Served, folders: Path
 ) -> None:
     away = folders / "away"

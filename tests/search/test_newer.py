@@ -366,7 +366,9 @@ def test_an_older_answer_to_a_question_about_now_is_marked(
     question: str, older: str, newer: str, is_marked: bool
 ) -> None:
     old, new = passage(1, 0.9, older, "2025-01-01"), _quoted(passage(2, 0.6, newer, "2025-06-01"))
-    (shown,) = with_corrections([old], Corrections([new], {}, question=question))
+    newer_lines = Corrections([new], {})
+    newer_lines.question = question
+    (shown,) = with_corrections([old], newer_lines)
     assert bool(shown.corrected_by) == is_marked
     assert marked(old, passage(2, 0.6, newer, "2025-06-01")).corrected_by == ()
 

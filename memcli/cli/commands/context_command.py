@@ -13,7 +13,7 @@ from memcli.cli.command_context import CommandContext, command_context, progress
 from memcli.cli.filters import check_as_of, sync_of
 from memcli.cli.options import CommandArgument, Option, Options, check, words_of
 from memcli.context.assemble import Sharing, check_shares, tokens
-from memcli.context.packing import shortest
+from memcli.context.packing import CUT_DOWN, narrower, shortest
 from memcli.context.parts import (
     ALWAYS,
     PASSAGES,
@@ -78,7 +78,7 @@ def run(options: Options) -> int:
             _say(assembly, sharing, command, explain=options.explain)
         best = _shortest_of(assembly)
         needed = ceil(cost([best], notice=_notice(assembly)))
-        raise _too_small(best, needed, sharing.budget, options)
+        raise _too_small([best], needed, sharing.budget, options)
     write(assembly, sharing, command, form=form, options=options)
     if command.config("secrets") == "warn":
         parts = assembly.assembled.parts
@@ -97,7 +97,7 @@ def write(
     if form == "json" and (explain or command.terminal.verbose):
         command.terminal.write_json(_whole_record(assembly, sharing, command, explain=explain))
     elif form == "json":
-        assembly, record = _fitting(assembly, sharing, command, options)
+        assembly, record = _json_within_budget(assembly, sharing, command, options)
         command.terminal.write_json(record)
     else:
         made = assembly.assembled
@@ -106,7 +106,7 @@ def write(
     _say(assembly, sharing, command, explain=explain and form != "json")
 
 
-def _fitting(
+def _json_within_budget(
     assembly: Assembly, sharing: Sharing, command: CommandContext, options: Options
 ) -> tuple[Assembly, dict[str, Any]]:
     """Leave out parts until the JSON fits the budget; `always` files stay, or the best line.
@@ -122,20 +122,25 @@ def _fitting(
         return fewer, record, estimate(f"{dumps(record)}\n")
 
     made = assembly.assembled
-    parts = list(made.parts)
-    least = [each for each in parts if each.section == ALWAYS]
-    if not least and (parts or made.left_out):
-        least = [shortest(parts[0]) if parts else _shortest_of(assembly)]
-    best = written(parts or least)
-    while best[2] > sharing.budget and parts != least:
-        parts = _fewer(parts) if len(parts) > len(least) else least
+    parts, best = list(made.parts), written(made.parts)
+    always = [each for each in parts if each.section == ALWAYS]
+    while best[2] > sharing.budget and len(parts) > max(1, len(always)):
+        parts = _without_one(parts)
         best = written(parts)
-    if best[2] > sharing.budget and least:
-        raise _too_small(least[0], best[2], sharing.budget, options)
-    return best[:2]
+    every = sorted((*parts, *made.left_out), key=lambda each: -(each.score or 0.0))
+    shorter = narrower((parts or every)[0]) if every and not always else iter(())
+    while (best[2] > sharing.budget or not parts) and (line := next(shorter, None)):
+        parts = [line]
+        best = written(parts)
+    if best[2] <= sharing.budget:
+        return best[:2]
+    # Another budget may choose another line.
+    lines = [[each, *narrower(each)][-1] for each in every if not always]
+    needed = max((written([line])[2] for line in lines), default=best[2])
+    raise _too_small(parts, needed, sharing.budget, options)
 
 
-def _fewer(parts: Sequence[ContextPart]) -> list[ContextPart]:
+def _without_one(parts: Sequence[ContextPart]) -> list[ContextPart]:
     """Leave out the last part that is not of an `always` file, or the oldest new entry."""
     last = [each for each in parts if each.section != ALWAYS][-1]
     out = next(each for each in parts if each is last or each.section == last.section == RECENT)
@@ -206,8 +211,10 @@ def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, expla
 
 
 def _shortest_of(assembly: Assembly) -> ContextPart:
-    """Return the best line of the parts that did not fit."""
-    shortened = map(shortest, assembly.assembled.left_out)
+    """Return the best line of the parts that did not fit and that packing cuts down."""
+    left = assembly.assembled.left_out
+    cut = [each for each in left if each.section == PASSAGES][:CUT_DOWN]
+    shortened = map(shortest, cut or left)
     return max(shortened, key=lambda part: (part.score or 0.0, -tokens([part])))
 
 
@@ -217,14 +224,17 @@ def _notice(assembly: Assembly) -> str:
     return notice_of(unsure=answer is not None and answer.is_doubtful, not_by=not_by)
 
 
-def _too_small(part: ContextPart, needed: int, budget: int, options: Options) -> BudgetError:
-    """Return the error for a budget that is too small for a part."""
+def _too_small(
+    parts: Sequence[ContextPart], needed: int, budget: int, options: Options
+) -> BudgetError:
+    """Return the error for a budget that is too small for some parts."""
     from shlex import join  # people paste hints
 
     words = words_of(options, [row for row in OPTIONS if row.name not in ("budget", "trace")])
     question = ["--", " ".join(options.query)] if options.query else []
+    what = parts[0].excerpt.about.citation if parts else "an answer without passages"
     return BudgetError(
-        f"{part.excerpt.about.citation} needs {needed} tokens, and the budget is {budget}",
+        f"{what} needs {needed} tokens, and the budget is {budget}",
         hint=join(["memcli", "context", *words, "--budget", str(needed), *question]),
         needed=needed,
     )

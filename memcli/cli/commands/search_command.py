@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memcli.search.question import Question
 
 LIST_BUDGET = 500  # tokens of a list, unless a number of tokens or lines is wanted
-_OF_PAGE = ("budget", "after")
+PAGE_OPTIONS = ("budget", "after")
 ARGUMENTS = (
     CommandArgument(
         "query",
@@ -100,8 +100,8 @@ def run(options: Options) -> int:
         return _count_used(options.used, options.query, command_context(options))
     _check_open(options)
     if options.after:
-        text = "--after cannot be combined with {}"
-        refuse(options, ("open", "interactive", "why_not", "trace", "expand"), text, "{}")
+        alone = ("open", "interactive", "why_not", "trace", "expand")
+        refuse(options, alone, "--after cannot be combined with {}", "{}")
     json_by = "--stdin" if options.stdin else "--json" if options.json else ""
     shape = shape_of(options.format, options.fields or (), result_keys, json_by=json_by)
     _check_question(options)
@@ -191,8 +191,8 @@ def _filled(shape: Shape, options: Options) -> Shape:
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         one_line=options.list,
-        lines=options.limit if options.list and options.limit else 0,
-        options=_own_options(options) if options.list else "",
+        page_lines=options.limit if options.list and options.limit else 0,
+        options=_list_options(options) if options.list else "",
         around=options.context,
         folder=folders[0] if len(folders) == 1 else "",
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
@@ -207,11 +207,11 @@ def _bound(options: Options) -> int | None:
     return WITHOUT_BOUND if budget and options.after else budget
 
 
-def _own_options(options: Options) -> str:
+def _list_options(options: Options) -> str:
     """Write the options of a list, without those that change from page to page."""
     from shlex import join  # people paste hints
 
-    return join(words_of(options, [each for each in OPTIONS if each.name not in _OF_PAGE]))
+    return join(words_of(options, [each for each in OPTIONS if each.name not in PAGE_OPTIONS]))
 
 
 def _list_budget(options: Options) -> int | None:
@@ -219,8 +219,7 @@ def _list_budget(options: Options) -> int | None:
     budget: int | None = options.budget
     if options.limit or options.more:
         return budget
-    most = LIST_BUDGET * max(1, len(_questions(options)))
-    return most if budget is None else min(budget, most)
+    return budget or LIST_BUDGET * max(1, len(_questions(options)))
 
 
 def _check_open(options: Options) -> None:
