@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render.sanitize import one_line
-from memcli.search.snippet import headings
 
 if TYPE_CHECKING:
     from memcli.search.ranked import RankedPassage, Step
@@ -66,6 +65,8 @@ def above(
     Headings in the path and those that are `known` are left out, and in a conversation those with a
     time of day.
     """
+    from memcli.search.snippet import headings
+
     about, is_talk = passage.about, bool(passage.turns)
     heading = " > ".join(
         each
