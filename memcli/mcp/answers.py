@@ -21,6 +21,7 @@ from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
+from memcli.render.text import headings_of
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import clipped, headings, marked, numbered
@@ -187,11 +188,11 @@ def _passages_of_one(passages: Sequence[RankedPassage]) -> str:
     about = passages[0].about
     places = ",".join(lines_of(each.start_line, each.end_line) for each in passages)
     known = [each.confidence for each in passages if each.confidence is not None]
-    above = " > ".join(each for each in headings(passages[0]) if each not in about.path)
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
     marks = dict.fromkeys(mark_of(each.corrected_by) for each in passages if each.corrected_by)
     name = f"{shown(*about.document)}:{places}"
-    parts = [name, f"{max(known):.2f}" if known else "", about.days, above]
+    days = "" if about.days in about.path else about.days
+    parts = [name, f"{max(known):.2f}" if known else "", days, headings_of(passages[0])]
     parts += [trust, ", ".join(marks)]
     lines = [
         f"{number}: {line.text}" for each in passages for number, line in numbered(each, words=())

@@ -57,22 +57,28 @@ def passage_lines(
     return "\n".join([*shown, *neighbours(around.after, style, safe), ""])
 
 
+def headings_of(passage: RankedPassage, known: Sequence[str] = ()) -> str:
+    """Join the headings of a passage that are not in its path, and are no times of a conversation.
+
+    Those that are `known` are left out.
+    """
+    from memcli.search.snippet import headings
+
+    path, names = passage.about.path, headings(passage)
+    shown = [each for each in names if each not in path and each not in known]
+    if passage.turns:
+        shown = [each for each in shown if not re.search(_CLOCK, each)]
+    return " > ".join(shown)
+
+
 def above(
     passage: RankedPassage, known: Sequence[str] = (), *, style: Style, safe: Callable[[str], str]
 ) -> str:
     """Write the rest of the line with the path: date, headings, remarks.
 
-    Headings in the path and those that are `known` are left out, and in a conversation those with a
-    time of day.
+    `known` headings are left out.
     """
-    from memcli.search.snippet import headings
-
-    about, is_talk = passage.about, bool(passage.turns)
-    heading = " > ".join(
-        each
-        for each in headings(passage)
-        if not (each in about.path or each in known or (is_talk and re.search(_CLOCK, each)))
-    )
+    about, heading = passage.about, headings_of(passage, known)
     pieces = []
     if about.days not in about.path:
         pieces.append(about.days)

@@ -48,8 +48,10 @@ def headings(passage: RankedPassage) -> tuple[str, ...]:
 
 def own_headings(passage: RankedPassage) -> list[str]:
     """Return the headings in the first lines of a passage; none in a conversation or in code."""
+    if passage.turns or not passage.text.lstrip().startswith("#"):
+        return []
     before = passage.candidate.text[: passage.starts_at]
-    if passage.turns or passage.candidate.text.count("```") % 2 or before.count("```") % 2:
+    if passage.candidate.text.count("```") % 2 or before.count("```") % 2:
         return []
     lines = (each for each in passage.text.split("\n") if each.strip())
     return [each.lstrip("#").strip() for each in takewhile(_is_heading, lines)]

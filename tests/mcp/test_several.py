@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,7 +44,7 @@ def served(folders: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 def _cited(text: str) -> list[str]:
-    return [line.partition(" | ")[0] for line in text.split("\n") if " | 2" in line]
+    return re.findall(r"^(\S+\.md:[\d,-]+)(?: \|.*)?$", text, re.MULTILINE)
 
 
 def _names(served: Served) -> object:
