@@ -118,7 +118,7 @@ def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
     passages = best_lines(
         without_filler(answer.passages, answer.words),
         answer.words,
-        is_measured=answer.is_measured,
+        is_measured=answer.is_measured and options.mode != "keyword",
         by_keyword=options.mode == "keyword",
         of_writer=answer.of_writer,
         of_several=answer.of_several,

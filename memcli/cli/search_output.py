@@ -45,10 +45,7 @@ def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     if shape.budget is None:
         WRITERS[shape.form](result, command, shape)
     else:
-        every = (*result.answer.passages, *result.answer.left)
         result, text = _within(shape.budget, result, command, shape)
-        left = every[len(result.answer.passages) :]
-        result = result._replace(answer=result.answer._replace(left=left))
         command.terminal.write(text)
     command.terminal.flush()
     if shape.printed is not None:
@@ -95,7 +92,8 @@ def _with_only(
     answer = result.answer
     over = answer.omitted_over_budget + len(answer.passages) - len(passages)
     expanded = result.expanded if passages == answer.passages else ()
-    answer = answer._replace(passages=tuple(passages), omitted_over_budget=over)
+    left = (*answer.passages[len(passages) :], *answer.left)
+    answer = answer._replace(passages=tuple(passages), left=left, omitted_over_budget=over)
     fewer = result._replace(answer=answer, expanded=expanded)
     return fewer, command.terminal.captured(lambda: WRITERS[shape.form](fewer, command, shape))
 

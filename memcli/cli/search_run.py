@@ -68,7 +68,10 @@ def _page(result: SearchResult, shape: Shape) -> SearchResult:
     left = () if shape.one_line else result.answer.left
     every = (*result.answer.passages, *left)[shape.after :]
     page, rest = every[: shape.page_lines or None], every[shape.page_lines or len(every) :]
-    return result._replace(answer=result.answer.page(page, rest, is_later=shape.after > 0))
+    answer = result.answer._replace(
+        passages=page, left=rest, weaker=0, omitted_over_budget=len(rest)
+    )
+    return result._replace(answer=answer.as_later_page() if shape.after else answer)
 
 
 def deliver(question: Question, request: SearchRequest) -> SearchResult:

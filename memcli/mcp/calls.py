@@ -26,7 +26,6 @@ from memcli.record import Record
 from memcli.render.sanitize import broken_up
 from memcli.render.text import count
 from memcli.search.budget import fit_budget, shortened
-from memcli.search.confidence import match_of
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import OFF_TOPIC, cut_to_worthwhile
 from memcli.search.ranked import RankedPassage
@@ -39,6 +38,9 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.mcp.shared_memory import SharedMemory
     from memcli.search.pipeline import Answer
+
+    # Writes the lines above some passages of an answer.
+    Notices = Callable[[SearchResult, Sequence[RankedPassage]], list[str]]
 
 MOST_TOKENS = 8000  # per call
 HEADLINE_TOKENS = 14  # of the first line of a context
@@ -155,7 +157,8 @@ def call_search(
         has_vectors=not answers.is_unembedded(result.answer),
     )
     write = _list_page if brief else _page
-    text, page = write(result, options._replace(limit=limit), cursor, bounds, embeds=embeds)
+    notices = partial(answers.of_search, bounds=bounds, embeds=embeds)
+    text, page = write(result, options._replace(limit=limit), cursor, notices)
     for passage in page.answer.passages:
         shared.seen.add(passage.about.source, passage.about.path, passage.text)
 
@@ -222,12 +225,7 @@ def _while_awaited(
 
 
 def _page(
-    result: SearchResult,
-    options: SearchOptions,
-    cursor: Cursor,
-    bounds: Sequence[DateSpan],
-    *,
-    embeds: bool,
+    result: SearchResult, options: SearchOptions, cursor: Cursor, notices: Notices
 ) -> tuple[str, SearchResult]:
     """Write as many passages as fit the budget, with their notices.
 
@@ -244,7 +242,7 @@ def _page(
         fitting, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
         if rest and far == len(rest):  # none is near, whatever the budget
             result = result._replace(answer=page.without_passages(None))
-        lines = answers.of_search(result, fitting, bounds, embeds=embeds)
+        lines = notices(result, fitting)
         if whole := shortened(fitting):
             lines.append(f"shown only in part: {whole}")
         if rest and not fitting and cursor.seen:
@@ -268,12 +266,7 @@ def _page(
 
 
 def _list_page(
-    result: SearchResult,
-    options: SearchOptions,
-    cursor: Cursor,
-    bounds: Sequence[DateSpan],
-    *,
-    embeds: bool,
+    result: SearchResult, options: SearchOptions, cursor: Cursor, notices: Notices
 ) -> tuple[str, SearchResult]:
     """Write as many lines of a list as fit the budget, with their number; as `_page` does."""
     budget, passages = options.budget or 0, result.answer.passages
@@ -282,7 +275,7 @@ def _list_page(
     rows = [answers.passage_line(each, page.words) for each in rest]
     number = min(options.limit, bisect_right([*accumulate(map(estimate, rows))], budget))
     while True:
-        lines = answers.of_search(result, rest[:number], bounds, embeds=embeds)
+        lines = notices(result, rest[:number])
         if number:
             again = f'cursor "{cursor.behind(passages, rest[:number]).text}"'
             more = len(rest) - number
@@ -306,10 +299,7 @@ def _after(cursor: Cursor, answer: Answer, options: SearchOptions) -> Answer:
         passages = tuple(each for each in rest.passages if id(each) in near_ids)
         rest = rest._replace(passages=passages, is_measured=False)
     rest = rest if options.one_line else cut_to_worthwhile(rest)
-    if cursor.seen and rest.match == "strong":
-        match, reason = match_of(rest.passages, is_measured=rest.uncalibrated is None)
-        rest = rest._replace(match=match, match_reason=reason)
-    return rest
+    return rest.as_later_page() if cursor.seen else rest
 
 
 def call_get(

@@ -97,7 +97,7 @@ def joined(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def few_of_answer(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the record of an answer or a context without rare keys and usual values.
 
-    What the results show is left out too.
+    A key is left out too if the results say the same.
     """
     none = ("omitted_over_budget", "omitted", "tokens_saved")
     usual: dict[str, Any] = {"dates": [], "warnings": [], **dict.fromkeys(none, 0)}

@@ -58,9 +58,9 @@ def passage_lines(
 
 
 def headings_of(passage: RankedPassage, known: Sequence[str] = ()) -> str:
-    """Join the headings of a passage that are not in its path, and are no times of a conversation.
+    """Join the headings of a passage for the line above it.
 
-    Those that are `known` are left out.
+    Left out are `known` ones, those in the path, and a time of day in a conversation.
     """
     from memcli.search.snippet import headings
 

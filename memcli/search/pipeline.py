@@ -137,17 +137,12 @@ class Answer(Record):
             and not self._has_a_part()
         )
 
-    def page(
-        self, passages: Sequence[RankedPassage], left: Sequence[RankedPassage], *, is_later: bool
-    ) -> Answer:
-        """Show only some passages; a later page has the match of its own passages."""
-        page = self._replace(
-            passages=(*passages,), left=(*left,), weaker=0, omitted_over_budget=len(left)
-        )
-        if not is_later or self.match != "strong":
-            return page
-        match, reason = match_of(page.passages, is_measured=page.uncalibrated is None)
-        return page._replace(match=match, match_reason=reason)
+    def as_later_page(self) -> Answer:
+        """Return the answer with the match of its own passages, if that is lower."""
+        if self.match != "strong":
+            return self
+        match, reason = match_of(self.passages, is_measured=self.uncalibrated is None)
+        return self._replace(match=match, match_reason=reason)
 
     def without_passages(self, reason: Reason | None) -> Answer:
         """Leave out all passages."""

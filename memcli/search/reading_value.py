@@ -139,13 +139,9 @@ def worthwhile(
     read = 0  # passages of which something is printed
     for rank, passage in enumerate(passages, start=1):
         units = _units(passage)
-        after = (RANK_OF_SEVERAL if of_several else RANK) * log(rank)
-        beside = 0.0 if rank == 1 else BESIDE
-        chances = _chances(passage, units, after, best, beside, of_writer=of_writer)
-        gains = [
-            chance - per_token * price(unit.text)
-            for chance, unit in zip(chances, units, strict=True)
-        ]
+        gains = _gains(
+            passage, units, rank, best, per_token, of_writer=of_writer, of_several=of_several
+        )
         is_same = bool(result) and result[-1].about.document == passage.about.document
         heading = 0.0 if is_same else per_token * HEADING_TOKENS
         is_worth = sum(gain for gain in gains if gain > 0.0) > heading
@@ -255,10 +251,10 @@ def best_lines(
     """Return the lines of a list: the best one of each passage that matches, and others worth it.
 
     If no passage matches, the first three do. Lines with all words of the question are kept too. If
-    scores are measured and the search is not `by_keyword`, so are lines with a gain: those of
-    conversations and, if the question asks for several things, those of passages that match.
-    The best lines keep the order of their passages; another line comes where its gain is. After the
-    first lines, one of a conversation needs a gain or a word of the question.
+    scores are measured, so are lines with a gain: those of conversations and, if the question asks
+    for several things, those of passages that match. The best lines keep the order of their
+    passages; the other lines are sorted in by their gain. After the first lines, or in a search
+    `by_keyword`, one of a conversation needs a gain or a word of the question.
     """
     is_near = any(map(_may_answer, passages))
     passages = passages if is_near else passages[:MOST_WITHOUT_MATCH]
@@ -270,34 +266,51 @@ def best_lines(
         own = [line for line in own if line.start_line not in passage.greetings]
         lines = {line.start_line: line for line in own}
         gains = dict.fromkeys(lines, 0.0)
-        for line, gain in _gains(passage, words, rank, best, of_writer) if is_measured else ():
+        units = _units_of_list(passage, words, rank, best, of_writer) if is_measured else ()
+        for line, gain in units:
             gains[line.start_line] = gain
-            if gain > 0.0 and not by_keyword and (passage.turns or (own and of_several)):
+            if gain > 0.0 and (passage.turns or (own and of_several)):
                 lines.setdefault(line.start_line, line)
         for at in sorted(lines, key=lambda at: -gains[at]):
-            is_worth = gains[at] > 0.0 and not by_keyword
-            if len(result) < first or is_worth or _has_word(lines[at]):
+            if len(result) < first or gains[at] > 0.0 or _has_word(lines[at]):
                 result.append((min(most, gains[at]), lines[at]))
         most = min(most, max(map(gains.__getitem__, lines), default=most))
-    ordered = [line for _, line in sorted(result, key=lambda each: -each[0])]
-    # A long line may be in several chunks.
-    places = {(line.about.document, line.start_line): line for line in reversed(ordered)}
-    return tuple(line for line in ordered if line in places.values())
+    by_place: dict[tuple[tuple[str, str], int], RankedPassage] = {}
+    for _, line in sorted(result, key=lambda each: -each[0]):  # a long one may be in several chunks
+        by_place.setdefault((line.about.document, line.start_line), line)
+    return tuple(by_place.values())
 
 
-def _gains(
+def _units_of_list(
     passage: RankedPassage, words: Sequence[str], rank: int, best: float, of_writer: bool
 ) -> Iterator[tuple[RankedPassage, float]]:
     """Yield the best line of each unit of a passage, if it states something, and its gain."""
     from memcli.search.cursor import says
 
-    units, after = _units(passage, of_list=True), RANK_OF_SEVERAL * log(rank)
-    beside = 0.0 if rank == 1 else BESIDE
-    chances = _chances(passage, units, after, best, beside, of_writer=of_writer)
-    for at, chance in enumerate(chances):
+    units, per_token = _units(passage, of_list=True), 1 / (MISS * SEVERAL)
+    gains = _gains(passage, units, rank, best, per_token, of_writer=of_writer, of_several=True)
+    for at, gain in enumerate(gains):
         for line in _lines(_part_of(passage, units, range(at, at + 1)), words):
             if says(line.text, 0) > 1:
-                yield line, chance - price(line.text) / (MISS * SEVERAL)
+                yield line, gain
+
+
+def _gains(
+    passage: RankedPassage,
+    units: Sequence[ReadingUnit],
+    rank: int,
+    best: float,
+    per_token: float,
+    *,
+    of_writer: bool,
+    of_several: bool,
+) -> list[float]:
+    """Return the gain of each unit of the passage of a rank: its chance, without its cost."""
+    after = (RANK_OF_SEVERAL if of_several else RANK) * log(rank)
+    beside = 0.0 if rank == 1 else BESIDE
+    chances = _chances(passage, units, after, best, beside, of_writer=of_writer)
+    prices = (per_token * price(unit.text) for unit in units)
+    return [chance - cost for chance, cost in zip(chances, prices, strict=True)]
 
 
 def _has_word(line: RankedPassage) -> bool:

@@ -43,7 +43,8 @@ def make_snippet(passage: RankedPassage, *, words: Sequence[str]) -> Snippet:
 
 def headings(passage: RankedPassage) -> tuple[str, ...]:
     """Return the headings above the text of a passage, also those in its own first lines."""
-    return tuple(dict.fromkeys([*passage.about.heading_path, *own_headings(passage)]))
+    own, path = own_headings(passage), passage.about.heading_path
+    return tuple(dict.fromkeys([*path, *own])) if own else path
 
 
 def own_headings(passage: RankedPassage) -> list[str]:
