@@ -309,8 +309,9 @@ def _gains(
     after = (RANK_OF_SEVERAL if of_several else RANK) * log(rank)
     beside = 0.0 if rank == 1 else BESIDE
     chances = _chances(passage, units, after, best, beside, of_writer=of_writer)
-    prices = (per_token * price(unit.text) for unit in units)
-    return [chance - cost for chance, cost in zip(chances, prices, strict=True)]
+    return [
+        chance - per_token * price(unit.text) for chance, unit in zip(chances, units, strict=True)
+    ]
 
 
 def _has_word(line: RankedPassage) -> bool:

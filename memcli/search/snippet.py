@@ -49,12 +49,12 @@ def headings(passage: RankedPassage) -> tuple[str, ...]:
 
 def own_headings(passage: RankedPassage) -> list[str]:
     """Return the headings in the first lines of a passage; none in a conversation or in code."""
-    if passage.turns or not passage.text.lstrip().startswith("#"):
+    if passage.turns or not (text := passage.text.lstrip()).startswith("#"):
         return []
     before = passage.candidate.text[: passage.starts_at]
     if passage.candidate.text.count("```") % 2 or before.count("```") % 2:
         return []
-    lines = (each for each in passage.text.split("\n") if each.strip())
+    lines = (each for each in text.split("\n") if each.strip())
     return [each.lstrip("#").strip() for each in takewhile(_is_heading, lines)]
 
 
@@ -83,7 +83,7 @@ def numbered(
         for number, line in enumerate(lines, start=passage.start_line)
         if line.strip()
     ]
-    if not full and own_headings(passage):
+    if not full and shown and _is_heading(shown[0][1]) and own_headings(passage):
         shown = list(dropwhile(lambda each: _is_heading(each[1]), shown)) or shown
     if passage.turns:
         begin = {turn.start_line for turn in passage.turns}
