@@ -139,9 +139,11 @@ def worthwhile(
     read = 0  # passages of which something is printed
     for rank, passage in enumerate(passages, start=1):
         units = _units(passage)
-        gains = _gains(
-            passage, units, rank, best, per_token, of_writer=of_writer, of_several=of_several
-        )
+        chances = _chances(passage, units, rank, best, of_writer=of_writer, of_several=of_several)
+        gains = [
+            chance - per_token * price(unit.text)
+            for chance, unit in zip(chances, units, strict=True)
+        ]
         is_same = bool(result) and result[-1].about.document == passage.about.document
         heading = 0.0 if is_same else per_token * HEADING_TOKENS
         is_worth = sum(gain for gain in gains if gain > 0.0) > heading
@@ -287,31 +289,12 @@ def _units_of_list(
     """Yield the best line of each unit of a passage, if it states something, and its gain."""
     from memcli.search.cursor import says
 
-    units, per_token = _units(passage, of_list=True), 1 / (MISS * SEVERAL)
-    gains = _gains(passage, units, rank, best, per_token, of_writer=of_writer, of_several=True)
-    for at, gain in enumerate(gains):
+    units = _units(passage, of_list=True)
+    chances = _chances(passage, units, rank, best, of_writer=of_writer, of_several=True)
+    for at, chance in enumerate(chances):
         for line in _lines(_part_of(passage, units, range(at, at + 1)), words):
             if says(line.text, 0) > 1:
-                yield line, gain
-
-
-def _gains(
-    passage: RankedPassage,
-    units: Sequence[ReadingUnit],
-    rank: int,
-    best: float,
-    per_token: float,
-    *,
-    of_writer: bool,
-    of_several: bool,
-) -> list[float]:
-    """Return the gain of each unit of the passage of a rank: its chance, without its cost."""
-    after = (RANK_OF_SEVERAL if of_several else RANK) * log(rank)
-    beside = 0.0 if rank == 1 else BESIDE
-    chances = _chances(passage, units, after, best, beside, of_writer=of_writer)
-    return [
-        chance - per_token * price(unit.text) for chance, unit in zip(chances, units, strict=True)
-    ]
+                yield line, chance - price(line.text) / (MISS * SEVERAL)
 
 
 def _has_word(line: RankedPassage) -> bool:
@@ -408,13 +391,15 @@ def _units(passage: RankedPassage, *, of_list: bool = False) -> list[ReadingUnit
 def _chances(
     passage: RankedPassage,
     units: Sequence[ReadingUnit],
-    after: float,
+    rank: int,
     best: float,
-    beside: float,
     *,
     of_writer: bool,
+    of_several: bool,
 ) -> list[float]:
     """Estimate how likely each unit contains an answer that is not printed yet."""
+    after = (RANK_OF_SEVERAL if of_several else RANK) * log(rank)
+    beside = 0.0 if rank == 1 else BESIDE
     ratio = passage.score / best if best > 0.0 else 1.0
     confidence = UNKNOWN if passage.confidence is None else passage.confidence
     base = -3.2 + 2.8 * ratio + 0.65 * confidence - after
