@@ -349,7 +349,8 @@ def _corrections(
         place = newer.document, newer.start_line, newer.start_line
         is_shown = any(each.touches(*place) for each in result.answer.passages)
         where = f"{command.name(*newer.document)}:{lines_of(newer.start_line, newer.end_line)}"
-        head = f"{newer.line or ''} corrected by {safe(where)} ({newer.date})".lstrip()
+        older = newer.line or lines_of(passage.start_line, passage.end_line)
+        head = f"{older} corrected by {safe(where)} ({newer.date})"
         yield (head, "") if is_shown else (f"{head}:", newer.text)
     for each in (result.superseded or {}).get(passage.citation, ()):
         where = f"{command.name(each.source, each.path)}:{each.start_line}"

@@ -157,11 +157,13 @@ def lead_of(
 def rests_on_one_word(passages: Sequence[RankedPassage], recalled: RecallResult) -> bool:
     """Return whether the best passage contains only one of several words of the query, no phrase.
 
-    If it comes first because it corrects another, the words of that one count too.
+    Words that only ask do not count. If the passage comes first because it corrects another, the
+    words of that one count too.
     """
-    several = len(recalled.terms)
+    terms = len(recalled.terms)
+    several = terms - sum(term.text.lower() in _ASKING for term in recalled.terms)
     return several >= SEVERAL_WORDS and all(
-        round(recalled.matched.get(passage.about.chunk_id, 0.0) * several) == 1
+        round(recalled.matched.get(passage.about.chunk_id, 0.0) * terms) == 1
         and not passage.candidate.literal
         for passage in passages[: 1 + passages[0].is_moved_newer]
     )
