@@ -77,7 +77,7 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
     if shape.one_line and passages:
         more = len(passages) + result.answer.omitted_over_budget - len(blocks)
         again = terminal.safe_line(_again(result, shape, len(blocks)))
-        terminal.write(plain.count(len(blocks), shape.after + len(blocks) + more, more, again))
+        terminal.write(plain.count(shape.after, len(blocks), more, again))
     for each in result.expanded:
         terminal.write(shows.behind(each))
     whole -= is_cut

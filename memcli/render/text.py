@@ -108,10 +108,13 @@ def counted(number: int, noun: str, several: str = "") -> str:
     return f"1 {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
 
 
-def count(shown: int, every: int, more: int, again: str) -> str:
-    """Write the number of lines of a list, and how to get those that follow."""
-    lines = counted(every, "line")
-    lines = f"{shown} of {lines}" if shown < every else lines
+def count(first: int, shown: int, more: int, again: str) -> str:
+    """Write which lines of a list are shown, of how many, and how to get those that follow."""
+    lines = counted(first + shown + more, "line")
+    if first:
+        lines = f"lines {first + 1} to {first + shown} of {first + shown + more}"
+    elif more:
+        lines = f"{shown} of {lines}"
     return f"{lines}; {more} more: {again}\n" if more else f"{lines}\n"
 
 

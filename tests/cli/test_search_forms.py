@@ -253,7 +253,10 @@ def test_pages_of_a_list_have_each_of_its_lines_once_from_any_folder(
         monkeypatch.chdir(folder)
         out = printed(*page)[0]
         seen += (lines := _lines_of(out))
-        assert f"{len(lines)} of {len(every)} lines" in out
+        last, total = len(seen), len(every)
+        first = last - len(lines)
+        place = f"lines {first + 1} to {last} of {total}" if first else f"{last} of {total} lines"
+        assert place in out
         assert size != "-n 7" or len(lines) == min(7, len(every) - len(seen) + len(lines))
         if " more: memcli " not in out:
             break
