@@ -259,8 +259,8 @@ def _letters(line: ComparedLine) -> Iterator[tuple[str, str]]:
 def _is_courtesy(line: ComparedLine) -> bool:
     """Return whether a line greets or thanks, and states nothing about its author."""
     is_own = not OWN.isdisjoint(line.sequence) or not DIGITS.isdisjoint(line.text)
-    is_farewell = line.spaced.startswith(_FAREWELLS) and not line.value_types
-    return (is_farewell or line.sequence[0] in _COURTESIES) and not is_own
+    is_courtesy = line.spaced.startswith(_FAREWELLS) or line.sequence[0] in _COURTESIES
+    return is_courtesy and not is_own
 
 
 def _is_code(text: str) -> bool:

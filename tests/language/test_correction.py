@@ -206,6 +206,10 @@ def test_amounts_new_names_homes_and_habits_are_corrected(older: str, newer: str
             "**Ann** (D2:9): Now I'm off, see you tomorrow.",
         ),
         (
+            "**Ann** (D1:1): Have a lovely day and let us talk again tomorrow!",
+            "**Ann** (D2:9): See you tomorrow and have a lovely day!",
+        ),
+        (
             "**Kit** (D1:5): I'm more into reading and fantasy novels.",
             "**Kit** (D9:2): I'm currently reading a fantasy novel called The Heron.",
         ),
