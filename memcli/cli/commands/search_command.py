@@ -296,9 +296,7 @@ def _say_joined(options: Options, questions: Sequence[str], command: CommandCont
     """Say that arguments were read as one question, if one of them is more than a word."""
     words = options.query or []
     if len(words) > len(questions) == 1 and any(map(_is_phrase, words)):
-        command.terminal.say(
-            "The arguments are one question. To ask several, write each on a line of --stdin."
-        )
+        command.terminal.say('The arguments are one question. To ask several, end each with "?".')
 
 
 def _say_options_inside(words: Sequence[str], command: CommandContext) -> None:
