@@ -89,11 +89,9 @@ class LocalEncoder:
         self.dimension = len(self._run(self._ids("memory", local.passage_prefix))) // 4
 
     def count(self, text: str) -> int:
-        """Count the tokens of `text` after its prefix, without a limit."""
         return len(self._ids(text, self._local.passage_prefix))
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts of at most `max_tokens` tokens."""
         return [self._run(self._ids(text, self._local.passage_prefix)) for text in texts]
 
     def encode_query(self, text: str) -> bytes:

@@ -81,11 +81,9 @@ class E5Encoder:
             self._library.e5_free(self._model)
 
     def count(self, text: str) -> int:
-        """Count the tokens of `text` after its prefix, without a limit."""
         return int(self._library.e5_token_count(self._model, _bytes(text), 0))
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts of at most `max_tokens` tokens."""
         return [self._embed(text, is_query=False) for text in texts]
 
     def encode_query(self, text: str) -> bytes:
