@@ -471,10 +471,7 @@ class ReplacementIndex(Writer):
             if is_embedded:
                 self._put_embedded(revision)
         if (fault := self.integrity()) != "ok":
-            raise DamagedError(
-                f"the index built next to {main.path} is damaged: {fault}",
-                hint="memcli index --full",
-            )
+            raise driver.damaged(f"built next to {main.path}", f"is damaged: {fault}")
         main.check_present()
         with (
             driver.translated(main.path),
