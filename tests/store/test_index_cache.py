@@ -135,11 +135,3 @@ def test_what_is_kept_does_not_grow_without_end(
     assert held is not None
     with store.snapshot() as snapshot:
         assert snapshot._cache is not held
-
-
-def test_tokens_that_are_kept_are_weighed_once() -> None:
-    state = index_cache.IndexCache(1, 5)
-    cut = [("ab", "cd"), ("e",)]
-    for _ in range(2):
-        assert state.tokens(["ab cd", "e"], lambda texts: cut[: len(texts)]) == cut
-    assert state.bytes == len("ab cd" + "e") + index_cache.TOKEN_BYTES * ((2 + 2) + (2 + 1))

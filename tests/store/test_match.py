@@ -224,12 +224,6 @@ def test_units_add_up_to_the_run(run: str) -> None:
     assert words.units(run) == list(run)
 
 
-def test_ascii_is_not_copied() -> None:
-    text = "plain text " * 10
-    assert words.prepare(text) is text
-    assert words.compose(text) is text
-
-
 def test_a_megabyte_is_prepared_and_asked_for() -> None:
     for text in ("東" * 350_000, "ก้" * 170_000, '"' * 1_000_000, "é" * 500_000, "ก" + "้" * 300_000):
         assert len(words.prepare(text)) < 4 * len(text)
