@@ -208,22 +208,6 @@ def test_every_two_characters_of_a_run_find_it(run: str, data: st.DataObject) ->
     assert find(phrase(run[start : start + length])) == [1]
 
 
-@given(CJK)
-def test_a_run_grows_by_one_token_a_character(run: str) -> None:
-    folded = words.fold(run)
-    assert words.prepare(run).split() == [*words.pairs(folded), folded[-1]]
-
-
-@given(ANY_TEXT)
-def test_runs_add_up_to_the_text(text: str) -> None:
-    assert "".join(piece for piece, _ in words.split_runs(text)) == text
-
-
-@given(st.text(st.characters(min_codepoint=0xE01, max_codepoint=0xE2E), min_size=1, max_size=9))
-def test_units_add_up_to_the_run(run: str) -> None:
-    assert words.units(run) == list(run)
-
-
 def test_a_megabyte_is_prepared_and_asked_for() -> None:
     for text in ("東" * 350_000, "ก้" * 170_000, '"' * 1_000_000, "é" * 500_000, "ก" + "้" * 300_000):
         assert len(words.prepare(text)) < 4 * len(text)
