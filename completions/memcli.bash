@@ -297,6 +297,9 @@ _memcli() {
         "store delete:-w"|"store delete:--workspace") _memcli_values 'workspaces'; return ;;
         "store delete:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "store delete:--now") _memcli_values ''; return ;;
+        "store upgrade:-w"|"store upgrade:--workspace") _memcli_values 'workspaces'; return ;;
+        "store upgrade:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store upgrade:--now") _memcli_values ''; return ;;
     esac
     if [[ $cur == -* ]]; then
         case $command in
@@ -340,6 +343,7 @@ _memcli() {
         "store detach") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "store rename") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "store delete") mapfile -t COMPREPLY < <(compgen -W "--apply --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store upgrade") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "") mapfile -t COMPREPLY < <(compgen -W "-h --help --version" -- "$cur") ;;
         esac
         return
@@ -365,7 +369,7 @@ _memcli() {
         "config") mapfile -t COMPREPLY < <(compgen -W "get set unset" -- "$cur") ;;
         "agents") mapfile -t COMPREPLY < <(compgen -W "list install uninstall export" -- "$cur") ;;
         "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare check report speed replay calibrate" -- "$cur") ;;
-        "store") mapfile -t COMPREPLY < <(compgen -W "status init grants members attach detach rename delete" -- "$cur") ;;
+        "store") mapfile -t COMPREPLY < <(compgen -W "status init grants members attach detach rename delete upgrade" -- "$cur") ;;
     esac
 }
 

@@ -38,6 +38,15 @@ def initialise(config: Config, partitions: int) -> bool:
     return admin.initialise(address_of(config), partitions=_checked(partitions))
 
 
+def upgrade(config: Config) -> tuple[int, int]:
+    """Upgrade the tables to the version of this memcli; return both versions.
+
+    Newer tables stay as they are.
+    """
+    before = admin.upgrade(address_of(config))
+    return before, max(before, schema.VERSION)
+
+
 def attach(workspace: Workspace, name: str, *, take_over: bool) -> None:
     """Attach the folder of a workspace."""
     config, key = workspace.config, attached.named(name)

@@ -48,9 +48,9 @@ def _rounded(text: str) -> str:
 def test_what_is_done_is_told_to_programs(memcli: Memcli, url: str, notes: Path) -> None:
     told = {
         line: checked("memcli.store", memcli(f"store {line} --json", notes).out)
-        for line in ("init", "attach team/ops", "detach")
+        for line in ("init", "upgrade", "attach team/ops", "detach")
     }
-    assert [each["changed"] for each in told.values()] == [False, True, True]
+    assert [each["changed"] for each in told.values()] == [False, False, True, True]
     assert {each["store"] for each in told.values()} == {url}
     assert told["detach"]["name"] == "team/ops"
     memcli("store attach ops", notes)

@@ -209,6 +209,22 @@ def run_delete(options: Options) -> int:
     return tell(options, command, text, changed=options.apply, name=options.name)
 
 
+def run_upgrade(options: Options) -> int:
+    """Upgrade the tables of the shared index to this version of memcli.
+
+    Run it as their owner. Searches go on meanwhile. An older memcli can still search afterwards;
+    if it may not write the new tables, it says so.
+
+    Examples: memcli store upgrade      memcli store upgrade -q
+    """
+    command = command_context(options, anywhere=True)
+    (old, new), store = shared.upgrade(command.config), _store(command)
+    text = f"{store} needs no upgrade (tables {old}); nothing was changed."
+    if old != new:
+        text = f"Upgraded the tables of {store} from {old} to {new}."
+    return tell(options, command, text, changed=old != new)
+
+
 COMMANDS = {
     "status": GroupCommand(run_status, STANDARD),
     "init": GroupCommand(run_init, (
@@ -240,4 +256,5 @@ COMMANDS = {
         Option("--apply", "Delete it instead of only showing what would go."),
         *STANDARD,
     ), (NAME,)),
+    "upgrade": GroupCommand(run_upgrade, STANDARD),
 }  # fmt: skip

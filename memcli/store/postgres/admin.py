@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import BusyError, IndexMissingError, StoreError, UsageError
@@ -14,6 +15,7 @@ from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.session import Name, WorkspaceRow
 
 if TYPE_CHECKING:
+    from memcli.store.port import Sleep
     from memcli.store.postgres.address import Address
 
 _NAMED = "tenant = $1 and name = $2 and beside_of is null"
@@ -274,3 +276,55 @@ def look(address: Address) -> SharedStatus:
             address.masked, connection.server, version, vector, role, standby, lag, tables,
             size, seen,
         )  # fmt: skip
+
+
+def upgrade(address: Address) -> int:
+    """Upgrade the tables to the newest version; return the previous version."""
+    with translated(address), closing(session.opened(address, write=True)) as connection:
+        version: int = _checked(connection, address, write=False)["version"]
+        if version < schema.FIRST:
+            raise StoreError(
+                f"the shared index {address.masked} has tables that no release of memcli made",
+                hint="let their owner run: drop schema memcli cascade; then memcli store init",
+            )
+        if version < schema.VERSION:
+            migrate(connection)
+        return version
+
+
+LOCKED = "55P03"
+MOST_TRIES, PAUSE = 60, 1.0
+_BOUNDS = "set local lock_timeout = '2s'; set local statement_timeout = 0"
+
+
+def migrate(connection: Connection, *, sleep: Sleep = time.sleep) -> None:
+    """Run every step; ServerError if the role does not own the tables.
+
+    Readers are not affected, and writers of an older memcli continue. Each step is a transaction
+    that can run again, so an upgrade that was killed continues when you repeat it. If a step needs
+    a table for itself, it waits two seconds at most, then lets others pass and tries again.
+    """
+    for step in _steps(connection):
+        for turn in range(MOST_TRIES):
+            try:
+                connection.run("; ".join(("begin", _BOUNDS, *step, "commit")))
+                break
+            except ServerError as error:
+                connection.run("rollback")
+                if error.state != LOCKED or turn == MOST_TRIES - 1:
+                    raise
+                sleep(PAUSE)
+
+
+def _steps(connection: Connection) -> Iterator[Sequence[str]]:
+    constraints = {name for (name,) in connection.run(_CONSTRAINTS)}
+    for table, check in schema.CHECKS:
+        name = check.split()[1]
+        if name not in constraints:
+            yield [f"alter table memcli.{table} add {check} not valid"]
+            with suppress(ServerError):  # for rows that a role has forged before
+                connection.run(f"alter table memcli.{table} validate constraint {name}")
+    yield [*schema.functions(), f"update memcli.version set version = {schema.VERSION}"]
+
+
+_CONSTRAINTS = "select conname from pg_constraint where connamespace = 'memcli'::regnamespace"

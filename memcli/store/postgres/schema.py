@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 VERSION = 3  # of the tables
+FIRST = 2  # the oldest tables that can be upgraded; no release has made older ones
 LEAST_READER = 1  # the version of the tables that a client must know to read these
 LEAST_WRITER = 2
 FEW_PAGES = 8  # of chunks; with so few, any plan is fast enough
@@ -30,6 +31,7 @@ CHUNK_CHECK = "constraint chunks_lists check (" + " and ".join(
     for column in ("heading_path", "links", "turns", "preferences")
 ) + ")"  # fmt: skip
 META_CHECK = "constraint workspaces_meta check (json_typeof(meta::json) = 'object')"
+CHECKS = (("chunks", CHUNK_CHECK), ("workspaces", META_CHECK))
 # Tables that are partitioned by workspace, with their columns and keys. ISO dates are text, so they
 # compare as in other stores. Values that must stay exactly the same are text, too.
 _TABLES = {

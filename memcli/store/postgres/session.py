@@ -217,7 +217,7 @@ def check_version(version: object, address: Address, *, write: bool) -> dict[str
         raise StoreError(
             f"{store} has the tables of an older memcli ({parts['version']}), which this one"
             " reads but does not write",
-            hint="let their owner run: drop schema memcli cascade; then memcli store init",
+            hint="let the owner of the tables run: memcli store upgrade",
         )
     return parts
 
