@@ -12,14 +12,7 @@ from collections.abc import Mapping
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from memcli.embedding.runtime import (
-    TOKENIZER,
-    file_in,
-    open_model,
-    open_tokenizer,
-    runtime_faults,
-    whole_path,
-)
+from memcli.embedding import runtime
 from memcli.errors import RetrieverError
 from memcli.record import Record
 from memcli.system import usable_cores
@@ -50,17 +43,17 @@ class Generator:
 
         RetrieverError names what is missing.
         """
-        folder = whole_path(named, setting, hint=HINT)
+        folder = runtime.whole_path(named, setting, hint=HINT)
         self._folder, self.reads, self._writes = folder, reads, writes
         config = _config(folder)
         self._ends = _numbers(config.get("eos_token_id"))
         self._starts = _numbers(config.get("decoder_start_token_id"))
-        self._tokenizer = open_tokenizer(_file(folder, TOKENIZER))
-        encoder = file_in(folder, _ENCODER)
-        self._encoder = open_model(encoder, usable_cores()) if encoder else None
+        self._tokenizer = runtime.open_tokenizer(_file(folder, runtime.TOKENIZER))
+        encoder = runtime.file_in(folder, _ENCODER)
+        self._encoder = runtime.open_model(encoder, usable_cores()) if encoder else None
         decoder = _file(folder, _DECODER if encoder else _ALONE)
-        self._decoder = open_model(decoder, usable_cores())
-        self._faults = runtime_faults()
+        self._decoder = runtime.open_model(decoder, usable_cores())
+        self._faults = runtime.runtime_faults()
         if not self._ends or (encoder and not self._starts):
             doubt_of_words = "decoder_start_token_id" if self._ends else "eos_token_id"
             raise RetrieverError(f"{folder}: config.json names no {doubt_of_words}", hint=HINT)
@@ -147,7 +140,7 @@ class Generator:
 
 
 def _file(folder: str, name: str) -> str:
-    place = file_in(folder, name)
+    place = runtime.file_in(folder, name)
     if place is None:
         raise RetrieverError(f"{folder} has no {name}", hint=HINT)
     return place
@@ -156,7 +149,7 @@ def _file(folder: str, name: str) -> str:
 def _config(folder: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name in _CONFIGS:
-        place = file_in(folder, name)
+        place = runtime.file_in(folder, name)
         if place is None:
             continue
         try:

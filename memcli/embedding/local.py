@@ -10,17 +10,9 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from memcli.embedding import runtime
 from memcli.embedding.encoders import WHOLE, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
-from memcli.embedding.runtime import (
-    TOKENIZER,
-    file_in,
-    inputs_of,
-    open_model,
-    open_tokenizer,
-    runtime_faults,
-    whole_path,
-)
 from memcli.errors import RetrieverError
 from memcli.system import cores
 
@@ -32,12 +24,15 @@ _BESIDE = (".data", "_data")  # suffix of the file with the weights of a model a
 
 def find_files(named: str, setting: str = "onnx.folder") -> tuple[str, ...]:
     """Find the files of a model, its graph first, its tokenizer last; raises RetrieverError."""
-    folder = whole_path(named, setting, hint="memcli help settings")
-    model, tokenizer = file_in(folder, "model.onnx"), os.path.join(folder, TOKENIZER)
+    folder = runtime.whole_path(named, setting, hint="memcli help settings")
+    model, tokenizer = (
+        runtime.file_in(folder, "model.onnx"),
+        os.path.join(folder, runtime.TOKENIZER),
+    )
     if model is None:
         raise RetrieverError(f"{folder} has no model.onnx", hint=f"set {setting}")
     if not os.path.isfile(tokenizer):
-        raise RetrieverError(f"{folder} has no {TOKENIZER}", hint=f"set {setting}")
+        raise RetrieverError(f"{folder} has no {runtime.TOKENIZER}", hint=f"set {setting}")
     beside = [model + ending for ending in _BESIDE if os.path.isfile(model + ending)]
     return (model, *beside, tokenizer)
 
@@ -86,19 +81,17 @@ class LocalEncoder:
         self.max_tokens = local.max_tokens
         self.fingerprint = fingerprint or local_fingerprint(local)
         model, *_, tokenizer = find_files(local.folder)
-        self._tokenizer = open_tokenizer(tokenizer)
-        self._session = open_model(model, 1)
-        self._faults = runtime_faults()
-        self._inputs = inputs_of(self._session, model)
+        self._tokenizer = runtime.open_tokenizer(tokenizer)
+        self._session = runtime.open_model(model, 1)
+        self._faults = runtime.runtime_faults()
+        self._inputs = runtime.inputs_of(self._session, model)
         self._output = self._choose_output(model)
         self.dimension = len(self._run(self._ids("memory", local.passage_prefix))) // 4
 
     def count(self, text: str) -> int:
-        """Count the tokens of `text` after its prefix, without a limit."""
         return len(self._ids(text, self._local.passage_prefix))
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts of at most `max_tokens` tokens."""
         return [self._run(self._ids(text, self._local.passage_prefix)) for text in texts]
 
     def encode_query(self, text: str) -> bytes:

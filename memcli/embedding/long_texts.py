@@ -61,7 +61,6 @@ class LongTextEncoder:
         self.max_tokens, self.count = encoder.max_tokens, encoder.count
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts of any length."""
         cut = [pieces(text, self._fits) for text in texts]
         vectors = iter(self._encoder.encode([piece for parts in cut for piece in parts]))
         return [
@@ -70,7 +69,6 @@ class LongTextEncoder:
         ]
 
     def encode_query(self, text: str) -> bytes:
-        """Embed a query of any length."""
         cut = pieces(text, self._fits)
         vectors = [self._encoder.encode_query(piece) for piece in cut]
         return mean(vectors, [float(len(piece)) for piece in cut])

@@ -172,6 +172,12 @@ def locate(models: Iterable[Model] = MODELS) -> tuple[ModelFile, ...]:
     return tuple(located for located in files if located)
 
 
+def identity_of(models: Iterable[Model] = MODELS) -> str:
+    """Return the identity of the best file that may be a model; "" if there is none."""
+    located = locate(models)
+    return located[0].identity if located else ""
+
+
 def identify(model: Model, path: str) -> ModelFile | None:
     """Return the identity of a file if it has the size of `model`, else None."""
     try:

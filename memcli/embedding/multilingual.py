@@ -13,7 +13,7 @@ from glob import escape, glob
 
 from memcli.embedding.encoders import Choice, IndexModel, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
-from memcli.embedding.models import E5, ModelFile, locate, verify
+from memcli.embedding.models import E5, ModelFile, identity_of, locate, verify
 from memcli.embedding.session import cpu_flags
 from memcli.errors import RetrieverError, install_extra
 from memcli.system import cores
@@ -81,11 +81,9 @@ class E5Encoder:
             self._library.e5_free(self._model)
 
     def count(self, text: str) -> int:
-        """Count the tokens of `text` after its prefix, without a limit."""
         return int(self._library.e5_token_count(self._model, _bytes(text), 0))
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts of at most `max_tokens` tokens."""
         return [self._embed(text, is_query=False) for text in texts]
 
     def encode_query(self, text: str) -> bytes:
@@ -127,15 +125,10 @@ def _fingerprint(_choice: Choice, _remembered: IndexModel) -> str | None:
     return e5_fingerprint() if locate((E5,)) else None
 
 
-def _files(_choice: Choice) -> str:
-    models = locate((E5,))
-    return models[0].identity if models else ""
-
-
 def _open(choice: Choice, opening: Opening) -> OpenedEncoder:
     located = find_e5()
     encoder = LongTextEncoder(E5Encoder(located, check=opening.check))
     return OpenedEncoder(encoder, at_once=cores(choice.threads), texts=1)
 
 
-OPENER = Opener(_fingerprint, _open, _files)
+OPENER = Opener(_fingerprint, _open, lambda _: identity_of((E5,)))

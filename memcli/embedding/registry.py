@@ -42,6 +42,7 @@ from memcli.embedding.models import (
     KnownModel,
     ModelFile,
     fingerprint,
+    identity_of,
     locate,
     model_name,
     package_folders,
@@ -231,11 +232,6 @@ def _bundled_fingerprint(_choice: Choice, _remembered: IndexModel) -> str | None
     return fingerprint(models[0].model) if models else None
 
 
-def _bundled_files(_choice: Choice) -> str:
-    models = locate()
-    return models[0].identity if models else ""
-
-
 def _open_bundled(choice: Choice, opening: Opening) -> OpenedEncoder:
     """Open the requested model, or the first file that is one of the models."""
     reasons = list(_misfits())
@@ -311,7 +307,11 @@ def _bundled_query_model(_choice: Choice, opening: Opening) -> QueryModel | None
 
 
 _BUNDLED: Opener = Opener(
-    _bundled_fingerprint, _open_bundled, _bundled_files, _bundled_query_model, has_several=True
+    _bundled_fingerprint,
+    _open_bundled,
+    lambda _: identity_of(),
+    _bundled_query_model,
+    has_several=True,
 )
 
 

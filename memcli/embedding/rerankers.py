@@ -65,7 +65,6 @@ class SharedReranker:
         return self.name == TOKENS
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return one score per text, larger is better; raises RetrieverError."""
         is_over = Event()
         try:
             return within(self._settings.seconds, partial(self._work, query, texts, is_over))
@@ -138,7 +137,6 @@ class CrossEncoder:
         self._inputs = inputs_of(self._session, model)
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
-        """Return one score per text, in the unit of the model."""
         scores: list[float] = []
         for text in texts:
             if is_over.is_set():
@@ -212,7 +210,6 @@ class ServerReranker:
         self._wants_texts = False  # the form of TEI
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
-        """Return one score per text, in the unit of the server's model."""
         clean = [_clean(text) for text in texts]
         reply = self._post(_clean(query), clean)
         if reply.status in (400, 422) and not self._wants_texts and b"texts" in reply.body:

@@ -43,7 +43,7 @@ class Server(Record):
     url: str
     model: str
     key: Callable[[], str | None]
-    key_variable: str
+    key_variable: str  # the name of the variable that `key` reads; "" for no key
 
     def address(self) -> SplitResult:
         """Parse the address; RetrieverError says what is wrong with it."""

@@ -39,15 +39,12 @@ class TreeEntry(Record):
     look: Callable[[str], os.stat_result]  # returns the stat of a file, by its hash
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Return whether it is a regular file."""
         return stat.S_ISREG(self.mode)
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """Return whether it is a folder or a submodule."""
         return self.mode in (_FOLDER, _SUBMODULE)
 
     def is_symlink(self) -> bool:
-        """Return whether it is a link."""
         return stat.S_ISLNK(self.mode)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
@@ -71,11 +68,9 @@ class CommitFiles:
         self._seen: dict[str, dict[str, TreeEntry]] = {}  # by folder
 
     def listing(self, sources: tuple[Source, ...], *, max_bytes: int) -> Listing:
-        """List the documents of the sources."""
         return discover(sources, max_bytes=max_bytes, at=self)
 
     def read(self, root: str, path: str, *, source: str, max_bytes: int) -> FileText | Skip:
-        """Read a document, or return why it cannot be read."""
         try:
             folder = self.open_root(root)
             *above, name = path.split("/")
@@ -148,11 +143,9 @@ class CommitFiles:
 
     @contextmanager
     def scan(self, folder: int | str) -> Iterator[Iterator[TreeEntry]]:
-        """List the entries of a folder; OSError if its tree is missing or damaged."""
         yield iter(self._entries(folder).values())
 
     def read_small(self, folder: int | str, name: str, limit: int) -> bytes | None:
-        """Read a small file of a folder; None if it does not exist, OSError for a link."""
         entry = self._entry(folder, name)
         if entry is None:
             return None
@@ -163,15 +156,12 @@ class CommitFiles:
         return self._git(folder).read(entry.oid).data
 
     def device(self, folder: int | str) -> int:
-        """Return the same device for all."""
         return 0
 
     def is_mounted(self, root: int | str, path: str) -> bool:
-        """Return False: nothing is mounted in a commit."""
         return False
 
     def is_empty(self, root: int | str) -> bool:
-        """Return False: no folder of a commit waits for a mount."""
         return False
 
     def close(self, folder: int | str) -> None:

@@ -319,8 +319,7 @@ def _incomplete(
     from memcli.indexing.notices import incomplete, names_in
 
     names = sorted(name for name in unsearched if name not in removed)
-    there = {shown(*key) for key in known}  # an older memcli removes files, but not their names
-    mangled = [name for name in names_in(replaced) if name in there and name not in removed]
+    mangled = [name for name in names_in(replaced) if name not in removed]
     return (incomplete(names, mangled),) if names or mangled else ()
 
 

@@ -171,12 +171,13 @@ class FailedStoreError(Exception):
 
 
 @contextmanager
-def failing(*names: str) -> Iterator[None]:
-    """Add the name of a store to its errors."""
+def failing(*names: str, with_it: Sequence[str] = ()) -> Iterator[None]:
+    """Add the name of a store to its errors; others fail `with_it` unless its rows are damaged."""
     try:
         yield
     except MemcliError as error:
-        raise FailedStoreError(names, error) from error
+        is_own = isinstance(error, DamagedError) or not with_it
+        raise FailedStoreError(names if is_own else with_it, error) from error
 
 
 class NamedSnapshot:
@@ -189,16 +190,8 @@ class NamedSnapshot:
         """
         self._name, self._snapshot, self._others = name, snapshot, others
 
-    @contextmanager
-    def _failing(self) -> Iterator[None]:
-        try:
-            yield
-        except MemcliError as error:
-            is_own = isinstance(error, DamagedError) or not self._others
-            raise FailedStoreError([self._name] if is_own else self._others, error) from error
-
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        with self._failing():
+        with failing(self._name, with_it=self._others):
             return self._watched(getattr(self._snapshot, name))
 
     def _watched(self, value: Any) -> Any:  # noqa: ANN401
@@ -206,12 +199,12 @@ class NamedSnapshot:
         if callable(value):
 
             def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
-                with self._failing():
+                with failing(self._name, with_it=self._others):
                     return self._watched(value(*values, **named))
 
             return call
         return self._each(value) if isinstance(value, Iterator) else value
 
     def _each(self, values: Iterator[Any]) -> Iterator[Any]:
-        with self._failing():
+        with failing(self._name, with_it=self._others):
             yield from values

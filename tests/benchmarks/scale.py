@@ -181,7 +181,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("words: cutting", Reader, "tokens"),
     ("codes (in a thread)", coarse, "_coded"),
     ("kept codes (in a thread)", large_index, "nearest"),
-    ("rescoring (in a thread)", coarse, "_rescored"),
+    ("rescoring (in a thread)", coarse, "ranked"),
     ("hydration", Reader, "candidates"),
     (". scores by words", Reader, "_scores"),
     (". chunks and parts", Reader, "_chunk_rows"),

@@ -127,32 +127,3 @@ def test_an_answer_of_another_shape_is_named(server: Loopback, body: object, sai
 def test_a_refusal_is_said(server: Loopback, reply: Reply, said: str) -> None:
     server.behave = lambda _, texts: reply
     assert said in fault(server).message
-
-
-def test_it_is_waited_for_no_longer_than_is_set(server: Loopback) -> None:
-    server.behave = server.silent
-    assert "no answer within 0.2 s" in fault(server, seconds=0.2).message
-
-
-def test_a_server_that_is_not_there_is_said() -> None:
-    with loopback() as server:
-        pass
-    assert "cannot be reached" in fault(server).message
-
-
-@pytest.mark.parametrize(
-    ("url", "said"),
-    [
-        ("", "rerank.url is not set in your own configuration"),
-        ("ftp://127.0.0.1/", "rerank.url must begin with https:// or http://"),
-        ("http://[", "rerank.url is not an address"),
-        ("http://me:secret@127.0.0.1/", "rerank.url contains a name or a password"),
-    ],
-)
-def test_an_address_that_is_none_is_said_without_a_request(
-    server: Loopback, url: str, said: str
-) -> None:
-    found = fault(server, url=url)
-    assert said in found.message
-    assert "secret" not in found.message + found.hint
-    assert server.asked == []

@@ -9,9 +9,8 @@ import pytest
 
 from memcli.config.keys import KEYS
 from memcli.embedding import models
-from memcli.embedding.encoders import ADDED, PUBLIC, RECORDS, USER_ONLY, Choice
+from memcli.embedding.encoders import PUBLIC, RECORDS, USER_ONLY, Choice
 from memcli.embedding.models import (
-    E5,
     FP32,
     INT8,
     KNOWN,
@@ -70,14 +69,6 @@ INSTALLED = locate(models=(INT8,))
 OFFERED = [name for key in KEYS if key.name.startswith("embedding.") for name in key.choices]
 
 
-def test_every_public_choice_has_a_record_and_every_record_is_one() -> None:
-    assert set(OFFERED) == set(PUBLIC) == set(RECORDS) - set(ADDED)
-    assert [name for name, record in RECORDS.items() if name != record.name] == []
-    # What the encoder of the tests tells of itself.
-    assert ADDED == ["hashing"]
-    assert reads_latin_only("hashing")
-
-
 @pytest.mark.parametrize("name", PUBLIC)
 def test_what_is_not_installed_is_said_with_the_next_step(packages: Path, name: str) -> None:
     assert fingerprint_of(name, only(name)) is None
@@ -97,10 +88,6 @@ def test_the_model_of_a_record_is_known(name: str) -> None:
     if located is not None:
         assert model_name(located) == record.model
         assert known(located) is KNOWN[record.model]
-
-
-def test_every_known_model_is_that_of_a_file_or_of_the_tests() -> None:
-    assert set(KNOWN) == {INT8.name, FP32.name, E5.name, "hashing"}
 
 
 def test_nothing_is_assumed_of_another_model() -> None:

@@ -21,7 +21,6 @@ from memcli.embedding.runtime import package_run
 from memcli.embedding.wordpiece import SPECIAL_TOKENS
 from memcli.errors import RetrieverError
 from memcli.threads import in_order
-from memcli.types import Encoder
 
 TEXTS = [
     "The weather is lovely today.",
@@ -62,13 +61,6 @@ def by_package(located: ModelFile) -> PinnedEncoder:
 @pytest.fixture(scope="module")
 def vectors(encoder: PinnedEncoder) -> list[bytes]:
     return encoder.encode(TEXTS)
-
-
-def test_it_is_an_encoder(encoder: PinnedEncoder) -> None:
-    typed: Encoder = encoder
-    assert (typed.dimension, typed.max_tokens) == (384, 256)
-    for part in (INT8.sha256[:16], INT8.graph_sha256[:16], "dim=384", "pool=mean", "max=256"):
-        assert part in typed.fingerprint
 
 
 # The official weights are no dependency: 90 MB, only in packages of doubtful upkeep.

@@ -98,14 +98,6 @@ def test_every_piece_keeps_its_line_number() -> None:
         assert query_ids(word, 256) == [FIRST, words[word], LAST]
 
 
-def test_after_many_words_nothing_is_searched_or_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    words, many = WordPiece(), [f"{piece}xyz" for piece in PIECES[2000:2100]]
-    known = [words.ids(word) for word in many]
-    monkeypatch.delattr("memcli.embedding.wordpiece._Finder.__call__")
-    words.clear()
-    assert [words.ids(word) for word in many] == known
-
-
 def test_vocabulary_is_the_official_one() -> None:
     digest = hashlib.sha256(Path(VOCABULARY).read_bytes()).hexdigest()
     assert digest == "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"

@@ -102,17 +102,6 @@ def test_a_file_that_is_too_large_is_named_in_every_answer(place: Place) -> None
     assert place.freshen().is_whole
 
 
-def test_a_name_that_an_older_memcli_left_in_the_index_is_not_named(place: Place) -> None:
-    place.write("a")
-    (place.root / "latin.md").write_bytes(b"caf\xe9 text\n")
-    (notice,) = place.freshen().notices
-    assert notice.text == "latin.md has bytes that are not text"
-    with place.store.change(wait_seconds=0, sleep=no_sleep) as change:
-        change.remove(("memory", "latin.md"))  # and its name stays
-    (place.root / "latin.md").unlink()
-    assert place.freshen().notices == ()
-
-
 def test_a_later_search_embeds_what_was_left(place: Place) -> None:
     place.write("a", "b", "c")
     place.freshen(BOUNDS._replace(segments=0), encoder=no_encoder)

@@ -136,20 +136,6 @@ def test_a_change_of_a_source_reaches_its_stored_documents(place: tuple[Path, Pa
     assert (trust, always) == ("untrusted", 0)
 
 
-def test_other_date_keys_reach_stored_documents(place: tuple[Path, Path]) -> None:
-    root, store = place
-    write(root, "a.md", "---\ncreated: 2026-02-09\nmodified: 2026-03-01\n---\ntext\n")
-    source = Source("memory", str(root), ("**/*.md",))
-    writer = open_writer(str(store))
-    index(writer, make_settings(root, source))
-    (before,) = dump(str(store))["documents"]
-    settings_ = make_settings(root, source._replace(date_keys=("created",)))
-    assert index(writer, settings_).changed == ("a.md",)
-    writer.close()
-    (after,) = dump(str(store))["documents"]
-    assert ("2026-03-01" in before, "2026-02-09" in after) == (True, True)
-
-
 def test_a_change_of_a_source_reaches_files_that_are_no_text(place: tuple[Path, Path]) -> None:
     root, store = place
     write(root, "odd.md", b"\0\0\0\0not text")

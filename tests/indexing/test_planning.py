@@ -34,6 +34,8 @@ def test_only_what_is_said_of_a_source_concerns_its_documents() -> None:
     assert altered(settings(MEMORY, moved), both) == {}
     rules = DOCS._replace(kind="rule")
     assert altered(settings(MEMORY, rules), both) == {"sources": {"docs"}}
+    dated = DOCS._replace(date_keys=("created",))
+    assert altered(settings(MEMORY, dated), both) == {"sources": {"docs"}}
     assert altered(settings(MEMORY, rules, tokens=100), both) == {
         "chunking": {"memory", "docs"}, "sources": {"docs"}
     }  # fmt: skip

@@ -10,16 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.language.words import (
-    compose,
-    fold,
-    index_term,
-    is_searchable,
-    pairs,
-    prepare,
-    split_runs,
-    units,
-)
+from memcli.language import words
 from memcli.store.sqlite import fts_query
 from memcli.store.sqlite.fts_query import TOKENIZE, expression
 from memcli.types import Term, TermQuery
@@ -28,12 +19,12 @@ Find = Callable[[str | None], list[int]]
 
 
 def phrase(text: str, *, prefix: bool = False) -> str | None:
-    term = index_term(text, prefix=prefix)
+    term = words.index_term(text, prefix=prefix)
     return fts_query.phrase(term) if term else None
 
 
 def terms(texts: list[str], *, prefix: bool = False) -> tuple[Term, ...]:
-    return tuple(term for text in texts if (term := index_term(text, prefix=prefix)))
+    return tuple(term for text in texts if (term := words.index_term(text, prefix=prefix)))
 
 
 SCRIPTS = {
@@ -72,7 +63,7 @@ def table(*documents: str) -> Find:
         f"tokenize='{tokenize}')"
     )
     for row, document in enumerate(documents, 1):
-        connection.execute("INSERT INTO f (rowid, x) VALUES (?, ?)", (row, prepare(document)))
+        connection.execute("INSERT INTO f (rowid, x) VALUES (?, ?)", (row, words.prepare(document)))
 
     def find(expression: str | None) -> list[int]:
         if expression is None:
@@ -103,7 +94,7 @@ def table(*documents: str) -> Find:
     ],
 )
 def test_text_is_prepared_for_the_index(text: str, indexed: str) -> None:
-    assert prepare(text).split() == indexed.split()
+    assert words.prepare(text).split() == indexed.split()
 
 
 @pytest.mark.parametrize(
@@ -204,7 +195,7 @@ def test_no_text_breaks_a_match_expression(
 @given(MIXED)
 def test_every_document_is_found_by_itself(text: str) -> None:
     expected = phrase(text)
-    if expected is not None and is_searchable(unicodedata.normalize("NFKD", text)):
+    if expected is not None and words.is_searchable(unicodedata.normalize("NFKD", text)):
         assert table(text)(expected) == [1]
 
 
@@ -217,29 +208,7 @@ def test_every_two_characters_of_a_run_find_it(run: str, data: st.DataObject) ->
     assert find(phrase(run[start : start + length])) == [1]
 
 
-@given(CJK)
-def test_a_run_grows_by_one_token_a_character(run: str) -> None:
-    folded = fold(run)
-    assert prepare(run).split() == [*pairs(folded), folded[-1]]
-
-
-@given(ANY_TEXT)
-def test_runs_add_up_to_the_text(text: str) -> None:
-    assert "".join(piece for piece, _ in split_runs(text)) == text
-
-
-@given(st.text(st.characters(min_codepoint=0xE01, max_codepoint=0xE2E), min_size=1, max_size=9))
-def test_units_add_up_to_the_run(run: str) -> None:
-    assert units(run) == list(run)
-
-
-def test_ascii_is_not_copied() -> None:
-    text = "plain text " * 10
-    assert prepare(text) is text
-    assert compose(text) is text
-
-
 def test_a_megabyte_is_prepared_and_asked_for() -> None:
     for text in ("東" * 350_000, "ก้" * 170_000, '"' * 1_000_000, "é" * 500_000, "ก" + "้" * 300_000):
-        assert len(prepare(text)) < 4 * len(text)
+        assert len(words.prepare(text)) < 4 * len(text)
         table("x")(phrase(text))

@@ -371,12 +371,6 @@ def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: 
     assert_sound(path)
 
 
-def test_of_no_places_the_first_is_none() -> None:
-    connection = apsw.Connection(":memory:")
-    assert keywords.best(connection, {1: 0.5, 2: 0.25}, 0) == []
-    assert keywords.best(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
-
-
 @pytest.mark.parametrize("text", ["", "x", "[1]", '["a"] ', '{"a": 1}', "[", '"a"'])
 def test_a_column_that_holds_no_list_of_texts_says_so(text: str) -> None:
     with pytest.raises(ValueError, match="a list of texts is none"):

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.config import settings as config
@@ -40,6 +40,7 @@ from tests.store.contract.makers import (
     term,
 )
 from tests.store.contract.test_same_answers import (
+    LONG,
     PATHS,
     Tree,
     files,
@@ -52,7 +53,6 @@ from tests.store.contract.test_same_answers import (
 )
 from tests.support import by_night
 
-EXAMPLES = (settings.default or settings()).max_examples // 4
 # How a whole index calls the sources of the two workspaces; they sort as the union asks them.
 WHOLE = {"a:memory": "memory", "a:book": "book", "b:memory": "x-memory", "b:book": "x-book"}
 
@@ -127,11 +127,7 @@ def opened(
 
 
 @pytest.mark.parametrize("kind", MOST_STORES)
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@LONG
 @given(
     own=files,
     other=files,
@@ -353,11 +349,7 @@ more = st.dictionaries(st.sampled_from(PATHS), said, max_size=3)
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", STORES)
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@LONG
 @given(
     own=st.tuples(files, more).map(lambda both: {**both[0], **both[1]}),
     other=st.tuples(files, more).map(lambda both: {**both[0], **both[1]}),

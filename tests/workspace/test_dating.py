@@ -7,16 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.types import DATE_KEYS, named_days
-from memcli.workspace.dating import (
-    age_at,
-    age_days,
-    day_of,
-    document_days,
-    heading_days,
-    path_days,
-    value_days,
-    written_at,
-)
+from memcli.workspace import dating
 
 DAYS = st.dates()
 SPAN_DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2099, 12, 31))
@@ -50,7 +41,7 @@ def day(iso: str | None) -> tuple[str, str] | None:
     ],
 )  # fmt: skip
 def test_path(path: str, expected: str | None) -> None:
-    assert path_days(path) == day(expected)
+    assert dating.path_days(path) == day(expected)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +59,7 @@ def test_path(path: str, expected: str | None) -> None:
     ],
 )  # fmt: skip
 def test_weeks_and_months_in_a_path(path: str, expected: tuple[str, str]) -> None:
-    assert path_days(path) == expected
+    assert dating.path_days(path) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,16 +76,16 @@ def test_weeks_and_months_in_a_path(path: str, expected: tuple[str, str]) -> Non
     ],
 )  # fmt: skip
 def test_a_name_may_hold_a_date_as_questions_do(path: str, expected: str | None) -> None:
-    assert path_days(path) == day(expected)
+    assert dating.path_days(path) == day(expected)
 
 
 def test_quarters_and_months_in_words() -> None:
-    assert path_days("goals/2025-Q1.md") == ("2025-01-01", "2025-03-31")
-    assert path_days("May 2024.md") == ("2024-05-01", "2024-05-31")
+    assert dating.path_days("goals/2025-Q1.md") == ("2025-01-01", "2025-03-31")
+    assert dating.path_days("May 2024.md") == ("2024-05-01", "2024-05-31")
     assert named_days(("2025-01-01", "2025-03-31")) == "2025-Q1"
-    assert heading_days("9. März 2025: Kino") == day("2025-03-09")
-    assert heading_days("Meeting on 9 March 2025") is None
-    assert document_days({"date": "March 10, 2025"}, "a.md", ("date",)) == (
+    assert dating.heading_days("9. März 2025: Kino") == day("2025-03-09")
+    assert dating.heading_days("Meeting on 9 March 2025") is None
+    assert dating.document_days({"date": "March 10, 2025"}, "a.md", ("date",)) == (
         day("2025-03-10"),
         False,
     )
@@ -114,13 +105,13 @@ def test_quarters_and_months_in_words() -> None:
     ],
 )  # fmt: skip
 def test_what_looks_like_a_date_and_is_none(path: str) -> None:
-    assert path_days(path) is None
+    assert dating.path_days(path) is None
 
 
 @given(DAYS, WORDS, WORDS, st.sampled_from(["-", "/", "", "_", "."]))
 def test_every_day_in_a_slug(when: dt.date, before: str, after: str, joint: str) -> None:
     written = f"{when.year:04}{joint}{when.month:02}{joint}{when.day:02}"
-    assert path_days(f"x/{before}{written}{after}.md") == day(when.isoformat())
+    assert dating.path_days(f"x/{before}{written}{after}.md") == day(when.isoformat())
 
 
 @given(SPAN_DAYS, st.text("-_ .", max_size=8), st.text("-_ .", max_size=8))
@@ -129,9 +120,9 @@ def test_every_week_and_month_in_a_slug(when: dt.date, before: str, after: str) 
     first = when - dt.timedelta(when.weekday())
     days = (first.isoformat(), (first + dt.timedelta(6)).isoformat())
     if 1900 <= year < 2100:
-        assert path_days(f"x/{before}{year}-W{week:02}{after}.md") == days
+        assert dating.path_days(f"x/{before}{year}-W{week:02}{after}.md") == days
         assert named_days(days) == f"{year}-W{week:02}"
-    found = path_days(f"x/{before}{when:%Y-%m}{after}.md")
+    found = dating.path_days(f"x/{before}{when:%Y-%m}{after}.md")
     assert found is not None
     first, last = map(dt.date.fromisoformat, found)
     assert (first.day, (last + dt.timedelta(1)).day) == (1, 1)
@@ -142,17 +133,17 @@ def test_every_week_and_month_in_a_slug(when: dt.date, before: str, after: str) 
 
 @given(st.text("0123456789-/_.Wx", max_size=40))
 def test_what_is_found_stands_in_the_path(path: str) -> None:
-    found = path_days(path)
+    found = dating.path_days(path)
     if found is not None:
         name = named_days(found)
         forms = (name, name.replace("-", "/"), name.replace("-", ""), name.replace("-", "_"))
         assert any(form in path for form in (*forms, name.replace("-", ".")))
-        assert value_days(name) == found
+        assert dating.value_days(name) == found
 
 
 @given(DAYS, DAYS)
 def test_the_file_name_comes_before_its_folders(one: dt.date, two: dt.date) -> None:
-    assert path_days(f"{one.isoformat()}/{two.isoformat()}.md") == day(two.isoformat())
+    assert dating.path_days(f"{one.isoformat()}/{two.isoformat()}.md") == day(two.isoformat())
 
 
 @pytest.mark.parametrize(
@@ -167,7 +158,7 @@ def test_the_file_name_comes_before_its_folders(one: dt.date, two: dt.date) -> N
     ],
 )  # fmt: skip
 def test_value(value: object, expected: str | None) -> None:
-    assert value_days(value) == day(expected)
+    assert dating.value_days(value) == day(expected)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +170,7 @@ def test_value(value: object, expected: str | None) -> None:
     ],
 )  # fmt: skip
 def test_other_forms_of_a_value(value: object, expected: tuple[str, str] | None) -> None:
-    assert value_days(value) == expected
+    assert dating.value_days(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -200,16 +191,16 @@ def test_other_forms_of_a_value(value: object, expected: tuple[str, str] | None)
 def test_front_matter_then_path_then_stamps(
     metadata: dict[str, object], path: str, expected: str | None
 ) -> None:
-    days, stamped = document_days(metadata, path, DATE_KEYS)
+    days, stamped = dating.document_days(metadata, path, DATE_KEYS)
     assert days == day(expected)
     assert stamped == (expected in ("2026-03-01", "2026-03-02", "2026-03-03"))
 
 
 def test_a_source_orders_the_keys_otherwise() -> None:
     metadata = {"modified": "2026-03-01", "created": "2026-02-09", "day": "2026-01-01"}
-    assert document_days(metadata, "a.md", ("created", "modified"))[0] == day("2026-02-09")
-    assert document_days(metadata, "a.md", ("created", "day")) == (day("2026-01-01"), False)
-    assert document_days(metadata, "a.md", ()) == (None, False)
+    assert dating.document_days(metadata, "a.md", ("created", "modified"))[0] == day("2026-02-09")
+    assert dating.document_days(metadata, "a.md", ("created", "day")) == (day("2026-01-01"), False)
+    assert dating.document_days(metadata, "a.md", ()) == (None, False)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +214,7 @@ def test_a_source_orders_the_keys_otherwise() -> None:
     ],
 )  # fmt: skip
 def test_heading(text: str, expected: str | None) -> None:
-    assert heading_days(text) == day(expected)
+    assert dating.heading_days(text) == day(expected)
 
 
 @pytest.mark.parametrize(
@@ -236,22 +227,22 @@ def test_heading(text: str, expected: str | None) -> None:
     ],
 )  # fmt: skip
 def test_a_heading_of_a_week_or_a_month(text: str, expected: tuple[str, str] | None) -> None:
-    assert heading_days(text) == expected
+    assert dating.heading_days(text) == expected
 
 
 @given(DAYS, DAYS)
 def test_age(when: dt.date, today: dt.date) -> None:
-    age = age_days(when.isoformat(), today.isoformat())
+    age = dating.age_days(when.isoformat(), today.isoformat())
     assert when + dt.timedelta(days=age) == today
-    assert age_days(today.isoformat(), when.isoformat()) == -age
+    assert dating.age_days(today.isoformat(), when.isoformat()) == -age
 
 
 def test_long_input_is_linear() -> None:
-    assert path_days("2026-02-" * 100_000 + "1") is None
-    assert path_days("2026.02." * 100_000 + "1") is None
-    assert heading_days("[" * 1_000_000) is None
-    assert value_days("9" * 1_000_000) is None
-    assert value_days(10**5000) is None
+    assert dating.path_days("2026-02-" * 100_000 + "1") is None
+    assert dating.path_days("2026.02." * 100_000 + "1") is None
+    assert dating.heading_days("[" * 1_000_000) is None
+    assert dating.value_days("9" * 1_000_000) is None
+    assert dating.value_days(10**5000) is None
 
 
 @pytest.mark.parametrize(
@@ -270,7 +261,7 @@ def test_long_input_is_linear() -> None:
     ],
 )
 def test_a_moment_is_a_day_with_the_time_behind_it(metadata: dict[str, str], told: str) -> None:
-    assert written_at(metadata, "2026-02-10") == told
+    assert dating.written_at(metadata, "2026-02-10") == told
 
 
 @pytest.mark.parametrize(
@@ -283,9 +274,9 @@ def test_a_moment_is_a_day_with_the_time_behind_it(metadata: dict[str, str], tol
 )
 def test_an_exact_age_counts_the_time_of_day(moment: str, days: float) -> None:
     now = dt.datetime.fromisoformat("2026-02-11T12:00+00:00")
-    assert age_at(moment, now) == pytest.approx(days)
+    assert dating.age_at(moment, now) == pytest.approx(days)
 
 
 def test_the_day_of_a_moment_is_its_own() -> None:
     day = dt.date(2026, 2, 10)
-    assert day_of(dt.datetime(2026, 2, 10, 23, 59)) == day_of(day) == day
+    assert dating.day_of(dt.datetime(2026, 2, 10, 23, 59)) == dating.day_of(day) == day

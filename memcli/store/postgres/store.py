@@ -12,20 +12,10 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError
+from memcli.store.postgres import session
 from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import Connection
 from memcli.store.postgres.pool import pool_of
-from memcli.store.postgres.session import (
-    Name,
-    WorkspaceRow,
-    check_bound,
-    check_version,
-    lease,
-    row_of,
-    rows_of,
-    select_all,
-    select_by_name,
-)
 from memcli.store.run_records import StoreDescription, StoredWorkspace
 
 if TYPE_CHECKING:
@@ -41,7 +31,7 @@ class PostgresStore:
     def __init__(
         self,
         address: Address,
-        name: Name,
+        name: session.Name,
         local: Store,
         now_ns: Callable[[], int],
         *,
@@ -121,12 +111,12 @@ class PostgresStore:
     @contextmanager
     def _leased(
         self, *, wait_seconds: float, sleep: Sleep
-    ) -> Iterator[tuple[Connection, WorkspaceRow]]:
+    ) -> Iterator[tuple[Connection, session.WorkspaceRow]]:
         writing = pool_of(self.address).writing(self._check_writable)
         with self._local.locked(wait_seconds=wait_seconds, sleep=sleep), ExitStack() as stack:
             with translated(self.address):
                 connection = stack.enter_context(writing)
-                granted = lease(
+                granted = session.lease(
                     connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
                 )
                 row = stack.enter_context(granted)
@@ -134,9 +124,11 @@ class PostgresStore:
 
     def _check_writable(self, connection: Connection) -> None:
         """Raise BusyError if another folder or machine writes the workspace."""
-        (fields,) = connection.run(select_by_name(connection, self.name))
-        check_bound(check_version(fields[-1], self.address, write=True), self.address, self.name)
-        row = row_of(fields, self.address, self.name)
+        (fields,) = connection.run(session.select_by_name(connection, self.name))
+        session.check_bound(
+            session.check_version(fields[-1], self.address, write=True), self.address, self.name
+        )
+        row = session.row_of(fields, self.address, self.name)
         if row.origin != self.origin or not self.origin:
             raise BusyError(
                 f"{self.name} in {self.address.masked} is written by {row.origin or 'nobody'}",
@@ -144,15 +136,15 @@ class PostgresStore:
             )
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
+    def _opened(self) -> Iterator[tuple[Connection, session.WorkspaceRow]]:
         """Open one state of the workspace; IndexMissingError if there is none.
 
         StoreError if this folder was attached to it, so that another index may answer.
         """
         reading = pool_of(self.address).reading(
             self.name,
-            lambda connection: select_by_name(connection, self.name),
-            lambda rows: row_of(rows[0], self.address, self.name),
+            lambda connection: session.select_by_name(connection, self.name),
+            lambda rows: session.row_of(rows[0], self.address, self.name),
             is_patient=not (self.origin and self._local.exists()),
         )
         with ExitStack() as stack:
@@ -240,11 +232,13 @@ class PostgresSharedIndex:
         pool_of(self._address).close()
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[Connection, list[tuple[Name, WorkspaceRow]]]]:
+    def _opened(
+        self,
+    ) -> Iterator[tuple[Connection, list[tuple[session.Name, session.WorkspaceRow]]]]:
         reading = pool_of(self._address).reading(
             self,
-            lambda connection: select_all(connection, self._tenant),
-            lambda rows: rows_of(rows, self._address),
+            lambda connection: session.select_all(connection, self._tenant),
+            lambda rows: session.rows_of(rows, self._address),
         )
         with translated(self._address), reading as opened:
             yield opened

@@ -16,18 +16,11 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, RetryLaterError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
-from memcli.store.postgres import rows, vectors
+from memcli.store.postgres import rows, session, vectors
 from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.rows import encoder_of
-from memcli.store.postgres.session import (
-    BOUNDS,
-    LEASE_SECONDS,
-    WorkspaceRow,
-    read_row,
-    select_by_id,
-)
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.workspace_rows import SUMMARY, WorkspaceRows
 from memcli.store.quantize import rounded
@@ -53,13 +46,13 @@ class SharedWriter(WorkspaceRows, BaseChange):
     """The only writer of a workspace; a `port.Change`."""
 
     def __init__(
-        self, connection: Connection, address: Address, row: WorkspaceRow, now_ns: Clock
+        self, connection: Connection, address: Address, row: session.WorkspaceRow, now_ns: Clock
     ) -> None:
         WorkspaceRows.__init__(self, connection, address, row)
         BaseChange.__init__(self, now_ns)
         self._begin_from(row)
 
-    def _begin_from(self, row: WorkspaceRow) -> None:
+    def _begin_from(self, row: session.WorkspaceRow) -> None:
         """Continue from a row as it is stored; settings that cannot be read are begun again."""
         self.row = self._stored = row._replace(meta=dict(row.meta))
 
@@ -74,8 +67,8 @@ class SharedWriter(WorkspaceRows, BaseChange):
         *_, rows = self.connection.together(
             (
                 Statement("begin"),
-                Statement(BOUNDS),
-                Statement(select_by_id(lock=True), (self.id, self.row.epoch)),
+                Statement(session.BOUNDS),
+                Statement(session.select_by_id(lock=True), (self.id, self.row.epoch)),
             )
         )
         if not rows:
@@ -83,7 +76,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
                 f"another memcli has taken over writing {self.row.tenant}/{self.row.name}",
                 hint="memcli store status",
             )
-        self._begin_from(read_row(rows[0]))
+        self._begin_from(session.read_row(rows[0]))
 
     def _end(self) -> None:
         row, revision = self.row, self.row.revision + self._revises
@@ -93,7 +86,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
                     "update memcli.workspaces set revision = $2, next_id = $3, chunks = $4,"
                     " words = $5, meta = $6, changed_at = now(), left_ns = $7, lease_until ="
                     " case when holder is null then lease_until"
-                    f" else now() + '{LEASE_SECONDS} seconds' end where id = $1",
+                    f" else now() + '{session.LEASE_SECONDS} seconds' end where id = $1",
                     (row.id, revision, row.next_id, row.chunks, row.words,
                      json.dumps(row.meta, ensure_ascii=False, sort_keys=True), self.now_ns()),
                 ),
@@ -375,7 +368,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
 class SharedRebuild(SharedWriter):
     """A workspace that is built next to another one; a `port.Rebuild`."""
 
-    def __init__(self, main: SharedWriter, row: WorkspaceRow) -> None:
+    def __init__(self, main: SharedWriter, row: session.WorkspaceRow) -> None:
         super().__init__(main.connection, main.address, row, main.now_ns)
         self._main = main
 
@@ -433,8 +426,8 @@ def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
             " do update set epoch = excluded.epoch returning id",
             (main.row.tenant, main.row.name, main.id, main.row.epoch, main.now_ns()),
         )
-    (row,) = main._rows(select_by_id(lock=False), (number, main.row.epoch))
-    side = SharedRebuild(main, read_row(row))
+    (row,) = main._rows(session.select_by_id(lock=False), (number, main.row.epoch))
+    side = SharedRebuild(main, session.read_row(row))
     side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
     try:
         yield side

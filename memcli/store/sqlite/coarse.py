@@ -100,8 +100,8 @@ def nearest(
     for tier in query.tiers:
         best, neighbours = _by_head(connection, table, query, tier)
         if tier.is_sure(best):
-            return tier.components, _rescored(connection, query, neighbours)
-    return 0, _rescored(connection, query, _by_all(connection, table, query))
+            return tier.components, ranked(connection, query, neighbours)
+    return 0, ranked(connection, query, _by_all(connection, table, query))
 
 
 def _by_head(
@@ -176,10 +176,10 @@ def _read(connection: apsw.Connection, numbers: Sequence[int]) -> list[tuple[Any
     return rows(connection, sql, numbers)
 
 
-def _rescored(
+def ranked(
     connection: apsw.Connection, query: VectorQuery, rows: Sequence[tuple[Any, ...]]
 ) -> Sequence[tuple[bytes, float]]:
-    """List the (hash, L2 distance) of the best rows of `_read`, and of all ties with the last."""
+    """List the (hash, L2 distance) of the best of some vectors, and of all ties with the last."""
     distances = distances_of(connection, query.vector, [vector for _, vector in rows])
     scored = zip([hash_ for hash_, _ in rows], distances, strict=True)
     return with_ties(sorted(scored, key=lambda scored: scored[1]), query.limit)

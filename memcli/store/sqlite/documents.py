@@ -12,17 +12,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.language.words import prepare
 from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, LineCheck, Support, counts_at
-from memcli.store.sqlite.driver import (
-    BLOB,
-    TEXT,
-    WHOLE,
-    ColumnType,
-    deflated,
-    plain,
-    rows,
-    typed_rows,
-    understood,
-)
+from memcli.store.sqlite import driver
 from memcli.types import MEMORY_SOURCE, Chunk, Document, KnownFile, Segment, SourceLines
 
 if TYPE_CHECKING:
@@ -31,16 +21,17 @@ if TYPE_CHECKING:
 
 def meta(connection: apsw.Connection, key: str) -> str | None:
     """Read a `meta` value."""
-    result = rows(connection, "SELECT value FROM meta WHERE key = ?", (key,))
+    result = driver.rows(connection, "SELECT value FROM meta WHERE key = ?", (key,))
     return result[0][0] if result else None
 
 
 _FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
 DOCUMENT_ID = "(SELECT id FROM documents WHERE source = ? AND path = ?)"
+_NUMBERS = ("size", "mtime_ns", "ctime_ns", "inode", "indexed_ns")
 _KNOWN = {
-    "source": TEXT, "path": TEXT, "hash": BLOB, "size": WHOLE, "mtime_ns": WHOLE,
-    "ctime_ns": WHOLE, "inode": WHOLE, "indexed_ns": WHOLE,
-}  # fmt: skip
+    **{"source": driver.TEXT, "path": driver.TEXT, "hash": driver.BLOB},
+    **dict.fromkeys(_NUMBERS, driver.WHOLE),
+}
 
 
 class StoredRows:
@@ -52,15 +43,15 @@ class StoredRows:
     @property
     def facts(self) -> Facts:
         """Return the facts of the index; `meta` contains more, for its own use."""
-        with understood(self.path):
-            values = dict(self._typed({"key": TEXT, "value": TEXT}, "FROM meta"))
+        with driver.understood(self.path):
+            values = dict(self._typed({"key": driver.TEXT, "value": driver.TEXT}, "FROM meta"))
             facts = Facts(**{name: values[name] for name in Facts._fields if name in values})
             dimension = None if facts.dimension is None else int(facts.dimension)
             return facts._replace(revision=int(facts.revision), dimension=dimension)
 
     def fact(self, key: str) -> str | None:
         """Read a `meta` value."""
-        with understood(self.path):
+        with driver.understood(self.path):
             return meta(self.connection, key)
 
     def known(self) -> dict[Key, KnownFile]:
@@ -68,7 +59,7 @@ class StoredRows:
         return {(source, path): KnownFile(*remembered) for source, path, *remembered in result}
 
     def counts(self) -> Counts:
-        with understood(self.path):
+        with driver.understood(self.path):
             revision, embedded_at = (meta(self.connection, k) for k in ("revision", EMBEDDED_AT))
             counts = counts_at(revision or "0", embedded_at or "")
             if counts is not None:  # without reading each row
@@ -131,14 +122,14 @@ class StoredRows:
         return [LineCheck(SourceLines(*lines), file, bool(holds)) for file, holds, *lines in result]
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with understood(self.path):
-            return rows(self.connection, sql, values)
+        with driver.understood(self.path):
+            return driver.rows(self.connection, sql, values)
 
     def _typed(
-        self, columns: Mapping[str, ColumnType], tail: str, values: Sequence[Any] = ()
+        self, columns: Mapping[str, driver.ColumnType], tail: str, values: Sequence[Any] = ()
     ) -> list[tuple[Any, ...]]:
-        with understood(self.path):
-            return typed_rows(self.connection, columns, tail, values)
+        with driver.understood(self.path):
+            return driver.typed_rows(self.connection, columns, tail, values)
 
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
@@ -151,7 +142,7 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
         f" ON CONFLICT (source, path) DO UPDATE SET {changes}",
         document_row(document, stamp, skip),
     )
-    ((document_id, last),) = rows(
+    ((document_id, last),) = driver.rows(
         connection,
         "SELECT id, (SELECT coalesce(max(id), 0) FROM chunks) FROM documents"
         " WHERE source = ? AND path = ?",
@@ -204,7 +195,7 @@ def _put_chunks(
                 number,
                 document_id,
                 chunk.anchor.removeprefix(place_of(chunk.heading_path)),
-                deflated(chunk.text),
+                driver.deflated(chunk.text),
                 *chunk_row(chunk),
             )
             for number, chunk in numbered
@@ -217,7 +208,7 @@ def _put_chunks(
         words.append((prepare(" ".join(headings)), prepare(visible(chunk.text)), number))
         named_by = ""
     connection.executemany("INSERT INTO fts (heading, body, rowid) VALUES (?, ?, ?)", words)
-    packed = cache(deflated)  # most prefixes are empty or repeated
+    packed = cache(driver.deflated)  # most prefixes are empty or repeated
     connection.executemany(
         'INSERT INTO parts (chunk_id, no, start_line, end_line, start, "end", prefix, hash)'
         " VALUES (?,?,?,?,?,?,?,?)",
@@ -233,7 +224,7 @@ def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stam
     """Read one document as it was stored, with its stamp and its skip reason."""
     from memcli.store.documents import DOCUMENT, document_of
 
-    ((document_id, *row),) = rows(
+    ((document_id, *row),) = driver.rows(
         connection,
         f"SELECT id, {', '.join(DOCUMENT)} FROM documents WHERE source = ? AND path = ?",
         key,
@@ -242,7 +233,7 @@ def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stam
 
 
 _SEGMENTS = (
-    f'SELECT start_line, end_line, start, "end", {plain("prefix")}, hash FROM parts'
+    f'SELECT start_line, end_line, start, "end", {driver.plain("prefix")}, hash FROM parts'
     " WHERE chunk_id = ? ORDER BY no"
 )
 
@@ -251,9 +242,9 @@ def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     from memcli.markdown.segments import place_of
     from memcli.store.documents import CHUNK, chunk_of
 
-    result = rows(
+    result = driver.rows(
         connection,
-        f"SELECT id, repeat, {plain('text')}, {', '.join(CHUNK)} FROM chunks"
+        f"SELECT id, repeat, {driver.plain('text')}, {', '.join(CHUNK)} FROM chunks"
         " WHERE document_id = ? ORDER BY ordinal",
         (document_id,),
     )
@@ -261,6 +252,6 @@ def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
     for chunk_id, repeat, text, *row in result:
         fields = dict(zip(CHUNK, row, strict=True), text=text)
         fields["anchor"] = place_of(json.loads(fields["heading_path"])) + repeat
-        segments = rows(connection, _SEGMENTS, (chunk_id,))
+        segments = driver.rows(connection, _SEGMENTS, (chunk_id,))
         chunks.append(chunk_of(fields, [Segment(*segment) for segment in segments]))
     return chunks

@@ -210,13 +210,11 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise DamagedError(
-            f"the index {path} is damaged: {error}", hint="memcli index --full"
-        ) from error
+        raise damaged(path, f"is damaged: {error}") from error
     except apsw.SQLError as error:  # memcli's own SQL is right, so memcli did not make the index
         if system.is_short_of_memory():  # sqlite-vec reports it as this error
             raise MemoryError from error
-        raise _foreign(path, error) from error
+        raise damaged(path, f"has foreign content: {error}") from error
     except apsw.NoMemError as error:
         raise MemoryError from error
     except (apsw.BusyError, apsw.LockedError) as error:
@@ -269,13 +267,12 @@ def understood(path: str) -> Iterator[None]:
         try:
             yield
         except (ValueError, TypeError, RecursionError, zlib.error) as error:
-            raise _foreign(path, error) from error
+            raise damaged(path, f"has foreign content: {error}") from error
 
 
-def _foreign(path: str, error: Exception) -> DamagedError:
-    return DamagedError(
-        f"the index {path} has foreign content: {error}", hint="memcli index --full"
-    )
+def damaged(path: str, what: str) -> DamagedError:
+    """Return the error for an index with something that memcli did not write."""
+    return DamagedError(f"the index {path} {what}", hint="memcli index --full")
 
 
 def _open(path: str, flags: int) -> apsw.Connection:

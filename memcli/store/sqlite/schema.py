@@ -17,7 +17,7 @@ import apsw
 from memcli.checking import Any
 from memcli.digests import blake2b
 from memcli.errors import DamagedError, IncompleteError, StoreError
-from memcli.store.sqlite.driver import APPLICATION_ID, rows, understood
+from memcli.store.sqlite.driver import APPLICATION_ID, damaged, rows, understood
 from memcli.store.sqlite.fts_query import TOKENIZE
 
 VERSION = 17  # of the tables; an index with older ones is built again
@@ -130,16 +130,11 @@ def check(connection: apsw.Connection, path: str) -> None:
         why = "was made by an older memcli" if number else "is not complete"
         raise IncompleteError(f"the index {path} {why}", hint="memcli index")
     if shape(connection) != SHAPE:
-        raise DamagedError(
-            f"the index {path} has tables that memcli did not make", hint="memcli index --full"
-        )
+        raise damaged(path, "has tables that memcli did not make")
     for key, value in rows(connection, "SELECT key, value FROM meta"):
         is_text = type(key) is str and type(value) is str
         if not is_text or not re.fullmatch(_META.get(key, "[\\s\\S]*"), value):
-            raise DamagedError(
-                f"the index {path} holds a {key} that memcli did not write: {str(value)[:40]!r}",
-                hint="memcli index --full",
-            )
+            raise damaged(path, f"holds a {key} that memcli did not write: {str(value)[:40]!r}")
 
 
 def shape(connection: apsw.Connection) -> str:
@@ -166,10 +161,7 @@ def make(connection: apsw.Connection, path: str) -> bool:
     """
     number = version(connection)
     if number < 0:
-        raise DamagedError(
-            f"the index {path} has a version that memcli did not write: {number}",
-            hint="memcli index --full",
-        )
+        raise damaged(path, f"has a version that memcli did not write: {number}")
     if number < VERSION:
         empty = apsw.Connection(":memory:")
         try:

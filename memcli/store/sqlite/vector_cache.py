@@ -15,14 +15,7 @@ import apsw
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, DamagedError, StoreError
 from memcli.store.records import DAY_SECONDS
-from memcli.store.sqlite.driver import (
-    APPLICATION_ID,
-    closed_on_failure,
-    connect,
-    remove_files,
-    rows,
-    translated,
-)
+from memcli.store.sqlite import driver
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -38,7 +31,7 @@ CREATE TABLE vectors (
   id INTEGER PRIMARY KEY, encoder INTEGER NOT NULL REFERENCES encoders (id),
   hash BLOB NOT NULL, vector BLOB NOT NULL, used_day INTEGER NOT NULL, UNIQUE (hash, encoder)
 );
-PRAGMA application_id = {APPLICATION_ID};
+PRAGMA application_id = {driver.APPLICATION_ID};
 PRAGMA user_version = {VERSION};
 """
 _ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
@@ -57,7 +50,7 @@ class VectorCache:
 
         def read(connection: apsw.Connection) -> Mapping[bytes, bytes]:
             listed = json.dumps([hash_.hex() for hash_ in hashes])
-            result = rows(
+            result = driver.rows(
                 connection,
                 "SELECT hash, vector, used_day, id FROM vectors WHERE hash IN"
                 f" (SELECT unhex(value) FROM json_each(?)) AND encoder = {_ENCODER}",
@@ -119,11 +112,11 @@ class VectorCache:
         try:
             if self._connection is None:
                 self._connection = _opened(self.path)
-            with translated(self.path):
+            with driver.translated(self.path):
                 return work(self._connection)
         except DamagedError:
             self.close()
-            remove_files(self.path)
+            driver.remove_files(self.path)
             self.problem = f"{self.path} was damaged and is deleted; the next run begins it again"
         except (BusyError, StoreError, OSError, apsw.Error) as error:
             self.close()
@@ -133,8 +126,8 @@ class VectorCache:
 
 def _opened(path: str) -> apsw.Connection:
     """Open or make the file; empty one of an older version, and leave a newer one unchanged."""
-    connection = connect(path, write=True).connection
-    with translated(path), closed_on_failure(connection):
+    connection = driver.connect(path, write=True).connection
+    with driver.translated(path), driver.closed_on_failure(connection):
         if connection.pragma("user_version") == VERSION:
             return connection
         connection.execute("BEGIN IMMEDIATE")  # another run may be making the tables

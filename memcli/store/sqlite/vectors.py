@@ -19,7 +19,6 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import fsum
-from operator import itemgetter
 
 import apsw
 
@@ -28,7 +27,7 @@ from memcli.errors import StoreError
 from memcli.store import quantize
 from memcli.store.records import Scope
 from memcli.store.sqlite import coarse, schema
-from memcli.store.sqlite.coarse import VectorQuery, distances_of, unpacked_distances
+from memcli.store.sqlite.coarse import VectorQuery, unpacked_distances
 from memcli.store.sqlite.driver import connect_unchanged, marks, plain, rows
 from memcli.store.sqlite.filters import select_chunks
 from memcli.types import PRIVATE
@@ -221,9 +220,7 @@ def _compared(connection: apsw.Connection, query: VectorQuery) -> Sequence[tuple
         f"{within}",
         (query.fingerprint, *values),
     )
-    distances = distances_of(connection, query.vector, [vector for _, vector in result])
-    ranked = sorted(zip([hash_ for hash_, _ in result], distances, strict=True), key=itemgetter(1))
-    return coarse.with_ties(ranked, query.limit)
+    return coarse.ranked(connection, query, result)
 
 
 def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes]:
@@ -342,10 +339,8 @@ def readable_vectors(path: str) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def _is_sound(row: tuple[object, ...]) -> bool:
-    fingerprint, hash_, vector = row
-    if not (isinstance(fingerprint, str) and isinstance(hash_, bytes)):
-        return False
-    if not isinstance(vector, bytes):
+    *names, vector = row
+    if [*map(type, names)] != [str, bytes] or not isinstance(vector, bytes):
         return False
     with suppress(ValueError):
         components = array("f", quantize.unpacked(vector))

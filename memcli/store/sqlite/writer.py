@@ -24,18 +24,6 @@ from memcli.store.run_records import AWAITED, Pending, Stamp
 from memcli.store.sqlite import documents, driver, keywords, schema
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import DOCUMENT_ID, StoredRows
-from memcli.store.sqlite.driver import (
-    BESIDE,
-    MORE_ROOM,
-    NEXT_SUFFIX,
-    closed_on_failure,
-    connect,
-    connect_unchanged,
-    plain,
-    set_aside,
-    translated,
-    understood,
-)
 from memcli.types import MEMORY_SOURCE, Document
 
 if TYPE_CHECKING:
@@ -97,8 +85,8 @@ class Writer(StoredRows, BaseChange):
 
     def _open(self) -> None:
         """Open or create the file, and say if it is begun again; DamagedError if it is damaged."""
-        opened = connect(self.path, write=True)
-        with understood(self.path), closed_on_failure(opened.connection):
+        opened = driver.connect(self.path, write=True)
+        with driver.understood(self.path), driver.closed_on_failure(opened.connection):
             is_older = schema.make(opened.connection, self.path)
         self.connection, self.vec_problem, self._file = opened
         if is_older:
@@ -120,11 +108,11 @@ class Writer(StoredRows, BaseChange):
             self.shared.close()
             if self.shared.problem:
                 self.notices.append(f"vectors are not shared: {self.shared.problem}")
-        with translated(self.path):
+        with driver.translated(self.path):
             self.connection.close(True)
 
     def _translated(self) -> AbstractContextManager[None]:
-        return translated(self.path)
+        return driver.translated(self.path)
 
     def _is_open(self) -> bool:
         return self.connection.in_transaction
@@ -146,7 +134,7 @@ class Writer(StoredRows, BaseChange):
             # SQLite ends a transaction by itself if its disk fails; sqlite-vec does not say how.
             raise StoreError(
                 f"the index {self.path} cannot be changed: its disk is full or fails",
-                hint=MORE_ROOM,
+                hint=driver.MORE_ROOM,
             )
 
     def check_present(self) -> None:
@@ -188,9 +176,9 @@ class Writer(StoredRows, BaseChange):
     ) -> list[Pending]:
         among = "" if within is None else " AND c.id IN (SELECT value FROM json_each(?3))"
         listed = () if within is None else (json.dumps(within),)
-        text = f'substr({plain("c.text")}, p.start + 1, p."end" - p.start)'
+        text = f'substr({driver.plain("c.text")}, p.start + 1, p."end" - p.start)'
         result = self._rows(
-            f"SELECT p.hash, {plain('p.prefix')}, {text},"
+            f"SELECT p.hash, {driver.plain('p.prefix')}, {text},"
             " d.title, c.heading_path, coalesce(c.first_day, c.date), c.date,"
             " iif(instr(d.front_matter, '\"description\"'), d.front_matter, '{}')"
             f" {_SEGMENTS} WHERE (p.chunk_id, p.no) IN"  # only these texts are inflated
@@ -198,7 +186,7 @@ class Writer(StoredRows, BaseChange):
             f" {_URGENCY}",
             (fingerprint, limit, *listed),
         )
-        with understood(self.path):
+        with driver.understood(self.path):
             return waiting((*row[:4], strings(row[4]), *row[5:]) for row in result)
 
     def borrow(self, fingerprint: str) -> int:
@@ -257,7 +245,7 @@ class Writer(StoredRows, BaseChange):
         """
         table = self.fact("vec_table")
         same = self.facts.fingerprint == fingerprint
-        with understood(self.path):
+        with driver.understood(self.path):
             fits = self.vec_problem or not (
                 self.fact("vec_behind") == "1"
                 or vector_rows.is_outgrown(self.connection, table, dimension)
@@ -305,7 +293,7 @@ class Writer(StoredRows, BaseChange):
         table = self.fact("vec_table")
         if not table:
             return True
-        with understood(self.path):
+        with driver.understood(self.path):
             existing = vector_rows.tiers_beside(self.connection, table)
         return existing.keys() == self._tiers_of(self.facts.dimension or 0)
 
@@ -361,7 +349,7 @@ class Writer(StoredRows, BaseChange):
 
     def _begin_again(self, fault: str) -> str:
         """Set a damaged file aside, and copy its readable vectors into an empty one; say so."""
-        path = set_aside(self.path)
+        path = driver.set_aside(self.path)
         self._open()
         with self.transaction(revise=False):
             vector_rows.put(
@@ -391,7 +379,7 @@ class Writer(StoredRows, BaseChange):
             if half is not None:
                 with closing(half), self.transaction():
                     self._copy_vectors(half)
-        path = self.path + NEXT_SUFFIX
+        path = self.path + driver.NEXT_SUFFIX
         try:
             driver.remove_files(path)
         except OSError as error:
@@ -446,7 +434,7 @@ class ReplacementIndex(Writer):
     """An index that is built next to another one; a `port.Rebuild`."""
 
     def __init__(self, main: Writer) -> None:
-        path = main.path + NEXT_SUFFIX
+        path = main.path + driver.NEXT_SUFFIX
         super().__init__(path, main.now_ns, tiers=main.tiers, shared=main.shared)
         self._main = main
 
@@ -457,10 +445,10 @@ class ReplacementIndex(Writer):
     def take_over(self, hidden: Iterable[Key]) -> None:
         main = self._main
         for key in hidden:
-            with translated(main.path):
+            with driver.translated(main.path):
                 document, stamp, skip = documents.read_document(main.connection, key)
             self.put(document, stamp, skip=skip)
-        with translated(main.path), self.transaction(revise=False):
+        with driver.translated(main.path), self.transaction(revise=False):
             self._copy_vectors(main)  # a continued copy already searches by some
         self._inherit(main.facts)
 
@@ -483,12 +471,12 @@ class ReplacementIndex(Writer):
             if is_embedded:
                 self._put_embedded(revision)
         if (fault := self.integrity()) != "ok":
-            raise DamagedError(
-                f"the index built next to {main.path} is damaged: {fault}",
-                hint="memcli index --full",
-            )
+            raise driver.damaged(f"built next to {main.path}", f"is damaged: {fault}")
         main.check_present()
-        with translated(main.path), main.connection.backup("main", self.connection, "main") as copy:
+        with (
+            driver.translated(main.path),
+            main.connection.backup("main", self.connection, "main") as copy,
+        ):
             copy.step()
         main.check_present()
 
@@ -498,7 +486,7 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
     """Open the half-built index next to another one, or a new one if it cannot be used."""
     side = _usable(main)
     if side is None:
-        driver.remove_files(main.path + NEXT_SUFFIX)
+        driver.remove_files(main.path + driver.NEXT_SUFFIX)
         side = ReplacementIndex(main)
     try:
         side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
@@ -514,7 +502,7 @@ def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
 
 def _usable(main: Writer) -> ReplacementIndex | None:
     """Open a copy that can be continued: it is sound and not published yet."""
-    if not os.path.exists(main.path + NEXT_SUFFIX):
+    if not os.path.exists(main.path + driver.NEXT_SUFFIX):
         return None
     with suppress(DamagedError):
         half = ReplacementIndex(main)
@@ -528,7 +516,7 @@ def _usable(main: Writer) -> ReplacementIndex | None:
 
 def _age_ns(store: str, now_ns: int) -> int | None:
     """Return the age of the index next to another one; None if it does not exist."""
-    path = store + NEXT_SUFFIX
+    path = store + driver.NEXT_SUFFIX
     written = []
     for each in (path, path + "-wal"):
         with suppress(FileNotFoundError):
@@ -538,11 +526,11 @@ def _age_ns(store: str, now_ns: int) -> int | None:
 
 def _is_awaited(store: str) -> bool:
     """Return whether the build of an index next to another one was paused on purpose."""
-    path = store + NEXT_SUFFIX
-    if any(os.path.exists(path + suffix) for suffix in BESIDE):
+    path = store + driver.NEXT_SUFFIX
+    if any(os.path.exists(path + suffix) for suffix in driver.BESIDE):
         return False
     with suppress(apsw.Error, StoreError):
-        connection = connect_unchanged(path)
+        connection = driver.connect_unchanged(path)
         try:
             return documents.meta(connection, AWAITED) == "1"
         finally:

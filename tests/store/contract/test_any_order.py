@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.search.options import PROFILES
@@ -21,7 +21,7 @@ from memcli.types import Candidate, Excerpt, Filters
 from tests.store.contract.conftest import MOST_STORES, STORES
 from tests.store.contract.makers import Clock, options_for
 from tests.store.contract.test_same_answers import (
-    EXAMPLES,
+    LONG,
     PATHS,
     answer,
     bring_in,
@@ -86,11 +86,7 @@ def nameless(found: Named) -> Named:
 
 @pytest.mark.timeout(400)  # on a busy machine, where a store is a server beside it
 @pytest.mark.parametrize("kind", MOST_STORES)
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@LONG
 @given(texts=files, order=orders, asked=st.lists(questions, min_size=4, max_size=8), scope=filters)
 def test_answers_do_not_depend_on_what_was_indexed_first(
     kind: str, texts: dict[str, str], order: list[set[str]], asked: list[Question], scope: Filters

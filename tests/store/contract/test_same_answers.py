@@ -21,19 +21,15 @@ from memcli.search.pipeline import Answer
 from memcli.store.port import Store
 from memcli.store.quantize import rounded
 from memcli.types import Filters, Source, SourceLines
+from tests.store.contract import makers
 from tests.store.contract.conftest import STORES
-from tests.store.contract.makers import (
-    Clock,
-    ask,
-    changing,
-    cosine,
-    lines_of,
-    options_for,
-    summary,
-)
 from tests.support import make_settings, write
 
-EXAMPLES = (settings.default or settings()).max_examples // 4
+LONG = settings(
+    max_examples=(settings.default or settings()).max_examples // 4,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 
 
 class Tree:
@@ -62,8 +58,8 @@ class Tree:
 def test_the_cosines_of_leaves_are_exact() -> None:
     leaves = {Tree().encode_query(str(number)) for number in range(200)}
     assert len(leaves) == 3
-    assert {cosine(a, rounded(b)) for a in leaves for b in leaves if a != b} == {1 / 2, -1}
-    assert all(cosine(leaf, rounded(leaf)) == 1 for leaf in leaves)
+    assert {makers.cosine(a, rounded(b)) for a in leaves for b in leaves if a != b} == {1 / 2, -1}
+    assert all(makers.cosine(leaf, rounded(leaf)) == 1 for leaf in leaves)
 
 
 PATHS = (
@@ -139,9 +135,9 @@ def write_files(
         rests_on = []
         for source, first, length, is_true in wanted:
             text = (root / source).read_text() if (root / source).exists() else ""
-            true = lines_of(source, text, first, first + length)
+            true = makers.lines_of(source, text, first, first + length)
             rests_on.append(true if is_true else true._replace(hash=bytes(16)))
-        write(root, path, summary(*rests_on, said="the pool, a fox, coffee in 東京都"))
+        write(root, path, makers.summary(*rests_on, said="the pool, a fox, coffee in 東京都"))
 
 
 def settings_of(root: Path) -> Settings:
@@ -186,11 +182,7 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
 
 @pytest.mark.skipif(len(STORES) == 1, reason="there is no other store to compare")
 @pytest.mark.timeout(400)  # on a busy machine, where a store is a server beside it
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@LONG
 @given(
     first=files,
     more=files,
@@ -207,7 +199,7 @@ def test_all_stores_of_the_same_files_give_the_same_passages(
     most: int | None,
     asked: list[tuple[str, Filters, str, str]],
 ) -> None:
-    base, clock = Path(tempfile.mkdtemp()), Clock()
+    base, clock = Path(tempfile.mkdtemp()), makers.Clock()
     (base / "ws" / "book").mkdir(parents=True)
     stores = [make(base / name, clock) for name, make in STORES.items()]
     try:
@@ -217,7 +209,7 @@ def test_all_stores_of_the_same_files_give_the_same_passages(
         for path in gone:
             (base / "ws" / path).unlink(missing_ok=True)
         bring_in(base / "ws", stores, None if most is None else 2)
-        options = options_for()
+        options = makers.options_for()
         for text, filters, mode, profile in asked:
             for view in ("all", "active", "raw"):
                 wanted = options._replace(
@@ -237,12 +229,12 @@ def test_all_stores_of_the_same_files_give_the_same_passages(
 
 def answer(store: Store, text: str, options: SearchOptions) -> Answer:
     with store.snapshot() as snapshot:
-        return ask(snapshot, text, options, Tree())
+        return makers.ask(snapshot, text, options, Tree())
 
 
 def bring_in(root: Path, stores: Sequence[Store], most: int | None) -> None:
     """Index the files, and give so many texts their vectors."""
     for store in stores:
-        with changing(store) as change:
+        with makers.changing(store) as change:
             index(change, settings_of(root))
             embed(change, Tree(), most=most)
