@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from io import StringIO
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.cli.options import WHEN, Options
-from memcli.errors import Reason, UsageError
+from memcli.cli.options import Options
+from memcli.errors import Reason
 from memcli.render.reasons import TRY, sentence
 from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
@@ -39,13 +39,6 @@ class Terminal:
     ) -> None:
         """Decide on colour for stdout and stderr separately; `options` complete a hint."""
         color = options.color
-        if color not in WHEN:
-            from memcli.config.keys import nearest
-
-            raise UsageError(
-                f"--color must be auto, always or never, not {color!r}",
-                hint=f"--color {nearest(color, WHEN)}",
-            )
         self._out, self.err = out, err
         self.quiet, self.verbose = options.quiet, options.verbose
         self._is_shown = out.isatty() or color == "always"  # here or in another program

@@ -44,6 +44,7 @@ OPTIONS = {
     "search pool -n": "--limit 10", "context --budget some": "--budget 2000",
     "search pool -w note": "-w {root}", "search pool -C -1": "--context 0", "ls -n 0": "--limit 1",
     "changes --limit 0": "--limit 1", "ls --limit many": "--limit 1",
+    "get memory/2025-05-06.md --from 0": "--from 1", "bench init -n 0": "--limit 1",
 }  # fmt: skip
 
 

@@ -117,7 +117,6 @@ def run_install(options: Options) -> int:
     ):
         other = next(each for each in SCOPES if each != scope)
         scope = other if all(agent.place(part, other) for part in named_parts) else scope
-    check("--scope", [scope], SCOPES)
     if scope == "project" and not machine.project:
         raise UsageError(
             "the current folder is your whole home folder, not a project",
@@ -200,8 +199,6 @@ def run_uninstall(options: Options) -> int:
     Examples: memcli agents uninstall codex      memcli agents uninstall zed --apply
     """
     agent = named_agent(options.agent, "uninstall")
-    if options.scope is not None:
-        check("--scope", [options.scope], SCOPES)
     scopes = SCOPES if options.scope is None else (options.scope,)
     terminal = Terminal.of_process(options)
     job = AgentJob(agent, "uninstall", options.scope, (), options)
@@ -450,7 +447,8 @@ COMMANDS = {
         Option("--scope", "Install for user (all projects) or project.", "SCOPE", choices=SCOPES,
             shown_default="user; without -w, project for Cursor, VS Code, Zed"),
         Option("--with", "Parts: mcp, hooks, skill, instructions, with commas.", "PARTS", list,
-            shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
+            shown_default="mcp,instructions", choices=PARTS, is_open=True,
+            attribute="parts"),
         Option("--write", "Let the agent save, correct and forget notes of its own."),
         Option("--apply", "Write the changes instead of only showing them."),
         *rows.STANDARD,

@@ -59,9 +59,6 @@ def run_quality(options: Options) -> int:
     )
 
 
-DRAFTS = 30
-
-
 def run_init(options: Options) -> int:
     """Draft questions from headings and decisions. An existing file is never overwritten.
 
@@ -70,10 +67,6 @@ def run_init(options: Options) -> int:
 
     Examples: memcli bench init -w notes      memcli bench init --out questions.jsonl
     """
-    if options.limit < 1:
-        raise UsageError(
-            f"--limit counts from 1, not {options.limit}", hint="memcli bench init --help"
-        )
     command = command_context(options)
     path = options.out or side_files.own_file(bench_quality.QUESTIONS, command)
     documents, missed = drafts.documents(command.workspace.index_settings())
@@ -126,10 +119,6 @@ def run_check(options: Options) -> int:
 
     Examples: memcli bench check -w notes      memcli bench check questions.jsonl --accept
     """
-    if options.max_drop < 0 or options.max_slower < 1:
-        raise UsageError(
-            "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench check --help"
-        )
     command = command_context(options)
     trace = _measured(options, command)
     if options.json:
@@ -219,9 +208,6 @@ def run_report(options: Options) -> int:
     return ExitCode.OK
 
 
-RUNS = 5  # default number of each kind
-
-
 def run_speed(options: Options) -> int:
     """Measure search, sync and indexing, next to the baselines of this machine.
 
@@ -236,17 +222,6 @@ def run_speed(options: Options) -> int:
         raise UsageError(
             "bench speed needs POSIX: elsewhere a process's memory is not reported",
             hint="memcli bench quality",
-        )
-    if options.documents is not None and options.documents < 1:
-        raise UsageError(
-            f"--documents must be at least 1, not {options.documents}",
-            hint="memcli bench speed --documents 1000",
-        )
-    if options.runs < LEAST_RUNS:
-        raise UsageError(
-            f"--runs must be at least {LEAST_RUNS}, not {options.runs}: a figure needs a"
-            " spread, and one run has none",
-            hint=f"memcli bench speed --runs {RUNS}",
         )
     command = command_context(options)
     if options.documents is None:
@@ -444,7 +419,7 @@ COMMANDS = {
     "init": GroupCommand(run_init, (
         Option("--out", "File for the questions.",
             "FILE", shown_default=".memcli/questions.jsonl", choices=FILES),
-        Option("-n --limit", "Number of drafts.", "N", int, default=DRAFTS),
+        Option("-n --limit", "Number of drafts.", "N", int, default=30, least=1),
         *STANDARD,
     )),
     "compare": GroupCommand(run_compare, STANDARD, (
@@ -453,9 +428,9 @@ COMMANDS = {
     )),
     "check": GroupCommand(run_check, (
         Option("--max-drop", "How far nDCG@10 may fall below the best run.", "X", float,
-            default=0.02),
+            default=0.02, least=0),
         Option("--max-slower", "How much slower than the best run is allowed.", "TIMES", float,
-            default=2.0),
+            default=2.0, least=1),
         Option("--no-speed", "Skip the speed measurement, which takes seconds."),
         Option("--accept", "Compare later runs with this one."),
         *STANDARD,
@@ -469,8 +444,8 @@ COMMANDS = {
         ),
     )),
     "speed": GroupCommand(run_speed, (
-        Option("--documents", "Measure a generated workspace of N files.", "N", int),
-        Option("--runs", "Number of runs, at least 2.", "N", int, default=RUNS),
+        Option("--documents", "Measure a generated workspace of N files.", "N", int, least=1),
+        Option("--runs", "Number of runs, at least 2.", "N", int, default=5, least=LEAST_RUNS),
         Option("--mode", "Search by: hybrid, or keyword without the model.",
             "MODE", setting="search.mode"),
         *STANDARD,

@@ -17,7 +17,7 @@ from memcli.bench.summary_recall import SummaryRecall, suggested
 from memcli.cli import bench_quality
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, marked
-from memcli.cli.options import Option, Options, check, words_of
+from memcli.cli.options import Option, Options, words_of
 from memcli.cli.side_files import own_file
 from memcli.cli.stopping import ended_by_signals
 from memcli.compaction.draft import WORTH, SummaryDraft
@@ -31,7 +31,7 @@ from memcli.types import lines_of
 
 SUMMARIZER = Option(
     "--summarizer", "Summarizer: extractive, command or onnx.", "HOW",
-    default="extractive", choices=rows.SUMMARIZERS,
+    default="extractive", choices=("extractive", "command", "onnx"),
 )  # fmt: skip
 OPTIONS = (
     Option("--apply", "Write the summaries."),
@@ -68,7 +68,6 @@ def run(options: Options) -> int:
         raise UsageError(
             "use only one of --apply, --verify, --undo and --dry-run", hint="memcli compact --help"
         )
-    check("--summarizer", [options.summarizer], rows.SUMMARIZERS)
     command = marked(command_context(options))
     if options.verify:
         return _verify(options, command)

@@ -10,7 +10,7 @@ from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.hook_reply import COLLECTING_SECONDS, LIMIT_SECONDS, REPLY
-from memcli.cli.options import CommandArgument, Option, Options, check
+from memcli.cli.options import CommandArgument, Option, Options
 from memcli.config.keys import nearest
 from memcli.config.settings import Config, cache_folder
 from memcli.errors import MemcliError, NotFoundError, UsageError
@@ -72,7 +72,6 @@ def run(options: Options) -> int:
             f"a hook is one of {', '.join(EVENTS)}, not {options.event!r}",
             hint=f"memcli hook {nearest(options.event, EVENTS)}",
         )
-    check("--for", [options.agent], tuple(AGENTS))
     line = HookLine(options)
     try:
         REPLY.write(_answer(options.event, line))

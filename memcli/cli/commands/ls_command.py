@@ -18,7 +18,7 @@ from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import bounds_of, filters_of, sync_of
-from memcli.cli.options import CommandArgument, Option, Options, check
+from memcli.cli.options import CommandArgument, Option, Options
 from memcli.cli.search_form import TEMPLATE, Shape, shape_of
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness, write_names
 from memcli.errors import ExitCode, UsageError
@@ -36,13 +36,14 @@ ARGUMENTS = (
 OPTIONS = (
     Option("-f --format",
         "text, json, jsonl, paths, paths0 or '{path}\\t{date}'.",
-        "FORM", shown_default="text", choices=rows.LIST_FORMATS),
+        "FORM", shown_default="text", choices=rows.LIST_FORMATS, is_open=True),
     Option("-n --limit", "Number of documents.", "N", int, shown_default="all", least=1),
     Option("--all", "List every document, even to a pipe."),
     rows.JSON,
-    Option("--count", "Count documents by kind, tag, key or source.", "WHAT", choices=rows.COUNTED),
+    Option("--count", "Count documents by kind, tag, key or source.", "WHAT",
+        choices=("kind", "tag", "key", "source")),
     Option("--sort", "Order: path, date or newest.", "HOW", default="path",
-        choices=rows.LIST_ORDERS),
+        choices=("path", "date", "newest")),
     *rows.DATES, rows.UNDATED, rows.SOURCE, rows.KIND, rows.SCOPE, rows.TRUST, rows.TAG, rows.WHERE,
     Option("--links-to", "Only documents that link to this one.", "NAME"),
     rows.NO_SYNC, rows.SYNC, *rows.SEVERAL,
@@ -63,8 +64,6 @@ def run(options: Options) -> int:
     """
     json_by = "--json" if options.json else ""
     shape = shape_of(options.format, (), _keys, forms=rows.LIST_FORMATS, json_by=json_by)
-    check("--sort", [options.sort], rows.LIST_ORDERS)
-    check("--count", [options.count] if options.count is not None else (), rows.COUNTED)
     if options.count is not None and shape.form in ("paths", "paths0", TEMPLATE):
         raise UsageError(
             f"--count names no documents, and --format {options.format} nothing else",
