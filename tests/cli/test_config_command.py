@@ -167,16 +167,6 @@ def test_your_own_setting_is_set_and_what_overrides_it_is_named(
     assert file.is_symlink()
 
 
-def test_a_folder_without_a_mark_gets_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a.md").write_text("The pool.\n")
-    monkeypatch.chdir(tmp_path)
-    done = run("config", "set", "search.limit", "5")
-    assert done.returncode == 3
-    assert done.stderr.endswith("Try: memcli init\n")
-
-
 @pytest.mark.parametrize(
     ("days", "floor", "says"), [("9", "1", True), ("9", "0.97", False), ("", "1", False)]
 )

@@ -410,13 +410,16 @@ def test_the_line_that_answers_a_wrong_option_can_be_read(place: Place, command:
         assert (code, out[:6]) == (0, "Usage:"), hint
 
 
-@pytest.mark.parametrize("command", ["compact", "index --watch"])
+@pytest.mark.parametrize(
+    "command", ["compact", "index --watch", "config set search.limit 5", "remember 'It rains'"]
+)
 def test_who_marks_a_folder_can_go_on(place: Place, tmp_path: Path, command: str) -> None:
     place.set("MEMCLI_WORKSPACE", "")
     write(tmp_path, "notes/a.md", "The pool.\n")
     os.chdir(tmp_path / "notes")
     code, _, err = typed(command)
     assert (code, hints(err)) == (3, ["memcli init"])
+    assert [*Path().iterdir()] == [Path("a.md")]
     assert follow("memcli init")[0] == 0
     assert typed("compact")[0] == 0
 
@@ -496,6 +499,7 @@ def test_who_waits_for_another_writer_comes_to_write(place: Place, command: str)
     with writer_lock(str(place.store), wait_seconds=0, sleep=lambda _: None):
         code, out, err = typed("index --wait 0")
         assert (code, hints(out, err)) == (5, ["memcli index --wait 600"])
+        assert f"(pid {os.getpid()}, since 20" in err
         waiting = start(*shlex.split(hints(err)[0])[1:])
         assert waiting.poll() is None
     told_then = waiting.communicate()[1]

@@ -168,17 +168,6 @@ def test_what_cannot_be_asked(notes: Path, arguments: tuple[str, ...], message: 
     assert "\nTry: " in err
 
 
-def test_a_folder_without_a_mark_is_not_guessed_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "plain" / "a.md").write_text("# A\n", "utf-8")
-    monkeypatch.chdir(tmp_path / "plain")
-    code, _, err = say("remember", "Deploys are on Tuesdays")
-    assert code == 3
-    assert "is not a workspace" in err
-
-
 def test_check_prints_the_score_of_each_paragraph_and_writes_nothing(notes: Path) -> None:
     draft = notes.parent / "draft.md"
     draft.write_text(
