@@ -109,7 +109,7 @@ class Terminal:
 
     def write_line(self, text: str) -> None:
         """Write a line of data, folded to the width of a terminal."""
-        lines = _folded(text, self.width, HANG) if self.out_is_terminal else [text]
+        lines = folded(text, self.width, HANG) if self.out_is_terminal else [text]
         self.write("".join(f"{line}\n" for line in lines))
 
     def safe(self, text: str) -> str:
@@ -141,7 +141,7 @@ class Terminal:
         if not (self.err_is_terminal and self.out_is_terminal) or len(text) <= self.width:
             return [text]
         message, mark, command = text.partition(TRY)
-        return [*_folded(message, self.width), *([f"{TRY.lstrip()}{command}"] if mark else [])]
+        return [*folded(message, self.width), *([f"{TRY.lstrip()}{command}"] if mark else [])]
 
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""
@@ -156,7 +156,7 @@ class Terminal:
         self._out.flush()
 
 
-def _folded(text: str, width: int, hang: int = 0) -> list[str]:
+def folded(text: str, width: int, hang: int = 0) -> list[str]:
     """Fold a text at its spaces; later lines are indented by `hang` columns."""
     from memcli.render.width import wrap
 

@@ -12,8 +12,6 @@ from memcli.bench.calibration import FIRST, Sample, sample_of
 from memcli.bench.metrics import Range, first_rank
 from memcli.bench.quality import passages
 from memcli.bench.queries import Query
-from memcli.bench.replay import SearchTrace
-from memcli.bench.runs import Gates, parse_gate, read_run, read_trace, worst
 from memcli.bench.speed import LEAST_RUNS, slower, text
 from memcli.bench.traces import CHECK, CheckTrace, decode, encode
 from memcli.cli import bench_quality, side_files
@@ -48,8 +46,8 @@ def run_quality(options: Options) -> int:
     """
     if options.max_drop is not None and options.baseline is None:
         raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
-    gates = Gates(
-        tuple(map(parse_gate, options.fail_under or ())), options.max_drop, options.max_p95_ms
+    gates = runs.Gates(
+        tuple(map(runs.parse_gate, options.fail_under or ())), options.max_drop, options.max_p95_ms
     )
     files = options.queries or []
     if len(files) > 1 or options.against is not None:
@@ -98,7 +96,7 @@ def run_compare(options: Options) -> int:
     terminal = Terminal.of_process(options)
     hint = "memcli bench quality QUERIES.jsonl --json > results.json"
     old, new = (
-        read_trace(side_files.read_text(name, hint), name)
+        runs.read_trace(side_files.read_text(name, hint), name)
         for name in (options.before, options.after)
     )
     if options.json:
@@ -149,7 +147,7 @@ def _measured(options: Options, command: CommandContext) -> CheckTrace:
         sync=measured.synced,
         quality=measured.trace,
         speed=speed,
-        failures=tuple(row.id for row in worst(measured.trace.queries, runs.FAILURES)),
+        failures=tuple(row.id for row in runs.worst(measured.trace.queries, runs.FAILURES)),
         reference=before.now if before else None,
         regressions=(),
     )
@@ -186,7 +184,7 @@ def run_report(options: Options) -> int:
     command = command_context(options)
     hint = "memcli bench quality QUERIES.jsonl --json > results.json"
     if options.runs:
-        history = [read_run(side_files.read_text(name, hint), name) for name in options.runs]
+        history = [runs.read_run(side_files.read_text(name, hint), name) for name in options.runs]
         history.sort(key=lambda trace: trace.now)
     else:
         history = [*bench_quality.read_history(bench_quality.history_folder(command), command)]
@@ -261,7 +259,7 @@ def run_replay(options: Options) -> int:
 
 
 def _search(
-    before: SearchTrace, command: CommandContext, *, no_sync: bool
+    before: replay.SearchTrace, command: CommandContext, *, no_sync: bool
 ) -> tuple[Freshness, object]:
     expand = before.expanded is not None
     search_options = options_of(
@@ -282,7 +280,7 @@ def _search(
 
 
 def _context(
-    before: SearchTrace, command: CommandContext, *, no_sync: bool
+    before: replay.SearchTrace, command: CommandContext, *, no_sync: bool
 ) -> tuple[Freshness, object]:
     text, sharing = before.query or "", sharing_of(command.config)
     sync = False if no_sync else None

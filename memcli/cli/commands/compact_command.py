@@ -5,14 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from memcli.api.compact import (
-    Compaction,
-    apply_compaction,
-    check_compaction,
-    measure_recall,
-    plan_compaction,
-    undo_compaction,
-)
+from memcli.api import compact
 from memcli.bench.summary_recall import SummaryRecall, suggested
 from memcli.cli import bench_quality
 from memcli.cli import options as rows
@@ -75,7 +68,7 @@ def run(options: Options) -> int:
 
 
 def _compact(options: Options, command: CommandContext) -> int:
-    do = apply_compaction if options.apply else plan_compaction
+    do = compact.apply_compaction if options.apply else compact.plan_compaction
     with ended_by_signals():  # a program that writes summaries ends together with memcli
         made = do(command.workspace, now=command.now, summarizer=options.summarizer)
     _warn(made, command)
@@ -94,13 +87,13 @@ def _recall(command: CommandContext, *, silent: bool) -> SummaryRecall | None:
         if not judged:
             return None
         bench_quality.bring_up_to_date(command, silent=silent)
-        return measure_recall(command.workspace, judged, command.today)
+        return compact.measure_recall(command.workspace, judged, command.today)
     except MemcliError as error:  # memcli writes the summaries anyway
         command.terminal.warn(f"their recall is not measured: {error}")
         return None
 
 
-def _warn(made: Compaction, command: CommandContext) -> None:
+def _warn(made: compact.Compaction, command: CommandContext) -> None:
     """Print what a plan could not take into account."""
     for skip in made.skips:
         command.terminal.warn(f"{skip.path} is left out: {skip.detail or skip.reason}")
@@ -111,7 +104,7 @@ def _warn(made: Compaction, command: CommandContext) -> None:
 
 
 def _verify(options: Options, command: CommandContext) -> int:
-    checked = check_compaction(command.workspace)
+    checked = compact.check_compaction(command.workspace)
     faults = (*checked.unread, *checked.problems)
     reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
     if options.json:
@@ -154,7 +147,7 @@ def _verdict(summaries: int, failed: int, unread: int) -> str:
 
 
 def _undo(options: Options, command: CommandContext) -> int:
-    undone = undo_compaction(command.workspace)
+    undone = compact.undo_compaction(command.workspace)
     if options.json:
         _write(
             command,
