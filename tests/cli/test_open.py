@@ -51,16 +51,11 @@ def test_it_opens_the_first_passage_at_its_line_and_prints_nothing(notes: Path) 
     assert _called(notes) == ["vim", "+5", str(notes / "MEMORY.md")]
 
 
-def test_a_number_chooses_another_passage(notes: Path) -> None:
-    run(*SEARCH, "2", EDITOR=_editor(notes, "vim"))
-    assert _called(notes) == ["vim", "+3", str(notes / "memory" / "+!touch owned.md")]
-
-
 def test_the_question_may_stand_behind_it(notes: Path) -> None:
     run("search", "--open", "pool", "runs dry", EDITOR=_editor(notes, "vim"))
     assert _called(notes)[1:] == ["+5", str(notes / "MEMORY.md")]
     run("search", "--open=2", "pool runs dry", EDITOR=_editor(notes, "vim"))
-    assert _called(notes)[1] == "+3"
+    assert _called(notes) == ["vim", "+3", str(notes / "memory" / "+!touch owned.md")]
     assert run("search", "-n", "1", "--", "pool", "--open").stdout.startswith("memory/")
 
 
