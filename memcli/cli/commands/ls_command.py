@@ -5,14 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from memcli.api.listing import (
-    MOST_LISTED,
-    DocumentCount,
-    ListedDocuments,
-    counted,
-    counts,
-    list_documents,
-)
+from memcli.api import listing
+from memcli.api.listing import DocumentCount, ListedDocuments
 from memcli.api.records import DocumentEntry
 from memcli.checking import Any
 from memcli.cli import options as rows
@@ -23,8 +17,7 @@ from memcli.cli.search_form import TEMPLATE, Shape, shape_of
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness, write_names
 from memcli.errors import ExitCode, UsageError
 from memcli.render.reasons import sentence
-from memcli.render.text import Style
-from memcli.render.text import counted as counted_of
+from memcli.render.text import Style, counted
 from memcli.render.width import columns, shortened, wrap
 from memcli.types import named_days, shown
 
@@ -74,7 +67,7 @@ def run(options: Options) -> int:
     bounds = bounds_of(options, command, "ls")
     filters = filters_of(command, options, bounds)
     with progress_of(command):
-        result = list_documents(
+        result = listing.list_documents(
             command.memory,
             filters,
             order=options.sort,
@@ -99,8 +92,8 @@ def write(result: ListedDocuments, command: CommandContext, shape: Shape, option
     In a pipe, a long list becomes counts by folder and month, unless all documents are requested.
     """
     terminal, form, count, limit = command.terminal, shape.form, options.count, options.limit
-    is_long = len(result.documents) > MOST_LISTED and not (options.all or limit)
-    by_value = counts(result.documents, count) if count is not None else []
+    is_long = len(result.documents) > listing.MOST_LISTED and not (options.all or limit)
+    by_value = listing.counts(result.documents, count) if count is not None else []
     more = max(0, (len(by_value) or result.total) - limit) if limit else 0
     shown = result._replace(documents=result.documents[:limit])
     if form in ("json", "jsonl"):
@@ -116,7 +109,7 @@ def write(result: ListedDocuments, command: CommandContext, shape: Shape, option
         for value, documents in by_value[:limit]:
             terminal.write(f"{documents:>6}  {terminal.safe_line(value)}\n")
     elif is_long and not terminal.out_is_terminal:
-        rows = counted(result)
+        rows = listing.counted(result)
         is_wide = any(row.first != row.last for row in rows)
         for row in rows:
             terminal.write(_count(row, command, width=WIDE if is_wide else MONTH))
@@ -197,7 +190,7 @@ def _say(result: ListedDocuments, command: CommandContext, shape: Shape, more: i
     elif more:
         terminal.say(f"{more} more {'is' if more == 1 else 'are'} not listed.")
     elif terminal.verbose:
-        terminal.say(counted_of(len(result.documents), "document"))
+        terminal.say(counted(len(result.documents), "document"))
 
 
 INDENT = "    "
