@@ -246,7 +246,7 @@ def run_replay(options: Options) -> int:
     command = command_context(options, before.flags)
     command.memory.lead.accesses_at = before.accesses
     again = _context if before.schema == replay.CONTEXT_SCHEMA else _search
-    freshness, made = again(before, command, no_sync=options.no_sync)
+    freshness, made = again(before, command, sync=False if options.no_sync else None)
     after = decode(replay.SearchTrace, made)
     say_freshness(freshness, command.terminal)
     record = replay.compare(before, after)
@@ -259,7 +259,7 @@ def run_replay(options: Options) -> int:
 
 
 def _search(
-    before: replay.SearchTrace, command: CommandContext, *, no_sync: bool
+    before: replay.SearchTrace, command: CommandContext, *, sync: bool | None
 ) -> tuple[Freshness, object]:
     expand = before.expanded is not None
     search_options = options_of(
@@ -272,7 +272,6 @@ def _search(
         fill=not expand,
     )
     question = Question.by(command.config, before.query or "", command.question_time)
-    sync = False if no_sync else None
     result = ask(command.memory, question, search_options, expand=expand, sync=sync)
     return result.freshness, side_files.trace_of_search(
         result, command, search_options, expand=expand
@@ -280,10 +279,9 @@ def _search(
 
 
 def _context(
-    before: replay.SearchTrace, command: CommandContext, *, no_sync: bool
+    before: replay.SearchTrace, command: CommandContext, *, sync: bool | None
 ) -> tuple[Freshness, object]:
     text, sharing = before.query or "", sharing_of(command.config)
-    sync = False if no_sync else None
     assembly = context_of(command.memory, text, command.question_time, sharing, sync=sync)
     return assembly.freshness, side_files.trace_of_context(assembly, command, budget=sharing.budget)
 
@@ -305,9 +303,8 @@ def run_calibrate(options: Options) -> int:
     if not options.no_sync:
         bench_quality.bring_up_to_date(command, silent=False)
     fingerprint, samples = _samples(command, judged)
-    fitted = calibration.fit(samples)
+    fitted, right = calibration.fit(samples), sum(each.is_right for each in samples)
     if fitted is None:
-        right = sum(each.is_right for each in samples)
         raise UsageError(
             f"{name} is too little to fit: of {len(judged)} judged questions {right} are answered,"
             f" and {calibration.LEAST} are needed",
@@ -331,7 +328,7 @@ def run_calibrate(options: Options) -> int:
         "questions": os.path.basename(name),
         "judged": len(judged),
         "answers": len(samples),
-        "right": sum(each.is_right for each in samples),
+        "right": right,
         "area": fitted.area,
         "by_words": fitted.by_words,
         "constants": fitted.constants._asdict(),

@@ -217,12 +217,7 @@ def _tell(
             f"memcli drafted {questions} questions from these logs. The summaries answer {answered}"
             " of them. For the others, search --expand prints the source lines."
         )
-    text = _outcome(
-        plan,
-        command.config("compact.cluster"),
-        command.config("compact.ratio"),
-        written=options.apply,
-    )
+    text = _outcome(plan, command, written=options.apply)
     if plan.drafts and options.apply:
         terminal.say(f"{text}. To undo: {_next_line(options)}")
     else:
@@ -287,8 +282,9 @@ def _recall_text(recall: SummaryRecall) -> str:
     )
 
 
-def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool) -> str:
+def _outcome(plan: CompactionPlan, command: CommandContext, *, written: bool) -> str:
     """Return what happens to the entries, and why the rest stay as they are."""
+    cluster, ratio = command.config("compact.cluster"), command.config("compact.ratio")
     tail, waiting = len(plan.tail), len(plan.waiting)
     if not plan.entries:
         return "Nothing to compact: there are no dated logs"

@@ -165,9 +165,10 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     from memcli.hook.notes import keys_of
 
     command = line.open(event)
-    prune(sessions_folder(), command.memory.clock.now_ns())
+    folder, now_ns = sessions_folder(), command.memory.clock.now_ns()
+    prune(folder, now_ns)
     session = line.session(event, command)
-    if session and not session.starts(event.source, command.memory.clock.now_ns()):
+    if session and not session.starts(event.source, now_ns):
         return line.nothing("another hook has answered this start")
     if session and event.source in ("clear", "compact"):
         session.forget()
@@ -176,12 +177,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     config = command.config
     if line.options.budget is not None:
         config = config.having({"context.budget": line.options.budget})
-    before = session_before(
-        sessions_folder(),
-        command.config.workspace,
-        event.session,
-        command.memory.clock.now_ns(),
-    )
+    before = session_before(folder, command.config.workspace, event.session, now_ns)
     sharing = check_shares(sharing_of(config))
     made = session_start(command.memory, command.question_time, sharing, since_ns=before).assembled
     if not made.parts:

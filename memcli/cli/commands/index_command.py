@@ -211,14 +211,10 @@ def _warn(report: Report, terminal: Terminal) -> None:
 
 def _summary(done: RunResult) -> str:
     report, pending = done.report, done.pending
-    counts = [
-        (len(report.added), "added"),
-        (len(report.changed), "changed"),
-        (len(report.moved), "moved"),
-        (len(report.removed), "removed"),
-        (report.unchanged, "unchanged"),
-    ]
-    files = ", ".join(f"{number} {word}" for number, word in counts if number) or "no files"
+    fields = report._asdict()
+    counts = {word: len(fields[word]) for word in ("added", "changed", "moved", "removed")}
+    counts["unchanged"] = report.unchanged
+    files = ", ".join(f"{number} {word}" for word, number in counts.items() if number) or "no files"
     tail = f", {counted(pending, 'text waits', 'texts wait')} for a vector" if pending else ""
     made = f"{counted(done.chunks, 'chunk')}, {counted(done.embedded, 'text')} embedded"
     borrowed = f", {counted(done.borrowed, 'vector')} reused" if done.borrowed else ""
