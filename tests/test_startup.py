@@ -65,7 +65,7 @@ def counted(*arguments: str, program: str = COUNTING, sent: str = "") -> tuple[i
 
 
 OF_SEVERAL = (
-    "memcli.api.several_workspaces", "memcli.cli.each_workspace", "memcli.config.workspaces",
+    "memcli.api.several_workspaces", "memcli.config.workspaces",
     "memcli.store.qualified_names", "memcli.store.totals", "memcli.store.union",
 )  # fmt: skip
 OF_HISTORY = ("memcli.history", "memcli.api.as_of", "memcli.api.superseded")

@@ -14,37 +14,17 @@ from memcli.bench import runs as gating
 from memcli.bench import traces
 from memcli.bench.compare import HINT, pooled, read_sets, sets_text
 from memcli.bench.metrics import LineCosts, score
-from memcli.bench.quality import (
-    ABLATIONS,
-    BY_PROFILE,
-    QuestionResult,
-    Variant,
-    passages,
-    percentile,
-    row,
-    run_line,
-)
+from memcli.bench.quality import QuestionResult, Variant
 from memcli.bench.quality_text import text as text_of
 from memcli.bench.queries import Query, confirmed, read_queries
-from memcli.bench.runs import Gates, movement, pairs, read_baseline, row_of
-from memcli.bench.traces import (
-    QUALITY,
-    CheckTrace,
-    IndexState,
-    Latency,
-    QualityTrace,
-    QuestionFile,
-    SetsTrace,
-    encode,
-    this_machine,
-)
+from memcli.bench.runs import Gates
+from memcli.bench.traces import CheckTrace, IndexState, QualityTrace, SetsTrace
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import Options, refuse
 from memcli.cli.progress import Progress
 from memcli.cli.search_output import by_keywords, say_freshness, say_reranked
-from memcli.cli.side_files import own_file, read_text, settings_of
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, UsageError
 from memcli.indexing.freshness import look
@@ -69,10 +49,10 @@ def questions(
     path: str | None, command: CommandContext, *, silent: bool
 ) -> tuple[str, list[Query]]:
     """Read the confirmed questions of a file, by default the workspace's own."""
-    name = path or own_file(QUESTIONS, command)
+    name = path or side_files.own_file(QUESTIONS, command)
     hint = "memcli bench quality --help" if path else "memcli bench init"
     sources = [source.name for source in command.config.sources]
-    everything = read_queries(read_text(name, hint).split("\n"), name, sources)
+    everything = read_queries(side_files.read_text(name, hint).split("\n"), name, sources)
     queries = confirmed(everything, name)
     if len(queries) < len(everything) and not silent:
         drafts = len(everything) - len(queries)
@@ -188,20 +168,20 @@ def measure(
     search = Searcher(command)
     results = bench.ask(queries, search, search.options, costs, command.memory.clock.monotonic)
     index = search.index()
-    rows = tuple(row for row in map(row_of, results) if row is not None)
+    rows = tuple(row for row in map(gating.row_of, results) if row is not None)
     if not rows:
         raise UsageError(
             f"no question of {name} has judged lines", hint='add "relevant": [{"path": "..."}]'
         )
     times = [each.milliseconds for each in results]
     trace = QualityTrace(
-        schema=QUALITY,
+        schema=traces.QUALITY,
         now=command.now,
-        questions=QuestionFile(os.path.basename(name), len(rows)),
+        questions=traces.QuestionFile(os.path.basename(name), len(rows)),
         index_=index,
-        settings=settings_of(command),
-        machine=this_machine(),
-        latency_ms=Latency(bench.percentile(times, 0.5), bench.percentile(times, 0.95)),
+        settings=side_files.settings_of(command),
+        machine=traces.this_machine(),
+        latency_ms=traces.Latency(bench.percentile(times, 0.5), bench.percentile(times, 0.95)),
         categories=bench.summary(results),
         hints=bench.hint_rate(results),
         queries=rows,
@@ -219,16 +199,16 @@ def _ablation(
     """Ask the judged questions again in other ways; the first row has the current settings."""
     judged = [each for each in results if each.scores is not None]
     before = [each.scores for each in judged if each.scores is not None]
-    rows = [row("as set", before, before)]
+    rows = [bench.row("as set", before, before)]
     for variant in variants:
         config = command.config.having(variant.settings)
         other = command.of(command.workspace.having(config=config))
         search = Searcher(other, without=variant.without)
         scores = [
-            score(query.relevant, passages(search(query.text, query.date)), costs)
+            score(query.relevant, bench.passages(search(query.text, query.date)), costs)
             for query in (each.query for each in judged)
         ]
-        rows.append(row(variant.name, scores, before))
+        rows.append(bench.row(variant.name, scores, before))
     return tuple(rows)
 
 
@@ -251,12 +231,15 @@ def _variants(options: Options) -> tuple[Variant, ...]:
         return ()
     names = options.compare.split(",") if options.compare is not None else []
     for name in names:
-        if name not in BY_PROFILE:
+        if name not in bench.BY_PROFILE:
             raise UsageError(
-                f"--compare takes profiles, {', '.join(BY_PROFILE)}, not {name!r}",
+                f"--compare takes profiles, {', '.join(bench.BY_PROFILE)}, not {name!r}",
                 hint="memcli help ranking",
             )
-    return (*(ABLATIONS if options.ablate else ()), *(BY_PROFILE[name] for name in names))
+    return (
+        *(bench.ABLATIONS if options.ablate else ()),
+        *(bench.BY_PROFILE[name] for name in names),
+    )
 
 
 def run_one(
@@ -271,7 +254,7 @@ def run_one(
         queries_file, command, sync=not options.no_sync, silent=silent, variants=_variants(options)
     )
     if options.run is not None:
-        lines = "".join(dumps(run_line(each)) + "\n" for each in measured.results)
+        lines = "".join(dumps(bench.run_line(each)) + "\n" for each in measured.results)
         side_files.write_text(options.run, lines, command)
     before, trace = None, measured.trace
     baseline = options.baseline
@@ -279,14 +262,14 @@ def run_one(
         hint = "memcli bench quality QUERIES.jsonl --json > baseline.json"
         text = side_files.read_text(baseline, hint)
         judged = [each.query for each in measured.results]
-        before = read_baseline(text, baseline, judged, measured.line_costs)
-        if not pairs(before, trace.queries):
+        before = gating.read_baseline(text, baseline, judged, measured.line_costs)
+        if not gating.pairs(before, trace.queries):
             raise UsageError(f"{baseline} has none of these questions", hint=hint)
     failed = gating.failures(
         gates, trace.categories["all"], trace.queries, before, trace.latency_ms.p95
     )
     if before is not None:
-        trace = trace._replace(baseline=movement(before, trace.queries))
+        trace = trace._replace(baseline=gating.movement(before, trace.queries))
     text = "" if silent else text_of(trace, before)
     return _deliver(trace._replace(failed=tuple(failed)), text, options, terminal)
 
@@ -297,7 +280,7 @@ def _deliver(
     """Write a run as JSON or as text, then one line for each limit that it misses."""
     failed = trace.failed or ()
     if options.json:
-        terminal.write_json(encode(trace))
+        terminal.write_json(traces.encode(trace))
     else:
         lines = (terminal.safe_line(f"memcli bench: {line}") + "\n" for line in failed)
         terminal.write("".join([terminal.safe(text), *lines]))
@@ -326,7 +309,7 @@ def run_sets(options: Options, gates: Gates) -> int:
         command.memory.close()
     trace = pooled(by_name, before, command.now)
     means = {name: each.mean for name, each in trace.pooled.metrics.items()}
-    failed = gating.failures(gates, means, rows, None, percentile(times, 0.95))
+    failed = gating.failures(gates, means, rows, None, bench.percentile(times, 0.95))
     text = "" if silent else sets_text(trace)
     return _deliver(trace._replace(failed=tuple(failed)), text, options, command.terminal)
 
@@ -360,7 +343,7 @@ def read_history(folder: str, command: CommandContext) -> list[CheckTrace]:
     for name in trace_names(folder):
         path = os.path.join(folder, name)
         with suppress(UsageError):
-            trace = traces.read(side_files.read_text(path, ""), traces.CheckTrace)
+            trace = traces.read(side_files.read_text(path, ""), CheckTrace)
             if trace is not None:
                 history.append(trace)
                 continue
@@ -392,7 +375,7 @@ def add_trace(folder: str, trace: CheckTrace) -> str:
     """Write a trace that only its owner can read, and delete the oldest above the limit."""
     path = trace_path(folder, trace.now)
     try:
-        write_whole(path, dumps(encode(trace)) + "\n")
+        write_whole(path, dumps(traces.encode(trace)) + "\n")
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written: {error.strerror}", hint="the same command again"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time
 
@@ -14,7 +14,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.options import Options
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import Config, check_options, folder_of
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 from memcli.workspace.dating import age_days
@@ -168,6 +168,48 @@ def command_context(
         if command.is_news(f"unmarked-{of}") or terminal.verbose:
             terminal.say(line)
     return command
+
+
+def each_workspace(
+    command: CommandContext,
+    work: Callable[[CommandContext], tuple[dict[str, Any], int]],
+    *,
+    what: str,
+    as_json: bool,
+    failed: int | None = None,
+) -> int:
+    """Work on each workspace and print its name above its text; if one fails, the others continue.
+
+    `work` returns a record and an exit code. `failed` replaces the exit code of an error. The first
+    exit code that is not 0 counts. As JSON, it writes one object of `memcli.WHAT-several/1` with
+    all records.
+    """
+    from memcli.api.several_workspaces import attempt
+    from memcli.render import jsonio
+
+    records: list[dict[str, Any]] = []
+    codes: list[int] = []
+    terminal = command.terminal
+    for number, member in enumerate(command.memory.members):
+        record = {"name": member.name, "path": member.folder, "primary": number == 0}
+        head = terminal.safe_line(f"==> {member.name} <==")
+        if not as_json and what == "index":
+            terminal.say(head)
+        elif not as_json:
+            terminal.write(f"\n{head}\n" if number else f"{head}\n")
+            terminal.flush()
+        result, error = attempt(member, lambda workspace: work(command.of(workspace)))
+        if result is not None:
+            record[what], code = result
+        if error is not None:
+            record["error"] = jsonio.reason(error.reason)
+            terminal.advise(error.reason._replace(text=f"{member.name}: {error.reason.text}"))
+            code = error.exit_code if failed is None else failed
+        records.append(record)
+        codes.append(code)
+    if as_json:
+        terminal.write_json({"schema": f"memcli.{what}-several/1", "workspaces": records})
+    return next(filter(None, codes), ExitCode.OK)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.options import DATES, FILTER_OPTIONS, Options, check, refuse
 from memcli.errors import UsageError
-from memcli.types import SCOPES, TRUSTS, Filters
+from memcli.types import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +43,6 @@ def filters_of(
     values, roots = vars(options), {each.name: each.root for each in command.config.sources}
     read: dict[str, Any] = {row.name: tuple(values.get(row.name) or ()) for row in FILTER_OPTIONS}
     check("--source", read["sources"], [*roots])
-    check("--scope", read["scopes"], SCOPES)
-    check("--trust", read["trusts"], TRUSTS)
     if bounds:
         from memcli.dates.find import span_of
 

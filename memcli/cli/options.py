@@ -34,12 +34,8 @@ SHELLS = ("bash", "zsh", "fish")  # with a completion script
 SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0", "vimgrep")
 SORTS = ("score", "date", "newest")
 LIST_FORMATS = ("text", "json", "jsonl", "paths", "paths0")
-LIST_ORDERS = ("path", "date", "newest")
-COUNTED = ("kind", "tag", "key", "source")
 _SHORT = {"md": "markdown", "ndjson": "jsonl", "files": "paths", "0": "paths0"}
 CHANGES_FORMATS = ("text", "json", "markdown")
-CONTEXT_FORMATS = ("markdown", "json")
-SUMMARIZERS = ("extractive", "command", "onnx")
 
 NUMBER_OR_NONE = "[N]"  # the metavar of an option whose number is optional and then 1
 
@@ -68,6 +64,7 @@ class Option(Record):
     group: str = ""
     least: int | None = None
     choices: Choices = ()
+    is_open: bool = False  # values besides the words of `choices` are possible
     attribute: str = ""  # the name of its value in `Options`, if it differs from the option
 
     @property
@@ -84,6 +81,11 @@ class Option(Record):
     def is_switch(self) -> bool:
         """Return whether it takes no value."""
         return not self.metavar
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether only the words of its choices are possible."""
+        return bool(self.choices) and isinstance(self.choices, tuple) and not self.is_open
 
 
 class GroupCommand(Record):
@@ -138,13 +140,18 @@ class Options:
 
     @classmethod
     def of(cls, command: Any, values: Mapping[str, Any]) -> Options:  # noqa: ANN401
-        """Make the options of a command module from the values of a line, and from defaults."""
+        """Make the options of a command module from the values of a line, and from defaults.
+
+        UsageError for a value that is not among the choices of its option.
+        """
         made, settings = {}, {}
         for option in command.OPTIONS:
             name = option.name
             value = made[name] = values.get(name, option.default if option.metavar else False)
             if option.setting and value is not None:
                 settings[option.setting] = value
+            elif value is not None and option.is_closed:
+                check(option.long, value if option.kind is list else [value], option.choices)
         for argument in arguments_of(command):
             made[argument.name] = values.get(argument.name)
         return cls(**made, settings=settings)
@@ -246,7 +253,7 @@ AS_OF = Option(
 LIMIT = Option("-n --limit", "Number of passages, 1 to 100.", "N", int, "search.limit")
 FORMAT = Option(
     "-f --format", f"{', '.join(SEARCH_FORMATS)} or '{{citation}}'.", "FORM",
-    shown_default="text", choices=SEARCH_FORMATS,
+    shown_default="text", choices=SEARCH_FORMATS, is_open=True,
 )  # fmt: skip
 MODE = Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode")
 FUSION = Option(

@@ -9,14 +9,12 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from shlex import quote
 from typing import Any
 
 from memcli.api.ask import SearchResult
 from memcli.cli import editor
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext
-from memcli.cli.editor import attended
 from memcli.cli.options import Options, words_of
 from memcli.cli.search_form import Shape
 from memcli.cli.search_output import described, say, say_index, say_match
@@ -46,7 +44,7 @@ def choose(question: Question | None, request: SearchRequest, repeated: Sequence
     """
     command, shape = request.command, request.shape
     if not (sys.stdin and sys.stdin.isatty() and command.terminal.err_is_terminal):
-        words = quote(question.text) if question else "QUERY"
+        words = shlex.quote(question.text) if question else "QUERY"
         raise UsageError("--interactive needs a terminal", hint=f"memcli search {words} -f vimgrep")
     chosen = _chosen(question, request, repeated)
     if chosen is None:
@@ -147,7 +145,7 @@ def _fzf(command: Sequence[str], lines: str) -> list[str]:
     """Run fzf and return the lines it prints; none if nothing was chosen."""
     # The shell for its commands.
     environ = {**os.environ, "SHELL": "/bin/sh"}
-    done = attended(command, text=lines, env=environ)
+    done = editor.attended(command, text=lines, env=environ)
     if done.returncode in _NO_CHOICE:
         return []
     if done.returncode:

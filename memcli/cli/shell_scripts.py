@@ -200,16 +200,20 @@ def fish_script(commands: Sequence[Command], topics: Sequence[str]) -> str:
     return "\n".join([*lines, ""])
 
 
+# What completes a kind of thing in fish and in zsh.
+_KINDS = {
+    rows.FILES: (" -r -F", "_files"),
+    rows.DOCUMENTS: (" -x -a '(__memcli_ask documents)'", "_memcli_documents"),
+    rows.SOURCES: (" -x -a '(__memcli_ask sources)'", "_memcli_sources"),
+    rows.WORKSPACES: (
+        " -x -a '(__fish_complete_directories) (__memcli_ask workspaces)'", "_memcli_workspaces",
+    ),
+}  # fmt: skip
+
+
 def _fish_value(row: CommandArgument | Option, topics: Sequence[str]) -> str:
     words = words_of(row, topics)
-    if words:
-        return f" -x -a '{' '.join(words)}'"
-    return {
-        rows.FILES: " -r -F",
-        rows.DOCUMENTS: " -x -a '(__memcli_ask documents)'",
-        rows.SOURCES: " -x -a '(__memcli_ask sources)'",
-        rows.WORKSPACES: " -x -a '(__fish_complete_directories) (__memcli_ask workspaces)'",
-    }.get(kind_of(row), " -x")
+    return f" -x -a '{' '.join(words)}'" if words else _KINDS.get(kind_of(row), (" -x",))[0]
 
 
 _ZSH_SCRIPT = r"""
@@ -293,14 +297,7 @@ def _zsh_name(row: CommandArgument | Option) -> str:
 
 def _zsh_action(row: CommandArgument | Option, topics: Sequence[str]) -> str:
     words = words_of(row, topics)
-    if words:
-        return f"({' '.join(words)})"
-    return {
-        rows.FILES: "_files",
-        rows.DOCUMENTS: "_memcli_documents",
-        rows.SOURCES: "_memcli_sources",
-        rows.WORKSPACES: "_memcli_workspaces",
-    }.get(kind_of(row), " ")
+    return f"({' '.join(words)})" if words else _KINDS.get(kind_of(row), (" ",))[-1]
 
 
 _BASH_KEYS = r"""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from io import StringIO
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.cli.options import WHEN, Options
-from memcli.errors import Reason, UsageError
+from memcli.cli.options import Options
+from memcli.errors import Reason
 from memcli.render.reasons import TRY, sentence
 from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
@@ -39,13 +39,6 @@ class Terminal:
     ) -> None:
         """Decide on colour for stdout and stderr separately; `options` complete a hint."""
         color = options.color
-        if color not in WHEN:
-            from memcli.config.keys import nearest
-
-            raise UsageError(
-                f"--color must be auto, always or never, not {color!r}",
-                hint=f"--color {nearest(color, WHEN)}",
-            )
         self._out, self.err = out, err
         self.quiet, self.verbose = options.quiet, options.verbose
         self._is_shown = out.isatty() or color == "always"  # here or in another program
@@ -116,7 +109,7 @@ class Terminal:
 
     def write_line(self, text: str) -> None:
         """Write a line of data, folded to the width of a terminal."""
-        lines = _folded(text, self.width, HANG) if self.out_is_terminal else [text]
+        lines = folded(text, self.width, HANG) if self.out_is_terminal else [text]
         self.write("".join(f"{line}\n" for line in lines))
 
     def safe(self, text: str) -> str:
@@ -148,7 +141,7 @@ class Terminal:
         if not (self.err_is_terminal and self.out_is_terminal) or len(text) <= self.width:
             return [text]
         message, mark, command = text.partition(TRY)
-        return [*_folded(message, self.width), *([f"{TRY.lstrip()}{command}"] if mark else [])]
+        return [*folded(message, self.width), *([f"{TRY.lstrip()}{command}"] if mark else [])]
 
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""
@@ -163,7 +156,7 @@ class Terminal:
         self._out.flush()
 
 
-def _folded(text: str, width: int, hang: int = 0) -> list[str]:
+def folded(text: str, width: int, hang: int = 0) -> list[str]:
     """Fold a text at its spaces; later lines are indented by `hang` columns."""
     from memcli.render.width import wrap
 

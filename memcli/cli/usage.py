@@ -110,15 +110,14 @@ class _Line:
         if near and option.startswith("--"):
             meant = typed.replace(name, near[0], 1)
             return UsageError(f"there is no option {option}", hint=self._with(typed, meant))
+        rest = [each for each in self._arguments[1:] if each != typed]
         if any(each.isspace() for each in typed) and "TEXT" in self._metavars:
-            rest = [each for each in self._arguments[1:] if each != typed]
             return UsageError(
                 "write text that begins with a dash after --",
                 hint=f"{self.path} {join([*rest, '--', typed])}",
             )
         is_word = len(typed) > 2 and not typed.startswith("--")
         if is_word and "QUERY" in self._metavars:
-            rest = [each for each in self._arguments[1:] if each != typed]
             words = rest if self._has_words(rest) else [_SOME_WORDS, *rest]
             return UsageError(
                 f"there is no option {typed}; to exclude a word, put it after --",

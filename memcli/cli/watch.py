@@ -70,16 +70,9 @@ def watch(
 
 class _Session:
     def __init__(
-        self,
-        command: CommandContext,
-        job: Job,
-        log: Log,
-        *,
-        reload: Callable[[], CommandContext],
-        inbox: queue.SimpleQueue[Message],
-        stop: Stop,
-        lock: ExitStack,
-    ) -> None:
+        self, command: CommandContext, job: Job, log: Log, *, reload: Callable[[], CommandContext],
+        inbox: queue.SimpleQueue[Message], stop: Stop, lock: ExitStack,
+    ) -> None:  # fmt: skip
         self.job, self.log = job, log
         self.command, self.reload, self.store = command, reload, command.workspace.store
         self.inbox, self.stop, self.lock = inbox, stop, lock
@@ -152,9 +145,7 @@ class _Session:
         changed = self.detector.probe()
         if not changed.isdisjoint(self.right.files):
             self.lock.close()
-            self.right = self.lock.enter_context(
-                watching(self.store.state_path, sleep=self.command.memory.clock.sleep)
-            )
+            self.right = self.lock.enter_context(watching(self.store.state_path, sleep=self.sleep))
             self.detector.accept_places()
         if not (self.watcher.waiting or self.watcher.failures) and self.is_lost():
             self.log.notice("the index is gone and will be built again")
@@ -275,12 +266,8 @@ class _Session:
 
     def new_vectors(self) -> Vectors:
         """Make the vectors for the current settings; wait in small steps."""
-        return Vectors(
-            self.command.workspace,
-            self.tick,
-            sleep=self.wait,
-            threads=self.command.config("watch.threads"),
-        )
+        threads = self.command.config("watch.threads")
+        return Vectors(self.command.workspace, self.tick, sleep=self.wait, threads=threads)
 
     def wait(self, seconds: float) -> None:
         """Wait for a server or a writer, unless a signal asks to stop."""
@@ -381,13 +368,9 @@ class Log:
         what = "waiting" if is_busy else "failed"
         text = f"{what}: {reason.text}; trying again in {retry_seconds:g} s"
         self._line(
-            sentence(Reason(reason.code, text, "" if is_busy else reason.hint)),
-            event="failed",
-            code=reason.code,
-            message=reason.text,
-            hint=reason.hint,
-            retry_seconds=retry_seconds,
-        )
+            sentence(Reason(reason.code, text, "" if is_busy else reason.hint)), event="failed",
+            code=reason.code, message=reason.text, hint=reason.hint, retry_seconds=retry_seconds,
+        )  # fmt: skip
 
     def notice(self, message: str) -> None:
         """Print a message."""
@@ -446,13 +429,9 @@ def _why(error: BaseException) -> Reason:
 def _changes(report: Report) -> str:
     """Return the changes: all names if they are few, otherwise counts and the first names."""
     moved = [f"{old} -> {new}" for old, new in report.moved]
-    kinds: list[tuple[str, Sequence[str]]] = [
-        ("added", report.added),
-        ("changed", report.changed),
-        ("moved", moved),
-        ("removed", report.removed),
-    ]
-    kinds = [(word, names) for word, names in kinds if names]
+    named: dict[str, Sequence[str]] = {**report._asdict(), "moved": moved}
+    words = ("added", "changed", "moved", "removed")
+    kinds = [(word, named[word]) for word in words if named[word]]
     if sum(len(names) for _, names in kinds) <= SHOWN_NAMES:
         return "; ".join(f"{word} {', '.join(names)}" for word, names in kinds)
     counts = ", ".join(f"{len(names)} {word}" for word, names in kinds)

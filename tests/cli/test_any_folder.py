@@ -101,18 +101,6 @@ def test_json_says_what_is_searched_without_a_mark(notes: Path) -> None:
         assert "implicit_sources" not in json.loads(typed(f"{command} fox --json -w .")[1])
 
 
-def test_the_current_folder_counts(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(notes, "memory/2023-05-08.md", "# Log\n\n- the seventh line is this\n")
-    monkeypatch.chdir(notes / "memory")
-    assert typed("get 2023-05-08.md:3") == (0, "- the seventh line is this\n", "")
-
-
-def test_a_name_with_a_colon_is_no_other_file(notes: Path) -> None:
-    write(notes, "a:b 3.md", "# Odd\n\nname\n")
-    code, out, err = typed("get 'a:b 3.md:3'")
-    assert (code, out, "of that name" in err) == (0, "name\n", False)
-
-
 def test_bytes_that_a_search_had_to_replace_are_named(notes: Path) -> None:
     (notes / "latin.md").write_bytes("Schlüssel und Fuchs fox\n".encode("latin-1"))
     line = "memcli: latin.md has bytes that are not text. Try: memcli status\n"

@@ -17,7 +17,6 @@ import pytest
 
 from memcli.cli import bench_speed
 from memcli.cli.program import page
-from tests.cli import processes
 from tests.commands import checked, printed, record, valid
 from tests.support import write
 
@@ -140,19 +139,6 @@ def test_the_lane_is_silent_when_well_and_speaks_until_it_is_accepted(bench: Ben
     assert bench.check(6) == ("", "")
 
 
-def test_the_lane_runs_as_a_process_of_its_own(bench: Bench) -> None:
-    check = ("bench", "check", str(bench.questions), "--no-speed", "-w", str(bench.notes))
-    done = processes.run(*check)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert re.fullmatch(r"nDCG@10 0\.\d+; nothing got worse\.\n", done.stderr)
-    done = processes.run(*check, "-q")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    bench.lose_the_answer()
-    done = processes.run(*check)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert CULPRIT in done.stdout
-
-
 def _history(bench: Bench) -> list[Path]:
     return sorted((bench.folder / "store" / "index.sqlite.bench").iterdir())
 
@@ -193,11 +179,6 @@ def test_nothing_of_the_bench_is_ever_indexed(bench: Bench) -> None:
         assert "would become part of the notes that are measured" in err
     assert (bench.notes / "MEMORY.md").read_text() == before
     assert not (bench.notes / "memory" / "deep").exists()
-
-
-def test_a_baseline_that_is_not_there_is_named(bench: Bench) -> None:
-    _, err = bench("quality", str(bench.questions), "--baseline", "nowhere.json", code=2)
-    assert "nowhere.json cannot be read" in err
 
 
 def test_init_drafts_are_not_counted_until_confirmed_and_never_written_over(bench: Bench) -> None:
@@ -281,13 +262,6 @@ def test_the_lines_behind_summaries_stand_in_a_receipt_and_are_replayed(bench: B
     moved = bench.record("memcli.bench-replay", "replay", str(file))
     assert not moved["same"]
     assert moved["expanded"] != same["expanded"]
-
-
-def test_a_receipt_is_never_written_into_the_memory(bench: Bench) -> None:
-    inside = bench.notes / "memory" / "receipt.md"
-    _, err = printed("search", "pool", "--trace", str(inside), "-w", str(bench.notes), code=2)
-    assert "would become part of the notes" in err
-    assert not inside.exists()
 
 
 def test_report_and_compare_read_the_history(bench: Bench) -> None:

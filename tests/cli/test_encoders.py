@@ -423,12 +423,6 @@ def test_status_tells_what_an_endpoint_lacks(desk: Desk, server: Loopback) -> No
     assert desk.by_vector()["ran"] is False
 
 
-def test_none_goes_by_words(desk: Desk) -> None:
-    desk.configure('[embedding]\nencoder = "none"\n')
-    assert desk.index()["embedded"] == 0
-    assert desk.by_vector()["ran"] is False
-
-
 def test_the_file_of_a_workspace_may_turn_vectors_off(desk: Desk, server: Loopback) -> None:
     desk.use(server)
     (desk.root / "memcli.toml").write_text('[embedding]\nencoder = "none"\n')

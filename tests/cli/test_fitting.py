@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memcli.cli.search_text import Shows, fitted
 from memcli.search.ranked import RankedPassage
+from tests.commands import NewWorkspace
 from tests.commands import run_here as run
 from tests.render.test_text import PASSAGE
 from tests.support import write
@@ -98,21 +99,15 @@ def _of(name: str) -> RankedPassage:
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "notes"
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MEMCLI_WORKSPACE", str(root))
-    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    write(root, "memory/a.md", "# One\n\nfirst\n\n# Two\n\nzebra\n\n# Three\n\x1b[31mlast\n")
-    assert run("index").returncode == 0
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    text = "# One\n\nfirst\n\n# Two\n\nzebra\n\n# Three\n\x1b[31mlast\n"
+    return workspace({"memory/a.md": text}, index=True)
 
 
 def test_context_lines_are_numbered_and_stop_at_the_ends_of_the_file(notes: Path) -> None:
     answer = run("search", "zebra", "-n", "1", "-C", "3").stdout
     assert answer == (
-        "notes/memory/a.md\n  2-\n  3- first\n  4-\n5: # Two\n7: zebra\n"
+        "memory/a.md\n  2-\n  3- first\n  4-\n5: # Two\n7: zebra\n"
         "  8-\n  9- # Three\n 10- \x1b[31mlast\n"
     )
     answer = run("search", "zebra", "-n", "1", "-C", "100").stdout
@@ -122,5 +117,5 @@ def test_context_lines_are_numbered_and_stop_at_the_ends_of_the_file(notes: Path
 def test_lines_around_a_passage_that_has_changed_are_not_shown(notes: Path) -> None:
     write(notes, "memory/a.md", "# Two\n\nhorse\n")
     answer = run("search", "zebra", "-n", "1", "-C", "1", "--no-sync")
-    assert answer.stdout == "notes/memory/a.md\n5: # Two\n7: zebra\n"
+    assert answer.stdout == "memory/a.md\n5: # Two\n7: zebra\n"
     assert "1 changed file (memory/a.md) is not in this answer" in answer.stderr

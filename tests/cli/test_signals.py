@@ -161,7 +161,8 @@ def test_threads_that_are_stopped_leave_whole_batches(tmp_path: Path, number: in
     out, err = process.communicate(timeout=30)
     if number == signal.SIGINT:
         assert (process.returncode, out) == (130, "")
-        assert json.loads(err)["message"] == "interrupted; finished work is kept"
+        told = {"code": "interrupted", "message": "interrupted; finished work is kept"}
+        assert json.loads(err) == {"schema": "memcli.error/1", **told, "hint": ""}
     else:
         assert (process.returncode, out, err) == (-number, "", "")
     assert_sound(str(store))

@@ -118,14 +118,6 @@ def test_none_links_nothing_and_a_pipe_never_holds_a_link(notes: Path) -> None:
     assert "\x1b]8" not in run(*SEARCH, "--color", "always").stdout
 
 
-def test_your_own_file_sets_it_and_a_workspace_s_cannot(notes: Path, tmp_path: Path) -> None:
-    text = "[terminal]\nhyperlink = 'zed'\n"
-    put(tmp_path / "config", {"memcli/config.toml": text})
+def test_your_own_file_sets_it(notes: Path, tmp_path: Path) -> None:
+    put(tmp_path / "config", {"memcli/config.toml": "[terminal]\nhyperlink = 'zed'\n"})
     assert [url.partition(":")[0] for url, _ in _links()] == ["zed"]
-    (notes / "memcli.toml").write_text(text.replace("zed", "https://example.com{path}"))
-    done = run(*SEARCH)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        f"memcli: {notes}/memcli.toml: terminal.hyperlink is allowed only in your own "
-        f"configuration\nTry: move it to {tmp_path}/config/memcli/config.toml\n"
-    )

@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.commands import record
-from tests.commands import run_here as run
+from tests.commands import NewWorkspace, printed, record
 from tests.support import write
 
+REMEMBER = ("remember", "The boiler man is Jonas.", "--now", "2025-03-04T10:00:00")
 UUID = "64f0a1b2-0000-4000-8000-1234567890ab"
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Path:
-    root = tmp_path / "vault"
-    write(root, ".obsidian/daily-notes.json", '{"folder": "Journal", "format": "DD.MM.YYYY"}')
-    write(root, "Quokka feeding.md", "Twice a day, at nine and at five.\n")
-    write(
-        root, "Projects/Homelab.md", "---\naliases: [Heimserver]\n---\nIt draws 48 watts. #infra\n"
-    )
-    write(
-        root,
-        "Site.md",
-        "---\ntitle: Zebra crossing\nalias: Pelican\ntags: web\n---\nIt was slow.\n",
-    )
-    zettel = "---\naliases: 15\n---\nWrite by hand. #learning/memory, not #12 and `#code`\n"
-    write(root, "Zettel/202503131542.md", zettel)
-    write(
-        root, "Index.md", "# Index\n\n- [[Projects/Homelab]]\n- [[Quokka feeding]]\n- [[Pelican]]\n"
-    )
-    write(root, "Journal/04.03.2025.md", "- A new disk in the [[Homelab]].\n- Lunch at noon.\n")
-    write(root, "Journal/2025-Q1.md", "- Fewer disks.\n")
-    write(root, "Templates/Daily.md", "Quokka, Homelab, lunch\n")
-    return root
+def vault(workspace: NewWorkspace) -> Path:
+    return workspace({
+        ".obsidian/daily-notes.json": '{"folder": "Journal", "format": "DD.MM.YYYY"}',
+        "Quokka feeding.md": "Twice a day, at nine and at five.\n",
+        "Projects/Homelab.md": "---\naliases: [Heimserver]\n---\nIt draws 48 watts. #infra\n",
+        "Site.md": "---\ntitle: Zebra crossing\nalias: Pelican\ntags: web\n---\nIt was slow.\n",
+        "Zettel/202503131542.md": "---\naliases: 15\n---\n"
+        "Write by hand. #learning/memory, not #12 and `#code`\n",
+        "Index.md": "# Index\n\n- [[Projects/Homelab]]\n- [[Quokka feeding]]\n- [[Pelican]]\n",
+        "Journal/04.03.2025.md": "- A new disk in the [[Homelab]].\n- Lunch at noon.\n",
+        "Journal/2025-Q1.md": "- Fewer disks.\n",
+        "Templates/Daily.md": "Quokka, Homelab, lunch\n",
+    }, encoder="auto")  # fmt: skip
 
 
-def found(root: Path, *arguments: str) -> list[str]:
-    return [each["path"] for each in record("search", *arguments, "-w", str(root))["results"]]
+def found(*arguments: str) -> list[str]:
+    return [each["path"] for each in record("search", *arguments)["results"]]
 
 
 NAMES = [
@@ -60,20 +51,18 @@ NAMES = [
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])
 def test_a_note_is_found_by_what_it_is_called(vault: Path, mode: str) -> None:
     for query, path in NAMES:
-        assert found(vault, query, "--mode", mode)[0] == path, query
+        assert found(query, "--mode", mode)[0] == path, query
 
 
 def test_templates_are_no_notes_and_the_folder_may_be_set(vault: Path) -> None:
-    assert "Templates/Daily.md" not in found(vault, "lunch")
+    assert "Templates/Daily.md" not in found("lunch")
     write(vault, ".obsidian/templates.json", '{"folder": "Journal"}')
-    assert "Journal/04.03.2025.md" not in found(vault, "lunch")
+    assert "Journal/04.03.2025.md" not in found("lunch")
 
 
 def test_tags_in_the_text_are_tags(vault: Path) -> None:
-    listed = run("ls", "--tag", "learning", "-w", str(vault), "-f", "paths").stdout
-    assert [line.rpartition("/")[2] for line in listed.splitlines()] == ["202503131542.md"]
-    counted = json.loads(run("ls", "--count", "tag", "-w", str(vault), "--json").stdout)
-    assert counted["counts"] == [
+    assert printed("ls", "--tag", "learning", "-f", "paths")[0] == "Zettel/202503131542.md\n"
+    assert record("ls", "--count", "tag")["counts"] == [
         {"value": tag, "documents": 1} for tag in ("infra", "learning/memory", "web")
     ]
 
@@ -85,34 +74,32 @@ def test_backlinks(vault: Path) -> None:
         "Site.md": ["Index.md"],
         "Nowhere": [],
     }.items():
-        done = run("ls", "--links-to", name, "-w", str(vault), "--json")
-        assert [each["path"] for each in json.loads(done.stdout)["documents"]] == expected
+        listed = record("ls", "--links-to", name)["documents"]
+        assert [each["path"] for each in listed] == expected
 
 
-def test_what_links_to_a_note_is_related_to_it(tmp_path: Path) -> None:
-    write(tmp_path, "MEMORY.md", "# Memory\n")
-    write(tmp_path, "restic.md", "We back up with it every night at two.\n")
-    write(tmp_path, "a.md", "We lock up with a key every night at two.\n")
-    write(tmp_path, "b.md", "The night was cold, see [[Restic]].\n")
-    done = run("related", "restic.md", "-w", str(tmp_path), "--mode", "keyword", "--json")
-    scores = {each["path"]: each["score"] for each in json.loads(done.stdout)["results"]}
-    assert scores["b.md"] > 0.25
+def test_what_links_to_a_note_is_related_to_it(workspace: NewWorkspace) -> None:
+    workspace({
+        "restic.md": "We back up with it every night at two.\n",
+        "a.md": "We lock up with a key every night at two.\n",
+        "b.md": "The night was cold, see [[Restic]].\n",
+    })  # fmt: skip
+    results = record("related", "restic.md", "--mode", "keyword")["results"]
+    assert {each["path"]: each["score"] for each in results}["b.md"] > 0.25
 
 
-def test_what_logseq_notes_for_itself_is_no_text(tmp_path: Path) -> None:
-    write(tmp_path, "logseq/config.edn", '{:journal/file-name-format "yyyy_MM_dd"}')
-    write(
-        tmp_path,
-        "pages/call.md",
-        "alias:: Ring, Phone call\ntags:: [[bank]], money\n\n- Now ^ab12cd\n",
-    )
-    text = f"- collapsed:: true\n  The window is broken.\n- id:: {UUID}\n  They pay.\n"
-    write(tmp_path, "journals/2025_03_19.md", text)
-    assert found(tmp_path, "collapsed", "--mode", "keyword") == []
-    assert found(tmp_path, UUID, "--mode", "keyword") == []
-    assert found(tmp_path, "ab12cd", "--mode", "keyword") == []
-    assert found(tmp_path, "phone call")[0] == "pages/call.md"
-    assert "pages/call.md" in run("ls", "--tag", "bank", "-w", str(tmp_path), "-f", "paths").stdout
+def test_what_logseq_notes_for_itself_is_no_text(workspace: NewWorkspace) -> None:
+    workspace({
+        "logseq/config.edn": '{:journal/file-name-format "yyyy_MM_dd"}',
+        "pages/call.md": "alias:: Ring, Phone call\ntags:: [[bank]], money\n\n- Now ^ab12cd\n",
+        "journals/2025_03_19.md": "- collapsed:: true\n  The window is broken.\n"
+        f"- id:: {UUID}\n  They pay.\n",
+    }, encoder="auto")  # fmt: skip
+    assert found("collapsed", "--mode", "keyword") == []
+    assert found(UUID, "--mode", "keyword") == []
+    assert found("ab12cd", "--mode", "keyword") == []
+    assert found("phone call")[0] == "pages/call.md"
+    assert "pages/call.md" in printed("ls", "--tag", "bank", "-f", "paths")[0]
 
 
 @pytest.mark.parametrize(
@@ -129,13 +116,10 @@ def test_what_logseq_notes_for_itself_is_no_text(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_note_goes_where_the_vault_keeps_those_of_the_day(
-    tmp_path: Path, settings: str, text: str, path: str | None
+    workspace: NewWorkspace, settings: str, text: str, path: str | None
 ) -> None:
-    write(tmp_path, settings, text)
-    write(tmp_path, "MEMORY.md", "# Memory\n")
-    now = ("--now", "2025-03-04T10:00:00")
-    done = run("remember", "The boiler man is Jonas.", "-w", str(tmp_path), "--json", *now)
-    assert json.loads(done.stdout)["path"] == (path or "memory/2025-03-04.md")
+    workspace({settings: text, "MEMORY.md": "# Memory\n"})
+    assert record(*REMEMBER)["path"] == (path or "memory/2025-03-04.md")
 
 
 @pytest.mark.parametrize(
@@ -147,19 +131,13 @@ def test_a_note_goes_where_the_vault_keeps_those_of_the_day(
     ],
 )
 def test_a_log_of_today_in_the_root_gets_the_note_unless_another_file_should(
-    tmp_path: Path, others: dict[str, str], path: str
+    workspace: NewWorkspace, others: dict[str, str], path: str
 ) -> None:
-    for name, text in ({"MEMORY.md": "# Memory\n", "2025-03-04.md": "- Rain.\n"} | others).items():
-        write(tmp_path, name, text)
-    now = ("-w", str(tmp_path), "--json", "--now", "2025-03-04T10:00:00")
-    done = run("remember", "The boiler man is Jonas.", *now)
-    assert json.loads(done.stdout)["path"] == path
+    workspace({"MEMORY.md": "# Memory\n", "2025-03-04.md": "- Rain.\n"} | others)
+    assert record(*REMEMBER)["path"] == path
 
 
-def test_a_link_in_the_root_is_no_log_of_today(tmp_path: Path) -> None:
-    write(tmp_path, "out.md", "- Rain.\n")
-    write(tmp_path, "vault/MEMORY.md", "# Memory\n")
-    (tmp_path / "vault/2025-03-04.md").symlink_to(tmp_path / "out.md")
-    now = ("-w", str(tmp_path / "vault"), "--json", "--now", "2025-03-04T10:00:00")
-    done = run("remember", "The boiler man is Jonas.", *now)
-    assert json.loads(done.stdout)["path"] == "memory/2025-03-04.md"
+def test_a_link_in_the_root_is_no_log_of_today(workspace: NewWorkspace, tmp_path: Path) -> None:
+    root = workspace({"MEMORY.md": "# Memory\n"})
+    (root / "2025-03-04.md").symlink_to(write(tmp_path, "out.md", "- Rain.\n"))
+    assert record(*REMEMBER)["path"] == "memory/2025-03-04.md"

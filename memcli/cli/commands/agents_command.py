@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from shlex import quote
 from shutil import which
 
 from memcli import __version__
@@ -15,7 +14,6 @@ from memcli.agents import disk, edits, plugin, state
 from memcli.agents.detect import is_here, part_states
 from memcli.agents.places import Machine
 from memcli.agents.plan import InstallPlan, Planner, carry_out
-from memcli.agents.state import load
 from memcli.agents.table import (
     AGENTS,
     BY_NAME,
@@ -32,7 +30,6 @@ from memcli.api.workspace import current_folder
 from memcli.checking import Any
 from memcli.cli import agents_output
 from memcli.cli import options as rows
-from memcli.cli.agents_output import remarks, table
 from memcli.cli.options import CommandArgument, GroupCommand, Option, Options, check, words_of
 from memcli.cli.terminal import Terminal
 from memcli.config.keys import similar
@@ -53,7 +50,7 @@ def run_list(options: Options) -> int:
     """
     terminal = Terminal.of_process(options)
     machine, path, started = this_machine(), state_path(), launcher(options.workspace)
-    state = load(path)
+    installed = state.load(path)
     record = {
         "schema": "memcli.agents/1",
         "project": machine.project,
@@ -62,9 +59,9 @@ def run_list(options: Options) -> int:
             {
                 "name": agent.name,
                 "title": agent.title,
-                "here": is_here(agent, machine, state),
+                "here": is_here(agent, machine, installed),
                 "memory": _memory(agent, machine),
-                "parts": [part._asdict() for part in part_states(agent, machine, state, started)],
+                "parts": [p._asdict() for p in part_states(agent, machine, installed, started)],
             }
             for agent in AGENTS
         ],
@@ -72,8 +69,8 @@ def run_list(options: Options) -> int:
     if options.json:
         terminal.write_json(record)
         return ExitCode.OK
-    terminal.write(table(record, terminal))
-    for line in remarks(record):
+    terminal.write(agents_output.table(record, terminal))
+    for line in agents_output.remarks(record):
         terminal.say(line)
     return ExitCode.OK
 
@@ -117,7 +114,6 @@ def run_install(options: Options) -> int:
     ):
         other = next(each for each in SCOPES if each != scope)
         scope = other if all(agent.place(part, other) for part in named_parts) else scope
-    check("--scope", [scope], SCOPES)
     if scope == "project" and not machine.project:
         raise UsageError(
             "the current folder is your whole home folder, not a project",
@@ -200,8 +196,6 @@ def run_uninstall(options: Options) -> int:
     Examples: memcli agents uninstall codex      memcli agents uninstall zed --apply
     """
     agent = named_agent(options.agent, "uninstall")
-    if options.scope is not None:
-        check("--scope", [options.scope], SCOPES)
     scopes = SCOPES if options.scope is None else (options.scope,)
     terminal = Terminal.of_process(options)
     job = AgentJob(agent, "uninstall", options.scope, (), options)
@@ -255,7 +249,7 @@ def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> 
         if other:
             raise UsageError(
                 f"{os.path.join(root, other[0])} already exists with other content",
-                hint=_line(agent, f"{quote(folder)}-2"),
+                hint=_line(agent, f"{shlex.quote(folder)}-2"),
             )
         for path, text in files.items():
             if there[path] is None:
@@ -266,7 +260,7 @@ def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> 
             hint=_line(agent, "FOLDER"),
         ) from None
     terminal.say(f"Wrote the plugin to {root}. To install it:")
-    for line in plugin.installation(agent, quote(root)):
+    for line in plugin.installation(agent, shlex.quote(root)):
         terminal.say(f"  {line}")
     return ExitCode.OK
 
@@ -450,7 +444,8 @@ COMMANDS = {
         Option("--scope", "Install for user (all projects) or project.", "SCOPE", choices=SCOPES,
             shown_default="user; without -w, project for Cursor, VS Code, Zed"),
         Option("--with", "Parts: mcp, hooks, skill, instructions, with commas.", "PARTS", list,
-            shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
+            shown_default="mcp,instructions", choices=PARTS, is_open=True,
+            attribute="parts"),
         Option("--write", "Let the agent save, correct and forget notes of its own."),
         Option("--apply", "Write the changes instead of only showing them."),
         *rows.STANDARD,

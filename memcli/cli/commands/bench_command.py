@@ -12,8 +12,6 @@ from memcli.bench.calibration import FIRST, Sample, sample_of
 from memcli.bench.metrics import Range, first_rank
 from memcli.bench.quality import passages
 from memcli.bench.queries import Query
-from memcli.bench.replay import SearchTrace
-from memcli.bench.runs import Gates, parse_gate, read_run, read_trace, worst
 from memcli.bench.speed import LEAST_RUNS, slower, text
 from memcli.bench.traces import CHECK, CheckTrace, decode, encode
 from memcli.cli import bench_quality, side_files
@@ -48,8 +46,8 @@ def run_quality(options: Options) -> int:
     """
     if options.max_drop is not None and options.baseline is None:
         raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
-    gates = Gates(
-        tuple(map(parse_gate, options.fail_under or ())), options.max_drop, options.max_p95_ms
+    gates = runs.Gates(
+        tuple(map(runs.parse_gate, options.fail_under or ())), options.max_drop, options.max_p95_ms
     )
     files = options.queries or []
     if len(files) > 1 or options.against is not None:
@@ -57,9 +55,6 @@ def run_quality(options: Options) -> int:
     return bench_quality.run_one(
         files[0] if files else None, options, command_context(options), gates
     )
-
-
-DRAFTS = 30
 
 
 def run_init(options: Options) -> int:
@@ -70,10 +65,6 @@ def run_init(options: Options) -> int:
 
     Examples: memcli bench init -w notes      memcli bench init --out questions.jsonl
     """
-    if options.limit < 1:
-        raise UsageError(
-            f"--limit counts from 1, not {options.limit}", hint="memcli bench init --help"
-        )
     command = command_context(options)
     path = options.out or side_files.own_file(bench_quality.QUESTIONS, command)
     documents, missed = drafts.documents(command.workspace.index_settings())
@@ -105,7 +96,7 @@ def run_compare(options: Options) -> int:
     terminal = Terminal.of_process(options)
     hint = "memcli bench quality QUERIES.jsonl --json > results.json"
     old, new = (
-        read_trace(side_files.read_text(name, hint), name)
+        runs.read_trace(side_files.read_text(name, hint), name)
         for name in (options.before, options.after)
     )
     if options.json:
@@ -126,10 +117,6 @@ def run_check(options: Options) -> int:
 
     Examples: memcli bench check -w notes      memcli bench check questions.jsonl --accept
     """
-    if options.max_drop < 0 or options.max_slower < 1:
-        raise UsageError(
-            "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench check --help"
-        )
     command = command_context(options)
     trace = _measured(options, command)
     if options.json:
@@ -160,7 +147,7 @@ def _measured(options: Options, command: CommandContext) -> CheckTrace:
         sync=measured.synced,
         quality=measured.trace,
         speed=speed,
-        failures=tuple(row.id for row in worst(measured.trace.queries, runs.FAILURES)),
+        failures=tuple(row.id for row in runs.worst(measured.trace.queries, runs.FAILURES)),
         reference=before.now if before else None,
         regressions=(),
     )
@@ -197,7 +184,7 @@ def run_report(options: Options) -> int:
     command = command_context(options)
     hint = "memcli bench quality QUERIES.jsonl --json > results.json"
     if options.runs:
-        history = [read_run(side_files.read_text(name, hint), name) for name in options.runs]
+        history = [runs.read_run(side_files.read_text(name, hint), name) for name in options.runs]
         history.sort(key=lambda trace: trace.now)
     else:
         history = [*bench_quality.read_history(bench_quality.history_folder(command), command)]
@@ -219,9 +206,6 @@ def run_report(options: Options) -> int:
     return ExitCode.OK
 
 
-RUNS = 5  # default number of each kind
-
-
 def run_speed(options: Options) -> int:
     """Measure search, sync and indexing, next to the baselines of this machine.
 
@@ -236,17 +220,6 @@ def run_speed(options: Options) -> int:
         raise UsageError(
             "bench speed needs POSIX: elsewhere a process's memory is not reported",
             hint="memcli bench quality",
-        )
-    if options.documents is not None and options.documents < 1:
-        raise UsageError(
-            f"--documents must be at least 1, not {options.documents}",
-            hint="memcli bench speed --documents 1000",
-        )
-    if options.runs < LEAST_RUNS:
-        raise UsageError(
-            f"--runs must be at least {LEAST_RUNS}, not {options.runs}: a figure needs a"
-            " spread, and one run has none",
-            hint=f"memcli bench speed --runs {RUNS}",
         )
     command = command_context(options)
     if options.documents is None:
@@ -273,7 +246,7 @@ def run_replay(options: Options) -> int:
     command = command_context(options, before.flags)
     command.memory.lead.accesses_at = before.accesses
     again = _context if before.schema == replay.CONTEXT_SCHEMA else _search
-    freshness, made = again(before, command, no_sync=options.no_sync)
+    freshness, made = again(before, command, sync=False if options.no_sync else None)
     after = decode(replay.SearchTrace, made)
     say_freshness(freshness, command.terminal)
     record = replay.compare(before, after)
@@ -286,7 +259,7 @@ def run_replay(options: Options) -> int:
 
 
 def _search(
-    before: SearchTrace, command: CommandContext, *, no_sync: bool
+    before: replay.SearchTrace, command: CommandContext, *, sync: bool | None
 ) -> tuple[Freshness, object]:
     expand = before.expanded is not None
     search_options = options_of(
@@ -299,7 +272,6 @@ def _search(
         fill=not expand,
     )
     question = Question.by(command.config, before.query or "", command.question_time)
-    sync = False if no_sync else None
     result = ask(command.memory, question, search_options, expand=expand, sync=sync)
     return result.freshness, side_files.trace_of_search(
         result, command, search_options, expand=expand
@@ -307,10 +279,9 @@ def _search(
 
 
 def _context(
-    before: SearchTrace, command: CommandContext, *, no_sync: bool
+    before: replay.SearchTrace, command: CommandContext, *, sync: bool | None
 ) -> tuple[Freshness, object]:
     text, sharing = before.query or "", sharing_of(command.config)
-    sync = False if no_sync else None
     assembly = context_of(command.memory, text, command.question_time, sharing, sync=sync)
     return assembly.freshness, side_files.trace_of_context(assembly, command, budget=sharing.budget)
 
@@ -332,9 +303,8 @@ def run_calibrate(options: Options) -> int:
     if not options.no_sync:
         bench_quality.bring_up_to_date(command, silent=False)
     fingerprint, samples = _samples(command, judged)
-    fitted = calibration.fit(samples)
+    fitted, right = calibration.fit(samples), sum(each.is_right for each in samples)
     if fitted is None:
-        right = sum(each.is_right for each in samples)
         raise UsageError(
             f"{name} is too little to fit: of {len(judged)} judged questions {right} are answered,"
             f" and {calibration.LEAST} are needed",
@@ -358,7 +328,7 @@ def run_calibrate(options: Options) -> int:
         "questions": os.path.basename(name),
         "judged": len(judged),
         "answers": len(samples),
-        "right": sum(each.is_right for each in samples),
+        "right": right,
         "area": fitted.area,
         "by_words": fitted.by_words,
         "constants": fitted.constants._asdict(),
@@ -444,7 +414,7 @@ COMMANDS = {
     "init": GroupCommand(run_init, (
         Option("--out", "File for the questions.",
             "FILE", shown_default=".memcli/questions.jsonl", choices=FILES),
-        Option("-n --limit", "Number of drafts.", "N", int, default=DRAFTS),
+        Option("-n --limit", "Number of drafts.", "N", int, default=30, least=1),
         *STANDARD,
     )),
     "compare": GroupCommand(run_compare, STANDARD, (
@@ -453,9 +423,9 @@ COMMANDS = {
     )),
     "check": GroupCommand(run_check, (
         Option("--max-drop", "How far nDCG@10 may fall below the best run.", "X", float,
-            default=0.02),
+            default=0.02, least=0),
         Option("--max-slower", "How much slower than the best run is allowed.", "TIMES", float,
-            default=2.0),
+            default=2.0, least=1),
         Option("--no-speed", "Skip the speed measurement, which takes seconds."),
         Option("--accept", "Compare later runs with this one."),
         *STANDARD,
@@ -469,8 +439,8 @@ COMMANDS = {
         ),
     )),
     "speed": GroupCommand(run_speed, (
-        Option("--documents", "Measure a generated workspace of N files.", "N", int),
-        Option("--runs", "Number of runs, at least 2.", "N", int, default=RUNS),
+        Option("--documents", "Measure a generated workspace of N files.", "N", int, least=1),
+        Option("--runs", "Number of runs, at least 2.", "N", int, default=5, least=LEAST_RUNS),
         Option("--mode", "Search by: hybrid, or keyword without the model.",
             "MODE", setting="search.mode"),
         *STANDARD,

@@ -25,7 +25,7 @@ OPTIONS = (
     Option("--since", "Changes from this date on, or after this commit.", "WHEN",
         shown_default="a week before --until"),
     Option("--until", "Changes up to this date or commit.", "WHEN", shown_default="now"),
-    Option("--by", "Only what an agent saved, by day.", "WHO", default="", choices=(AGENT,)),
+    Option("--by", "Only what an agent saved, by day.", "WHO", choices=(AGENT,)),
     Option("-n --limit", "Number of changes per section, or in all.", "N", int,
         shown_default="6 or 10", least=1),
     Option("-f --format", "Output: text, json or markdown.", "FORM", shown_default="text"),
@@ -42,12 +42,11 @@ def run(options: Options) -> int:
     """
     form = "json" if options.json else options.format or "text"
     check("--format", [form], rows.CHANGES_FORMATS)
-    check("--by", [options.by] if options.by else [], (AGENT,))
     command = command_context(options)
     text = redacted_question(" ".join(options.query or ()), command.config)
     result = changes(
         command.memory, text,
-        since=options.since, until=options.until, by=options.by, now=command.moment,
+        since=options.since, until=options.until, by=options.by or "", now=command.moment,
     )  # fmt: skip
     write(result, command, form=form, question=text, limit=options.limit)
     return ExitCode.OK

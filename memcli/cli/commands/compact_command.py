@@ -5,19 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from memcli.api.compact import (
-    Compaction,
-    apply_compaction,
-    check_compaction,
-    measure_recall,
-    plan_compaction,
-    undo_compaction,
-)
+from memcli.api import compact
 from memcli.bench.summary_recall import SummaryRecall, suggested
 from memcli.cli import bench_quality
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, marked
-from memcli.cli.options import Option, Options, check, words_of
+from memcli.cli.options import Option, Options, words_of
 from memcli.cli.side_files import own_file
 from memcli.cli.stopping import ended_by_signals
 from memcli.compaction.draft import WORTH, SummaryDraft
@@ -31,7 +24,7 @@ from memcli.types import lines_of
 
 SUMMARIZER = Option(
     "--summarizer", "Summarizer: extractive, command or onnx.", "HOW",
-    default="extractive", choices=rows.SUMMARIZERS,
+    default="extractive", choices=("extractive", "command", "onnx"),
 )  # fmt: skip
 OPTIONS = (
     Option("--apply", "Write the summaries."),
@@ -68,7 +61,6 @@ def run(options: Options) -> int:
         raise UsageError(
             "use only one of --apply, --verify, --undo and --dry-run", hint="memcli compact --help"
         )
-    check("--summarizer", [options.summarizer], rows.SUMMARIZERS)
     command = marked(command_context(options))
     if options.verify:
         return _verify(options, command)
@@ -76,7 +68,7 @@ def run(options: Options) -> int:
 
 
 def _compact(options: Options, command: CommandContext) -> int:
-    do = apply_compaction if options.apply else plan_compaction
+    do = compact.apply_compaction if options.apply else compact.plan_compaction
     with ended_by_signals():  # a program that writes summaries ends together with memcli
         made = do(command.workspace, now=command.now, summarizer=options.summarizer)
     _warn(made, command)
@@ -95,13 +87,13 @@ def _recall(command: CommandContext, *, silent: bool) -> SummaryRecall | None:
         if not judged:
             return None
         bench_quality.bring_up_to_date(command, silent=silent)
-        return measure_recall(command.workspace, judged, command.today)
+        return compact.measure_recall(command.workspace, judged, command.today)
     except MemcliError as error:  # memcli writes the summaries anyway
         command.terminal.warn(f"their recall is not measured: {error}")
         return None
 
 
-def _warn(made: Compaction, command: CommandContext) -> None:
+def _warn(made: compact.Compaction, command: CommandContext) -> None:
     """Print what a plan could not take into account."""
     for skip in made.skips:
         command.terminal.warn(f"{skip.path} is left out: {skip.detail or skip.reason}")
@@ -112,7 +104,7 @@ def _warn(made: Compaction, command: CommandContext) -> None:
 
 
 def _verify(options: Options, command: CommandContext) -> int:
-    checked = check_compaction(command.workspace)
+    checked = compact.check_compaction(command.workspace)
     faults = (*checked.unread, *checked.problems)
     reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
     if options.json:
@@ -155,7 +147,7 @@ def _verdict(summaries: int, failed: int, unread: int) -> str:
 
 
 def _undo(options: Options, command: CommandContext) -> int:
-    undone = undo_compaction(command.workspace)
+    undone = compact.undo_compaction(command.workspace)
     if options.json:
         _write(
             command,
@@ -225,12 +217,7 @@ def _tell(
             f"memcli drafted {questions} questions from these logs. The summaries answer {answered}"
             " of them. For the others, search --expand prints the source lines."
         )
-    text = _outcome(
-        plan,
-        command.config("compact.cluster"),
-        command.config("compact.ratio"),
-        written=options.apply,
-    )
+    text = _outcome(plan, command, written=options.apply)
     if plan.drafts and options.apply:
         terminal.say(f"{text}. To undo: {_next_line(options)}")
     else:
@@ -295,8 +282,9 @@ def _recall_text(recall: SummaryRecall) -> str:
     )
 
 
-def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool) -> str:
+def _outcome(plan: CompactionPlan, command: CommandContext, *, written: bool) -> str:
     """Return what happens to the entries, and why the rest stay as they are."""
+    cluster, ratio = command.config("compact.cluster"), command.config("compact.ratio")
     tail, waiting = len(plan.tail), len(plan.waiting)
     if not plan.entries:
         return "Nothing to compact: there are no dated logs"

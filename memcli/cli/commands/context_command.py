@@ -11,7 +11,7 @@ from memcli.cli import options as rows
 from memcli.cli import search_output
 from memcli.cli.command_context import CommandContext, command_context, progress_of, warn_of_secrets
 from memcli.cli.filters import check_as_of, sync_of
-from memcli.cli.options import CommandArgument, Option, Options, check, words_of
+from memcli.cli.options import CommandArgument, Option, Options, words_of
 from memcli.context.assemble import Sharing, check_shares, tokens
 from memcli.context.packing import CUT_DOWN, narrower, shortest
 from memcli.context.parts import (
@@ -38,7 +38,7 @@ OPTIONS = (
     Option("--tail", "Number of newest entries to include.", "COUNT", int,
         setting="context.tail"),
     Option("-f --format", "Output: markdown or json.",
-        "FORM", default="markdown", choices=rows.CONTEXT_FORMATS),
+        "FORM", default="markdown", choices=("markdown", "json")),
     rows.JSON,
     Option("--explain", "Print the tokens of each part and what was left out."),
     rows.MODE, rows.PROFILE, rows.RERANK, rows.AS_OF,
@@ -57,7 +57,6 @@ def run(options: Options) -> int:
     Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
     """
     form = "json" if options.json else options.format
-    check("--format", [form], rows.CONTEXT_FORMATS)
     wanted_sync = sync_of(options, "context")
     check_as_of(options, "trace")
     command = command_context(options)

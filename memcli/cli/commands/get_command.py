@@ -28,8 +28,9 @@ ARGUMENTS = (
     ),
 )
 OPTIONS = (
-    Option("--from", "First line to print.", "LINE", int, shown_default="1", attribute="first"),
-    Option("--lines", "Maximum number of lines.", "COUNT", int, shown_default="all"),
+    Option("--from", "First line to print.", "LINE", int, shown_default="1", least=1,
+        attribute="first"),
+    Option("--lines", "Maximum number of lines.", "COUNT", int, shown_default="all", least=1),
     Option("-C --context", "Number the lines, and print N around.", "N", int, least=0),
     Option("--hash", "Exit 1 if the lines have another hash now.", "HASH"),
     Option("--expand", "Print the source lines of a summary."),
@@ -44,15 +45,6 @@ def run(options: Options) -> int:
 
     Examples: memcli get MEMORY.md      memcli get memory/2026-02-05.md:3-9
     """
-    if (options.first is not None and options.first < 1) or (
-        options.lines is not None and options.lines < 1
-    ):
-        from shlex import quote
-
-        raise UsageError(
-            "--from and --lines must be at least 1",
-            hint=f"memcli get {quote(options.targets[0])} --from 1 --lines 40",
-        )
     shown = {"secrets": "off"} if options.show_secrets else {}
     command = _opened(options, shown)
     if options.history:

@@ -10,7 +10,7 @@ from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.hook_reply import COLLECTING_SECONDS, LIMIT_SECONDS, REPLY
-from memcli.cli.options import CommandArgument, Option, Options, check
+from memcli.cli.options import CommandArgument, Option, Options
 from memcli.config.keys import nearest
 from memcli.config.settings import Config, cache_folder
 from memcli.errors import MemcliError, NotFoundError, UsageError
@@ -72,7 +72,6 @@ def run(options: Options) -> int:
             f"a hook is one of {', '.join(EVENTS)}, not {options.event!r}",
             hint=f"memcli hook {nearest(options.event, EVENTS)}",
         )
-    check("--for", [options.agent], tuple(AGENTS))
     line = HookLine(options)
     try:
         REPLY.write(_answer(options.event, line))
@@ -166,9 +165,10 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     from memcli.hook.notes import keys_of
 
     command = line.open(event)
-    prune(sessions_folder(), command.memory.clock.now_ns())
+    folder, now_ns = sessions_folder(), command.memory.clock.now_ns()
+    prune(folder, now_ns)
     session = line.session(event, command)
-    if session and not session.starts(event.source, command.memory.clock.now_ns()):
+    if session and not session.starts(event.source, now_ns):
         return line.nothing("another hook has answered this start")
     if session and event.source in ("clear", "compact"):
         session.forget()
@@ -177,12 +177,7 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     config = command.config
     if line.options.budget is not None:
         config = config.having({"context.budget": line.options.budget})
-    before = session_before(
-        sessions_folder(),
-        command.config.workspace,
-        event.session,
-        command.memory.clock.now_ns(),
-    )
+    before = session_before(folder, command.config.workspace, event.session, now_ns)
     sharing = check_shares(sharing_of(config))
     made = session_start(command.memory, command.question_time, sharing, since_ns=before).assembled
     if not made.parts:

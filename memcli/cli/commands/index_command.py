@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.cli.command_context import CommandContext, command_context, marked
+from memcli.cli.command_context import CommandContext, command_context, each_workspace, marked
 from memcli.cli.options import AGENT_MEMORIES, COMMON, EVERYWHERE, JSON, WORKSPACE, Option, Options
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import FLAG_ORIGIN
 from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import ExitCode, UsageError
-from memcli.indexing.notices import (
-    BROKEN,
-    settings_changed,
-    skipped,
-    unlisted,
-    without_vectors,
-)
+from memcli.indexing.notices import BROKEN, settings_changed, skipped, unlisted, without_vectors
 from memcli.record import plain
 from memcli.render.text import counted
 
@@ -114,10 +108,10 @@ def _run_once(options: Options, command: CommandContext) -> int:
     """Index the workspace, or each of several, and report the result."""
     work = _dry_run if options.dry_run else _index
     if command.memory.members:
-        from memcli.cli.each_workspace import each
-
         what = "index-plan" if options.dry_run else "index"
-        return each(command, lambda one: work(options, one), what=what, as_json=options.json)
+        return each_workspace(
+            command, lambda one: work(options, one), what=what, as_json=options.json
+        )
     record, code = work(options, command)
     if options.json:
         command.terminal.write_json(record)
@@ -217,14 +211,10 @@ def _warn(report: Report, terminal: Terminal) -> None:
 
 def _summary(done: RunResult) -> str:
     report, pending = done.report, done.pending
-    counts = [
-        (len(report.added), "added"),
-        (len(report.changed), "changed"),
-        (len(report.moved), "moved"),
-        (len(report.removed), "removed"),
-        (report.unchanged, "unchanged"),
-    ]
-    files = ", ".join(f"{number} {word}" for number, word in counts if number) or "no files"
+    fields = report._asdict()
+    counts = {word: len(fields[word]) for word in ("added", "changed", "moved", "removed")}
+    counts["unchanged"] = report.unchanged
+    files = ", ".join(f"{number} {word}" for word, number in counts.items() if number) or "no files"
     tail = f", {counted(pending, 'text waits', 'texts wait')} for a vector" if pending else ""
     made = f"{counted(done.chunks, 'chunk')}, {counted(done.embedded, 'text')} embedded"
     borrowed = f", {counted(done.borrowed, 'vector')} reused" if done.borrowed else ""

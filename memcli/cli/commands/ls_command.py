@@ -5,26 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from memcli.api.listing import (
-    MOST_LISTED,
-    DocumentCount,
-    ListedDocuments,
-    counted,
-    counts,
-    list_documents,
-)
+from memcli.api import listing
+from memcli.api.listing import DocumentCount, ListedDocuments
 from memcli.api.records import DocumentEntry
 from memcli.checking import Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import bounds_of, filters_of, sync_of
-from memcli.cli.options import CommandArgument, Option, Options, check
+from memcli.cli.options import CommandArgument, Option, Options
 from memcli.cli.search_form import TEMPLATE, Shape, shape_of
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness, write_names
 from memcli.errors import ExitCode, UsageError
 from memcli.render.reasons import sentence
-from memcli.render.text import Style
-from memcli.render.text import counted as counted_of
+from memcli.render.text import Style, counted
 from memcli.render.width import columns, shortened, wrap
 from memcli.types import named_days, shown
 
@@ -36,13 +29,14 @@ ARGUMENTS = (
 OPTIONS = (
     Option("-f --format",
         "text, json, jsonl, paths, paths0 or '{path}\\t{date}'.",
-        "FORM", shown_default="text", choices=rows.LIST_FORMATS),
+        "FORM", shown_default="text", choices=rows.LIST_FORMATS, is_open=True),
     Option("-n --limit", "Number of documents.", "N", int, shown_default="all", least=1),
     Option("--all", "List every document, even to a pipe."),
     rows.JSON,
-    Option("--count", "Count documents by kind, tag, key or source.", "WHAT", choices=rows.COUNTED),
+    Option("--count", "Count documents by kind, tag, key or source.", "WHAT",
+        choices=("kind", "tag", "key", "source")),
     Option("--sort", "Order: path, date or newest.", "HOW", default="path",
-        choices=rows.LIST_ORDERS),
+        choices=("path", "date", "newest")),
     *rows.DATES, rows.UNDATED, rows.SOURCE, rows.KIND, rows.SCOPE, rows.TRUST, rows.TAG, rows.WHERE,
     Option("--links-to", "Only documents that link to this one.", "NAME"),
     rows.NO_SYNC, rows.SYNC, *rows.SEVERAL,
@@ -63,8 +57,6 @@ def run(options: Options) -> int:
     """
     json_by = "--json" if options.json else ""
     shape = shape_of(options.format, (), _keys, forms=rows.LIST_FORMATS, json_by=json_by)
-    check("--sort", [options.sort], rows.LIST_ORDERS)
-    check("--count", [options.count] if options.count is not None else (), rows.COUNTED)
     if options.count is not None and shape.form in ("paths", "paths0", TEMPLATE):
         raise UsageError(
             f"--count names no documents, and --format {options.format} nothing else",
@@ -75,7 +67,7 @@ def run(options: Options) -> int:
     bounds = bounds_of(options, command, "ls")
     filters = filters_of(command, options, bounds)
     with progress_of(command):
-        result = list_documents(
+        result = listing.list_documents(
             command.memory,
             filters,
             order=options.sort,
@@ -100,8 +92,8 @@ def write(result: ListedDocuments, command: CommandContext, shape: Shape, option
     In a pipe, a long list becomes counts by folder and month, unless all documents are requested.
     """
     terminal, form, count, limit = command.terminal, shape.form, options.count, options.limit
-    is_long = len(result.documents) > MOST_LISTED and not (options.all or limit)
-    by_value = counts(result.documents, count) if count is not None else []
+    is_long = len(result.documents) > listing.MOST_LISTED and not (options.all or limit)
+    by_value = listing.counts(result.documents, count) if count is not None else []
     more = max(0, (len(by_value) or result.total) - limit) if limit else 0
     shown = result._replace(documents=result.documents[:limit])
     if form in ("json", "jsonl"):
@@ -117,7 +109,7 @@ def write(result: ListedDocuments, command: CommandContext, shape: Shape, option
         for value, documents in by_value[:limit]:
             terminal.write(f"{documents:>6}  {terminal.safe_line(value)}\n")
     elif is_long and not terminal.out_is_terminal:
-        rows = counted(result)
+        rows = listing.counted(result)
         is_wide = any(row.first != row.last for row in rows)
         for row in rows:
             terminal.write(_count(row, command, width=WIDE if is_wide else MONTH))
@@ -198,7 +190,7 @@ def _say(result: ListedDocuments, command: CommandContext, shape: Shape, more: i
     elif more:
         terminal.say(f"{more} more {'is' if more == 1 else 'are'} not listed.")
     elif terminal.verbose:
-        terminal.say(counted_of(len(result.documents), "document"))
+        terminal.say(counted(len(result.documents), "document"))
 
 
 INDENT = "    "

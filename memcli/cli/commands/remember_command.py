@@ -6,15 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from memcli.api.remember import (
-    RememberOptions,
-    RememberResult,
-    ScoredParagraph,
-    record_of,
-    remember,
-    undo_remember,
-    weigh,
-)
+from memcli.api import remember
+from memcli.api.remember import RememberOptions, RememberResult, ScoredParagraph
 from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import DOCUMENTS, FILES, STANDARD, CommandArgument, Option, Options
@@ -63,11 +56,11 @@ def run(options: Options) -> int:
     wish = RememberOptions(
         options.to, options.heading, options.type, options.dry_run, options.force, options.gate
     )
-    noted = remember(command.workspace, text, wish, command.moment)
+    noted = remember.remember(command.workspace, text, wish, command.moment)
     for reason in noted.notices:
         command.terminal.advise(reason)
     if options.json:
-        record = record_of(noted)
+        record = remember.record_of(noted)
         if not options.explain:
             del record["checks"]
         command.terminal.write_json(record)
@@ -122,7 +115,7 @@ def _why(check: Check) -> str:
 
 def _undo(command: CommandContext, *, as_json: bool) -> int:
     """Remove the last note; exit 1 if there is none, or if somebody changed it."""
-    done = undo_remember(command.workspace)
+    done = remember.undo_remember(command.workspace)
     terminal = command.terminal
     is_gone = done.path is not None and not done.reason
     if as_json:
@@ -148,7 +141,7 @@ def check(options: Options) -> int:
     """Print a score from 0 to 1 for each paragraph of a file, and the rule that refuses it."""
     command = command_context(options)
     text = _read(options.check, command)
-    scored, notices = weigh(command.workspace, text, place=_place(options.check, command))
+    scored, notices = remember.weigh(command.workspace, text, place=_place(options.check, command))
     for reason in notices:
         command.terminal.advise(reason)
     if options.json:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from memcli.checking import Any
-from memcli.cli.command_context import CommandContext, command_context, timed
+from memcli.cli.command_context import CommandContext, command_context, each_workspace, timed
 from memcli.cli.commands.index_command import change_names
 from memcli.cli.options import JSON, SEVERAL, Option, Options
+from memcli.cli.terminal import folded
 from memcli.embedding.models import model_name
 from memcli.errors import AwayError, ExitCode, IndexMissingError
 from memcli.indexing.notices import remedy
@@ -32,10 +33,8 @@ def run(options: Options) -> int:
     command = command_context(options)
     with timed(command):
         if command.memory.members:
-            from memcli.cli.each_workspace import each
-
             failed = ExitCode.NEGATIVE if options.check else ExitCode.OK
-            return each(
+            return each_workspace(
                 command, lambda one: show(one, options, named=True),
                 what="status", as_json=options.json, failed=failed,
             )  # fmt: skip
@@ -69,21 +68,13 @@ LONGEST_LOG_DAYS = 31  # the date of this month's log is the last day of the mon
 
 def write(record: dict[str, Any], command: CommandContext) -> None:
     """Write `memcli.status/1` for a person."""
-    lines = [command.terminal.safe_line(line) for line in _lines(record, command)]
-    if command.terminal.out_is_terminal:
-        lines = [folded for line in lines for folded in _folded(line, command.terminal.width)]
-    command.terminal.write("".join(f"{line}\n" for line in lines))
-
-
-def _folded(line: str, width: int) -> list[str]:
-    from memcli.render.width import wrap
-
-    word, text = line[:INDENT], line[INDENT:]
-    spans = wrap(text, width - INDENT)
-    return [
-        (" " * INDENT if number else word) + text[start:end]
-        for number, (start, end) in enumerate(spans)
-    ]
+    terminal = command.terminal
+    for line in map(terminal.safe_line, _lines(record, command)):
+        word, text = line[:INDENT], line[INDENT:]
+        parts = folded(text, terminal.width - INDENT) if terminal.out_is_terminal else [text]
+        for part in parts:
+            terminal.write(f"{word}{part}\n")
+            word = " " * INDENT
 
 
 def workspace_origin(by: str) -> str:
