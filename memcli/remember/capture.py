@@ -63,8 +63,7 @@ _ORIGINS = (
 )
 _OWN_LIST = (
     r"(?i)\b(?:rules?|preferences?|decisions?|decided|conventions?|agreed|remember|facts"
-    r"|policy|regeln"
-    r"|entscheidungen|beschlossen|reglas|règles|decisiones)\b|规则|規則|决定|決定|约定|ルール"
+    r"|policy|regeln|entscheidungen|beschlossen|reglas|règles|decisiones)\b|规则|規則|决定|決定|约定|ルール"
 )
 _FORWARDED = (
     r"(?i)^\W*(?:-{2,} ?(?:original|forwarded|weitergeleitete|ursprüngliche)|begin forwarded)\b"

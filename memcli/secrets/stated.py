@@ -92,8 +92,7 @@ _HAN_PLAIN = (
 _QUOTED = (
     rf"(?i)\b(?:{_PASSWORD})(?:{_OF}{_IS}| )(?:[\"`“„«]|(?<!\w)')(?P<value>[^\s\"'`“”„«»]{{5,64}})"
     r"[\"'`“”»](?! ?(?:fields?|buttons?|pages?|links?|flags?|columns?|parameters?|options?"
-    r"|settings?"
-    r"|headers?|keys?|types?|errors?|prompts?|polic|is |are |was ))"
+    r"|settings?|headers?|keys?|types?|errors?|prompts?|polic|is |are |was ))"
 )
 _NO_QUOTED = (
     r"(?i)\w*(?:pass|reset|required|forgot|changeme|secret|example|invalid|expired|missing)\w*"
