@@ -411,10 +411,7 @@ def test_a_block_may_name_an_agent_memory(place: Place, home: Path) -> None:
     assert (vault.root, vault.exclude) == (str(home / "Vault"), ("T/**",))
     with pytest.raises(ConfigError, match="a workspace's file cannot bring in the memory of codex"):
         place.load(text)
-    for name, message in (
-        ("kodex", "there is no agent memory kodex"),
-        ("zk", "needs a path"),
-    ):
+    for name, message in (("kodex", "there is no agent memory kodex"), ("zk", "needs a path")):
         with pytest.raises(ConfigError, match=message):
             place.load(user=f'[[source]]\nagent_memory = "{name}"\n')
 

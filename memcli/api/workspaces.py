@@ -14,13 +14,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial, wraps
 
-from memcli.api.workspace import (
-    SYSTEM_CLOCK,
-    Clock,
-    Workspace,
-    current_folder,
-    encoder_settings,
-)
+from memcli.api.workspace import SYSTEM_CLOCK, Clock, Workspace, current_folder, encoder_settings
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings
 from memcli.config.keys import nearest

@@ -87,10 +87,7 @@ class PromptDefinition(Record):
 
 
 _QUESTION = Argument(
-    "query",
-    "string",
-    'A question, or names and ids as written; "a phrase", -without',
-    True,
+    "query", "string", 'A question, or names and ids as written; "a phrase", -without', True
 )
 _BUDGET = Argument("budget", "integer", "Most tokens", least=LEAST_BUDGET, most=MOST_BUDGET)
 # The name of a workspace, or the path of a folder; see `SharedMemory.opened`.
@@ -152,10 +149,7 @@ CORRECT = ToolDefinition(
     "memory_correct",
     "Correct",
     "Save what is true now in place of one older line, which stays and is marked as corrected.",
-    (
-        Argument("citation", "string", "The older line: PATH:LINE", True),
-        REMEMBER.arguments[0],
-    ),
+    (Argument("citation", "string", "The older line: PATH:LINE", True), REMEMBER.arguments[0]),
     APPENDS,
 )
 FORGET = ToolDefinition(

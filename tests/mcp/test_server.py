@@ -139,9 +139,7 @@ def test_a_query_of_only_excluded_words_is_read_as_those_words(served: Served) -
     assert "to exclude" not in served.text("memory_search", query="pool -kingfisher")
 
 
-def test_an_answer_costs_no_more_than_its_budget_and_says_what_has_no_room(
-    served: Served,
-) -> None:
+def test_an_answer_costs_no_more_than_its_budget_and_says_what_has_no_room(served: Served) -> None:
     for budget in (200, 700, 1500):
         assert estimate(served.text("memory_search", query="the", budget=budget)) <= budget
     for budget, least in ((200, 80), (300, 150)):  # as many as fit with their notices
