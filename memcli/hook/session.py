@@ -124,9 +124,13 @@ class SessionFile:
 
     @contextmanager
     def _opened(self) -> Iterator[int]:
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | FILE_FLAGS
         try:
-            descriptor = self._open()
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            descriptor = os.open(self._path, flags, 0o600)
             try:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise OSError(f"{self._path} is not a plain file")
                 yield descriptor
             finally:
                 os.close(descriptor)
@@ -135,15 +139,6 @@ class SessionFile:
                 f"cannot save what this session was shown: {error.strerror or error}",
                 hint="set XDG_CACHE_HOME to a folder that can be written",
             ) from error
-
-    def _open(self) -> int:
-        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | FILE_FLAGS
-        descriptor = os.open(self._path, flags, 0o600)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return descriptor
-        os.close(descriptor)
-        raise OSError(f"{self._path} is not a plain file")
 
     def _append(self, descriptor: int, keys: Sequence[str]) -> None:
         text = "".join(f"{self._claimant} {key}\n" for key in keys)

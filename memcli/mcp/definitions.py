@@ -58,12 +58,12 @@ class Argument(Record):
 
 
 class ToolDefinition(Record):
-    """A tool that a client may call."""
+    """A tool that a client may call, or a prompt that a person may choose."""
 
     name: str
     title: str
     help: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Argument, ...] = ()
     effect: str = READS
 
     @property
@@ -75,15 +75,6 @@ class ToolDefinition(Record):
             "properties": {each.name: each.schema for each in listed},
             "required": [each.name for each in listed if each.required],
         }
-
-
-class PromptDefinition(Record):
-    """A prompt that a person may choose."""
-
-    name: str
-    title: str
-    help: str
-    arguments: tuple[Argument, ...] = ()
 
 
 _QUESTION = Argument(
@@ -161,13 +152,11 @@ FORGET = ToolDefinition(
 )
 READING, WRITING = (SEARCH, GET, CONTEXT), (REMEMBER, CORRECT, FORGET)
 
-RECALL = PromptDefinition(
-    "recall",
-    "Ask with memory",
-    "A question, with what the memory contains about it",
+RECALL = ToolDefinition(
+    "recall", "Ask with memory", "A question, with what the memory contains about it",
     (_QUESTION._replace(help="Question"),),
-)
-SESSION = PromptDefinition("session", "Begin with memory", "Rules and newest notes")
+)  # fmt: skip
+SESSION = ToolDefinition("session", "Begin with memory", "Rules and newest notes")
 PROMPTS = (RECALL, SESSION)
 # Other servers' names for an argument, which models may write.
 ALIASES = {
