@@ -22,7 +22,7 @@ from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
 from memcli.config.keys import nearest, suggestion
 from memcli.config.sources import BUILT_IN_KINDS, HINT, check_blocks, quoted, shortened
-from memcli.errors import ConfigError, Reason
+from memcli.errors import ConfigError, Reason, quote
 from memcli.record import Record
 from memcli.types import Source
 from memcli.workspace.locate import Environment, default_source, is_everything
@@ -216,8 +216,6 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
 
 
 def _unread(path: str, error: OSError) -> ConfigError:
-    from shlex import quote  # a hint is pasted
-
     hint, folder = HINT, os.path.dirname(path)
     if error.errno in (errno.EACCES, errno.EPERM):
         if not os.access(folder, os.X_OK):

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import NotFoundError, UsageError, quote
 from memcli.workspace import openat
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -41,8 +41,6 @@ def explained(root: str, path: str, *, what: str, instead: str) -> Iterator[None
     try:
         yield
     except OSError as error:
-        from shlex import quote  # a hint is pasted
-
         at = there = root
         for name in path.split("/"):
             at = os.path.join(at, name)
