@@ -41,7 +41,6 @@ class ListedDocuments(Record):
 
     @property
     def json_omits(self) -> tuple[str, ...]:
-        """Name the fields that JSON leaves out."""
         return "total", "speakers"
 
 

@@ -36,7 +36,6 @@ class Lines(Record):
 
     @property
     def citation(self) -> str:
-        """Name the lines."""
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 

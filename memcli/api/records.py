@@ -114,7 +114,6 @@ class DocumentEntry(Record):
 
 
 def results_of(result: SearchResult, *, now: str) -> SearchResults:
-    """Make the record of a search."""
     from memcli.search.passages import passages_of
 
     answer = result.answer._asdict()

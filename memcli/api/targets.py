@@ -40,7 +40,6 @@ class Target(Record):
 
     @property
     def document(self) -> tuple[str, str]:
-        """Return source and path of the document."""
         return self.source, self.path
 
     @property

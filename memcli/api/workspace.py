@@ -145,7 +145,6 @@ class Workspace:
 
     @property
     def has_files(self) -> bool:
-        """Return whether the documents themselves can be read."""
         return self.state is None or self.state.files is not None
 
     def need_files(self) -> None:
@@ -326,7 +325,6 @@ class Workspace:
 
     @property
     def cache_folder(self) -> str:
-        """Return the cache folder of this workspace."""
         return settings.folder_of(self.config.workspace, self.environ)
 
     def calibrations(self) -> Mapping[str, Calibration]:

@@ -32,17 +32,11 @@ class WritingModel(Protocol):
     """A model that writes."""
 
     @property
-    def reads(self) -> int:
-        """Return the most tokens that a text may have."""
-        ...
+    def reads(self) -> int: ...
 
-    def count(self, text: str) -> int:
-        """Count the tokens of a text."""
-        ...
+    def count(self, text: str) -> int: ...
 
-    def write(self, text: str) -> Generated:
-        """Continue a text."""
-        ...
+    def write(self, text: str) -> Generated: ...
 
 
 def generating(model: WritingModel, prompt: str) -> Rewrite:

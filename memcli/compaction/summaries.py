@@ -42,7 +42,6 @@ class Summary(Record):
 
     @property
     def is_valid(self) -> bool:
-        """Return whether it can replace its lines."""
         return self.state == "valid"
 
 

@@ -44,7 +44,6 @@ class Argument(Record):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Describe it in JSON Schema."""
         schema: dict[str, Any] = {"type": self.kind, "description": self.help}
         if self.choices:
             schema["enum"] = list(self.choices)
@@ -68,7 +67,6 @@ class ToolDefinition(Record):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Describe its arguments in JSON Schema."""
         listed = [each for each in self.arguments if each.is_listed]
         return {
             "type": "object",
