@@ -7,7 +7,7 @@ whole or not at all, so a killed run leaves fewer summaries, never half a one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from stat import S_ISDIR
@@ -93,25 +93,19 @@ def summaries_among(settings: Settings, paths: Sequence[str]) -> list[Summary]:
     return judged(summaries, files)
 
 
-class _Lines(Mapping[str, Sequence[str]]):
+class _Lines(dict[str, Sequence[str]]):
     """The lines of the files of the memory; each file is read once, when it is needed."""
 
     def __init__(self, settings: Settings, paths: Sequence[str]) -> None:
-        self._settings = settings
-        self._lines: dict[str, Sequence[str] | None] = dict.fromkeys(paths)
+        super().__init__(dict.fromkeys(paths, ()))
+        self._settings, self._unread = settings, set(paths)
 
     def __getitem__(self, path: str) -> Sequence[str]:
-        lines = self._lines[path]
-        if lines is None:
+        if path in self._unread:
+            self._unread.remove(path)
             file = read_document(self._settings, MEMORY_SOURCE, path)
-            lines = self._lines[path] = () if isinstance(file, Skip) else file.text.split("\n")
-        return lines
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
-
-    def __len__(self) -> int:
-        return len(self._lines)
+            self[path] = () if isinstance(file, Skip) else file.text.split("\n")
+        return super().__getitem__(path)
 
 
 def _is_log(document: Document, file: FileText) -> bool:
