@@ -22,7 +22,6 @@ from memcli.bench.runs import (
     worst,
 )
 from memcli.bench.runs import changes as changed
-from memcli.bench.speed import slower
 from memcli.bench.traces import CheckTrace, SpeedTrace, encode
 from memcli.errors import UsageError
 from tests.bench import makers
@@ -208,9 +207,3 @@ def test_what_moved_is_told_of_a_run_and_its_baseline() -> None:
     figures = "1 worse, 0 better, 0 changed in other ways, of 2 questions."
     assert first == f"Against the baseline: {figures}"
     assert second.startswith("  -0.500  b ")
-
-
-def test_of_ratios_the_one_of_two_small_times_is_passed_over() -> None:
-    before = {"no_change": 1.0, "keyword": 4.0, "hybrid": 0.0, "cold": 1.0}
-    after = {"no_change": 9.0, "keyword": 8.0, "hybrid": 9.0, "cold": 1.5}
-    assert slower(before, after, 1.5) == ["speed: keyword is 2.0 times as slow (4.00 -> 8.00)"]
