@@ -60,12 +60,8 @@ def get(
     owner = memory.owner_of(target)
     workspace, target, before, _ = owner
     settings = workspace.index_settings()
-    if expand and not workspace.has_files:
-        raise UsageError(
-            f"the files of {workspace.config.workspace} are not here, so the lines behind a summary"
-            " cannot be read",
-            hint="memcli search QUERY --expand",
-        )
+    if expand:
+        workspace.need_files()
     place, file = owner.read(here)
     if first is not None and place.first is not None:
         raise UsageError(
