@@ -17,7 +17,6 @@ import pytest
 
 from memcli.cli import bench_speed
 from memcli.cli.program import page
-from tests.cli import processes
 from tests.commands import checked, printed, record, valid
 from tests.support import write
 
@@ -138,19 +137,8 @@ def test_the_lane_is_silent_when_well_and_speaks_until_it_is_accepted(bench: Ben
         assert f"worst: ops {CULPRIT} (and 1 more: memcli bench report)" in out
     assert bench.check(5, "--accept") == ("", "")
     assert bench.check(6) == ("", "")
-
-
-def test_the_lane_runs_as_a_process_of_its_own(bench: Bench) -> None:
-    check = ("bench", "check", str(bench.questions), "--no-speed", "-w", str(bench.notes))
-    done = processes.run(*check)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert re.fullmatch(r"nDCG@10 0\.\d+; nothing got worse\.\n", done.stderr)
-    done = processes.run(*check, "-q")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    bench.lose_the_answer()
-    done = processes.run(*check)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert CULPRIT in done.stdout
+    out, err = bench("check", str(bench.questions), "--no-speed")
+    assert re.fullmatch(r"nDCG@10 0\.\d+; nothing got worse, best since 2026-02-05\.\n", out + err)
 
 
 def _history(bench: Bench) -> list[Path]:
