@@ -56,6 +56,7 @@ class Piece(Record):
 
     @property
     def content(self) -> Content:
+        """Return the content without positions."""
         if self.kind == "object":
             return self.kind, tuple((each.key, each.content) for each in self.children)
         if self.kind == "array":
@@ -149,6 +150,7 @@ class _Reader:
             children.append(self.value(start, key, depth + 1))
 
     def key(self) -> str:
+        """Read a key and its colon."""
         if match := self.string.match(self.text, self.at):
             key = self.unquoted(match[0])
         elif self.is_json5 and (match := _BARE_KEY.match(self.text, self.at)):

@@ -21,6 +21,7 @@ class Machine(Record):
     project: str  # the repository of the current folder; "" if there is none
 
     def join(self, *parts: str) -> str:
+        """Join parts of a path."""
         return ntpath.join(*parts) if self.system == "win32" else posixpath.join(*parts)
 
     def below(self, folder: str, path: str) -> str:

@@ -52,6 +52,7 @@ class State(Record):
     originals: tuple[OriginalFile, ...] = ()
 
     def and_also(self, other: State) -> State:
+        """Return the union of two states."""
         return State(
             tuple(dict.fromkeys((*self.entries, *other.entries))),
             tuple(dict.fromkeys((*self.originals, *other.originals))),

@@ -44,6 +44,7 @@ class PartPlace(Record):
         return f"{self.base.shown}/{path}" if self.base.shown else path
 
     def file(self, machine: Machine, exists: Callable[[str], bool]) -> str:
+        """Name the file on a machine."""
         if named := machine.environ.get(self.variable):
             return named
         folder = self.base.folder(machine)
@@ -83,6 +84,7 @@ class Agent(Record):
         return PROJECT if is_rootless and machine.project else USER
 
     def place(self, part: str, scope: str) -> PartPlace | None:
+        """Find the place of a part."""
         places = (each for each in self.places if (each.part, each.scope) == (part, scope))
         return next(places, None)
 

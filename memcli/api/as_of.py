@@ -63,6 +63,7 @@ class PastState(Record):
         return Reason(AS_OF, f"as of {self.commit.short} ({self.commit.day})")
 
     def close(self) -> None:
+        """Close the repository and the workspace as it is today."""
         self.git.close()
         self.now.close()
 
@@ -158,6 +159,7 @@ def open_as_of(selected: Selection, folder: str | None) -> Workspaces:
 def commit_meant(
     git: Git, when: str, today: Workspace, now: datetime | None
 ) -> tuple[Commit, datetime]:
+    """Find the commit and its moment."""
     day = day_named(when, today, now)
     if day is None:
         commit = commit_named(git, when)

@@ -45,6 +45,7 @@ class SearchResult(Record):
 
     @property
     def is_sure(self) -> bool:
+        """Return whether a passage has enough confidence."""
         return bool(self.answer.passages) and not self.answer.is_doubtful
 
 

@@ -77,6 +77,7 @@ class Assembly(Record):
 
 
 def sharing_of(setting: Config) -> Sharing:
+    """Read how the budget is shared."""
     shares = ("budget", "tail", "always_share", "soft_share", "tail_share", "preference_share")
     return Sharing(
         **{name: setting(f"context.{name}") for name in shares},

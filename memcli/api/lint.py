@@ -36,6 +36,7 @@ class LintReport(Record):
 
     @property
     def json_omits(self) -> tuple[str, ...]:
+        """Name the fields that JSON leaves out."""
         return ("replaced",)
 
 

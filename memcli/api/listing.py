@@ -41,6 +41,7 @@ class ListedDocuments(Record):
 
     @property
     def json_omits(self) -> tuple[str, ...]:
+        """Name the fields that JSON leaves out."""
         return "total", "speakers"
 
 

@@ -36,6 +36,7 @@ class Lines(Record):
 
     @property
     def citation(self) -> str:
+        """Name the lines."""
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 

@@ -114,6 +114,7 @@ class DocumentEntry(Record):
 
 
 def results_of(result: SearchResult, *, now: str) -> SearchResults:
+    """Make the record of a search."""
     from memcli.search.passages import passages_of
 
     answer = result.answer._asdict()

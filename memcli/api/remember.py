@@ -86,6 +86,7 @@ class RememberResult(Record):
 
 
 def record_of(noted: RememberResult) -> dict[str, Any]:
+    """Describe the result of a note as `memcli.remember/1` does."""
     return {"schema": "memcli.remember/1", **plain(noted), "citation": noted.citation}
 
 
@@ -496,4 +497,5 @@ def shown_lines(workspace: Workspace, judged: Judgement) -> tuple[OlderLine, ...
 
 
 def shown_text(workspace: Workspace, text: str) -> str:
+    """Redact a text for output."""
     return redacted(text) if workspace.config("secrets") == "redact" else text

@@ -268,6 +268,7 @@ class MemberResult(Record):
 
     @property
     def json_omits(self) -> list[str]:
+        """Name the fields that JSON leaves out."""
         return [name for name in ("status", "index_", "error") if getattr(self, name) is None]
 
 

@@ -48,6 +48,7 @@ def upgrade(config: Config) -> tuple[int, int]:
 
 
 def attach(workspace: Workspace, name: str, *, take_over: bool) -> None:
+    """Attach the folder of a workspace."""
     config, key = workspace.config, attached.named(name)
     before = attached.attached(workspace.environ).get(config.workspace)
     if before is not None and attached.named(before) != key:
@@ -88,6 +89,7 @@ def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:
 
 
 def contents(config: Config, name: str) -> Contents:
+    """Count what a workspace contains."""
     return admin.contents(address_of(config), Name(*attached.named(name)))
 
 

@@ -76,10 +76,12 @@ class Findings(Record):
 
     @property
     def pending(self) -> int:
+        """Count the texts that wait for a vector."""
         return self.counts.embeddable - self.counts.embedded
 
     @property
     def has_files(self) -> bool:
+        """Return whether the files are on this machine."""
         return self.comparison is not AS_STORED
 
     @property

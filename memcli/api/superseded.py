@@ -41,6 +41,7 @@ class Superseded(Record):
 
     @property
     def citation(self) -> str:
+        """Name its lines."""
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 

@@ -82,6 +82,7 @@ def files_of(report: Report) -> IndexedFiles:
 
 
 def run_record(done: RunResult, workspace: Workspace) -> IndexRun:
+    """Describe a run."""
     from memcli.render.reasons import sentence
 
     return IndexRun(
@@ -331,6 +332,7 @@ class Patience:
 
     @property
     def is_waiting(self) -> bool:
+        """Return whether a server has asked to wait."""
         return self._seconds is not None
 
     def ask(self, seconds: float) -> NoReturn:

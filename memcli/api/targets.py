@@ -40,6 +40,7 @@ class Target(Record):
 
     @property
     def document(self) -> tuple[str, str]:
+        """Return source and path of the document."""
         return self.source, self.path
 
     @property

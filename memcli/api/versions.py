@@ -37,6 +37,7 @@ class Version(Record):
 
     @property
     def citation(self) -> str:
+        """Name the lines."""
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 

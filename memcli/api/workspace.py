@@ -145,6 +145,7 @@ class Workspace:
 
     @property
     def has_files(self) -> bool:
+        """Return whether the documents themselves can be read."""
         return self.state is None or self.state.files is not None
 
     def need_files(self) -> None:
@@ -325,6 +326,7 @@ class Workspace:
 
     @property
     def cache_folder(self) -> str:
+        """Return the cache folder of this workspace."""
         return settings.folder_of(self.config.workspace, self.environ)
 
     def calibrations(self) -> Mapping[str, Calibration]:

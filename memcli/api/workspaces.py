@@ -79,6 +79,7 @@ class Selection(Record):
 
     @property
     def are_several(self) -> bool:
+        """Return whether the options name several workspaces."""
         return self.everywhere or len(self.folders) > 1
 
     def open(self, folder: str | None, *, shared: EncoderSource | None = None) -> Workspace:
@@ -194,6 +195,7 @@ class Workspaces:
 
     @property
     def opened(self) -> Sequence[Workspace]:
+        """Return every workspace that could be opened."""
         opened = [each.workspace for each in self.members if each.workspace]
         return opened or [self.lead]
 

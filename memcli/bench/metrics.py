@@ -41,9 +41,11 @@ class Range(Record):
 
     @property
     def document(self) -> tuple[str, str]:
+        """Name the document: (source, path)."""
         return self.source, self.path
 
     def touches(self, other: Range) -> bool:
+        """Return whether the two share a line."""
         return (
             self.document == other.document and self.start <= other.end and other.start <= self.end
         )
@@ -87,6 +89,7 @@ def average(values: Sequence[float]) -> float:
 
 
 def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Average each metric over queries."""
     return {name: average([row[name] for row in rows]) for name in NAMES} if rows else {}
 
 

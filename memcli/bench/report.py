@@ -81,6 +81,7 @@ EVENTS = 5
 
 
 def text(report: ReportContents) -> str:
+    """Draw the report."""
     runs = "1 run" if len(report.when) == 1 else f"{len(report.when)} runs"
     span = report.when[-1][:10]
     span = span if len(report.when) == 1 else f"{report.when[0][:10]} to {span}"

@@ -134,6 +134,7 @@ class Gates(Record):
 
     @property
     def is_empty(self) -> bool:
+        """Return whether no limit is set."""
         return not self.floors and self.max_drop is None and self.max_p95_ms is None
 
 

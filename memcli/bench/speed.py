@@ -103,6 +103,7 @@ def cost(runs: Sequence[Process]) -> Cost:
 
 
 def searches(seconds: Sequence[float]) -> SearchTimes:
+    """Sum up times of searches in one process."""
     runs, *times, outlying = spread(seconds)
     return SearchTimes(runs, outlying, *(each * 1000 for each in times))
 

@@ -42,10 +42,12 @@ class SummaryRecall(Record):
 
     @property
     def ratio(self) -> float:
+        """Return recall with summaries divided by recall with logs; 1 if that was 0."""
         return self.recall_active / self.recall_raw if self.recall_raw else 1.0
 
     @property
     def saved(self) -> int:
+        """Count the tokens that summaries save."""
         return self.tokens_raw - self.tokens_active
 
     @property

@@ -140,14 +140,17 @@ class QualityTrace(Record):
 
     @property
     def quality(self) -> QualityTrace:
+        """Return the trace itself, as a check has one."""
         return self
 
     @property
     def speed(self) -> SpeedTrace | None:
+        """Return None: no speed was measured."""
         return None
 
     @property
     def regressions(self) -> tuple[str, ...]:
+        """Return nothing: nobody compared the run with a history."""
         return ()
 
 
@@ -232,10 +235,12 @@ class SpeedTrace(Record):
 
     @property
     def quality(self) -> None:
+        """Return None: no question was asked."""
         return
 
     @property
     def speed(self) -> SpeedTrace:
+        """Return the trace itself, as a check has one."""
         return self
 
 
@@ -254,6 +259,7 @@ class CheckTrace(Record):
 
     @property
     def machine(self) -> BenchMachine:
+        """Return the machine of the run."""
         return self.quality.machine
 
 
@@ -300,6 +306,7 @@ def read(text: str, *kinds: type) -> Any:  # noqa: ANN401
 
 
 def encode(value: object) -> Any:  # noqa: ANN401
+    """Make JSON of a record."""
     if isinstance(value, Mapping):
         return {key: encode(each) for key, each in value.items()}
     names: Sequence[str] = getattr(value, "_fields", ())

@@ -249,6 +249,7 @@ class _Selection:
         return self.best([at for at in able if not self.is_other[at]] or able, OF_AN_ENTRY)
 
     def best_first(self, groups: Iterable[range]) -> int | None:
+        """Return the best of the first choices of some groups."""
         firsts = (self.first_choice(group) for group in groups)
         return self.best([at for at in firsts if at is not None], OF_AN_ENTRY)
 

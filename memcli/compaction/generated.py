@@ -32,11 +32,17 @@ class WritingModel(Protocol):
     """A model that writes."""
 
     @property
-    def reads(self) -> int: ...
+    def reads(self) -> int:
+        """Return the most tokens that a text may have."""
+        ...
 
-    def count(self, text: str) -> int: ...
+    def count(self, text: str) -> int:
+        """Count the tokens of a text."""
+        ...
 
-    def write(self, text: str) -> Generated: ...
+    def write(self, text: str) -> Generated:
+        """Continue a text."""
+        ...
 
 
 def generating(model: WritingModel, prompt: str) -> Rewrite:

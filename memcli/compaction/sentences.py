@@ -196,6 +196,7 @@ def _cut(unit: Unit, path: str) -> Iterator[Sentence]:
 
 
 def split(text: str) -> Iterator[str]:
+    """Cut a text at the ends of sentences."""
     at = 0
     for stop in [*(match.end() for match in _STOP.finditer(text)), len(text)]:
         if body := text[at:stop].strip():

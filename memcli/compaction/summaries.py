@@ -42,6 +42,7 @@ class Summary(Record):
 
     @property
     def is_valid(self) -> bool:
+        """Return whether it can replace its lines."""
         return self.state == "valid"
 
 

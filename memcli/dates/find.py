@@ -44,6 +44,7 @@ class DateSpan(Record):
 
     @property
     def stops_at(self) -> int:
+        """Return the index after the last character."""
         return self.at + len(self.text)
 
     @property

@@ -152,14 +152,17 @@ def as_weekday(word: str) -> int | None:
 
 
 def one_day(day: date) -> Days:
+    """Return the span of one day."""
     return day, day
 
 
 def year_days(year: int) -> Days:
+    """Return the first and the last day of a year."""
     return date(year, 1, 1), date(year, 12, 31)
 
 
 def month_days(year: int, month: int) -> Days:
+    """Return the first and the last day of a month."""
     following = date(year + month // 12, month % 12 + 1, 1)
     return date(year, month, 1), following - timedelta(1)
 

@@ -132,6 +132,7 @@ def has_subject(question: Question) -> bool:
 
 
 def subject(query: ParsedQuery) -> list[QueryTerm]:
+    """Return the words that a query could be about."""
     return [term for term in query.terms if not (term.stop or term.text.lower() in _TALK)]
 
 

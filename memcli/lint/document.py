@@ -65,6 +65,7 @@ class LintDocument(Record):
 def inspect(
     source: str, path: str, text: str, *, date_keys: Collection[str], is_evergreen: bool
 ) -> LintDocument:
+    """Parse the text of a document."""
     secrets = tuple(_secrets(text))
     shown = redacted(text) if secrets else text
     parsed = parse(shown)

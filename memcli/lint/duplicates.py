@@ -75,6 +75,7 @@ class Duplicates:
                 self._groups.setdefault((facets.sequence, facets.telling), []).append(line)
 
     def findings(self) -> Iterator[Finding]:
+        """Yield the findings."""
         for first, copies in self._copies.items():
             what = _again("the whole text appears", copies)
             yield Finding(DUPLICATE, first, what, tuple(copies))

@@ -77,6 +77,7 @@ class Links:
         self._links: list[tuple[AuthoredLink, DocumentName | None]] = []
 
     def take(self, document: LintDocument) -> None:
+        """Collect the links of a document."""
         if document.date:
             name = document.source, document.path
             self._dates[name] = document.date
@@ -92,6 +93,7 @@ class Links:
                 self._links.append((link, target))
 
     def findings(self) -> Iterator[Finding]:
+        """Yield the findings."""
         lost: defaultdict[str | None, list[AuthoredLink]] = defaultdict(list)
         for link, target in self._links:
             if target is None:

@@ -44,6 +44,7 @@ class Argument(Record):
 
     @property
     def schema(self) -> dict[str, Any]:
+        """Describe it in JSON Schema."""
         schema: dict[str, Any] = {"type": self.kind, "description": self.help}
         if self.choices:
             schema["enum"] = list(self.choices)
@@ -67,6 +68,7 @@ class ToolDefinition(Record):
 
     @property
     def schema(self) -> dict[str, Any]:
+        """Describe its arguments in JSON Schema."""
         listed = [each for each in self.arguments if each.is_listed]
         return {
             "type": "object",

@@ -73,6 +73,7 @@ class MemoryServer:
         self._has_folders = False  # for the folders of the client
 
     def protocol(self) -> Server[Any]:
+        """Return the SDK's server, which calls this one."""
         server: Server[Any] = Server(
             "memcli",
             version=__version__,

@@ -66,6 +66,7 @@ class SimilarLine(Record):
 
     @property
     def citation(self) -> str:
+        """Name the lines."""
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 
@@ -96,6 +97,7 @@ class Judgement(Record):
 
     @property
     def refusal(self) -> Check | None:
+        """Return the rule that refuses the note."""
         return next((check for check in self.checks if not check.passed), None)
 
 

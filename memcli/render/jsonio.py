@@ -177,6 +177,7 @@ def speaker_match(answer: Answer) -> dict[str, Any]:
 
 
 def repairs(answer: Answer) -> dict[str, Any]:
+    """List the words that were replaced in the query, if any."""
     return {"repairs": [each._asdict() for each in answer.repaired]} if answer.repaired else {}
 
 
@@ -190,6 +191,7 @@ def reranked(answer: Answer) -> dict[str, Any]:
 
 
 def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
+    """Describe the dates of a question."""
     return [
         {"text": each.text, "start": each.start, "end": each.end}
         | {key: value for key in _OF_DATE if (value := getattr(each, key))}
@@ -243,6 +245,7 @@ def retrievers(answer: Answer) -> dict[str, Any]:
 
 
 def reason(cause: Reason) -> dict[str, str]:
+    """Describe a reason as an object."""
     return {"code": cause.code, **_reason(cause)}
 
 

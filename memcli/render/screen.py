@@ -245,6 +245,7 @@ def breadcrumb(names: Sequence[str], room: int) -> str:
 
 
 def hyperlink(url: str, text: str) -> str:
+    """Wrap text in an OSC 8 link."""
     return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if url else text
 
 

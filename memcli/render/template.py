@@ -32,6 +32,7 @@ class Template(Record):
 
     @property
     def keys(self) -> tuple[str, ...]:
+        """Name the keys, in their order."""
         return tuple(piece for piece, is_key in self.pieces if is_key)
 
 

@@ -147,6 +147,7 @@ def behind(
 
 
 def marked(snippet: Snippet, style: Style, safe: Callable[[str], str]) -> str:
+    """Style the matched words."""
     if not style.term:
         return safe(snippet.text)
     text, marks = made_safe(snippet, safe)
