@@ -41,6 +41,13 @@ NO_MEMORY, MORE_MEMORY = "memory is short", "ulimit -v unlimited, then the same 
 MORE_FILES = "ulimit -n 1024, then the same command"
 
 
+def quote(text: str) -> str:
+    """Quote a text for a hint: people paste hints, and a file name may contain `;` or `$(`."""
+    from shlex import quote as for_shell
+
+    return for_shell(text)
+
+
 def install_extra(name: str) -> str:
     """Return the command that adds the packages of an extra to this installation.
 

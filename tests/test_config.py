@@ -75,8 +75,7 @@ def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("[search]\nlimt = 5", "unknown setting search.limt; did you mean search.limit?"),
-        ("zzz = 1", "unknown setting zzz"),
-        ("search = 3", "unknown setting search"),
+        ("zzz = 1", "unknown setting zzz"), ("search = 3", "unknown setting search"),
         ("[[search]]\nlimit = 3", "unknown setting search"),
         ("[search.limit]\nx = 3", "must be a whole number"),
         ("[search]\nlimit = true", "search.limit must be a whole number, not True"),
@@ -88,8 +87,7 @@ def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
         ("[search]\nmode = 'fast'", "must be one of hybrid, keyword, semantic, not 'fast'"),
         ("[files]\ninclude = 'a.md'", "files.include must be a list of texts"),
         ("[files]\ninclude = [1]", "files.include must be a list of texts"),
-        ("[files]\nfollow_symlinks = 1", "must be true or false"),
-        ("x = ", "is not valid TOML"),
+        ("[files]\nfollow_symlinks = 1", "must be true or false"), ("x = ", "is not valid TOML"),
         ("x = " + "[" * 20_000, "has more than 16 brackets in one another"),
         ("x = 1" + "0" * 5000, "has a word of more than 100 characters in line 1"),
         ("[search]\nhalf_life_days = 1" + "0" * 400, "more than 100 characters in line 2"),
@@ -104,11 +102,10 @@ def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
         ("[files]\ninclude = '" + "a" * 9000 + "'", "not 'aaaa"),
         ('"' + "a" * 9000 + '" = 1', "unknown setting aaaa"),
         ("[store]\npath = 'x.sqlite'", "store.path is allowed only in your own configuration"),
-        ("source = 3", "write each source as a"),
-        ("source = [3]", "write each source as a"),
+        ("source = 3", "write each source as a"), ("source = [3]", "write each source as a"),
         ("[source]\nname = 'a'", "write each source as a"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_file_says_what_is_wrong_where(place: Place, text: str, message: str) -> None:
     with pytest.raises(ConfigError) as error:
         place.load(text)
@@ -120,14 +117,10 @@ def test_a_wrong_file_says_what_is_wrong_where(place: Place, text: str, message:
 @pytest.mark.parametrize(
     "text",
     [
-        'a = """\n.\\"""." """',
-        "a = '''\n" + "." * 20 + "\n'''",
-        "# " + "." * 20,
-        'a = "\\"' + "[" * 20 + '"',
-        "a = 'C:\\'  # '" + "." * 20,
-        "a = '" + "x" * 200 + "'",
+        'a = """\n.\\"""." """', "a = '''\n" + "." * 20 + "\n'''", "# " + "." * 20,
+        'a = "\\"' + "[" * 20 + '"', "a = 'C:\\'  # '" + "." * 20, "a = '" + "x" * 200 + "'",
     ],
-)
+)  # fmt: skip
 def test_what_stands_in_strings_and_comments_is_not_counted(text: str) -> None:
     assert excess(text) == ""
     tomllib.loads(text)
@@ -278,16 +271,12 @@ def test_a_source_takes_its_keys(place: Place) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("name", "3", "needs a name"),
-        ("name", '""', "needs a name"),
-        ("name", '"a:b"', "must be letters, digits"),
-        ("path", "[]", "needs a path"),
+        ("name", "3", "needs a name"), ("name", '""', "needs a name"),
+        ("name", '"a:b"', "must be letters, digits"), ("path", "[]", "needs a path"),
         ("path", '"a\\u0000b"', "must be a folder"),
         ("include", '"*.md"', "must be a list of globs"),
-        ("include", "[]", "must be a list of globs"),
-        ("include", "[1]", "must be a list of globs"),
-        ("exclude", "{a = 1}", "must be a list of globs"),
-        ("kind", "[]", "must be a text"),
+        ("include", "[]", "must be a list of globs"), ("include", "[1]", "must be a list of globs"),
+        ("exclude", "{a = 1}", "must be a list of globs"), ("kind", "[]", "must be a text"),
         ("kinds", '["a"]', "must be a table of globs and kinds"),
         ("kinds", "{a = 1}", "must be a table of globs and kinds"),
         ("scope", '"all"', "must be one of session, user, global"),
@@ -300,7 +289,7 @@ def test_a_source_takes_its_keys(place: Place) -> None:
         ("always", "1", "must be true or false"),
         ("incldue", "[]", "unknown key incldue in [[source]]; did you mean include?"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_source_is_a_config_error(place: Place, key: str, value: str, message: str) -> None:
     with pytest.raises(ConfigError) as error:
         place.load(block(**{key: value}))
@@ -411,10 +400,7 @@ def test_a_block_may_name_an_agent_memory(place: Place, home: Path) -> None:
     assert (vault.root, vault.exclude) == (str(home / "Vault"), ("T/**",))
     with pytest.raises(ConfigError, match="a workspace's file cannot bring in the memory of codex"):
         place.load(text)
-    for name, message in (
-        ("kodex", "there is no agent memory kodex"),
-        ("zk", "needs a path"),
-    ):
+    for name, message in (("kodex", "there is no agent memory kodex"), ("zk", "needs a path")):
         with pytest.raises(ConfigError, match=message):
             place.load(user=f'[[source]]\nagent_memory = "{name}"\n')
 

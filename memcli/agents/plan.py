@@ -23,12 +23,12 @@ from memcli.record import Record
 EDITED = "was edited since memcli wrote it"
 
 
-class FileChange(Record):
-    """A file that becomes another one."""
+class FileChange:
+    """A file, and what becomes of it."""
 
-    snapshot: FileSnapshot
-    after: str | None  # None: the file is removed
-    parts: tuple[str, ...]
+    def __init__(self, file: FileSnapshot) -> None:
+        self.snapshot, self.after = file, file.text  # None: there is no file then
+        self.parts: dict[str, None] = {}
 
 
 class Refusal(Record):
@@ -50,14 +50,6 @@ class InstallPlan(Record):
     state: State
 
 
-class _File:
-    """A file, with its text before and after the plan."""
-
-    def __init__(self, file: FileSnapshot) -> None:
-        self.snapshot, self.text = file, file.text
-        self.parts: list[str] = []
-
-
 class Planner:
     """A plan in the making."""
 
@@ -67,7 +59,7 @@ class Planner:
         """Begin with the present state; `see` reads a file within some folders."""
         self._machine, self._see = machine, see
         self._entries, self._originals = list(state.entries), list(state.originals)
-        self._files: dict[str, _File | UnfitError] = {}
+        self._files: dict[str, FileChange | UnfitError] = {}
         self._refusals: list[Refusal] = []
         self._notes: list[str] = []
         self._folders: list[str] = []
@@ -84,12 +76,12 @@ class Planner:
             except UnfitError as error:
                 self._refuse(path, place, str(error), listed)
                 continue
-            before = file.text
+            before = file.after
             try:
                 for entry in listed:
                     if (
                         entry.slot.path == VERSION
-                        and edits.entry_state(file.text, entry) != "absent"
+                        and edits.entry_state(file.after, entry) != "absent"
                     ):
                         continue
                     owners, program = (agent.name,), launcher.argv[0]
@@ -98,10 +90,10 @@ class Planner:
                     )
                     self._write(file, written)
             except UnfitError as error:
-                file.text = before
+                file.after = before
                 self._refuse(path, place, str(error), listed)
-            if file.text != before:
-                file.parts.append(place.part)
+            if file.after != before:
+                file.parts[place.part] = None
         return self._plan()
 
     def uninstall(self, agent: Agent, scopes: Sequence[str]) -> InstallPlan:
@@ -124,11 +116,8 @@ class Planner:
         return self._plan()
 
     def _plan(self) -> InstallPlan:
-        changes = tuple(
-            FileChange(file.snapshot, file.text, tuple(dict.fromkeys(file.parts)))
-            for file in self._files.values()
-            if isinstance(file, _File) and file.text != file.snapshot.text
-        )
+        files = (file for file in self._files.values() if isinstance(file, FileChange))
+        changes = tuple(file for file in files if file.after != file.snapshot.text)
         state = State(tuple(self._entries), tuple(self._originals))
         notes = tuple(dict.fromkeys(self._notes))
         return InstallPlan(changes, tuple(self._refusals), notes, tuple(self._folders), state)
@@ -136,13 +125,13 @@ class Planner:
     def _refuse(self, path: str, place: PartPlace, why: str, listed: Sequence[AgentEntry]) -> None:
         self._refusals.append(Refusal(path, place.part, why, edits.file_of(listed)))
 
-    def _file(self, path: str, project: str) -> _File:
+    def _file(self, path: str, project: str) -> FileChange:
         """Read a file, once; a link may lead anywhere in the home folder, or in the project."""
         real = os.path.realpath(path)
         if real not in self._files:
             within = (project,) if project else (self._machine.home, os.path.dirname(path))
             try:
-                self._files[real] = _File(self._see(path, within))
+                self._files[real] = FileChange(self._see(path, within))
             except UnfitError as error:  # concerns every entry of the file
                 self._files[real] = error
         snapshot = self._files[real]
@@ -150,11 +139,11 @@ class Planner:
             raise snapshot
         return snapshot
 
-    def _write(self, file: _File, written: WrittenEntry) -> None:
+    def _write(self, file: FileChange, written: WrittenEntry) -> None:
         """Add an entry if it is missing or outdated."""
         entry = written.entry
         known = [each for each in self._entries if _is_same_place(each, file, entry)]
-        same = (k for k in known if edits.entry_state(file.text, k.entry) == "same")
+        same = (k for k in known if edits.entry_state(file.after, k.entry) == "same")
         there = next(same, None)
         if there is None and not self._has_room(file, written, is_known=bool(known)):
             return
@@ -170,19 +159,19 @@ class Planner:
         else:
             self._renew(file, there, ours)
 
-    def _has_room(self, file: _File, written: WrittenEntry, *, is_known: bool) -> bool:
+    def _has_room(self, file: FileChange, written: WrittenEntry, *, is_known: bool) -> bool:
         """Return whether the place of an entry is free; UnfitError if another one has it."""
         entry = written.entry
-        if is_known and edits.is_edited(file.text, entry):
+        if is_known and edits.is_edited(file.after, entry):
             raise UnfitError(EDITED)
-        if hand := edits.by_hand(file.text, entry):
+        if hand := edits.by_hand(file.after, entry):
             self._notes.append(f"{written.path} has {hand} already, by hand; it is left as it is")
             return False
-        if edits.entry_state(file.text, entry) != "absent":
+        if edits.entry_state(file.after, entry) != "absent":
             raise UnfitError("already has another entry in that place")
         return True
 
-    def _renew(self, file: _File, there: WrittenEntry, ours: WrittenEntry) -> None:
+    def _renew(self, file: FileChange, there: WrittenEntry, ours: WrittenEntry) -> None:
         """Replace an older entry of memcli.
 
         Entries that were added after it are removed first and added again, so that each can later
@@ -190,18 +179,18 @@ class Planner:
         """
         listed = [each for each in self._entries if _is_at(each.path, file)]
         later = listed[listed.index(there) :]
-        if any(edits.entry_state(file.text, each.entry) != "same" for each in later):
+        if any(edits.entry_state(file.after, each.entry) != "same" for each in later):
             later = [there]
-        text = file.text
+        text = file.after
         for each in reversed(later):
             text = edits.take(text or "", each.entry, each.space)
         for each in later:
             entry = ours if each is there else each
             text, space = edits.put(text, entry.entry)
             self._entries[self._entries.index(each)] = entry._replace(space=space)
-        file.text = text
+        file.after = text
 
-    def _put(self, file: _File, entry: AgentEntry) -> AddedSpace:
+    def _put(self, file: FileChange, entry: AgentEntry) -> AddedSpace:
         """Add an entry, and remember what was before the first one."""
         snapshot = file.snapshot
         is_blank = snapshot.text is None or not snapshot.text.strip("\ufeff \t\r\n")
@@ -209,35 +198,35 @@ class Planner:
             self._originals.append(
                 OriginalFile(snapshot.path, snapshot.text, missing_folders(snapshot.real))
             )
-        file.text, space = edits.put(file.text, entry)
+        file.after, space = edits.put(file.after, entry)
         return space
 
     def _take(self, written: WrittenEntry) -> None:
         """Remove an entry; UnfitError if it was edited."""
         file = self._file(written.path, written.project)
         entry = written.entry
-        stands = edits.entry_state(file.text, entry)
+        stands = edits.entry_state(file.after, entry)
         if stands != "same" and self._is_known_better(file, written):
             self._entries.remove(written)
             return
-        if edits.is_edited(file.text, entry):
+        if edits.is_edited(file.after, entry):
             raise UnfitError(EDITED)
-        if stands == "same" and file.text is not None:
-            text = edits.take(file.text, entry, written.space)
+        if stands == "same" and file.after is not None:
+            text = edits.take(file.after, entry, written.space)
             if entry.slot.path != VERSION or edits.is_bare(text, entry):
-                file.text = text
-                file.parts.append(written.part)
+                file.after = text
+                file.parts[written.part] = None
         self._entries.remove(written)
         if any(_is_at(each.path, file) for each in self._entries):
             return
         for original in [each for each in self._originals if _is_at(each.path, file)]:
             self._originals.remove(original)
-            if stands == "same" and edits.is_bare(file.text, entry):
-                file.text = original.before
-            if file.text is None:
+            if stands == "same" and edits.is_bare(file.after, entry):
+                file.after = original.before
+            if file.after is None:
                 self._folders += original.folders
 
-    def _is_known_better(self, file: _File, written: WrittenEntry) -> bool:
+    def _is_known_better(self, file: FileChange, written: WrittenEntry) -> bool:
         """Return whether the state has another entry for the same place, and the file has that one.
 
         A run that was killed between two writes leaves the removed and the added entry in the
@@ -245,16 +234,16 @@ class Planner:
         """
         return any(
             _is_same_place(other, file, written.entry)
-            and edits.entry_state(file.text, other.entry) == "same"
+            and edits.entry_state(file.after, other.entry) == "same"
             for other in self._entries
         )
 
 
-def _is_at(path: str, file: _File) -> bool:
+def _is_at(path: str, file: FileChange) -> bool:
     return os.path.realpath(path) == file.snapshot.real
 
 
-def _is_same_place(written: WrittenEntry, file: _File, entry: AgentEntry) -> bool:
+def _is_same_place(written: WrittenEntry, file: FileChange, entry: AgentEntry) -> bool:
     """Return whether the state knows an entry at the place of another one."""
     return written.entry._replace(text="") == entry._replace(text="") and _is_at(written.path, file)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from memcli.api import targets
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import NotFoundError, UsageError, quote
 from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings, make_document, plan
 from memcli.markdown.lineage import cited_lines, lines_hash, locate
@@ -58,17 +58,11 @@ def get(
     there is no such document or it is private to another workspace, UsageError if the range ends
     before it begins.
     """
-    from shlex import quote  # people paste hints, and a file name may contain `;` or `$(`
-
     owner = memory.owner_of(target)
     workspace, target, before, _ = owner
     settings = workspace.index_settings()
-    if expand and not workspace.has_files:
-        raise UsageError(
-            f"the files of {workspace.config.workspace} are not here, so the lines behind a summary"
-            " cannot be read",
-            hint="memcli search QUERY --expand",
-        )
+    if expand:
+        workspace.need_files()
     place, file = owner.read(here)
     if first is not None and place.first is not None:
         raise UsageError(
@@ -147,8 +141,6 @@ def raw_lines(
     """
     lineage = _lineage(file, settings)
     if lineage is None:
-        from shlex import quote
-
         name = shown(file.stat.source, file.stat.path)
         raise UsageError(
             f"{name} is not a summary: it has no source lines", hint=f"memcli get {quote(name)}"

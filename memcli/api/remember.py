@@ -87,11 +87,7 @@ class RememberResult(Record):
 
 def record_of(noted: RememberResult) -> dict[str, Any]:
     """Describe the result of a note as `memcli.remember/1` does."""
-    return {
-        "schema": "memcli.remember/1",
-        **plain(noted),
-        "citation": noted.citation,
-    }
+    return {"schema": "memcli.remember/1", **plain(noted), "citation": noted.citation}
 
 
 class UndoResult(Record):

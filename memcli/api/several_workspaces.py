@@ -42,21 +42,6 @@ if TYPE_CHECKING:
     Made = TypeVar("Made")
 
 
-class SharedEncoders:
-    """The encoders of several workspaces: those that are configured alike share one."""
-
-    def __init__(self) -> None:
-        self._guard = Lock()
-        self._opened: dict[object, OpenedEncoder] = {}
-
-    def take(self, key: object, open_: Callable[[], OpenedEncoder]) -> OpenedEncoder:
-        """Return the encoder of some settings, opened by the first that asks."""
-        with self._guard:
-            if key not in self._opened:
-                self._opened[key] = open_()
-            return self._opened[key]
-
-
 def open_several(selected: Selection) -> Workspaces:
     """Open workspaces by folder or @name; `everywhere` adds all that have a name.
 
@@ -67,7 +52,13 @@ def open_several(selected: Selection) -> Workspaces:
     """
     named, everywhere, environ = selected.folders, selected.everywhere, selected.environ
     folders = folders_of(named, environ, everywhere=everywhere, may_miss=selected.may_miss)
-    shared = SharedEncoders()
+    guard, encoders = Lock(), dict[object, OpenedEncoder]()
+
+    def shared(key: object, open_: Callable[[], OpenedEncoder]) -> OpenedEncoder:
+        with guard:  # workspaces that are configured alike share an encoder
+            if key not in encoders:
+                encoders[key] = open_()
+            return encoders[key]
 
     def opened(name: str, folder: str) -> NamedWorkspace:
         if not os.path.isdir(folder):
@@ -75,7 +66,7 @@ def open_several(selected: Selection) -> Workspaces:
             reason = Reason("not-found", f"there is no folder {folder}", hint)
             return NamedWorkspace(name, folder, None, reason)
         try:
-            workspace = selected.open(folder, shared=shared.take)
+            workspace = selected.open(folder, shared=shared)
         except MemcliError as error:
             return NamedWorkspace(name, folder, None, for_folder(error.reason, folder))
         return NamedWorkspace(name, folder, workspace)

@@ -45,22 +45,6 @@ if TYPE_CHECKING:
 SILENT_SECONDS = 120.0
 
 
-class IndexContents(Record):
-    """The contents of an index."""
-
-    counts: Counts = Counts(0, 0, 0, 0)
-    by_source: Mapping[str, SourceCounts] = {}
-    skipped: Sequence[Skip] = ()
-    fingerprint: str | None = None  # of the vectors
-    vectors: VectorSearch | None = None  # None before there is an index
-    integrity: str | None = None  # None: the file was not checked
-
-    @property
-    def pending(self) -> int:
-        """Count the texts that wait for a vector."""
-        return self.counts.embeddable - self.counts.embedded
-
-
 # Of an index whose files are on another machine.
 AS_STORED = IndexComparison(
     Listing((), (), ()), {}, PlannedChanges(), is_indexed=True, is_read=True
@@ -76,13 +60,24 @@ class Findings(Record):
     usable: str | None  # the fingerprint of the configured encoder; None if it cannot be used
     unusable: Reason | None  # why it cannot be used
     language: Reason | None  # how the language of the notes changes the choice of the model
-    contents: IndexContents
     summaries: Mapping[str, int]  # by their state; those that could not be read are skipped files
     writer: Owner | None
     watcher: WatchRecord | None
     broken: Sequence[str] = ()  # documents whose front matter is not YAML
     replaced: Sequence[str] = ()  # documents with bytes that are not text
     orphans: Sequence[Orphan] = ()  # indexes of deleted folders, each reported once
+    # What the index contains.
+    counts: Counts = Counts(0, 0, 0, 0)
+    by_source: Mapping[str, SourceCounts] = {}
+    skipped: Sequence[Skip] = ()
+    fingerprint: str | None = None  # of the vectors
+    vectors: VectorSearch | None = None  # None before there is an index
+    integrity: str | None = None  # None: the file was not checked
+
+    @property
+    def pending(self) -> int:
+        """Count the texts that wait for a vector."""
+        return self.counts.embeddable - self.counts.embedded
 
     @property
     def has_files(self) -> bool:
@@ -92,8 +87,7 @@ class Findings(Record):
     @property
     def is_other_model(self) -> bool:
         """Return whether the vectors belong to another model than the configured one."""
-        made_by = self.contents.fingerprint
-        return None not in (made_by, self.usable) and made_by != self.usable
+        return None not in (self.fingerprint, self.usable) and self.fingerprint != self.usable
 
 
 class StoreStatus(Record):
@@ -183,14 +177,17 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         facts = snapshot.facts if snapshot else Facts()
         index = IndexModel(facts.model, facts.fingerprint, facts.language or "")
         usable, unusable = _usability(workspace, index, deep=deep)
-        contents = IndexContents()
+        contents: dict[str, Any] = {}
         if snapshot:
             documents = snapshot.documents(Scope())
-            contents = IndexContents(
-                snapshot.counts(), counts_by_source(documents), skipped_files(documents),
-                facts.fingerprint, snapshot.vector_search(),
-                snapshot.integrity() if deep else None,
-            )  # fmt: skip
+            contents = {
+                "counts": snapshot.counts(),
+                "by_source": counts_by_source(documents),
+                "skipped": skipped_files(documents),
+                "fingerprint": facts.fingerprint,
+                "vectors": snapshot.vector_search(),
+                "integrity": snapshot.integrity() if deep else None,
+            }
     known = {types.shown(*key) for key in comparison.known}
     return Findings(
         workspace=workspace,
@@ -199,13 +196,13 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         usable=usable,
         unusable=unusable,
         language=announcement(workspace.encoders(), index, again=True),
-        contents=contents,
         summaries=_summaries(comparison, settings),
         writer=owner(store.state_path),
         watcher=living_watcher(store.state_path),
         broken=names_in(facts.broken),
         replaced=[name for name in names_in(facts.replaced) if name in known],
         orphans=new_orphans(workspace.environ) if workspace.has_files else (),
+        **contents,
     )
 
 
@@ -245,7 +242,7 @@ def _usability(
 def _warnings(findings: Findings) -> Iterator[Reason]:
     """Find the warnings: files first, then vectors, the store and the watcher."""
     workspace, store = findings.workspace, findings.store
-    listed, vectors = findings.comparison.listing.files, findings.contents.vectors
+    listed, vectors = findings.comparison.listing.files, findings.vectors
     yield from workspace.config.passed
     if workspace.fallback_reason:
         yield workspace.fallback_reason
@@ -294,19 +291,19 @@ def _of_files(findings: Findings) -> Iterator[Reason]:
 
 
 def _of_vectors(findings: Findings) -> Iterator[Reason]:
-    contents, has_files = findings.contents, findings.has_files
+    has_files = findings.has_files
     if findings.is_other_model:
         yield OTHER_MODEL if has_files else OTHER_MODEL._replace(hint="")
     if findings.language is not None and has_files:
         yield findings.language
     if findings.unusable is not None:
         yield vectors_off(findings.unusable)
-    if contents.pending and findings.usable and indexing(findings.writer) is None:
-        what = counted(contents.pending, "segment has", "segments have")
+    if findings.pending and findings.usable and indexing(findings.writer) is None:
+        what = counted(findings.pending, "segment has", "segments have")
         yield Reason("not-embedded", f"{what} no vector yet", "memcli index" * has_files)
-    if (left := contents.counts.left_out) and findings.language is None:
+    if (left := findings.counts.left_out) and findings.language is None:
         verb = "is" if left == 1 else "are"
-        text = f"{left} of {contents.counts.segments} segments {verb} found by keywords only:"
+        text = f"{left} of {findings.counts.segments} segments {verb} found by keywords only:"
         text += " the model cannot read them"
         yield Reason("script", text, "memcli help settings")
 
@@ -322,7 +319,7 @@ def _of_a_watcher(watcher: WatchRecord, now: float) -> Iterator[Reason]:
 
 
 def _record(findings: Findings, warnings: tuple[str, ...]) -> WorkspaceStatus:
-    comparison, contents = findings.comparison, findings.contents
+    comparison = findings.comparison
     listing, store, config = comparison.listing, findings.store, findings.workspace.config
     reason = OTHER_MODEL if findings.is_other_model else findings.unusable
     semantic = {
@@ -331,14 +328,14 @@ def _record(findings: Findings, warnings: tuple[str, ...]) -> WorkspaceStatus:
         "hint": reason.hint if reason else "",
     }
     named = {(skip.source, skip.path) for skip in listing.skips}
-    no_text = [skip for skip in contents.skipped if (skip.source, skip.path) not in named]
+    no_text = [skip for skip in findings.skipped if (skip.source, skip.path) not in named]
     writer_pid = findings.writer.pid if findings.writer else None
     return WorkspaceStatus(
         schema="memcli.status/1",
         workspace=config.workspace,
         workspace_origin=config.by,
         store=StoreStatus(
-            store.address, store.bytes, store.shared_bytes, contents.integrity, writer_pid
+            store.address, store.bytes, store.shared_bytes, findings.integrity, writer_pid
         ),
         watcher=findings.watcher,
         state=comparison.state if findings.has_files else types.REMOTE,
@@ -348,7 +345,7 @@ def _record(findings: Findings, warnings: tuple[str, ...]) -> WorkspaceStatus:
                 source.root,
                 source.trust,
                 sum(file.source == source.name for file in listing.files),
-                *contents.by_source.get(source.name, SourceCounts(0, 0, None, None)),
+                *findings.by_source.get(source.name, SourceCounts(0, 0, None, None)),
             )
             for source in config.sources
         ),
@@ -363,14 +360,13 @@ def _record(findings: Findings, warnings: tuple[str, ...]) -> WorkspaceStatus:
 
 
 def _vectors(findings: Findings) -> VectorStatus:
-    contents = findings.contents
     return VectorStatus(
         encoder=findings.workspace.config("embedding.encoder"),
-        fingerprint=contents.fingerprint,
-        search=contents.vectors.by if contents.vectors else findings.store.vectors_by,
-        exact=contents.vectors is None or contents.vectors.is_exact,
-        segments=contents.counts.segments,
-        embedded=contents.counts.embedded,
-        pending=contents.pending,
-        omitted=contents.counts.left_out,
+        fingerprint=findings.fingerprint,
+        search=findings.vectors.by if findings.vectors else findings.store.vectors_by,
+        exact=findings.vectors is None or findings.vectors.is_exact,
+        segments=findings.counts.segments,
+        embedded=findings.counts.embedded,
+        pending=findings.pending,
+        omitted=findings.counts.left_out,
     )

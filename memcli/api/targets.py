@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.errors import NotFoundError
+from memcli.errors import NotFoundError, quote
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, Excerpt, FileText, Skip, cite, shown, split_name
 
@@ -98,8 +98,6 @@ def listed(target: str, readings: list[Target], settings: Settings) -> Target:
             hint="memcli ls",
         )
     if folder := _folder(readings, known):
-        from shlex import quote
-
         raise NotFoundError(
             f"{folder} is a folder, not a document", hint=f"memcli ls {quote(folder)}"
         )
@@ -205,8 +203,6 @@ def _forms(source: str, path: str) -> list[Target]:
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
     """Return a command that prints this path of another source, or the most similar document."""
-    from shlex import quote  # people paste hints, and a file name may contain `;` or `$(`
-
     from memcli.config.keys import similar
 
     def stem(path: str) -> str:  # folders and suffixes make every name similar
@@ -253,8 +249,6 @@ def lines_of(target: Target, file: FileText, settings: Settings) -> tuple[int, i
 
 def beyond(name: str, line: int, lines: int) -> NotFoundError:
     """Return the error for lines after the end of a document."""
-    from shlex import quote
-
     has = "1 line" if lines == 1 else f"{lines} lines"
     text = f"{name} has {has}, and no line {line}" if line else "line numbers start at 1"
     return NotFoundError(text, hint=f"memcli get {quote(name)}")
@@ -262,8 +256,6 @@ def beyond(name: str, line: int, lines: int) -> NotFoundError:
 
 def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[int, int]:
     """Find a chunk by its anchor, or everything below a heading by its name."""
-    from shlex import quote
-
     from memcli.indexing.planning import make_document
 
     document = make_document(settings, file)

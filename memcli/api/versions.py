@@ -11,7 +11,7 @@ from memcli.api import targets
 from memcli.api.as_of import Repository
 from memcli.api.read import get
 from memcli.api.workspaces import Workspaces
-from memcli.errors import Reason, UsageError
+from memcli.errors import Reason
 from memcli.history.commits import MOST_COMMITS, Commit, head_of, parent_of
 from memcli.history.differences import common_start
 from memcli.history.git import Git, repository_of
@@ -69,10 +69,7 @@ def versions(
     UsageError without a repository, NotFoundError if there is no such document.
     """
     workspace = memory.alone()
-    if not workspace.has_files:
-        raise UsageError(
-            f"the files of {workspace.config.workspace} are not here", hint="-w FOLDER"
-        )
+    workspace.need_files()
     lines = get(memory, target, first=first, count=count, here=here)
     settings = workspace.index_settings()
     file = targets.read(targets.Target(lines.source, lines.path), settings)

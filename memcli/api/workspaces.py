@@ -14,13 +14,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial, wraps
 
-from memcli.api.workspace import (
-    SYSTEM_CLOCK,
-    Clock,
-    Workspace,
-    current_folder,
-    encoder_settings,
-)
+from memcli.api.workspace import SYSTEM_CLOCK, Clock, Workspace, current_folder, encoder_settings
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.config import settings
 from memcli.config.keys import nearest
@@ -37,6 +31,7 @@ from memcli.errors import (
     StoreError,
     UsageError,
     error_of,
+    quote,
 )
 from memcli.record import Record
 from memcli.store.open import open_store, shared_name
@@ -162,8 +157,6 @@ class DocumentOwner(Record):
         place, file = self.workspace.find(self.target, here)
         if self.is_own or not self.workspace.is_private(file):
             return place, file
-        from shlex import quote
-
         option = "-w" if self.workspace.has_files else "--workspace-name"
         name = quote(self.workspace.config.workspace)
         raise NotFoundError(
@@ -285,8 +278,6 @@ class Workspaces:
                 f"no workspace here is called {name!r}; the names are {', '.join(names)}",
                 hint=nearest(name, names),
             )
-        from shlex import quote
-
         workspace = own.require()
         if encoder_settings(workspace.config) == encoder_settings(self.config):
             workspace = workspace.sharing_encoder(self.lead)

@@ -223,9 +223,7 @@ def reference(history: Sequence[CheckTrace]) -> CheckTrace | None:
     """
     since = max((at for at, trace in enumerate(history) if trace.accepted), default=0)
     return max(
-        history[since:],
-        key=lambda trace: trace.quality.categories[OVERALL][HEADLINE],
-        default=None,
+        history[since:], key=lambda trace: trace.quality.categories[OVERALL][HEADLINE], default=None
     )
 
 

@@ -14,7 +14,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.options import Options
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import Config, check_options, folder_of
-from memcli.errors import ExitCode, NotFoundError, UsageError
+from memcli.errors import ExitCode, NotFoundError, UsageError, quote
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 from memcli.workspace.dating import age_days
@@ -137,8 +137,6 @@ def command_context(
     check_options(settings)
     folders = tuple(options.workspace or ())
     if len(folders) > 1 and options.everywhere is None and options.workspace_name is None:
-        from shlex import quote
-
         raise UsageError(
             f"this command works on one workspace, but -w names {len(folders)}",
             hint=f"-w {quote(folders[0])}",

@@ -23,6 +23,7 @@ from memcli.errors import (
     ExitCode,
     MemcliError,
     Reason,
+    quote,
 )
 
 if TYPE_CHECKING:
@@ -149,8 +150,6 @@ def _next_step(error: OSError) -> str:
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return MORE_FILES
     if error.errno in (errno.EACCES, errno.EPERM) and isinstance(error.filename, str):
-        from shlex import quote  # people paste hints
-
         at = error.filename
         while not os.path.lexists(at) and os.path.dirname(at) != at:  # its folder is not writable
             at = os.path.dirname(at) or "."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, quote
 from memcli.record import Record
 from memcli.render import text as plain
 from memcli.render.reasons import match_line
@@ -88,8 +88,6 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
 
 def _again(result: SearchResult, shape: Shape, lines: int) -> str:
     """Write the command that prints what follows these lines of a list."""
-    from shlex import quote
-
     question = result.question.typed or result.question.text
     budget = f" --budget {shape.budget}" if shape.has_budget else ""
     words = f" -- {quote(question)}" if shape.has_question else ""

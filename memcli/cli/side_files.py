@@ -12,7 +12,7 @@ from memcli.api.usage_counts import uses
 from memcli.cli.command_context import CommandContext
 from memcli.context.assemble import tokens
 from memcli.context.parts import ContextPart
-from memcli.errors import Reason, UsageError
+from memcli.errors import Reason, UsageError, quote
 from memcli.markdown.segments import digest
 from memcli.render.jsonio import dumps
 from memcli.search.options import SearchOptions
@@ -90,7 +90,6 @@ def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = 
 def _unused(path: str) -> str:
     """Return a path that no file has, quoted: this one, or this one with a number."""
     from itertools import count
-    from shlex import quote  # a hint is pasted
 
     stem, end = os.path.splitext(path)
     paths = (path if number == 1 else f"{stem}-{number}{end}" for number in count(1))

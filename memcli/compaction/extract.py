@@ -104,8 +104,8 @@ def extract(
     conversation gets its best sentence, and only if none is chosen yet. Text that only a machine
     says gets none.
     """
-    space = place([s.shown for s in sentences] + list(before.last), weights, embed)
-    selection = _Selection(sentences, before, weights, space.rows)
+    rows, method = place([s.shown for s in sentences] + list(before.last), weights, embed)
+    selection = _Selection(sentences, before, weights, rows)
     for at in forced:
         selection.take(at)
     spoken = [g for g in groups if not all(sentences[at].by_machine for at in g)]
@@ -116,7 +116,7 @@ def extract(
             selection.take(best)
     if room:
         _fill(selection, spoken, room)
-    return Extract(frozenset(selection.chosen), selection.confidence(), space.method)
+    return Extract(frozenset(selection.chosen), selection.confidence(), method)
 
 
 def _fill(

@@ -6,16 +6,16 @@ whole or not at all, so a killed run leaves fewer summaries, never half a one.
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from stat import S_ISDIR
 
 from memcli.compaction.draft import SummaryDraft
 from memcli.compaction.entries import DatedLog
 from memcli.compaction.summaries import Summary, judged
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import UsageError
 from memcli.indexing.planning import Settings, make_document, plan
 from memcli.indexing.planning import read as read_document
 from memcli.markdown.lineage import FOLDERS, is_place, read_lineage
@@ -25,6 +25,9 @@ from memcli.types import MEMORY_SOURCE, Document, FileText, KnownFile, Lineage, 
 from memcli.workspace import atomic_write, openat
 from memcli.workspace.diff import ROOT
 from memcli.workspace.locate import MEMORY_FOLDER
+from memcli.workspace.writing import explained, opened
+
+_explained = partial(explained, what="summaries", instead="replace the link by a folder")
 
 
 class Holdings(Record):
@@ -90,25 +93,19 @@ def summaries_among(settings: Settings, paths: Sequence[str]) -> list[Summary]:
     return judged(summaries, files)
 
 
-class _Lines(Mapping[str, Sequence[str]]):
+class _Lines(dict[str, Sequence[str]]):
     """The lines of the files of the memory; each file is read once, when it is needed."""
 
     def __init__(self, settings: Settings, paths: Sequence[str]) -> None:
-        self._settings = settings
-        self._lines: dict[str, Sequence[str] | None] = dict.fromkeys(paths)
+        super().__init__(dict.fromkeys(paths, ()))
+        self._settings, self._unread = settings, set(paths)
 
     def __getitem__(self, path: str) -> Sequence[str]:
-        lines = self._lines[path]
-        if lines is None:
+        if path in self._unread:
+            self._unread.remove(path)
             file = read_document(self._settings, MEMORY_SOURCE, path)
-            lines = self._lines[path] = () if isinstance(file, Skip) else file.text.split("\n")
-        return lines
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
-
-    def __len__(self) -> int:
-        return len(self._lines)
+            self[path] = () if isinstance(file, Skip) else file.text.split("\n")
+        return super().__getitem__(path)
 
 
 def _is_log(document: Document, file: FileText) -> bool:
@@ -159,11 +156,11 @@ def _has_memory(root: str) -> bool:
 def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
     """Write drafts, each atomically and never over another file; UsageError if that fails."""
     if not drafts:
-        with suppress(OSError), _opened(root, folder_of(root)) as folder:
+        with suppress(OSError), opened(root, folder_of(root)) as folder:
             atomic_write.sweep(folder)
         return
     place = os.path.dirname(drafts[0].path)
-    with _explained(root, place), _opened(root, place, make=True) as folder:
+    with _explained(root, place), opened(root, place, makes=1) as folder:
         for draft in drafts:
             name = os.path.basename(draft.path)
             try:
@@ -181,62 +178,10 @@ def remove(root: str, paths: Sequence[str]) -> None:
     with _explained(root, place):
         for path in paths:
             above, _, name = path.rpartition("/")
-            with suppress(FileNotFoundError), _opened(root, above) as folder:
+            with suppress(FileNotFoundError), opened(root, above) as folder:
                 openat.remove(folder, name)
-    with suppress(OSError), _opened(root, place) as folder:
+    with suppress(OSError), opened(root, place) as folder:
         atomic_write.sweep(folder)
     above, _, name = place.strip("/").rpartition("/")
-    with suppress(OSError), _opened(root, above) as folder:  # a folder with anything in it stays
+    with suppress(OSError), opened(root, above) as folder:  # a folder with anything in it stays
         openat.remove_folder(folder, name)
-
-
-@contextmanager
-def _explained(root: str, place: str) -> Iterator[None]:
-    """Turn an OSError into an error that names the folder of summaries."""
-    try:
-        yield
-    except OSError as error:
-        from shlex import quote  # a hint is pasted
-
-        path = os.path.join(root, place)
-        folder = path
-        while folder != root and not os.path.isdir(folder):
-            folder = os.path.dirname(folder)
-        is_denied = error.errno in (errno.EACCES, errno.EPERM)
-        fix = f"chmod u+w {quote(folder)}, then the same command"
-        raise UsageError(
-            f"{path} cannot be written: {openat.reason(error)}",
-            hint=fix if is_denied else f"ls -ld {quote(folder)}",
-        ) from error
-
-
-@contextmanager
-def _opened(root: str, folder: str, *, make: bool = False) -> Iterator[int | str]:
-    """Open a folder of the workspace; no link on the way, since it may lead outside.
-
-    Later calls stay in it, even if somebody replaces it by a link meanwhile.
-    """
-    handle = openat.open_root(root)
-    try:
-        path = root
-        names = folder.strip("/").split("/") if folder.strip("/") else []
-        for at, name in enumerate(names, start=1):
-            path = os.path.join(path, name)
-            # If a folder above it is missing, no other is made.
-            step = openat.make_folder if make and at == len(names) else openat.open_folder
-            try:
-                child = step(handle, name)
-            except FileNotFoundError:
-                raise
-            except OSError as error:
-                if not os.path.islink(path):
-                    raise
-                raise NotFoundError(
-                    f"{path} is a link; summaries are written inside the workspace only",
-                    hint="replace the link by a folder",
-                ) from error
-            openat.close(handle)
-            handle = child
-        yield handle
-    finally:
-        openat.close(handle)

@@ -13,7 +13,6 @@ from math import log
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import is_readable
 from memcli.language.terms import terms
-from memcli.record import Record
 from memcli.types import Encoder
 
 if TYPE_CHECKING:
@@ -26,13 +25,6 @@ if TYPE_CHECKING:
 Embed = Callable[[Sequence[str]], list[bytes] | None]
 
 
-class Space(Record):
-    """Unit vectors of some texts, one row each, and their origin."""
-
-    rows: Matrix
-    method: str  # extractive | extractive-lexical
-
-
 def idf(texts: Iterable[str]) -> dict[str, float]:
     """Return ln(1 + N / n) of every term; n of N texts contain it."""
     counts: Counter[str] = Counter()
@@ -43,15 +35,16 @@ def idf(texts: Iterable[str]) -> dict[str, float]:
     return {term: log(1 + total / count) for term, count in counts.items()}
 
 
-def place(texts: Sequence[str], weights: Mapping[str, float], embed: Embed | None) -> Space:
-    """Place texts; empty ones lie at the origin."""
+def place(
+    texts: Sequence[str], weights: Mapping[str, float], embed: Embed | None
+) -> tuple[Matrix, str]:
+    """Return a unit vector for each text, empty ones at the origin, and the method of a summary."""
     vectors = embed(texts) if embed else None
     if vectors is None:
-        return Space(_tf_idf(texts, weights), "extractive-lexical")
+        return _tf_idf(texts, weights), "extractive-lexical"
     import numpy as np
 
-    rows = np.frombuffer(b"".join(vectors), "<f4").reshape(len(texts), -1)
-    return Space(rows, "extractive")
+    return np.frombuffer(b"".join(vectors), "<f4").reshape(len(texts), -1), "extractive"
 
 
 def centroid(rows: Matrix) -> Matrix:

@@ -41,8 +41,7 @@ _LINK = r"(?=.*\{path\})[A-Za-z][A-Za-z0-9+.-]*:(?:[!-z|~]|\{(?:path|line|host)\
 
 KEYS: tuple[Key, ...] = (
     Key("secrets", str, "redact", "What to do with keys and tokens in notes: redact them, warn,"
-        " or show them (off).", choices=("redact", "warn", "off"),
-        user_choices=("warn", "off")),
+        " or show them (off).", choices=("redact", "warn", "off"), user_choices=("warn", "off")),
     Key("capture", str, "off", "Where hooks save facts of a session: memory/inbox.md (inbox), the"
         " notes of agents (direct) or nowhere.", choices=("off", "inbox", "direct"),
         user_only=True),
@@ -77,16 +76,14 @@ KEYS: tuple[Key, ...] = (
         " processor, or 4 requests to an endpoint.", low=0, high=64),
     Key("onnx.folder", str, "", "Folder with model.onnx and tokenizer.json.", user_only=True),
     Key("onnx.pooling", str, "mean", "How token vectors become one vector. model: the model does"
-        " it.",
-        choices=("mean", "cls", "model"), user_only=True),
+        " it.", choices=("mean", "cls", "model"), user_only=True),
     Key("onnx.query_prefix", str, "", "Text that the model needs before a query.", user_only=True),
     Key("onnx.passage_prefix", str, "", "Text that the model needs before a passage.",
         user_only=True),
     Key("onnx.max_tokens", int, 256, "Maximum tokens of a text. Longer texts are split.",
         low=16, high=32768, user_only=True),
     Key("onnx.matryoshka", int, 0, "Components of a first search, for Matryoshka models. 0: all"
-        " components at once.",
-        low=0, high=16384, user_only=True),
+        " components at once.", low=0, high=16384, user_only=True),
     Key("openai.url", str, "", "An OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1.",
         user_only=True),
     Key("openai.model", str, "", "Name of the model on the server.", user_only=True),
@@ -101,15 +98,12 @@ KEYS: tuple[Key, ...] = (
     Key("openai.max_tokens", int, 512, "Maximum tokens of a text. Longer texts are split.",
         low=16, high=32768, user_only=True),
     Key("openai.matryoshka", int, 0, "Components of a first search, for Matryoshka models. 0: all"
-        " components at once.",
-        low=0, high=16384, user_only=True),
+        " components at once.", low=0, high=16384, user_only=True),
     Key("openai.timeout_seconds", float, 30.0, "Seconds to wait for an answer. A search waits at"
-        " most 10.",
-        low=0.1, high=600, user_only=True),
+        " most 10.", low=0.1, high=600, user_only=True),
     Key("matryoshka.first", float, 1.0, "If the best cosine of the first components is above"
         " this, the first search is the answer. 1: never.", low=0, high=1),
-    Key("matryoshka.second", float, 1.0, "The same for 256 components.",
-        low=0, high=1),
+    Key("matryoshka.second", float, 1.0, "The same for 256 components.", low=0, high=1),
     Key("search.limit", int, 10, "Number of passages.", low=1, high=100, flag="--limit"),
     Key("search.mode", str, "hybrid", "Search by keyword, by meaning or both.",
         choices=("hybrid", "keyword", "semantic"),
@@ -123,8 +117,7 @@ KEYS: tuple[Key, ...] = (
     Key("search.universe", int, 200, "Candidates per retriever: chunks of keyword search,"
         " segments of semantic search.", low=1, high=1000),
     Key("search.candidate_multiplier", int, 4, "Candidates per retriever, times the limit"
-        " (classic).",
-        low=1, high=20),
+        " (classic).", low=1, high=20),
     Key("search.half_life_days", float, 30.0, "Days after which the weight of a date has halved.",
         low=0.01),
     Key("search.decay_floor", float, 1.0, "Minimum weight of an old date.", low=0, high=1),
@@ -145,11 +138,9 @@ KEYS: tuple[Key, ...] = (
     Key("search.view", str, "all", "Logs and summaries: all, active (without summarised lines) or"
         " raw (without summaries).", choices=("active", "all", "raw"), flag="--view"),
     Key("search.quality_weight", float, 0.5, "Penalty of a summary that covers little of its"
-        " lines.",
-        low=0, high=1),
+        " lines.", low=0, high=1),
     Key("convex.alpha", float, 0.7, "Profile convex: weight of semantic search. The three sum to"
-        " 1.",
-        low=0, high=1),
+        " 1.", low=0, high=1),
     Key("convex.beta", float, 0.2, "Weight of recency.", low=0, high=1),
     Key("convex.gamma", float, 0.1, "Weight of scope.", low=0, high=1),
     Key("convex.decay_session", float, 1e-4, "Decay of logs per second.", low=0, high=1),
@@ -166,10 +157,8 @@ KEYS: tuple[Key, ...] = (
     Key("authority.recency", float, 0.5, "Weight of recency, for two-pass and for a context"
         " without a query. The three sum to 1.", low=0, high=1),
     Key("authority.frequency", float, 0.2, "Weight of use, if it is counted.", low=0, high=1),
-    Key("authority.authored", float, 0.3, "Weight of `authority` in front matter.",
-        low=0, high=1),
-    Key("authority.half_life_days", float, 30.0, "Days after which recency has halved.",
-        low=0.01),
+    Key("authority.authored", float, 0.3, "Weight of `authority` in front matter.", low=0, high=1),
+    Key("authority.half_life_days", float, 30.0, "Days after which recency has halved.", low=0.01),
     Key("access.count", bool, False, "Count the documents of get and search --used, for authority.",
         user_only=True),
     Key("rerank.seconds", float, 5.0, "Seconds that a search waits for reranking.",
@@ -220,8 +209,7 @@ KEYS: tuple[Key, ...] = (
         low=16, high=32768, user_only=True),
     Key("compact.writes", int, 128, "Maximum tokens that the model writes.",
         low=1, high=4096, user_only=True),
-    Key("gate.least", float, 0.0, "Minimum score of a note for `remember`. 0: any.",
-        low=0, high=1),
+    Key("gate.least", float, 0.0, "Minimum score of a note for `remember`. 0: any.", low=0, high=1),
     Key("gating.novelty", float, 0.3, "Weight of how new a note is. The three sum to 1.",
         low=0, high=1),
     Key("gating.specificity", float, 0.3, "Weight of names, numbers and dates in a note.",
@@ -229,8 +217,7 @@ KEYS: tuple[Key, ...] = (
     Key("gating.kind", float, 0.4, "Weight of the kind: rule, decision, promise or fact.",
         low=0, high=1),
     Key("sync.on_search", bool, True, "Index changed files before a search."),
-    Key("sync.seconds", float, 2.0, "Seconds that a search reads changed files.",
-        low=0, high=3600),
+    Key("sync.seconds", float, 2.0, "Seconds that a search reads changed files.", low=0, high=3600),
     Key("sync.segments", int, 200, "Maximum segments that a search embeds by itself.", low=0),
     Key("sync.first", int, 2000, "Maximum files that a search indexes by itself at first.", low=0),
     Key("watch.debounce_ms", int, 1500, "Milliseconds that index --watch waits after a change.",
@@ -238,8 +225,7 @@ KEYS: tuple[Key, ...] = (
     Key("watch.threads", int, 1, "Segments that index --watch embeds at the same time.",
         low=0, high=64),
     Key("watch.interval_minutes", float, 10.0, "Minutes between full scans of index --watch. 0:"
-        " none.",
-        low=0, high=10_000, flag="--interval"),
+        " none.", low=0, high=10_000, flag="--interval"),
     Key("terminal.hyperlink", str, "file", "Target of the links of citations on a terminal.",
         choices=("file", "vscode", "cursor", "zed", "kitty", "none"), user_only=True,
         besides="a URL with {path} in it, and {line} and {host}", pattern=_LINK),

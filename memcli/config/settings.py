@@ -22,7 +22,7 @@ from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
 from memcli.config.keys import nearest, suggestion
 from memcli.config.sources import BUILT_IN_KINDS, HINT, check_blocks, quoted, shortened
-from memcli.errors import ConfigError, Reason
+from memcli.errors import ConfigError, Reason, quote
 from memcli.record import Record
 from memcli.types import Source
 from memcli.workspace.locate import Environment, default_source, is_everything
@@ -108,19 +108,13 @@ def load(
         is_read = is_user or own is None
         table = read_table(path, follow=is_user) if is_read else parse_table(own or b"", path)
         if "workspaces" in table and not is_user:
-            raise ConfigError(
-                f"{path}: [workspaces] is allowed only in your own configuration",
-                hint=f"move it to {user_path}",
-            )
+            raise _not_yours(path, "[workspaces]", user_path)
         blocks += [(block, is_user) for block in check_blocks(table, path)]
         for name, value in _flatten(table).items():
             key = _known_key(name, path)
             if not is_user and is_for_user(key, value):
                 what = name if key.user_only else f"{name} = {quoted(value)}"
-                raise ConfigError(
-                    f"{path}: {what} is allowed only in your own configuration",
-                    hint=f"move it to {user_path}",
-                )
+                raise _not_yours(path, what, user_path)
             values[name] = Value(_checked(key, value, path), path)
     variables = {name for name in environ if name.startswith("MEMCLI_")}
     for key in KEYS if variables else ():
@@ -147,6 +141,11 @@ def load(
         around = Environment(workspace, home, environ)
         sources, passed = gather(default, blocks, names, around, origin=origin, every=not by)
     return Config(workspace, values, sources, by, passed)
+
+
+def _not_yours(path: str, what: str, yours: str) -> ConfigError:
+    text = f"{path}: {what} is allowed only in your own configuration"
+    return ConfigError(text, hint=f"move it to {yours}")
 
 
 def _flag_values(flags: Mapping[str, Any]) -> dict[str, Value]:
@@ -216,8 +215,6 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
 
 
 def _unread(path: str, error: OSError) -> ConfigError:
-    from shlex import quote  # a hint is pasted
-
     hint, folder = HINT, os.path.dirname(path)
     if error.errno in (errno.EACCES, errno.EPERM):
         if not os.access(folder, os.X_OK):

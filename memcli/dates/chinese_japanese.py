@@ -10,26 +10,8 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from memcli.dates.words import (
-    DAY,
-    DAY_WORDS,
-    SEASONS,
-    UNITS,
-    WEEK,
-    Days,
-    Reading,
-    back,
-    half_days,
-    latest,
-    month_days,
-    near_season,
-    one_day,
-    quarter_days,
-    recent,
-    season_days,
-    share,
-    year_days,
-)
+from memcli.dates import words
+from memcli.dates.words import Days, Reading
 from memcli.record import Record
 
 # A text without any of these contains no date of this grammar.
@@ -63,7 +45,7 @@ _WEEK = "周|週間?|星期|礼拜|禮拜"
 # (three meetings last week).
 _WEEKDAY = r"[一二三四五六日天](?![直些起样樣边邊共般个個次定天场場位名件])"
 _WEEKDAYS = ("一二三四五六日", "一二三四五六天", "月火水木金土日")
-_WORDS = sorted((word for word in DAY_WORDS if word > "\u3000"), key=len, reverse=True)
+_WORDS = sorted((word for word in words.DAY_WORDS if word > "\u3000"), key=len, reverse=True)
 # A month without a year has its own groups.
 _WITHOUT_YEAR = re.sub(r"P<(.+?)>", r"P<\1_>", _OF_YEAR)
 _DATE = (
@@ -143,8 +125,8 @@ def read(text: str, today: date) -> Iterator[tuple[int, int, Reading]]:
         match = _joined(text, atoms[at : at + 2]) or (1, *_bounded(text, atoms[at]))
         yield match[1:]
         at += match[0]
-    for order, words in _ORDERS.items():
-        for word in words:
+    for order, signs in _ORDERS.items():
+        for word in signs:
             start = text.find(word)
             if start >= 0 and not text.startswith(_NO_ORDER, start):
                 yield start, start + len(word), Reading(order=order)
@@ -177,21 +159,21 @@ def _days(match: re.Match[str], today: date) -> Days | None:
     if match["month_"] or match["quarter_"] or match["q_"] or match["half_"]:
         return _without_year(match, today)
     if match["n"]:
-        number, unit = as_number(match["n"]), UNITS[match["unit"]]
-        return back(unit, number if match["way"] == "前" else -number, today)
+        number, unit = as_number(match["n"]), words.UNITS[match["unit"]]
+        return words.back(unit, number if match["way"] == "前" else -number, today)
     if match["word"]:
-        return back(DAY, -DAY_WORDS[match["word"]], today)
+        return words.back(words.DAY, -words.DAY_WORDS[match["word"]], today)
     name = (match["weekday"] or match["of_week"] or match["曜"] or "")[:1]
     number = next((signs.index(name) for signs in _WEEKDAYS if name and name in signs), 0)
     if not match["which"]:
-        return one_day(recent(number, today))
+        return words.one_day(words.recent(number, today))
     shift = _SHIFTS[match["which"]]
     if match["this_season"]:
-        return near_season(SEASONS[match["this_season"]], max(-1, min(1, shift)), today)
+        return words.near_season(words.SEASONS[match["this_season"]], max(-1, min(1, shift)), today)
     if match["period"]:
-        return back(UNITS[match["period"]], shift, today)
-    week = back(WEEK, shift, today)
-    return one_day(week[0] + timedelta(number)) if name else week
+        return words.back(words.UNITS[match["period"]], shift, today)
+    week = words.back(words.WEEK, shift, today)
+    return words.one_day(week[0] + timedelta(number)) if name else week
 
 
 def _year(match: re.Match[str], today: date) -> int:
@@ -205,32 +187,34 @@ def _year(match: re.Match[str], today: date) -> int:
 
 def _of_year(match: re.Match[str], year: int) -> Days:
     if match["season"]:
-        return season_days(year, SEASONS[match["season"]])
+        return words.season_days(year, words.SEASONS[match["season"]])
     if match["edge"]:
-        return share(year_days(year), "初 底末".index(match["edge"]) and 2, 3)
-    return _of_that_year(match, "", year) or year_days(year)
+        return words.share(words.year_days(year), "初 底末".index(match["edge"]) and 2, 3)
+    return _of_that_year(match, "", year) or words.year_days(year)
 
 
 def _of_that_year(match: re.Match[str], mark: str, year: int) -> Days | None:
     """Return the day, month, quarter or half year in the groups that end in `mark`."""
     if quarter := match["quarter" + mark] or match["q" + mark]:
-        return quarter_days(year, as_number(quarter))
+        return words.quarter_days(year, as_number(quarter))
     if half := match["half" + mark]:
-        return half_days(year, 1 if half == "上" else 2)
+        return words.half_days(year, 1 if half == "上" else 2)
     if not match["month" + mark]:
         return None
     month = as_number(match["month" + mark])
     if day := match["day" + mark]:
-        return one_day(date(year, month, as_number(day)))
+        return words.one_day(date(year, month, as_number(day)))
     part = match["part" + mark]
-    days = month_days(year, month)
-    return share(days, {"初": 0, "上": 0, "中": 1}.get(part[0], 2), 3) if part else days
+    days = words.month_days(year, month)
+    return words.share(days, {"初": 0, "上": 0, "中": 1}.get(part[0], 2), 3) if part else days
 
 
 def _without_year(match: re.Match[str], today: date) -> Days | None:
     """Read a part of the year: the last one that has begun."""
     if match["day_"]:
-        return one_day(latest(today, as_number(match["month_"]), as_number(match["day_"])))
+        return words.one_day(
+            words.latest(today, as_number(match["month_"]), as_number(match["day_"]))
+        )
     days = _of_that_year(match, "_", today.year)
     if days and days[0] > today:
         return _of_that_year(match, "_", today.year - 1)
@@ -288,13 +272,13 @@ def _in_order(one: _Atom, two: _Atom) -> Days:
 
 def _bounded(text: str, atom: _Atom) -> tuple[int, int, Reading]:
     """Read a date that is a bound or excluded: 5月4日以后, 从昨天起, 除了上周."""
-    for name, words, unlike in _BOUNDS:
-        end = _bound_end(text, atom.end, words, unlike)
+    for name, signs, unlike in _BOUNDS:
+        end = _bound_end(text, atom.end, signs, unlike)
         if end > atom.end and (reading := _meaning(name, atom.days)):
             lead = _lead(text, atom.start, _LEADS.get(name, ()))
             return atom.start - len(lead), end, reading
-    for name, words in _LEADS.items():
-        lead = _lead(text, atom.start, words)
+    for name, signs in _LEADS.items():
+        lead = _lead(text, atom.start, signs)
         if lead and (reading := _meaning(name, atom.days)):
             return atom.start - len(lead), atom.end, reading
     return atom.start, atom.end, Reading(*atom.days)
@@ -313,20 +297,20 @@ def _meaning(name: str, days: Days) -> Reading | None:
     return Reading(last + day) if last < date.max else None
 
 
-def _lead(text: str, at: int, words: tuple[str, ...]) -> str:
+def _lead(text: str, at: int, signs: tuple[str, ...]) -> str:
     """Return the longest of the words that ends right before a place, or ""."""
-    return max((word for word in words if text.endswith(word, 0, at)), key=len, default="")
+    return max((word for word in signs if text.endswith(word, 0, at)), key=len, default="")
 
 
-def _behind(text: str, at: int, words: tuple[str, ...]) -> int:
+def _behind(text: str, at: int, signs: tuple[str, ...]) -> int:
     """Return the end of the word at a place; the place itself if there is none."""
-    return at + max((len(word) for word in words if text.startswith(word, at)), default=0)
+    return at + max((len(word) for word in signs if text.startswith(word, at)), default=0)
 
 
-def _joint(text: str, at: int, words: tuple[str, ...]) -> int:
+def _joint(text: str, at: int, signs: tuple[str, ...]) -> int:
     """Return where the next date would begin after a joining word and its spaces."""
     first = at + _spaces(text, at)
-    end = _behind(text, first, words)
+    end = _behind(text, first, signs)
     return end + _spaces(text, end) if end > first else at
 
 
@@ -335,9 +319,9 @@ def _spaces(text: str, at: int) -> int:
     return len(near) - len(near.lstrip())
 
 
-def _bound_end(text: str, at: int, words: tuple[str, ...], unlike: str) -> int:
+def _bound_end(text: str, at: int, signs: tuple[str, ...], unlike: str) -> int:
     """Return the end of the bound after a date that ends at a place, or the place itself."""
-    for word in words:
+    for word in signs:
         for link in _LINKS:
             end = at + len(link) + len(word)
             is_other = len(word) == 1 and text[end : end + 1] in tuple(unlike)

@@ -13,29 +13,10 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
 
-from memcli.dates import holidays, parts
+from memcli.dates import holidays, parts, words
 from memcli.dates.absolute import ORDINAL
 from memcli.dates.parts import ARTICLES, named
-from memcli.dates.words import (
-    AFTER_WORDS,
-    AT_WORDS,
-    BEFORE_WORDS,
-    EXCEPT_WORDS,
-    MONTHS,
-    SEASONS,
-    SINCE_WORDS,
-    UNITS,
-    UNTIL_WORDS,
-    WEEKDAYS,
-    WEEKEND,
-    DateMatch,
-    Days,
-    Reading,
-    Seen,
-    as_number,
-    as_year,
-    before,
-)
+from memcli.dates.words import DateMatch, Days, Reading, Seen, as_number, as_year
 from memcli.language.stopwords import ENGLISH, GERMAN
 
 # A word with the characters attached to it, so that a path, a version or an id is one word; or a
@@ -51,7 +32,7 @@ _BAD_AFTER = tuple("%°€£¥/\\")
 # Before 21.09.; a weekday does as well.
 _DAY_LEADS = (
     "am", "vom", "zum", "dem", "den", "seit", "bis", "vor", "nach", "ab", "von", "zwischen",
-    *WEEKDAYS, "mo", "di", "mi", "do", "fr", "sa", "so",
+    *words.WEEKDAYS, "mo", "di", "mi", "do", "fr", "sa", "so",
 )  # fmt: skip
 _AND = ("und", "-", "–")
 _FULL_DAY = len("21.09.")
@@ -78,7 +59,7 @@ _WHY = ("why", "warum", "wieso", "weshalb", "or", "oder")
 
 def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int, Reading]]:
     """Yield the dates of a text: start, end and meaning."""
-    words = [
+    tokens = [
         match
         for match in _WORD.finditer(text)
         if not text.startswith(_BAD_AFTER, match.end())
@@ -88,18 +69,18 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
             or match[0] in JOINTS
         )
     ]
-    texts = _without_ends(words)
+    texts = _without_ends(tokens)
     seen, at = Seen(today, day_first), 0
     asks_when = text.lstrip().lower().startswith(("when ", "wann "))
     sentence: list[str] = []  # its words so far
-    while at < len(words):
-        near = _together(text, words[at : at + _LONGEST])
+    while at < len(tokens):
+        near = _together(text, tokens[at : at + _LONGEST])
         raw = texts[at : at + len(near)] + [""] * 5
         low = [word.lower() for word in raw]
         skipped = 1 if _asks_of_the_day(low, sentence) else _other(low)
         date_match = None
         if not skipped:
-            date_match = _read(raw, low, seen, alone=len(words) == 1)
+            date_match = _read(raw, low, seen, alone=len(tokens) == 1)
             is_cut = text.startswith((",", *_SENTENCE_ENDS), near[0].end())
             beside = [low[0], *[""] * 3] if is_cut else low
             date_match = date_match or read_recency(beside, sentence, asks_when=asks_when)
@@ -109,33 +90,33 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
         count = date_match[0] if date_match else skipped or 1
         sentence += low[:count]
         at += count
-        if text.startswith(_SENTENCE_ENDS, words[at - 1].end()):
+        if text.startswith(_SENTENCE_ENDS, tokens[at - 1].end()):
             sentence = []
 
 
 def _asks_of_the_day(low: list[str], before: list[str]) -> bool:
     """Return whether `not` does not exclude the date: was it not in June, why not today."""
     is_asked = len(before) == 2 and before[-1] in _SUBJECTS
-    return low[0] in EXCEPT_WORDS and (is_asked or (before[-1:] or [""])[0] in _WHY)
+    return low[0] in words.EXCEPT_WORDS and (is_asked or (before[-1:] or [""])[0] in _WHY)
 
 
-def _together(text: str, words: list[re.Match[str]]) -> list[re.Match[str]]:
+def _together(text: str, tokens: list[re.Match[str]]) -> list[re.Match[str]]:
     """Return the first words, up to a gap that is too wide for a date."""
-    for n, (one, two) in enumerate(pairwise(words), 1):
+    for n, (one, two) in enumerate(pairwise(tokens), 1):
         gap = text[one.end() : two.start()]
         if len(gap) > _GAP or gap.strip() not in ("", ",", "."):
-            return words[:n]
-    return words
+            return tokens[:n]
+    return tokens
 
 
-def _without_ends(words: list[re.Match[str]]) -> list[str]:
+def _without_ends(tokens: list[re.Match[str]]) -> list[str]:
     """Remove the ending of a possessive, or the full stop after `3.2.` unless it is a day.
 
     It is a day after a word such as `on`, after another day, or at the start of the text if the
     year is given.
     """
     texts: list[str] = []
-    for match in words:
+    for match in tokens:
         word, before = match[0].removesuffix("'s").removesuffix("’s"), texts[-1:] or [""]
         if word.endswith(".") and word not in JOINTS:
             lead = before[0].lower()
@@ -150,13 +131,13 @@ def _other(low: list[str]) -> int:
     """Count the words of a phrase that only looks like a date: every Monday, Black Friday."""
     if low[0] in _NUMBERED and re.fullmatch(r"q[1-4]|\d\d?/\d+", low[1]):
         return 2
-    if low[0] in _NAMES_BEFORE_A_WEEKDAY and low[1] in WEEKDAYS:
+    if low[0] in _NAMES_BEFORE_A_WEEKDAY and low[1] in words.WEEKDAYS:
         feast = holidays.named(low)  # Easter Monday 2024 is a date
         return 0 if feast and as_year(low[len(feast.split())]) else 2
     if low[0] == "new" and low[1] == "year" and as_year(low[2]):
         return 3
     # "Shortly before" a day means near that day, as the day itself does.
-    if low[0] in _NEARLY and (low[1] in BEFORE_WORDS or low[1] in AFTER_WORDS):
+    if low[0] in _NEARLY and (low[1] in words.BEFORE_WORDS or low[1] in words.AFTER_WORDS):
         return 2
     return 2 if low[:2] == ["usa", "today"] else 0
 
@@ -164,7 +145,7 @@ def _other(low: list[str]) -> int:
 def _read(raw: list[str], low: list[str], seen: Seen, *, alone: bool) -> tuple[int, Reading] | None:
     """Read the date that begins with the first word; `alone` if the text is nothing else."""
     try:
-        if low[0] in EXCEPT_WORDS or low[0] == "no":
+        if low[0] in words.EXCEPT_WORDS or low[0] == "no":
             return excepted(raw, low, seen)
         span = joined(raw, low, seen)
         if span:
@@ -248,9 +229,9 @@ def _year_in(low: list[str]) -> str:
 
 
 def _with_year(raw: list[str], year: str, seen: Seen) -> Days | None:
-    words = [*raw, year]
-    match = named([*words, *[""] * 5], [*(w.lower() for w in words), *[""] * 5], seen, bare=True)
-    return match[1] if match and match[0] == len(words) else None
+    tokens = [*raw, year]
+    match = named([*tokens, *[""] * 5], [*(w.lower() for w in tokens), *[""] * 5], seen, bare=True)
+    return match[1] if match and match[0] == len(tokens) else None
 
 
 def bounded(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | None:
@@ -260,13 +241,13 @@ def bounded(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] |
         raw = ["before" if low[0] in _EARLIER else "after", *raw[2:]]
         low = [raw[0], *low[2:]]
         skip = 2
-    tables = (SINCE_WORDS, UNTIL_WORDS, BEFORE_WORDS, AFTER_WORDS)
+    tables = (words.SINCE_WORDS, words.UNTIL_WORDS, words.BEFORE_WORDS, words.AFTER_WORDS)
     which = next((n for n, table in enumerate(tables) if low[0] in table), None)
     if which is None or low[1] in JOINTS:
         return None
-    number, unit = as_number(low[1]), UNITS.get(low[2], WEEKEND)
-    if low[0] == "seit" and number is not None and unit != WEEKEND:
-        return 3, Reading(before(unit, number, seen.today), None)
+    number, unit = as_number(low[1]), words.UNITS.get(low[2], words.WEEKEND)
+    if low[0] == "seit" and number is not None and unit != words.WEEKEND:
+        return 3, Reading(words.before(unit, number, seen.today), None)
     if low[1] in ARTICLES and _is_event(low[2:]):
         return None
     match = named(raw[1:], low[1:], seen, bare=True)
@@ -283,9 +264,9 @@ def _is_event(low: Sequence[str]) -> bool:
 
     Notes on it may be of any day.
     """
-    is_period = low[0] in MONTHS or low[0] in WEEKDAYS or as_year(low[0]) is not None
+    is_period = low[0] in words.MONTHS or low[0] in words.WEEKDAYS or as_year(low[0]) is not None
     is_noun = low[1].isalpha() and low[1] not in ENGLISH and low[1] not in GERMAN
-    return is_period and is_noun and low[1] not in UNITS and low[1] not in SEASONS
+    return is_period and is_noun and low[1] not in words.UNITS and low[1] not in words.SEASONS
 
 
 def excepted(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | None:
@@ -304,7 +285,7 @@ def excepted(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] 
         return None
     if match := joined(raw[1:], low[1:], seen):
         return 1 + match[0], Reading(*match[1], excluded=True)
-    at = 2 if low[1] in AT_WORDS else 1
+    at = 2 if low[1] in words.AT_WORDS else 1
     is_bare = at > 1 or low[0] not in ("not", "nicht")  # not 2000 but 3000 are amounts
     match = named(raw[at:], low[at:], seen, bare=is_bare)
     return match and (at + match[0], Reading(*match[1], excluded=True))
@@ -379,8 +360,8 @@ def read_recency(
 
     `before` are the words before those in `low`; `asks_when` is true if the text asks for a time.
     """
-    for words, order in ((NEWEST, "newest"), (OLDEST, "oldest")):
-        count = 1 if low[0] in words else 2 if f"{low[0]} {low[1]}" in words else 0
+    for tokens, order in ((NEWEST, "newest"), (OLDEST, "oldest")):
+        count = 1 if low[0] in tokens else 2 if f"{low[0]} {low[1]}" in tokens else 0
         is_term = low[1] == "by" or before[-2:] == ["at", "the"]  # at the latest
         if count and not is_term and not _is_of_others(low[count:]):
             return count, Reading(order=order)
@@ -411,7 +392,7 @@ def _is_head(low: Sequence[str], before: Sequence[str], count: int) -> bool:
     thing, after = low[count], low[count + 1]
     if thing in _NOT_IN_TIME or thing in _NO_THINGS or not thing[:1].isalpha():
         return False
-    if thing in UNITS or thing in MONTHS or thing in WEEKDAYS:
+    if thing in words.UNITS or thing in words.MONTHS or thing in words.WEEKDAYS:
         return False
     # The first person to walk, the last verse of a song; but the first E17 of the oven.
     if after in ("of", "to") and thing.isalpha():

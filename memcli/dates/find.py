@@ -13,23 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
-from memcli.dates import absolute, english_german, holidays
-from memcli.dates.words import (
-    LAST_WORDS,
-    MONTHS,
-    NEXT_WORDS,
-    SEASONS,
-    THIS_WORDS,
-    WEEKDAYS,
-    Reading,
-    as_year,
-)
+from memcli.dates import absolute, english_german, holidays, words
+from memcli.dates.words import Reading
 from memcli.errors import UsageError
 from memcli.language.stopwords import MONTH_NAMES
 from memcli.record import Record
 
 # Times that have a name; the seasons of Chinese and Japanese are single characters.
-_NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*SEASONS, *holidays.NAMES))})\b")
+_NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*words.SEASONS, *holidays.NAMES))})\b")
 # A month without a day: in January 2023.
 _MONTH = re.compile(rf"^(?:[^\W\d]+ )?({'|'.join(sorted(MONTH_NAMES))})(?:,? (?:of )?\d{{4}})?$")
 # A day or a month, and not of which year: 7/12, 7.12., Q3, 8月.
@@ -64,7 +55,7 @@ class DateSpan(Record):
     @property
     def is_weekday(self) -> bool:
         """Return whether it is only the name of a weekday."""
-        names = self.text.lower() in WEEKDAYS or re.fullmatch(_CHINESE_WEEKDAY, self.text)
+        names = self.text.lower() in words.WEEKDAYS or re.fullmatch(_CHINESE_WEEKDAY, self.text)
         return bool(names)
 
     @property
@@ -78,7 +69,7 @@ class DateSpan(Record):
         if self.is_loose:
             return len(low)
         is_closed = self.start is not None and self.end is not None
-        if is_closed and (_NAMED.search(low) or not SEASONS.keys().isdisjoint(low)):
+        if is_closed and (_NAMED.search(low) or not words.SEASONS.keys().isdisjoint(low)):
             return len(low)
         if is_closed and self.start != self.end and (month := _MONTH.search(low)):
             return month.end(1)
@@ -88,18 +79,20 @@ class DateSpan(Record):
 
 def names_year(span: DateSpan) -> bool:
     """Return whether a date is of a year that it names: May 2024, 2024-05-01, 2024年."""
-    words = re.findall(r"\w+", span.text)
-    return "年" in span.text or any(as_year(word[:4]) for word in words)
+    tokens = re.findall(r"\w+", span.text)
+    return "年" in span.text or any(words.as_year(word[:4]) for word in tokens)
 
 
 def names_no_year(span: DateSpan) -> bool:
     """Return whether a date is a day or a month of any year: Aug 15th, in March, Q3."""
     low = span.text.lower()
-    words = re.findall(r"\w+", low)
-    is_relative = any(word in (*LAST_WORDS, *THIS_WORDS, *NEXT_WORDS) for word in words)
+    tokens = re.findall(r"\w+", low)
+    is_relative = any(
+        word in (*words.LAST_WORDS, *words.THIS_WORDS, *words.NEXT_WORDS) for word in tokens
+    )
     if span.order or is_relative or names_year(span):
         return False
-    is_named = any(word in MONTHS or word in holidays.NAMES for word in words)
+    is_named = any(word in words.MONTHS or word in holidays.NAMES for word in tokens)
     return is_named or re.search(_IN_NUMBERS, low) is not None
 
 
@@ -128,7 +121,7 @@ def _mention(first: str, *, is_day: bool) -> tuple[tuple[str, ...], re.Pattern[s
     `May I` names a month, and `Python 3.10.` names no day.
     """
     year, month, day = map(int, first.split("-"))
-    names = [name.title() for name, number in MONTHS.items() if number == month]
+    names = [name.title() for name, number in words.MONTHS.items() if number == month]
     signs = (*names, f"{month}.", f"{month}月", f"{month} 月", first)
     if is_day:
         named, number = rf"(?:{'|'.join(names)})\b", rf"0?{day}(?:st|nd|rd|th)?"
@@ -140,7 +133,7 @@ def _mention(first: str, *, is_day: bool) -> tuple[tuple[str, ...], re.Pattern[s
             rf"(?<!\d){month} ?月 ?{day} ?日",
             rf"{first}(?!\d)",
         ]
-    elif month == MONTHS["may"]:
+    elif month == words.MONTHS["may"]:
         forms = [
             r"(?:\b(?:in|im|of|by|since|seit)|\d\.?) Ma[iy]\b",
             r"\| *Ma[iy](?= *\|)",
@@ -174,13 +167,13 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
     spans = list(_unspaced(text, today))
     positions = {at for span in spans for at in range(span.at, span.stops_at)}
     for start, end, reading in english_german.read(text, today, day_first=day_first):
-        words = text[start:end]
+        phrase = text[start:end]
         read = ""
-        if "/" in words and absolute.is_ambiguous(words):
+        if "/" in phrase and absolute.is_ambiguous(phrase):
             read = "day first" if day_first else "month first"
         # The year of `in 2023年5月` belongs to the Chinese date.
         if positions.isdisjoint(range(start, end)):
-            spans.append(_span(words, start, reading, read))
+            spans.append(_span(phrase, start, reading, read))
     spans = [span._replace(text=typed[span.at : span.stops_at]) for span in spans]
     return tuple(sorted(spans, key=lambda span: span.at))
 
@@ -221,12 +214,12 @@ def _unspaced(text: str, today: date) -> Iterator[DateSpan]:
             end = stop
 
 
-def _span(words: str, at: int, reading: Reading, read: str = "") -> DateSpan:
+def _span(phrase: str, at: int, reading: Reading, read: str = "") -> DateSpan:
     first, last = reading.first, reading.last
     return DateSpan(
         first.isoformat() if first else None,
         last.isoformat() if last else None,
-        words,
+        phrase,
         at,
         reading.order,
         read,

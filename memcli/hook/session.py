@@ -40,8 +40,7 @@ MOST_PRUNED = 10_000  # files to look at
 def session_path(folder: str, agent: str, workspace: str, session: str) -> str:
     """Return the path of a session's file; the agent's name of the session is hashed."""
     whole = "\0".join((agent, workspace, session))
-    name = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return os.path.join(folder, name)
+    return os.path.join(folder, _digest(whole, 32))
 
 
 def session_before(folder: str, workspace: str, session: str, now_ns: int) -> int | None:
@@ -65,17 +64,14 @@ def session_before(folder: str, workspace: str, session: str, now_ns: int) -> in
     return None
 
 
-def _digest(session: str) -> str:
-    return sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def _digest(text: str, digits: int = 16) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
 
 
 def line_keys(source: str, path: str, lines: Iterable[str]) -> list[str]:
     """Digest lines of a document, whatever their numbers are."""
     document = f"{source}\0{path}\0"
-    return [
-        sha256((document + line.strip()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        for line in lines
-    ]
+    return [_digest(document + line.strip()) for line in lines]
 
 
 class SessionFile:
@@ -124,9 +120,13 @@ class SessionFile:
 
     @contextmanager
     def _opened(self) -> Iterator[int]:
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | FILE_FLAGS
         try:
-            descriptor = self._open()
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            descriptor = os.open(self._path, flags, 0o600)
             try:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise OSError(f"{self._path} is not a plain file")
                 yield descriptor
             finally:
                 os.close(descriptor)
@@ -135,15 +135,6 @@ class SessionFile:
                 f"cannot save what this session was shown: {error.strerror or error}",
                 hint="set XDG_CACHE_HOME to a folder that can be written",
             ) from error
-
-    def _open(self) -> int:
-        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | FILE_FLAGS
-        descriptor = os.open(self._path, flags, 0o600)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return descriptor
-        os.close(descriptor)
-        raise OSError(f"{self._path} is not a plain file")
 
     def _append(self, descriptor: int, keys: Sequence[str]) -> None:
         text = "".join(f"{self._claimant} {key}\n" for key in keys)

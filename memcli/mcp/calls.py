@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from memcli.mcp.shared_memory import SharedMemory
     from memcli.search.pipeline import Answer
 
+    Arguments = Mapping[str, Any]  # of a call, all of them with a value or None
+    IsStopped = Callable[[], bool]  # whether the client has stopped to wait
     # Writes the lines above some passages of an answer.
     Notices = Callable[[SearchResult, Sequence[RankedPassage]], list[str]]
 
@@ -111,9 +113,7 @@ class StoppedError(Exception):
     """Nobody waits for the answer any more."""
 
 
-def call_search(
-    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
-) -> ToolResult:
+def call_search(shared: SharedMemory, arguments: Arguments, is_stopped: IsStopped) -> ToolResult:
     """Search; after each stage memcli checks whether the client still waits."""
     from memcli.api.filters import DATES, filters_of
     from memcli.render import jsonio
@@ -212,9 +212,7 @@ def _list(
     return ToolResult(answers.of_documents(result, budget), record)
 
 
-def _while_awaited(
-    is_stopped: Callable[[], bool],
-) -> Callable[[str, Sequence[RankedPassage]], None]:
+def _while_awaited(is_stopped: IsStopped) -> Callable[[str, Sequence[RankedPassage]], None]:
     """Return a function that ends an answer after a stage if the client no longer waits."""
 
     def observe(stage: str, passages: Sequence[RankedPassage]) -> None:
@@ -302,9 +300,7 @@ def _after(cursor: Cursor, answer: Answer, options: SearchOptions) -> Answer:
     return rest.as_later_page() if cursor.seen else rest
 
 
-def call_get(
-    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
-) -> ToolResult:
+def call_get(shared: SharedMemory, arguments: Arguments, is_stopped: IsStopped) -> ToolResult:
     """Read lines of a document from disk, at most MOST_TOKENS."""
     from memcli.api.read import with_newer_lines
 
@@ -323,7 +319,7 @@ def call_get(
     return ToolResult(answers.of_lines(lines), record)
 
 
-def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
+def _lines(memory: Workspaces, arguments: Arguments) -> Lines:
     """Read the lines of a citation, in the forms in which models write citations."""
     from memcli.api.read import get
 
@@ -371,9 +367,7 @@ def _within_limit(lines: Lines) -> Lines:
     )
 
 
-def call_context(
-    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
-) -> ToolResult:
+def call_context(shared: SharedMemory, arguments: Arguments, is_stopped: IsStopped) -> ToolResult:
     """Assemble the memory for a prompt."""
     from memcli.api.assemble import context_of, context_record, sharing_of
     from memcli.context.assemble import check_shares
@@ -423,9 +417,7 @@ def call_context(
     return ToolResult(written(assembly), record)
 
 
-def call_remember(
-    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
-) -> ToolResult:
+def call_remember(shared: SharedMemory, arguments: Arguments, is_stopped: IsStopped) -> ToolResult:
     """Append a note, and mark the line that it corrects; or say why not."""
     from memcli.api.remember import RememberOptions, record_of, remember, remember_again
 
@@ -445,9 +437,7 @@ def call_remember(
     return ToolResult(answers.of_note(noted, corrects=options.corrects), lambda: record_of(noted))
 
 
-def call_forget(
-    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
-) -> ToolResult:
+def call_forget(shared: SharedMemory, arguments: Arguments, is_stopped: IsStopped) -> ToolResult:
     """Remove a note that an agent appended, or say why it stays."""
     from memcli.api.remember import forget
 
@@ -471,9 +461,7 @@ def _own_citation(shared: SharedMemory, citation: str) -> str:
     return cite(lines.source, lines.path, lines.start_line, lines.end_line)
 
 
-def read_document(
-    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
-) -> ToolResult:
+def read_document(shared: SharedMemory, arguments: Arguments, is_stopped: IsStopped) -> ToolResult:
     """Read the whole document at an address, memcli://WORKSPACE/PATH, and when it was changed."""
     from urllib.parse import quote, unquote
 

@@ -58,12 +58,12 @@ class Argument(Record):
 
 
 class ToolDefinition(Record):
-    """A tool that a client may call."""
+    """A tool that a client may call, or a prompt that a person may choose."""
 
     name: str
     title: str
     help: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Argument, ...] = ()
     effect: str = READS
 
     @property
@@ -77,20 +77,8 @@ class ToolDefinition(Record):
         }
 
 
-class PromptDefinition(Record):
-    """A prompt that a person may choose."""
-
-    name: str
-    title: str
-    help: str
-    arguments: tuple[Argument, ...] = ()
-
-
 _QUESTION = Argument(
-    "query",
-    "string",
-    'A question, or names and ids as written; "a phrase", -without',
-    True,
+    "query", "string", 'A question, or names and ids as written; "a phrase", -without', True
 )
 _BUDGET = Argument("budget", "integer", "Most tokens", least=LEAST_BUDGET, most=MOST_BUDGET)
 # The name of a workspace, or the path of a folder; see `SharedMemory.opened`.
@@ -152,10 +140,7 @@ CORRECT = ToolDefinition(
     "memory_correct",
     "Correct",
     "Save what is true now in place of one older line, which stays and is marked as corrected.",
-    (
-        Argument("citation", "string", "The older line: PATH:LINE", True),
-        REMEMBER.arguments[0],
-    ),
+    (Argument("citation", "string", "The older line: PATH:LINE", True), REMEMBER.arguments[0]),
     APPENDS,
 )
 FORGET = ToolDefinition(
@@ -167,13 +152,11 @@ FORGET = ToolDefinition(
 )
 READING, WRITING = (SEARCH, GET, CONTEXT), (REMEMBER, CORRECT, FORGET)
 
-RECALL = PromptDefinition(
-    "recall",
-    "Ask with memory",
-    "A question, with what the memory contains about it",
+RECALL = ToolDefinition(
+    "recall", "Ask with memory", "A question, with what the memory contains about it",
     (_QUESTION._replace(help="Question"),),
-)
-SESSION = PromptDefinition("session", "Begin with memory", "Rules and newest notes")
+)  # fmt: skip
+SESSION = ToolDefinition("session", "Begin with memory", "Rules and newest notes")
 PROMPTS = (RECALL, SESSION)
 # Other servers' names for an argument, which models may write.
 ALIASES = {

@@ -29,7 +29,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError, NotFoundError
 from memcli.mcp import answers, calls, definitions
 from memcli.mcp.answers import ToolResult
-from memcli.mcp.shared_memory import SharedMemory, is_path
+from memcli.mcp.shared_memory import STAGES, SharedMemory, is_path
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 THREADS = 4  # calls that run at once; others wait
 REPORT_SECONDS = 0.1  # between two reports of progress
 ROOTS_SECONDS = 5.0  # that a client may take to name its folders
-_STAGES = {"reading": "files of the memory are read", "embedding": "their texts are embedded"}
 _MARKDOWN = "text/markdown"
 _CONTEXT = types.Resource(
     uri=f"{calls.SCHEME}context",
@@ -198,7 +197,7 @@ class MemoryServer:
             now = self._shared.progress
             if now is not None and now.done > last:
                 last = now.done
-                message = _STAGES.get(now.stage, now.stage)
+                message = STAGES.get(now.stage, now.stage)
                 await context.session.report_progress(last, now.total, message)
 
     async def _list_resources(
@@ -343,7 +342,7 @@ def _tool(tool: definitions.ToolDefinition) -> types.Tool:
     )
 
 
-def _prompt(prompt: definitions.PromptDefinition) -> types.Prompt:
+def _prompt(prompt: definitions.ToolDefinition) -> types.Prompt:
     arguments = [
         types.PromptArgument(name=each.name, description=each.help, required=each.required)
         for each in prompt.arguments

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
 
 PATIENCE_SECONDS = 20.0  # that a call waits for a first index; clients wait for a minute
-_STAGES = {"reading": "files have been read", "embedding": "texts have been embedded"}
+STAGES = {"reading": "files have been read", "embedding": "texts have been embedded"}
 
 
 class SharedMemory:
@@ -170,7 +170,7 @@ class SharedMemory:
         if not preparation.is_readable.wait(PATIENCE_SECONDS):
             far = ""
             if now := preparation.progress:
-                far = f": {now.done:,} of {now.total:,} {_STAGES[now.stage]}"
+                far = f": {now.done:,} of {now.total:,} {STAGES[now.stage]}"
             text = f"the first index is being built{far}"
             raise BusyError(text, hint="the same call in 20 seconds")
         if preparation.error is not None:

@@ -27,13 +27,7 @@ from memcli.language.word_order import is_moved
 from memcli.record import Record
 from memcli.remember.note_score import GateWeights, NoteScore, score_of
 from memcli.remember.orders import is_order
-from memcli.remember.restated import (
-    ends,
-    has_new_value,
-    is_of_owner,
-    owner_names,
-    restates,
-)
+from memcli.remember.restated import ends, has_new_value, is_of_owner, owner_names, restates
 from memcli.secrets.finding import find_secrets
 from memcli.secrets.stated import stated_secret
 from memcli.types import cite

@@ -13,13 +13,15 @@ import stat
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
 from memcli.checking import TYPE_CHECKING, Any
-from memcli.errors import BusyError, NotFoundError, UsageError
+from memcli.errors import BusyError, UsageError
 from memcli.record import Record
 from memcli.system import FILE_FLAGS, MOVES_OPEN_FILES, try_lock
 from memcli.workspace import atomic_write, openat
 from memcli.workspace.atomic_write import write_whole
+from memcli.workspace.writing import explained, opened
 
 if TYPE_CHECKING:
     from memcli.remember.block import PlacedNote
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 60.0
 _RETRY_SECONDS = 0.01
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_explained = partial(explained, what="notes", instead="--to with the file that it leads to")
 MOST_BYTES = 8 << 20  # after the append; a larger file is not indexed
 
 
@@ -123,8 +125,8 @@ def take_back(root: str, made: AppendedNote, *, sleep: Callable[[float], None]) 
                     hint="memcli remember --undo, later",
                 ) from None
             return "the file is gone"
-        with ExitStack() as opened:
-            opened.callback(openat.let_go, descriptor)
+        with ExitStack() as stack:
+            stack.callback(openat.let_go, descriptor)
             _lock(descriptor, made.path, sleep)
             data = _whole(descriptor, made.path)
             places = _places(data, made)
@@ -139,7 +141,7 @@ def take_back(root: str, made: AppendedNote, *, sleep: Callable[[float], None]) 
                 return ""
             mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
             if not MOVES_OPEN_FILES:
-                opened.close()
+                stack.close()
             if is_whole_file:
                 openat.remove(folder, name)
             else:
@@ -235,48 +237,9 @@ def _is_at(folder: int | str, name: str, descriptor: int) -> bool:
 @contextmanager
 def _opened(root: str, path: str, *, make: bool = True) -> Iterator[tuple[int | str, str]]:
     """Open the folder of a file below a root, and make the folders that are missing."""
-    *names, name = path.split("/")
-    folder = openat.open_root(root)
-    try:
-        for each in names:
-            child = openat.make_folder(folder, each) if make else openat.open_folder(folder, each)
-            openat.close(folder)
-            folder = child
+    above, _, name = path.rpartition("/")
+    with opened(root, above, makes=path.count("/") if make else 0) as folder:
         yield folder, name
-    finally:
-        openat.close(folder)
-
-
-@contextmanager
-def _explained(root: str, path: str) -> Iterator[None]:
-    """Turn an OSError into an error that names the file."""
-    try:
-        yield
-    except OSError as error:
-        from shlex import quote  # a hint is pasted
-
-        at = root
-        for name in path.split("/"):
-            at = os.path.join(at, name)
-            if os.path.islink(at):
-                raise NotFoundError(
-                    f"{at} is a link; notes are written inside the workspace only",
-                    hint="--to with the file that it leads to",
-                ) from error
-        raise UsageError(
-            f"{os.path.join(root, path)} cannot be written: {openat.reason(error)}",
-            hint="make room, then the same command"
-            if error.errno in _FULL
-            else f"ls -ld {quote(_there(root, path))}",
-        ) from error
-
-
-def _there(root: str, path: str) -> str:
-    """Return the innermost existing path of a file and the folders above it."""
-    at = os.path.join(root, path)
-    while at != root and not os.path.lexists(at):
-        at = os.path.dirname(at)
-    return at
 
 
 NAME = "remembered.json"

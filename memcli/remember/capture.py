@@ -50,31 +50,27 @@ _SAYS = (
     r"|(?<!我)(?<!我们)(?:说|說|写道|寫道|写着|回复|回覆)[:：]|(?:と書い|と言っ|によると).{0,12}[:：]"
 )
 _ORIGINS = (
-    r"(?i)\b(?:web)?(?:pages?|sites?|articles?|blog|posts?|docs?|documentation|readme|wiki"
-    r"|logs?|output"
-    r"|errors?|stack ?trace|traceback|e-?mails?|mails?|messages?|tickets?|issues?|comments?"
-    r"|threads?|chats?"
-    r"|transcripts?|reports?|specs?|manual|letters?|answers?|responses?|repl(?:y|ies)"
-    r"|quot(?:e|ation)s?"
-    r"|snippets?|clipboard|pasted?|copied|excerpts?|(?:web)?seite|artikel|doku\w*|protokoll|ausgabe"
-    r"|fehler\w*|nachricht|kommentar|zitat|auszug|página|artículo|correo|mensaje|registro|courriel"
-    r"|journal|messaggio|pagina|strona|wiadomość)\b|网页|網頁|文章|邮件|郵件|日志|日誌|报错|输出|原文|引用"
-    r"|ページ|メール|ログ|記事"
+    r"(?i)\b(?:web)?(?:pages?|sites?|articles?|blog|posts?|docs?|documentation|readme|wiki|logs?"
+    r"|output|errors?|stack ?trace|traceback"
+    r"|e-?mails?|mails?|messages?|tickets?|issues?|comments?|threads?|chats?|transcripts?|reports?"
+    r"|specs?|manual|letters?|answers?|responses?|repl(?:y|ies)"
+    r"|quot(?:e|ation)s?|snippets?|clipboard|pasted?|copied|excerpts?"
+    r"|(?:web)?seite|artikel|doku\w*|protokoll|ausgabe|fehler\w*|nachricht|kommentar|zitat|auszug"
+    r"|página|artículo|correo|mensaje|registro|courriel|journal|messaggio|pagina|strona"
+    r"|wiadomość)\b|网页|網頁|文章|邮件|郵件|日志|日誌|报错|输出|原文|引用|ページ|メール|ログ|記事"
 )
 _OWN_LIST = (
     r"(?i)\b(?:rules?|preferences?|decisions?|decided|conventions?|agreed|remember|facts"
-    r"|policy|regeln"
-    r"|entscheidungen|beschlossen|reglas|règles|decisiones)\b|规则|規則|决定|決定|约定|ルール"
+    r"|policy|regeln|entscheidungen|beschlossen|reglas|règles|decisiones)\b|规则|規則|决定|決定|约定|ルール"
 )
 _FORWARDED = (
     r"(?i)^\W*(?:-{2,} ?(?:original|forwarded|weitergeleitete|ursprüngliche)|begin forwarded)\b"
 )
 _AGREES = (
-    r"(?i)^\W*(?:yes|yeah|yep|ok|okay|sure|right|agreed?|exactly|correct|great|nice|good"
-    r"|perfect|fine|cool"
-    r"|true|thanks|thank you|sounds|go ahead|do (?:it|that)|lgtm|makes sense|confirmed|ja|jep"
-    r"|genau|gut"
-    r"|passt|einverstanden|stimmt|danke|super|perfekt|s[íi]|vale|de acuerdo|oui|d['’]accord"
+    r"(?i)^\W*(?:yes|yeah|yep|ok|okay|sure|right|agreed?|exactly|correct|great|nice|good|perfect"
+    r"|fine|cool|true|thanks|thank you|sounds|go ahead"
+    r"|do (?:it|that)|lgtm|makes sense|confirmed|ja|jep|genau|gut|passt|einverstanden|stimmt|danke"
+    r"|super|perfekt|s[íi]|vale|de acuerdo|oui|d['’]accord"
     r"|va bene)\b"
     r"|^\W*(?:好|对|對|是的|可以|同意|没错|沒錯|行|はい|了解|いいね)"
 )

@@ -33,8 +33,7 @@ _RULE = (
     r"|必须|不要|不得|应该|总是|从不|只能|规则|禁止|偏好|喜欢|希望|要求|过敏"
 )
 _DECISION = (
-    r"\b(?:decided|decision|agreed|chose|chosen|choose|switched"
-    r"|moved (?:\w+ ){0,4}(?:from|to)"
+    r"\b(?:decided|decision|agreed|chose|chosen|choose|switched|moved (?:\w+ ){0,4}(?:from|to)"
     r"|migrat\w+|replac\w+"
     r"|instead of|because|root cause|caused by|fixed by|will use|we use|going with|settled|approved"
     r"|beschlossen|entschieden|entscheidung|vereinbart|gewechselt|umgestellt|ersetzt|weil|ursache"
@@ -60,8 +59,7 @@ _CHATTER = (
     r"|perfect|awesome"
     r"|danke|super|klar|hallo|guten (?:morgen|tag|abend)|tschüss|alles klar|gerne|passt|verstanden"
     r"|let me|i'll (?:now|go|start|check|look|take)|i will now|now i|looking (?:at|into)"
-    r"|i am going to"
-    r"|ich (?:schaue|sehe|werde jetzt|prüfe|fange)|schauen wir|mal sehen)\b"
+    r"|i am going to|ich (?:schaue|sehe|werde jetzt|prüfe|fange)|schauen wir|mal sehen)\b"
     r"|^\W*(?:好的|谢谢|没问题|你好|再见|明白|收到|哈哈|不错|太好了|嗯|行|可以|我来看|让我)"
     r"|^\W*(?:(?:it|that|this)(?: was| is|'s|’s) (?:an? |so |very |really |pretty |truly )*(?:nice"
     r"|good|great|amazing|interesting|awesome|wonderful|fantastic|cool|inspiring|lovely|impressive)"

@@ -16,14 +16,7 @@ from itertools import combinations
 from memcli.language.change import speaks_of_change
 from memcli.language.facts import NOT, Facets, facets_of
 from memcli.language.stopwords import ARTICLES
-from memcli.language.terms import (
-    content,
-    has_form,
-    has_han,
-    has_synonym,
-    terms,
-    tokens_of,
-)
+from memcli.language.terms import content, has_form, has_han, has_synonym, terms, tokens_of
 from memcli.language.word_order import exchanged
 
 _CLAUSES = r"[;；。！？，、|()]|[.:!?,](?=\s|$)|\s[-–—]\s|\s(?:and|und|but|aber)\s"
@@ -72,12 +65,7 @@ def owner_names(lines: Sequence[tuple[str, str]]) -> frozenset[str]:
 
 
 def restates(
-    note: str,
-    older: str,
-    *,
-    context: Sequence[str],
-    owner: Collection[str],
-    cosine: float = 0.0,
+    note: str, older: str, *, context: Sequence[str], owner: Collection[str], cosine: float = 0.0
 ) -> bool:
     """Return whether an older line says what a note says; `context` are the headings above it.
 
@@ -157,12 +145,7 @@ def _parts(older: str) -> Iterator[tuple[str, str]]:
 
 
 def _says(
-    note: Facets,
-    text: str,
-    clauses: tuple[str, str],
-    around: Collection[str],
-    *,
-    most_missing: int,
+    note: Facets, text: str, clauses: tuple[str, str], around: Collection[str], *, most_missing: int
 ) -> bool:
     """Return whether a run of clauses says what a note says; the other clause has its subject."""
     subject, run = clauses
@@ -186,11 +169,7 @@ def _has_own_subject(note: Facets, part: Facets) -> bool:
 
 
 def _has_same_facts(
-    note: Facets,
-    part: Facets,
-    clauses: tuple[str, str],
-    around: Collection[str],
-    most_missing: int,
+    note: Facets, part: Facets, clauses: tuple[str, str], around: Collection[str], most_missing: int
 ) -> bool:
     subject, text = clauses
     around = {*terms(subject), *around}

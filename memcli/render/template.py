@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from memcli.errors import UsageError
+from memcli.errors import UsageError, quote
 from memcli.record import Record
 
 _PIECE = re.compile(
@@ -70,7 +70,6 @@ def _unknown(key: str, text: str, keys: Collection[str]) -> UsageError:
     If no key is near, the hint is a template that works.
     """
     from difflib import get_close_matches
-    from shlex import quote  # a hint is pasted
 
     message = f"a template takes {', '.join(keys)}, not {{{key}}}"
     meant = [known for known in keys if key and key in known] or get_close_matches(key, keys)

@@ -64,12 +64,11 @@ _DESCRIPTION = (
     r"|(?:in)?(?:valid|secure)|strict|strong|short|wrong|right|correct|simple|complex|blank|empty"
     r"|ready|clear|clean|tough|plain(?:text)?|secret|private|random|reset|known|stolen|shown|given"
     r"|written|hidden|broken|forgotten|frozen|fresh|stale|great|super|perfect|worse|pretty|tricky"
-    r"|funny|crazy|lengthy|legacy|stuck|solid|alike|alright|obsolete|separate|complete|extra"
-    r"|below|above|there|upstairs|again|enough|never|today|tomorrow|overdue"
-    r"|important|relevant|yours|theirs|up-to-date|changeme|prompt|password"
-    r"|string|varchar|integer|[bs]crypt|bitwarden|keepass\w*|lastpass|dashlane|vault|sicher|falsch"
-    r"|schwach|stark|einfach|kaputt|prima|gleich|geheim|korrekt|bekannt|pflicht|überall|immer"
-    r"|anders|siehe|passwort"
+    r"|funny|crazy|lengthy|legacy|stuck|solid|alike|alright|obsolete|separate|complete|extra|below"
+    r"|above|there|upstairs|again|enough|never|today|tomorrow|overdue|important|relevant|yours"
+    r"|theirs|up-to-date|changeme|prompt|password|string|varchar|integer"
+    r"|[bs]crypt|bitwarden|keepass\w*|lastpass|dashlane|vault|sicher|falsch|schwach|stark|einfach"
+    r"|kaputt|prima|gleich|geheim|korrekt|bekannt|pflicht|überall|immer|anders|siehe|passwort"
 )
 # Before the name, if the subject is not the password but its length, the person who knows it, or
 # how to change it.
@@ -92,8 +91,7 @@ _HAN_PLAIN = (
 _QUOTED = (
     rf"(?i)\b(?:{_PASSWORD})(?:{_OF}{_IS}| )(?:[\"`“„«]|(?<!\w)')(?P<value>[^\s\"'`“”„«»]{{5,64}})"
     r"[\"'`“”»](?! ?(?:fields?|buttons?|pages?|links?|flags?|columns?|parameters?|options?"
-    r"|settings?"
-    r"|headers?|keys?|types?|errors?|prompts?|polic|is |are |was ))"
+    r"|settings?|headers?|keys?|types?|errors?|prompts?|polic|is |are |was ))"
 )
 _NO_QUOTED = (
     r"(?i)\w*(?:pass|reset|required|forgot|changeme|secret|example|invalid|expired|missing)\w*"

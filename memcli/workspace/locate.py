@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from memcli.errors import NotFoundError
+from memcli.errors import NotFoundError, quote
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, Source
 
@@ -175,8 +175,6 @@ def _named(path: str, cwd: str | None, origin: str) -> str:
     if joined and os.path.isdir(joined):
         return os.path.realpath(joined)
     if joined and os.path.exists(joined):
-        from shlex import quote  # a hint is pasted
-
         hint = f"-w {quote(os.path.dirname(joined))}"
         raise NotFoundError(f"{origin}: {path} is a file, not a folder", hint=hint)
     hint = _neighbour(joined) if joined else _HINT
@@ -186,7 +184,6 @@ def _named(path: str, cwd: str | None, origin: str) -> str:
 def _neighbour(path: str) -> str:
     """Suggest an existing folder for a missing one, or a place to look."""
     from difflib import get_close_matches
-    from shlex import quote
 
     parent, name = os.path.split(os.path.normpath(path))
     try:

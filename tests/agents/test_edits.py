@@ -254,19 +254,16 @@ def test_what_is_put_into_markdown_and_taken_out_leaves_every_byte(text: str) ->
         (MEMBER, '{"mcpServers": {}, "mcpServers": {}}', 'the key "mcpServers" more than once'),
         (MEMBER, '{"a": 1,, }', "not JSON at line 1"),
         (MEMBER, '{"a": 1 "b": 2}', "not JSON at line 1"),
-        (MEMBER, "{\n'a': 1}", "not JSON at line 2"),
-        (MEMBER, '{"a": 01}', "not JSON at line 1"),
-        (MEMBER, '{"a": 1} x', "not JSON at line 1"),
-        (MEMBER, "{\n/* \n", "not JSON at line 2"),
+        (MEMBER, "{\n'a': 1}", "not JSON at line 2"), (MEMBER, '{"a": 01}', "not JSON at line 1"),
+        (MEMBER, '{"a": 1} x', "not JSON at line 1"), (MEMBER, "{\n/* \n", "not JSON at line 2"),
         (MEMBER, "[]", "needs an object at the whole of it"),
         (MEMBER, '{"a": ' + "[" * 300 + "]" * 300 + "}", "nested more than 200 levels"),
         (item("Stop"), '{"hooks": {"Stop": {}}}', "needs a list at hooks.Stop"),
-        (TABLE, "a = ", "is not TOML"),
-        (TABLE, 'mcp_servers = {a = "b"}', "is not TOML"),
+        (TABLE, "a = ", "is not TOML"), (TABLE, 'mcp_servers = {a = "b"}', "is not TOML"),
         (TABLE, "# memcli: end\n", "marks of memcli that make no pair"),
         (BLOCK, "<!-- memcli: begin -->\n" * 2, "marks of memcli that make no pair"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_refused(entry: AgentEntry, text: str, why: str) -> None:
     with pytest.raises(UnfitError, match=why):
         edits.put(text, entry)

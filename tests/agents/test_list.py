@@ -25,26 +25,6 @@ def _row(site: Site, name: str) -> list[str]:
     return re.split(r"  +", row)[1:]
 
 
-def test_nobody_is_here(site: Site) -> None:
-    said = site.type("agents")
-    assert (said.code, said.err) == (0, "")
-    assert said.out == (
-        "agent           here  memory  mcp  hooks  skill  instructions\n"
-        "claude-code     no    no      no   no     no     no\n"
-        "codex           no    no      no   no     no     no\n"
-        "gemini          no    no      no   no     no     no\n"
-        "openclaw        no    no      no   -      no     no\n"
-        "cursor          no    no      no   no     no     no\n"
-        "vscode          no    no      no   -      no     no\n"
-        "opencode        no    no      no   no     no     no\n"
-        "zed             no    no      no   -      no     no\n"
-        "copilot         no    no      no   -      no     no\n"
-        "claude-desktop  no    no      no   -      -      -\n"
-        "windsurf        no    no      no   -      -      no\n"
-        "cline           no    no      no   -      -      no\n"
-    )
-
-
 def test_an_agent_is_here_by_its_folder_or_its_program(site: Site) -> None:
     (site.home / ".codex").mkdir()
     program = site.program.with_name("zeditor")

@@ -22,7 +22,6 @@ from memcli.bench.runs import (
     worst,
 )
 from memcli.bench.runs import changes as changed
-from memcli.bench.speed import slower
 from memcli.bench.traces import CheckTrace, SpeedTrace, encode
 from memcli.errors import UsageError
 from tests.bench import makers
@@ -194,12 +193,6 @@ def test_speed_receipts_are_compared_by_their_ratios() -> None:
     ]
 
 
-def test_gates_are_empty_where_nothing_is_asked_for() -> None:
-    assert Gates((), None, None).is_empty
-    limits = (Gates((Gate("Hit@1", 0.5),), None, None), Gates((), 0.0, None), Gates((), None, 9))
-    assert not any(gates.is_empty for gates in limits)
-
-
 def test_a_drop_as_large_as_is_let_pass_is_no_regression() -> None:
     before, after = (receipt(f"2026-01-0{day}T00:00:00+00:00", rows) for day, rows in
                      ((1, [row("a", 1.0)]), (2, [row("a", 0.75, rank=2)])))  # fmt: skip
@@ -214,17 +207,3 @@ def test_what_moved_is_told_of_a_run_and_its_baseline() -> None:
     figures = "1 worse, 0 better, 0 changed in other ways, of 2 questions."
     assert first == f"Against the baseline: {figures}"
     assert second.startswith("  -0.500  b ")
-
-
-def test_a_comparison_heads_its_columns() -> None:
-    before, after = (receipt(f"2026-01-0{day}T00:00:00+00:00", OLD) for day in (1, 2))
-    lines = text(before, after).split("\n")
-    head = next(line for line in lines if "before" in line and "after " not in line)
-    assert head.split() == ["before", "after"]
-    assert len(head) == 40
-
-
-def test_of_ratios_the_one_of_two_small_times_is_passed_over() -> None:
-    before = {"no_change": 1.0, "keyword": 4.0, "hybrid": 0.0, "cold": 1.0}
-    after = {"no_change": 9.0, "keyword": 8.0, "hybrid": 9.0, "cold": 1.5}
-    assert slower(before, after, 1.5) == ["speed: keyword is 2.0 times as slow (4.00 -> 8.00)"]

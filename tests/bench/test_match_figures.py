@@ -9,17 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.benchmarks.match import (
-    GONE,
-    Told,
-    asked,
-    drawn,
-    fit,
-    judged,
-    left_one_out,
-    rates,
-    short,
-)
+from tests.benchmarks.match import GONE, Told, asked, drawn, fit, judged, left_one_out, rates, short
 from tests.support import write
 
 NOTES = {

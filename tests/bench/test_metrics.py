@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from memcli.bench.metrics import LINE_END_TOKENS, Range, mean, reached, score
+from memcli.bench.metrics import LINE_END_TOKENS, Range, reached, score
 from memcli.bench.queries import read_queries
 from memcli.bench.summary_recall import recall
 from memcli.errors import UsageError
@@ -40,21 +40,6 @@ def test_budget_recall_reads_lines_until_they_do_not_fit() -> None:
 def test_a_range_counts_once_however_often_it_is_touched() -> None:
     found = score([Range("a.md", 1, 1)], [Range("a.md", 1, 1)] * 3, _costs)
     assert found["nDCG@10"] == 1.0
-
-
-def test_nothing_found_scores_zero() -> None:
-    assert set(score(RELEVANT, [], _costs).values()) == {0.0}
-
-
-def test_means_are_taken_over_queries() -> None:
-    rows = [score(RELEVANT, RESULTS, _costs), score(RELEVANT, [], _costs)]
-    assert mean(rows)["Hit@5"] == 0.5
-
-
-def test_queries_may_name_a_path_alone() -> None:
-    (query,) = read_queries(['{"query": "q", "relevant": "a.md"}\n', "\n"], "q.jsonl")
-    assert query.relevant[0].path == "a.md"
-    assert score(query.relevant, [Range("a.md", 7, 7)], _costs)["Hit@1"] == 1.0
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"relevant": []}', '{"query": "q", "relevant": 1}'])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from memcli.bench.quality_text import table, worst_cases
-from memcli.bench.report import bar, report, sparkline, text
+from memcli.bench.report import report, text
 from memcli.bench.report_html import POLICY, page
 from memcli.bench.traces import GoalResult, HintRate, IndexState
 from memcli.render.width import columns
@@ -19,18 +17,6 @@ HISTORY = [
     receipt("2026-01-02T03:00:00+00:00", [row("a", 1.0), row("b", 0.0, rank=None, stage="recall")],
             revision=2),
 ]  # fmt: skip
-
-
-def test_a_sparkline_has_a_character_a_value_and_a_gap_for_none() -> None:
-    assert sparkline((0.0, 0.5, None, 1.0), 1.0) == "▁▅ █"
-    assert sparkline((0.0, 0.0), 0.0) == "▁▁"
-
-
-@pytest.mark.parametrize(
-    ("share", "drawn"), [(0.0, ""), (0.5, "██"), (1.0, "████"), (2.0, "████"), (0.28, "█▏")]
-)
-def test_a_bar_is_drawn_to_an_eighth(share: float, drawn: str) -> None:
-    assert bar(share, 4) == drawn
 
 
 def test_the_terminal_report_shows_trend_categories_worst_and_changes() -> None:

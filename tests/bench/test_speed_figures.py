@@ -76,8 +76,6 @@ def test_ratios_set_each_cost_beside_its_floor() -> None:
     assert found == pytest.approx(
         {"help": 2.0, "keyword": 10.0, "hybrid": 1.5, "embedding": 0.9, "no_change": 3.0}
     )
-    assert [v.met for v in verdicts({"help": 9.0, "embedding": 0.9})] == [True, True]
-    assert [v.met for v in verdicts({"help": 9.5, "embedding": 0.89})] == [False, False]
 
 
 def test_what_was_not_measured_has_no_ratio() -> None:
@@ -144,15 +142,9 @@ def test_all_but_the_speed_of_embedding_must_stay_below_its_goal() -> None:
     assert all(each.met for each in verdicts(goals))
 
 
-def test_times_of_searches_are_told_in_milliseconds() -> None:
-    found = searches([0.001, 0.002, 0.004])
-    assert (found.runs, found.least_ms, found.p50_ms) == (3, 1.0, 2.0)
-    assert (found.p95_ms, found.most_ms) == (4.0, 4.0)
-
-
 def test_slower_looks_at_ratios_both_ways() -> None:
-    before = {"keyword": 10.0, "embedding": 0.9, "no_change": 0.1}
-    after = {"keyword": 21.0, "embedding": 0.3, "no_change": 9.0}
+    before = {"keyword": 10.0, "embedding": 0.9, "no_change": 0.1, "hybrid": 0.0}
+    after = {"keyword": 21.0, "embedding": 0.3, "no_change": 9.0, "hybrid": 9.0}
     assert slower(before, after, 2.0) == [
         "speed: keyword is 2.1 times as slow (10.00 -> 21.00)",
         "speed: embedding is 3.0 times as slow (0.90 -> 0.30)",

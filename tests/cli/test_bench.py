@@ -137,6 +137,8 @@ def test_the_lane_is_silent_when_well_and_speaks_until_it_is_accepted(bench: Ben
         assert f"worst: ops {CULPRIT} (and 1 more: memcli bench report)" in out
     assert bench.check(5, "--accept") == ("", "")
     assert bench.check(6) == ("", "")
+    out, err = bench("check", str(bench.questions), "--no-speed")
+    assert re.fullmatch(r"nDCG@10 0\.\d+; nothing got worse, best since 2026-02-05\.\n", out + err)
 
 
 def _history(bench: Bench) -> list[Path]:

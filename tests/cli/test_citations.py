@@ -222,9 +222,7 @@ def test_messages_of_get_name_the_source(twins: Path) -> None:
     assert err.endswith(f"Try: memcli get {where}\n")
 
 
-def test_a_file_name_without_folder_and_suffix_names_the_only_document_with_it(
-    empty: Path,
-) -> None:
+def test_a_file_name_without_folder_and_suffix_names_the_only_document_with_it(empty: Path) -> None:
     put(empty, {
         "memory/2026-02-05.md": "# Day\n\nThe pool was empty.\n",
         "memory/pool.md": "One.\n", "memory/old/pool.md": "Two.\n",

@@ -21,15 +21,7 @@ from memcli.errors import BusyError
 from memcli.store.port import Store
 from memcli.store.sqlite import vectors
 from tests.commands import printed
-from tests.embedding.loopback import (
-    DIMENSION,
-    MODEL,
-    Behave,
-    Loopback,
-    Reply,
-    embedded,
-    loopback,
-)
+from tests.embedding.loopback import DIMENSION, MODEL, Behave, Loopback, Reply, embedded, loopback
 
 KEY = "sk-very-secret-7f3a"
 

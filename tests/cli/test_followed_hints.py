@@ -307,7 +307,6 @@ ELSEWHERE = {
         ),
         "a server has to run; tests/postgres",
     ),
-    "memcli search QUERY --expand": "a server has to run; tests/postgres",
     "memcli …": "what failed while it was measured; the same command",
 }
 # Names of what the reader puts in.

@@ -111,20 +111,14 @@ ENTRIES = (EntrySummary("2025-03-01", ("2025-03-01",), PATH, 3, 5, SENTENCES),)
 @pytest.mark.parametrize(
     ("line", "invented"),
     [
-        (f"- It costs 40 euros. ({PATH}:3)", 0),
-        (f"- It costs 50 euros. ({PATH}:3)", 1),
+        (f"- It costs 40 euros. ({PATH}:3)", 0), (f"- It costs 50 euros. ({PATH}:3)", 1),
         (f"- It costs 40 euros. ({PATH}:5)", 1),
         (f"- It costs 40 euros, since 2025-03-01. ({PATH}:3-4)", 0),
-        (f"- A wet day. ({PATH}:5)", 0),
-        (f"- A wet day. ({PATH}:6)", 1),
-        ("- A wet day.", 1),
-        ("Here are the lines:", 1),
-        ("# 2025-03-01", 0),
-        ("confidence: 0.8", 0),
-        ("confidence: 1.8", 1),
-        ("", 0),
+        (f"- A wet day. ({PATH}:5)", 0), (f"- A wet day. ({PATH}:6)", 1), ("- A wet day.", 1),
+        ("Here are the lines:", 1), ("# 2025-03-01", 0), ("confidence: 0.8", 0),
+        ("confidence: 1.8", 1), ("", 0),
     ],
-)
+)  # fmt: skip
 def test_a_line_that_says_what_its_lines_do_not_is_dropped_and_counted(
     line: str, invented: int
 ) -> None:

@@ -25,10 +25,8 @@ def wished(text: str) -> list[str]:
     "text",
     [
         # What stands beside the question is talk.
-        "今天天气真好，我同事的手机号是多少？",
-        "今天天气真好。我同事的手机号是多少？",
-        "手机号是多少？今天天气真好。",
-        "今天天气真好 我同事的手机号是多少",
+        "今天天气真好，我同事的手机号是多少？", "今天天气真好。我同事的手机号是多少？",
+        "手机号是多少？今天天气真好。", "今天天气真好 我同事的手机号是多少",
         "昨天看到有人手机屏幕好大。我使用的手机怎么样？",
         "今天好累啊，明天还得去超市。等等，上司的邮箱是什么？",
         "今日は天気がいいです。田中さんの電話番号は何ですか？",
@@ -38,28 +36,20 @@ def wished(text: str) -> list[str]:
         "Heute ist schönes Wetter, wie heißt der Zahnarzt?",
         "Gestern war viel los. Welchen Port hat das Gateway?",
         # A birthday is no day on which a note was written.
-        "那个生日是07月15日的人，年龄是多少？",
-        "有几个人在9月份过生日？",
-        "Who was born in May?",
+        "那个生日是07月15日的人，年龄是多少？", "有几个人在9月份过生日？", "Who was born in May?",
         "The latest build was slow. Which port does the gateway use?",
         "Wer hat am 7. Mai Geburtstag?",
         # Names and habits.
-        "what is the agenda of every Monday",
-        "what did we buy on Black Friday",
-        "can I deploy on a Friday",
-        "can we meet on a Monday",
-        "an einem Freitag ausliefern",
-        "gym on Wednesday evening",
-        "is the green waste still collected on Wednesday",
-        "who comes on Thursday",
-        "was Brunner day Thursday",
-        "Kommt Ada noch am Mittwoch",
+        "what is the agenda of every Monday", "what did we buy on Black Friday",
+        "can I deploy on a Friday", "can we meet on a Monday", "an einem Freitag ausliefern",
+        "gym on Wednesday evening", "is the green waste still collected on Wednesday",
+        "who comes on Thursday", "was Brunner day Thursday", "Kommt Ada noch am Mittwoch",
         "Sport am Mittwoch Abend",
         # What is the oldest for a thing is no note that is the oldest.
         "oldest compiler version that a package supports",
         "what is the newest Rust version which the library runs on?",
     ],
-)
+)  # fmt: skip
 def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
     assert wished(text) == []
     plain = Question.read(text, TODAY)
@@ -69,8 +59,7 @@ def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("今天天气怎么样？", ["今天"]),
-        ("今天天气真好", ["今天"]),
+        ("今天天气怎么样？", ["今天"]), ("今天天气真好", ["今天"]),
         ("昨天开会的时候，谁说了要延期？", ["昨天"]),
         ("What was the weather like yesterday?", ["yesterday"]),
         ("Yesterday in the meeting, who asked for a delay?", ["Yesterday"]),
@@ -78,8 +67,7 @@ def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
         ("In May 2023 we moved. Which port did the gateway use?", ["May 2023"]),
         ("We met on 2026-02-02. Which port did I note?", ["2026-02-02"]),
         ("What did we give Odette for her birthday on 3 May 2023?", ["3 May 2023"]),
-        ("Whose birthday was it last week?", ["last week"]),
-        ("上个月谁过生日？", ["上个月"]),
+        ("Whose birthday was it last week?", ["last week"]), ("上个月谁过生日？", ["上个月"]),
         ("gestern Abend, wer war da?", ["gestern"]),
         ("Nice weather.\nYesterday we met Odette. What did she say?", ["Yesterday"]),
         ("What is the latest port of the gateway? The weather is nice.", ["latest"]),
@@ -88,15 +76,13 @@ def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
         # One day, by its own words or because it is over.
         ("what happened on Wednesday evening", ["Wednesday"]),
         ("who called last Friday evening", ["last Friday"]),
-        ("what was still open on Friday", ["Friday"]),
-        ("who is on call on Friday", ["Friday"]),
-        ("was I out all day Friday", ["Friday"]),
-        ("was it a busy day on Friday", ["Friday"]),
+        ("what was still open on Friday", ["Friday"]), ("who is on call on Friday", ["Friday"]),
+        ("was I out all day Friday", ["Friday"]), ("was it a busy day on Friday", ["Friday"]),
         ("what is on this Friday evening", ["this Friday"]),
         ("was war am Mittwoch Abend", ["Mittwoch"]),
         ("sales of a Friday in May 2025", ["May 2025"]),
     ],
-)
+)  # fmt: skip
 def test_a_date_that_is_asked_for_is_kept(text: str, words: list[str]) -> None:
     assert wished(text) == words
 
@@ -111,22 +97,19 @@ def test_a_date_that_is_asked_for_is_kept(text: str, words: list[str]) -> None:
         ("the latest note on the oven", ["note", "oven"]),
         ("what did we do last summer at the lake", ["last", "summer", "lake"]),
         ("who called the week before 3 May 2023", ["called", "week"]),
-        ("notes on 7/12/2023", ["notes"]),
-        ("revenue in Q3 2023", ["revenue", "Q3", "2023"]),
+        ("notes on 7/12/2023", ["notes"]), ("revenue in Q3 2023", ["revenue", "Q3", "2023"]),
         ("revenue of the third quarter", ["revenue", "third", "quarter"]),
-        ("the oven at Christmas", ["oven", "Christmas"]),
-        ("the oven since Christmas", ["oven"]),
+        ("the oven at Christmas", ["oven", "Christmas"]), ("the oven since Christmas", ["oven"]),
         ("Ofen seit Ostern", ["Ofen"]),
         # A rule for Mondays may be of any date; what happened on one is a note of that day.
         ("may we deploy on Monday", ["deploy", "Monday"]),
         ("Was gilt am Montag für den Ofen", ["gilt", "Montag", "Ofen"]),
-        ("der Ofen am Montag", ["Ofen"]),
-        ("who is at the oven on Monday", ["oven"]),
+        ("der Ofen am Montag", ["Ofen"]), ("who is at the oven on Monday", ["oven"]),
         ("what did we deploy on Monday", ["deploy"]),
         ("are deploys allowed on Monday", ["deploys", "allowed", "Monday"]),
         ("the oven last Monday", ["oven"]),
     ],
-)
+)  # fmt: skip
 def test_the_words_of_a_date_are_not_looked_for_but_those_a_note_may_say(
     text: str, sought: list[str]
 ) -> None:
@@ -139,15 +122,12 @@ def test_the_words_of_a_date_are_not_looked_for_but_those_a_note_may_say(
         ("Wann haben wir am Mittwoch das Review?", False),
         ("Wer hat am Mittwoch Bereitschaft?", False),
         ("Was haben wir am Mittwoch zu besprechen?", False),
-        ("Wen habe ich am Mittwoch getroffen?", True),
-        ("Wer hat am Mittwoch abgesagt?", True),
-        ("Was ist am Mittwoch passiert?", True),
-        ("Ist der Laden am Mittwoch geöffnet?", False),
-        ("what broke on Wednesday", True),
-        ("what have I done on Wednesday", True),
+        ("Wen habe ich am Mittwoch getroffen?", True), ("Wer hat am Mittwoch abgesagt?", True),
+        ("Was ist am Mittwoch passiert?", True), ("Ist der Laden am Mittwoch geöffnet?", False),
+        ("what broke on Wednesday", True), ("what have I done on Wednesday", True),
         ("who will be paid on Wednesday", False),
     ],
-)
+)  # fmt: skip
 def test_the_weekday_of_today_is_of_last_week_for_what_has_happened(
     question: str, *, is_past: bool
 ) -> None:

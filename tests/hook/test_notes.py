@@ -40,20 +40,16 @@ def found(prompt: str, workspaces: Path, folder: Path) -> Sequence[RankedPassage
 @pytest.mark.parametrize(
     ("prompt", "cosine", "changed", "count"),
     [
-        ("why did it fail", 0.3, {}, PASSAGES),
-        ("why did it fail", 0.29, {}, 0),
+        ("why did it fail", 0.3, {}, PASSAGES), ("why did it fail", 0.29, {}, 0),
         ("what about OPS-417", 0.1, {}, PASSAGES),
         ("what about OPS-417", 0.1, {"unmatched": ("OPS-417",)}, 0),
         ("what did I do on 2025-06-12", 0.1, {}, PASSAGES),
         ("why did the pool run dry", None, {}, PASSAGES),
         ("why did the pool run dry", 0.1, {"constants": WORDS_ALONE}, PASSAGES),
         ("why did the pool run dry", 0.1, {"constants": None}, PASSAGES),
-        ("why did the zeppelin pool fail", None, {}, 0),
-        ("why does a pool run dry", 0.59, {}, 0),
-        ("why does a pool run dry", 0.6, {}, PASSAGES),
-        ("why does a pool run dry", None, {}, 0),
-        ("why does our pool run dry", 0.3, {}, PASSAGES),
-        ("how do I cook for Zelda", 0.49, {}, 0),
+        ("why did the zeppelin pool fail", None, {}, 0), ("why does a pool run dry", 0.59, {}, 0),
+        ("why does a pool run dry", 0.6, {}, PASSAGES), ("why does a pool run dry", None, {}, 0),
+        ("why does our pool run dry", 0.3, {}, PASSAGES), ("how do I cook for Zelda", 0.49, {}, 0),
         ("how does OPS-9 concern Commit", 0.3, {}, PASSAGES),
         ("why did it fail", 0.44, {"match": "weak"}, 0),
         ("why did it fail", 0.45, {"match": "weak"}, PASSAGES),
@@ -63,7 +59,7 @@ def found(prompt: str, workspaces: Path, folder: Path) -> Sequence[RankedPassage
         ("what about OPS-417", 0.44, {"match": "weak"}, 0),
         ("why did it fail", 0.9, {"passages": ()}, 0),
     ],
-)
+)  # fmt: skip
 def test_what_is_given_unasked_is_sure_and_near(
     passages: Sequence[RankedPassage],
     prompt: str,

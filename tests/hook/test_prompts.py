@@ -59,19 +59,13 @@ def test_of_a_long_prompt_its_beginning_and_end_are_searched_by() -> None:
 @pytest.mark.parametrize(
     ("prompt", "has_one"),
     [
-        ("Thanks, that looks perfect!", False),
-        ("Okay, please go on with the next step", False),
-        ("Are you still there?", False),
-        ("Danke, das sieht richtig gut aus", False),
-        ("Let's do it again", False),
-        ("Why did the pool run dry?", True),
-        ("What happened yesterday?", True),
-        ("What do I like?", True),
-        ("Where does she work?", True),
-        ("Was hat Jana gesagt?", True),
-        ("我喜欢喝什么茶？", True),
+        ("Thanks, that looks perfect!", False), ("Okay, please go on with the next step", False),
+        ("Are you still there?", False), ("Danke, das sieht richtig gut aus", False),
+        ("Let's do it again", False), ("Why did the pool run dry?", True),
+        ("What happened yesterday?", True), ("What do I like?", True),
+        ("Where does she work?", True), ("Was hat Jana gesagt?", True), ("我喜欢喝什么茶？", True),
     ],
-)
+)  # fmt: skip
 def test_talk_alone_has_no_subject(prompt: str, *, has_one: bool) -> None:
     assert has_subject(Question.read(prompt, TODAY)) == has_one
 
@@ -79,15 +73,12 @@ def test_talk_alone_has_no_subject(prompt: str, *, has_one: bool) -> None:
 @pytest.mark.parametrize(
     ("prompt", "is_one"),
     [
-        ("From now on answer in German, please", True),
-        ("I'd rather have tabs than spaces", True),
+        ("From now on answer in German, please", True), ("I'd rather have tabs than spaces", True),
         ("Please never touch the lock file", True),
-        ("Bitte immer zuerst die Tests laufen lassen", True),
-        ("以后请用中文回答", True),
-        ("why did the pool run dry", False),
-        ("the job always fails on Mondays", False),
+        ("Bitte immer zuerst die Tests laufen lassen", True), ("以后请用中文回答", True),
+        ("why did the pool run dry", False), ("the job always fails on Mondays", False),
     ],
-)
+)  # fmt: skip
 def test_a_wish_is_known(prompt: str, *, is_one: bool) -> None:
     assert is_wish(prompt) == is_one
 
@@ -95,23 +86,16 @@ def test_a_wish_is_known(prompt: str, *, is_one: bool) -> None:
 @pytest.mark.parametrize(
     ("prompt", "is_own"),
     [
-        ("what was that ULID about", True),
-        ("tell me about the ULID", True),
-        ("what is a ULID", False),
-        ("How does ULID sorting work?", False),
-        ("what does ULID stand for", False),
-        ("explain what ULID is", False),
-        ("explain our ULID scheme", True),
-        ("which editor do I use", True),
-        ("Am I allergic to anything?", True),
-        ("how do I undo a commit", False),
-        ("why does my program leak", False),
-        ("What is sorted in PostgreSQL by a ULID?", False),
+        ("what was that ULID about", True), ("tell me about the ULID", True),
+        ("what is a ULID", False), ("How does ULID sorting work?", False),
+        ("what does ULID stand for", False), ("explain what ULID is", False),
+        ("explain our ULID scheme", True), ("which editor do I use", True),
+        ("Am I allergic to anything?", True), ("how do I undo a commit", False),
+        ("why does my program leak", False), ("What is sorted in PostgreSQL by a ULID?", False),
         ("When was RabbitMQ with ULID released?", False),
         ("What is the width of a ULID in PostgreSQL?", False),
         ("How does the shop store a ULID in PostgreSQL?", True),
-        ("How was PostgreSQL with ULID chosen?", True),
-        ("Which PostgreSQL has the ULID?", True),
+        ("How was PostgreSQL with ULID chosen?", True), ("Which PostgreSQL has the ULID?", True),
         ("When was PostgreSQL with ULID deployed to production?", True),
         ("What broke PostgreSQL with ULID last week?", True),
         ("How does PostgreSQL sort our ULID?", True),
@@ -119,7 +103,7 @@ def test_a_wish_is_known(prompt: str, *, is_one: bool) -> None:
         ("What does OPS-455 say of PostgreSQL and ULID?", True),
         ("What is the length of a ULID in the API?", True),
     ],
-)
+)  # fmt: skip
 def test_a_question_about_a_definition_or_a_product_is_about_the_world(
     prompt: str, is_own: bool
 ) -> None:

@@ -17,8 +17,8 @@ QUESTION = ("memory_search", {"query": "key number 7"})
 NOTES = 40  # of a text each: two batches of what is embedded at once
 
 
-READ = (NOTES - 1, NOTES, "files of the memory are read")
-EMBEDDED = (NOTES - 1 + 32, 2 * NOTES, "their texts are embedded")
+READ = (NOTES - 1, NOTES, "files have been read")
+EMBEDDED = (NOTES - 1 + 32, 2 * NOTES, "texts have been embedded")
 Told = tuple[float, float | None, str | None]
 
 

@@ -139,9 +139,7 @@ def test_a_query_of_only_excluded_words_is_read_as_those_words(served: Served) -
     assert "to exclude" not in served.text("memory_search", query="pool -kingfisher")
 
 
-def test_an_answer_costs_no_more_than_its_budget_and_says_what_has_no_room(
-    served: Served,
-) -> None:
+def test_an_answer_costs_no_more_than_its_budget_and_says_what_has_no_room(served: Served) -> None:
     for budget in (200, 700, 1500):
         assert estimate(served.text("memory_search", query="the", budget=budget)) <= budget
     for budget, least in ((200, 80), (300, 150)):  # as many as fit with their notices
@@ -240,11 +238,9 @@ def test_answers_name_what_was_changed_or_is_doubtful(
         ("memory_search", {"query": "a", "on": "32 Foo"}, "32 Foo"),
         ("memory_search", {"query": "a", "on": "2025", "since": "2024"}, "on cannot be combined"),
         ("memory_search", {"query": "a", "since": "2026", "until": "2025"}, "ends before it"),
-        ("memory_search", {"query": "a", "kind": "log"}, "has no argument 'kind'"),
         ("memory_search", {"query": "a", "depth": 3}, "has no argument 'depth'; it takes query, "),
         ("memory_search", {"query": ["a"]}, "query must be a text, not ['a']"),
         ("memory_search", {"query": "a", "budget": 1.5}, "budget must be a whole number, not 1.5"),
-        ("memory_search", {"query": "a", "budget": True}, "budget must be a whole number"),
         ("memory_search", {"query": "a", "cursor": "3"}, "'3' is not a cursor of an answer. Try: "),
         ("memory_get", {"path": "MEMRY.md"}, 'Try: memory_get with path "MEMORY.md"'),
         ("memory_get", {"path": "../../etc/passwd"}, "Try: "),

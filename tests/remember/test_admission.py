@@ -143,16 +143,13 @@ def test_what_the_session_was_given_is_an_echo_and_nothing_else_is() -> None:
 @pytest.mark.parametrize(
     ("lead", "fact"),
     [
-        ("As the notes say, ", OLD),
-        ("According to our notes: ", OLD),
-        ("As mentioned before, ", OLD),
-        ("Laut Notizen ", "steht der Server in Bonn"),
+        ("As the notes say, ", OLD), ("According to our notes: ", OLD),
+        ("As mentioned before, ", OLD), ("Laut Notizen ", "steht der Server in Bonn"),
         ("In den Notizen steht: ", "der Server steht in Bonn"),
-        ("根据笔记，", "测试服务器在上海机房。"),
-        ("记忆里说", "妈妈对花生过敏。"),
+        ("根据笔记，", "测试服务器在上海机房。"), ("记忆里说", "妈妈对花生过敏。"),
         ("如前所述，", "妈妈对花生过敏。"),
     ],
-)
+)  # fmt: skip
 def test_who_says_that_the_notes_say_it_adds_nothing(lead: str, fact: str) -> None:
     assert facets_of(lead + fact) == facets_of(fact)
     assert facets_of("记录保存七天。") != facets_of("保存七天。")

@@ -22,20 +22,15 @@ def _placed(before: str | bytes | None, note: Note = NOTE) -> bytes:
 @pytest.mark.parametrize(
     ("before", "added"),
     [
-        (None, f"# 2026-02-10\n\n{ITEM}\n"),
-        ("", f"# 2026-02-10\n\n{ITEM}\n"),
-        ("# Log\n\n- 13:00 one\n", f"{ITEM}\n"),
-        ("# Log\n\n- 13:00 one", f"\n{ITEM}\n"),
-        ("# Log\n\nA paragraph.\n", f"\n{ITEM}\n"),
-        ("# Log\n\nA paragraph.", f"\n\n{ITEM}\n"),
+        (None, f"# 2026-02-10\n\n{ITEM}\n"), ("", f"# 2026-02-10\n\n{ITEM}\n"),
+        ("# Log\n\n- 13:00 one\n", f"{ITEM}\n"), ("# Log\n\n- 13:00 one", f"\n{ITEM}\n"),
+        ("# Log\n\nA paragraph.\n", f"\n{ITEM}\n"), ("# Log\n\nA paragraph.", f"\n\n{ITEM}\n"),
         ("# Log\r\n\r\n- one\r\n- two", f"\r\n{ITEM}\r\n"),
         ("# Log\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", f"\n{ITEM}\n"),
-        ("```\ncode\n```\n", f"\n{ITEM}\n"),
-        ("> a quotation\n", f"\n{ITEM}\n"),
-        ("---\ndate: 2026-02-10\n---\n", f"\n{ITEM}\n"),
-        ("\n", f"{ITEM}\n"),
+        ("```\ncode\n```\n", f"\n{ITEM}\n"), ("> a quotation\n", f"\n{ITEM}\n"),
+        ("---\ndate: 2026-02-10\n---\n", f"\n{ITEM}\n"), ("\n", f"{ITEM}\n"),
     ],
-)
+)  # fmt: skip
 def test_what_is_written_behind_a_file(before: str | None, added: str) -> None:
     assert _placed(before).decode() == added
 

@@ -45,13 +45,10 @@ def rule(
 @pytest.mark.parametrize(
     ("text", "older"),
     [
-        ("Runa is allergic to hazelnuts.", USER),
-        ("The user has an allergy to hazelnuts.", USER),
+        ("Runa is allergic to hazelnuts.", USER), ("The user has an allergy to hazelnuts.", USER),
         ("Tomas is the SRE and owns paging and certificates.", (TOMAS,)),
-        ("Tomas owns paging.", (TOMAS,)),
-        ("Logs are kept 90 days instead of 14.", (LOGS,)),
-        ("The threshold is 800 ms.", (PAGING,)),
-        ("bw-02 is the replica.", (HOSTS,)),
+        ("Tomas owns paging.", (TOMAS,)), ("Logs are kept 90 days instead of 14.", (LOGS,)),
+        ("The threshold is 800 ms.", (PAGING,)), ("bw-02 is the replica.", (HOSTS,)),
         ("Für ihre Praxis bestellt Weber Papier.", ("Weber bestellt Papier für ihre Praxis.",)),
         ("每周日我们给奶奶打电话。", ("我们每周日给奶奶打电话。",)),
         ("We don't deploy on Fridays or after 3 pm.", (NO_DEPLOYS,)),
@@ -60,7 +57,7 @@ def rule(
         ("Mila plays the cello.", ("Mila was born on 4 May 2017 and plays the cello.",)),
         ("Keys are stored for 72 hours.", ("Keys are kept for 72 hours, see the webhook note.",)),
     ],
-)
+)  # fmt: skip
 def test_a_known_fact_in_other_words_is_refused(text: str, older: tuple[str, ...]) -> None:
     assert rule(text, *older) in ("known", "near-duplicate")
 

@@ -11,29 +11,21 @@ from memcli.render.sanitize import escaped, one_line, visible
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("plain text", "plain text"),
-        ("two\nlines\tand a tab", "two\nlines\tand a tab"),
-        ("naïve 東京 🙂", "naïve 東京 🙂"),
-        ("a\x1b[31mred", "a␛[31mred"),
-        ("title\x1b]0;gone\x07", "title␛]0;gone␇"),
-        ("line end\r\n", "line end\n"),
-        ("rubbed\x7fout", "rubbed␡out"),
-        ("c1 \x9b31m", "c1 <U+009B>31m"),
-        ("bidi \u202egnp.exe", "bidi <U+202E>gnp.exe"),
-        ("zero\u200bwidth", "zero<U+200B>width"),
-        ("tag \U000e0041", "tag <U+E0041>"),
-        ("half \ud800", "half <U+D800>"),
+        ("plain text", "plain text"), ("two\nlines\tand a tab", "two\nlines\tand a tab"),
+        ("naïve 東京 🙂", "naïve 東京 🙂"), ("a\x1b[31mred", "a␛[31mred"),
+        ("title\x1b]0;gone\x07", "title␛]0;gone␇"), ("line end\r\n", "line end\n"),
+        ("rubbed\x7fout", "rubbed␡out"), ("c1 \x9b31m", "c1 <U+009B>31m"),
+        ("bidi \u202egnp.exe", "bidi <U+202E>gnp.exe"), ("zero\u200bwidth", "zero<U+200B>width"),
+        ("tag \U000e0041", "tag <U+E0041>"), ("half \ud800", "half <U+D800>"),
         ("soft\u00adhyphen", "soft<U+00AD>hyphen"),
         ("blank\u2800\u3164\uffa0\u034f", "blank<U+2800><U+3164><U+FFA0><U+034F>"),
-        ("x\ufe0f\ufe0ey", "x<U+FE0F><U+FE0E>y"),
-        ("葛\U000e0100", "葛<U+E0100>"),
+        ("x\ufe0f\ufe0ey", "x<U+FE0F><U+FE0E>y"), ("葛\U000e0100", "葛<U+E0100>"),
         ("✈\ufe0f ✈\ufe0e ©\ufe0f 🅰\ufe0f", "✈\ufe0f ✈\ufe0e ©\ufe0f 🅰\ufe0f"),
         ("✈\ufe0f\ufe0e", "✈\ufe0f<U+FE0E>"),
         ("1\ufe0f\u20e3 #\ufe0f\u20e3", "1\ufe0f\u20e3 #\ufe0f\u20e3"),
-        ("1\ufe0f 2\ufe0e", "1<U+FE0F> 2<U+FE0E>"),
-        ("\ufe0f", "<U+FE0F>"),
+        ("1\ufe0f 2\ufe0e", "1<U+FE0F> 2<U+FE0E>"), ("\ufe0f", "<U+FE0F>"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_seen_is_shown(text: str, shown: str) -> None:
     assert visible(text) == shown
 

@@ -161,17 +161,10 @@ def test_a_breadcrumb_drops_the_outer_headings_first() -> None:
 @pytest.mark.parametrize(
     ("days", "words"),
     [
-        (0, "today"),
-        (1, "yesterday"),
-        (-1, "tomorrow"),
-        (13, "13 days ago"),
-        (14, "2 weeks ago"),
-        (61, "2 months ago"),
-        (729, "23 months ago"),
-        (731, "2 years ago"),
-        (-40, "in 5 weeks"),
+        (0, "today"), (1, "yesterday"), (-1, "tomorrow"), (13, "13 days ago"), (14, "2 weeks ago"),
+        (61, "2 months ago"), (729, "23 months ago"), (731, "2 years ago"), (-40, "in 5 weeks"),
     ],
-)
+)  # fmt: skip
 def test_ages_are_said_in_words(days: int, words: str) -> None:
     assert age_in_words(days) == words
     assert len(words) <= AGE_COLUMNS

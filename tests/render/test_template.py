@@ -40,15 +40,10 @@ def test_a_value_stays_on_one_line_and_in_its_column(value: str) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (None, ""),
-        ("x", "x"),
-        (True, "true"),
-        (0.1234567890123, "0.1234567890123"),
-        (["x", "y"], "x, y"),
-        ([], ""),
-        ([{"stage": "fuse"}], '[{"stage": "fuse"}]'),
+        (None, ""), ("x", "x"), (True, "true"), (0.1234567890123, "0.1234567890123"),
+        (["x", "y"], "x, y"), ([], ""), ([{"stage": "fuse"}], '[{"stage": "fuse"}]'),
     ],
-)
+)  # fmt: skip
 def test_values_are_written_as_json_has_them(value: object, shown: str) -> None:
     assert parse("<{a}>", KEYS).filled({"a": value}, str) == f"<{shown}>\n"
     assert parse("{heading_path}", KEYS).filled({"heading_path": ("x", "y")}, str) == "x > y\n"

@@ -28,26 +28,21 @@ def test_a_rule_knows_its_example_from_its_literal_on(rule: Rule, example: str) 
     "text",
     [
         *HARMLESS,
-        "-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY-----",
-        "AKIAIOSFODNN7EXAMPLE",
+        "-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY-----", "AKIAIOSFODNN7EXAMPLE",
         "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-        "GITHUB_TOKEN=${GITHUB_TOKEN}",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "GITHUB_TOKEN=${GITHUB_TOKEN}",
         "const key = import.meta.env.VITE_STRIPE_KEY",
         "postgres://app:${DB_PASSWORD}@db.internal/app",
         "postgres://postgres:postgres@localhost:5432/test",
-        "see https://example.com:8443/a@b for more",
-        "mailto://nobody:@example.com",
-        "http://user123:pass567@www.example.com:8081/foo",
-        "postgres://app:pass567@db.example/app",
+        "see https://example.com:8443/a@b for more", "mailto://nobody:@example.com",
+        "http://user123:pass567@www.example.com:8081/foo", "postgres://app:pass567@db.example/app",
         "commit 9f3c07ab6de2418b5c70da96e1f42b8370cd5e1a fixed it",
         "sha256:9f3c07ab6de2418b5c70da96e1f42b8370cd5e1af6429b08d73e1c5a90b42d7f",
-        "the password is in the safe, the token in the vault",
-        "密码在保险箱里",
+        "the password is in the safe, the token in the vault", "密码在保险箱里",
         "id 3f2504e0-4f89-11d3-9a0c-0305e82c3301",
         "-----BEGIN CERTIFICATE-----\n" + "MIIB" * 16 + "\n" + "AAAB" * 16 + "\n",
     ],
-)
+)  # fmt: skip
 def test_examples_variables_and_hashes_are_no_secrets(text: str) -> None:
     assert redacted(text) == text
 

@@ -22,7 +22,7 @@ from memcli.cli.options import FILES, STANDARD, CommandArgument, GroupCommand, O
 from memcli.cli.search_output import say_freshness
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import calibration_file
-from memcli.errors import ExitCode, NotFoundError, UsageError
+from memcli.errors import ExitCode, NotFoundError, UsageError, quote
 from memcli.indexing.freshness import Freshness
 from memcli.search.options import options_of
 from memcli.search.question import Question
@@ -342,8 +342,6 @@ def run_calibrate(options: Options) -> int:
     outcome = "Nothing is written" if options.dry_run else f"Saved in {path}"
     terminal.say(terminal.safe_line(f"{outcome}, for {model}."))
     if not options.dry_run:
-        from shlex import quote  # people paste hints
-
         terminal.say(terminal.safe_line(f"To undo: rm {quote(path)}"))
     return ExitCode.OK
 

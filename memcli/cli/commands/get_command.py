@@ -13,7 +13,7 @@ from memcli.api.workspaces import Selection, Workspaces
 from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context, warn_of_secrets
 from memcli.cli.options import AS_OF, DOCUMENTS, JSON, SEVERAL, CommandArgument, Option, Options
-from memcli.errors import ExitCode, NotFoundError, UsageError
+from memcli.errors import ExitCode, NotFoundError, UsageError, quote
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 
 _DIGITS = frozenset("0123456789")
@@ -70,8 +70,6 @@ def _history(options: Options, command: CommandContext) -> int:
     others_set = [option for option, value in others.items() if value is not None]
     targets = options.targets
     if others_set or len(targets) > 1:
-        from shlex import quote
-
         what = (
             f"{others_set[0]} cannot be combined with it" if others_set else "it is about one place"
         )

@@ -15,7 +15,7 @@ from memcli.cli.options import (
     result_keys,
     words_of,
 )
-from memcli.errors import ExitCode, UsageError
+from memcli.errors import ExitCode, UsageError, quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -332,8 +332,6 @@ def _check_values(options: Options) -> None:
     """Check the values that no setting checks."""
     check("--sort", [options.sort], rows.SORTS)
     if options.budget is not None and options.budget < 1:
-        from shlex import quote  # a hint is pasted
-
         question = quote(" ".join(options.query)) if options.query else "--stdin"
         raise UsageError(
             f"--budget must be at least 1, not {options.budget}",
