@@ -277,7 +277,7 @@ def _list_page(
         if number:
             again = f'cursor "{cursor.behind(passages, rest[:number]).text}"'
             more = len(rest) - number
-            lines.append(count(number, len(passages), more, again).rstrip())
+            lines.append(count(len(passages) - len(rest), number, more, again).rstrip())
         text = "\n".join([*lines, "", *rows[:number]])
         if not number or estimate(text) <= budget:
             made = page._replace(passages=rest[:number], omitted_over_budget=len(rest) - number)

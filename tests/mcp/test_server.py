@@ -82,8 +82,12 @@ def test_pages_of_a_list_have_each_of_its_lines_once_and_their_number(
         text = served.text("memory_search", query="pool", brief=True, budget=budget, **more)
         first, _, lines = text.partition("\n\n")
         seen += lines.splitlines()
-        part = f"{len(lines.splitlines())} of " if cursor or "more: " in first else ""
-        assert f"\n{part}{len(every)} lines" in first
+        shown = len(lines.splitlines())
+        if cursor:
+            count = f"lines {len(seen) - shown + 1} to {len(seen)} of {len(every)}"
+        else:
+            count = f"{shown} of {len(every)} lines" if "more: " in first else f"{shown} lines"
+        assert f"\n{count}" in first
         cursor = "".join(re.findall(r'more: cursor "(.+)"', first))
     assert seen == every
     two = served.text("memory_search", query="pool", brief=True, limit=2)
