@@ -16,7 +16,7 @@ from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope, strin
 from memcli.store.sqlite.documents import StoredRows
 from memcli.store.sqlite.driver import TEXT, WHOLE, ColumnType, marks, plain, typed_rows, understood
 from memcli.store.sqlite.filters import within
-from memcli.types import SCOPES, TRUSTS, About, Excerpt, Lines
+from memcli.types import SCOPES, TRUSTS, About, Excerpt, Lines, Turn
 
 if TYPE_CHECKING:
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
@@ -133,8 +133,6 @@ class StoredChunks(StoredRows):
         return [AlwaysDocument(authorities[document], tuple(run)) for document, run in runs]
 
     def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
-        from memcli.store.documents import IndexedDocument
-
         test, values = within(scope)
         bare, of_bare = within(scope, "d")
         chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
@@ -150,6 +148,10 @@ class StoredChunks(StoredRows):
             f" JOIN documents d ON d.id = n.id {ending}",
             (*values, *of_bare, *limit),
         )
+        if not result:  # a search lists the documents that replace others: mostly none
+            return []
+        from memcli.store.documents import IndexedDocument
+
         documents = [IndexedDocument._make(row) for row in result]
         spans = {(d.first_day, d.date) for d in documents if d.first_day and d.date}
         with understood(self.path):
@@ -237,8 +239,6 @@ def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int,
     The chunks of a document are numbered in order. Between two lines there is at least the byte
     that ends a line.
     """
-    from memcli.store.documents import turns_of
-
     beside = "LEFT JOIN chunks {0} ON {0}.document_id = c.document_id AND {0}.id = c.id"
     result = typed_rows(
         connection,
@@ -253,6 +253,14 @@ def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int,
         chunk_ids,
     )
     return {
-        chunk_id: ChunkLines((bool(before), bool(after)), turns_of(turns))
+        chunk_id: ChunkLines((bool(before), bool(after)), _turns_of(turns))
         for chunk_id, before, after, turns in result
     }
+
+
+def _turns_of(text: str) -> tuple[Turn, ...]:
+    if text == "[]":  # most chunks; a search in notes need not load the module
+        return ()
+    from memcli.store.documents import turns_of
+
+    return turns_of(text)
