@@ -17,8 +17,9 @@ from memcli.context.parts import PASSAGES, ContextPart, make_part, part_of_lines
 from memcli.context.preferences import touching
 from memcli.markdown.comments import visible
 from memcli.markdown.links import CORRECTS, related_targets
+from memcli.search.claims import has_change, stems_of
 from memcli.search.confidence import GOOD
-from memcli.search.corrections import POOL, Corrections, corrections, has_change, near, stems_of
+from memcli.search.corrections import POOL, Corrections, corrections, near
 from memcli.search.cursor import cursor_of
 from memcli.search.federation import ModelGroup, in_turns, merge_answers, search_each
 from memcli.search.focus import Width

@@ -25,7 +25,7 @@ from memcli.lint.findings import (
 )
 from memcli.markdown.frontmatter import is_broken
 from memcli.markdown.links import corrected_lines
-from memcli.search.corrections import Claim, Claims, stems_of
+from memcli.search.claims import Claim, Claims
 from memcli.workspace.dating import AMBIGUOUS, age_days, heading_days
 
 MEMORY_NAME = "MEMORY.md"
@@ -119,7 +119,7 @@ class Contradictions:
     def findings(self) -> Iterator[Finding]:
         """Yield each corrected line, with the newest line that corrects it."""
         statements = self._sayings
-        claims = Claims([Claim(0, 0, each.text, stems_of(each.text)) for each in statements])
+        claims = Claims([Claim(0, 0, each.text) for each in statements])
         recorded = [corrected_lines(each.text) for each in statements]
         cited = {each for each in recorded if each}
         for older in statements:

@@ -1,4 +1,4 @@
-"""Find the newer lines that correct the passages of an answer, and put them first.
+"""Find the newer lines that correct the passages of an answer.
 
 The newer lines come from what the search recalled, and from chunks that share words with the
 passages (only `near` reads the store). Filters by date limit both, so they show what was true then.
@@ -11,39 +11,23 @@ around it; if none does, the whole document.
 Lines are compared when you ask a question, and only those near the answer. A stored table of pairs
 would save at most 20 to 44 % of the CPU of a warm keyword search. But each changed file makes rows
 of it invalid, because the rarest words of a line decide what it is compared with.
-A line with a word of change, or a note with a number, is compared with the lines that share its
-words, any other line with lines that begin as it does or share its longest words.
 
-A newer line marks an older one if it corrects that line with a likelihood of SURE. A wrong mark
-misleads the reader; a wrong order costs little, because memcli prints both lines. So a line of a
-note comes first from a likelihood of LIKELY, and from half of it if its passage contains all words
-of the question. In conversations that would cost .01 nDCG@10.
-
-If passages share half of their words and their scores differ by less than NOISE, the newest comes
-first, because such a difference means nothing. It means something between passages about different
-things: to order them in the same way costs .007 nDCG@10 on MADial.
-
-For a question about now, less evidence puts the newer of two answers first. See
-`correction.evidence_of_order`. The newer passage needs half of the score. It stays behind if it
-lacks a number of the question, or both the old value and a thing of the question. This order
-alone marks nothing: in conversations such marks would be wrong. The older line is marked if it
-also contains most words of the question (`correction.corrects_answer`).
+A newer line marks an older one if it corrects that line with a likelihood of SURE, or if a question
+about now has it as its newer answer (`correction.corrects_answer`).
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from functools import lru_cache
 from itertools import chain, pairwise, zip_longest
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
-from memcli.record import Record
-from memcli.search.mmr import KEPT_TEXTS, token_set
-from memcli.search.proximity import Spans, is_of
+from memcli.search.claims import STEM, SURE, Claim, Claims, claims_of, has_change, stems_of
+from memcli.search.mmr import token_set
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.summaries import first_day, is_later
 from memcli.types import About, Term, TermQuery, Where, shown
@@ -56,135 +40,17 @@ if TYPE_CHECKING:
     from memcli.types import Turn
 
     Turns = Mapping[int, Sequence[Turn]]  # by chunk id
-SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
 
-# Least likelihood of a line that marks another, and of a note that comes before another.
-SURE, LIKELY = 0.4, 0.2
-WITH_ALL_WORDS = 0.5  # of LIKELY, for a passage with all words of the question
-NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
-NOISE_NOW = 0.5  # instead of NOISE for a question about now
-ALIKE = 0.5  # share of common words (Jaccard) of passages with nearly equal scores
-# Least evidence that the newer of two answers comes first, and that it does so even if it lacks
-# words of the question.
-ENOUGH, PLENTY = -2.5, 1.0
-# The first passages and candidates; fixed numbers, so that --limit changes nothing.
-FIRST = 10
-POOL = 60
-MOST_UNITS = 40  # in a chunk
+POOL = 60  # candidates; a fixed number, so that --limit changes nothing
 NEAR_CHUNKS = 12
 LOOKED_UP = 32  # words
 MOST_WORDS = 16  # used to look up newer lines
-MOST_LINES = 24  # a word in more lines than this finds none of them
-SHORT = 5  # words of a line for which one shared word is enough; a longer line needs two
-MOST_STEMS = 2  # longest words by which a line without a word of change is found
-STEM = 5  # letters by which two forms of a word are compared
-HAN_BEGINNING = 2  # characters
-
-_ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
-_ENDS = (".", "!", "?", "。", "！", "？")  # of a sentence
-# The first word of a sentence that refers to the one before; a table, as a pattern costs 30,000
-# executed lines.
-_REFERRING = (
-    " it its this that these those they them their he his she her so then there but and or also"
-    " das dies diese dieser dieses es sie er ihn ihr ihre sein und aber oder auch dann dort "
-)
-_HAN = ("这", "那", "它", "他", "她", "但", "所以")
-_SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
 _OLD_VALUE = (
     r"\([^)]*\)|\b(?:from|von|vom)\s+\S+"
     r"|(?:\b(?:no longer|instead of|nicht mehr|statt)"
     r"|,\s(?:was|not|before|formerly|previously|war|nicht|vorher|bisher|früher))"
     r"(?: [a-zäöü]+){0,2}\s+\S+"
 )
-MARK = len("- **")  # a speaker mark begins within these characters
-LONG = 240  # characters; a longer paragraph is compared by its sentences
-
-
-class Claim(Record):
-    """An item, a short paragraph, a sentence of a long one, or a heading."""
-
-    first: int  # line, from 0
-    last: int
-    text: str
-    stems: frozenset[str]
-    is_heading: bool = False  # it names what comes below it, and states nothing
-
-
-def newer_first(
-    passages: Sequence[RankedPassage],
-    *,
-    turns: Turns,
-    question: str = "",
-    is_now: bool = False,
-    spans: Spans = (),
-) -> list[RankedPassage]:
-    """Reorder the first passages; each rank keeps its score, and the trace says what moved.
-
-    `spans` are the dates that the question names: a passage of another date does not come before
-    one of these dates. A newer line comes first only if the line that it corrects contains at
-    least half as many words of the question as each other line of that passage. Otherwise it
-    corrects something else than the question asks for.
-    """
-    words = stems_of(question)
-    inside = frozenset(each.about.chunk_id for each in passages[:POOL] if is_of(each, spans))
-    recent = _recent_first(passages[:FIRST], turns, question, is_now=is_now, inside=inside)
-    top = [*recent, *passages[FIRST:POOL]]
-    newer, least = Corrections(map(_chunk, top), turns), _needed_by(top, turns)
-    rank = {(e.about.chunk_id, e.first): at for at, e in enumerate(passages[:FIRST])}
-    order: list[RankedPassage] = []
-
-    def shown(line: Correction) -> RankedPassage:
-        own = [passage for passage in top if passage.about.chunk_id == line.chunk_id]
-        return next((each for each in own if line.start_line in each.lines), own[0])
-
-    def place(passage: RankedPassage, above: frozenset[int], before: RankedPassage | None) -> None:
-        chunk, behind = passage.about.chunk_id, set[tuple[int, int]]()
-        if any((chunk, passage.first) == (each.about.chunk_id, each.first) for each in order):
-            return
-        is_high = bool(above) or len(order) < FIRST
-        for correction in newer.above(_passage(passage), least, words) if is_high else ():
-            line = shown(correction)
-            if chunk in inside and correction.chunk_id not in inside:
-                continue
-            # A passage may contain its own correction.
-            if line is not passage and correction.chunk_id not in above:
-                place(line, above | {chunk}, passage)
-                behind.add((correction.chunk_id, line.start_line))
-        at = top.index(passage)
-        moved = [before] if before and top.index(before) < at else []
-        own = rank.get((chunk, passage.first), at)
-        # The passages that `_recent_first` moved behind it.
-        after = [
-            each
-            for each in (top[at + 1 : FIRST] if at < own else ())
-            if rank[each.about.chunk_id, each.first] < own
-        ]
-        confidence = passage.confidence
-        for older in moved or after:
-            if (older.confidence or 0.0) > (confidence or 0.0) and any(
-                shown(line) is passage for line in newer.of(_passage(older), words)
-            ):
-                confidence = older.confidence  # it answers as surely as what it corrects
-        passage = passage._replace(confidence=confidence)
-        if before and moved:
-            passage = passage.moved(passage.score, "newer", before=before.citation)
-        order.append(passage._replace(must_follow=frozenset(behind)))
-
-    for passage in top:
-        place(passage, frozenset(), None)
-    ranked = [passage._replace(score=at.score) for passage, at in zip(order, top, strict=True)]
-    return [*ranked, *passages[POOL:]]
-
-
-def _needed_by(passages: Sequence[RankedPassage], turns: Turns) -> dict[int, float]:
-    """Return the likelihood that a line of each note needs to come first."""
-    least = dict[int, float]()
-    for passage in passages:
-        chunk = passage.about.chunk_id
-        if not turns.get(chunk):
-            own = LIKELY * (1 - passage.term_share * (1 - WITH_ALL_WORDS))
-            least[chunk] = min(own, least.get(chunk, LIKELY))
-    return least
 
 
 def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> list[Quotation]:
@@ -234,7 +100,7 @@ def _superseding(snapshot: Snapshot, scope: Scope) -> Iterator[Quotation]:
 
 def with_corrections(passages: Sequence[RankedPassage], newer: Corrections) -> list[RankedPassage]:
     """Add to each passage the newer lines that correct it."""
-    return [passage._replace(corrected_by=newer.of(_passage(passage))) for passage in passages]
+    return [passage._replace(corrected_by=newer.of(lines_of(passage))) for passage in passages]
 
 
 def differing(newer: Corrections, passage: RankedPassage, question: str) -> Correction | None:
@@ -246,7 +112,7 @@ def differing(newer: Corrections, passage: RankedPassage, question: str) -> Corr
     about = passage.about
     if about.date or about.document_date or passage.corrected_by:
         return None
-    undated, words = _passage(passage), stems_of(question)
+    undated, words = lines_of(passage), stems_of(question)
     old = undated._replace(about=undated.about._replace(date=date.min.isoformat()))
     most = newer.most_like(undated, words)
     return next(
@@ -278,9 +144,9 @@ def corrections_of(
     scope: Scope,
 ) -> Corrections:
     """Collect lines that may correct passages: from these, the top of a pool, and `near`."""
-    quotations = list(map(_passage, passages))
+    quotations = list(map(lines_of, passages))
     also = near(snapshot, quotations, scope)
-    return corrections(snapshot, [*also, *map(_chunk, [*passages, *pool[:POOL]])], quotations)
+    return corrections(snapshot, [*also, *map(chunk_of, [*passages, *pool[:POOL]])], quotations)
 
 
 def corrections(
@@ -314,64 +180,20 @@ def _name(about: About) -> tuple[str, str]:
     return name, name.removesuffix(".md")
 
 
-def _chunk(passage: RankedPassage) -> Quotation:
+def chunk_of(passage: RankedPassage) -> Quotation:
+    """Return the whole chunk of a passage."""
     return Quotation(passage.about, passage.candidate.text)
 
 
-def _passage(passage: RankedPassage) -> Quotation:
+def lines_of(passage: RankedPassage) -> Quotation:
+    """Return the lines that a passage shows."""
     return Quotation(passage.about._replace(start_line=passage.start_line), passage.text)
 
 
-class Claims:
-    """Lines that may correct others, indexed by their words."""
-
-    def __init__(self, claims: Sequence[Claim]) -> None:
-        """Index the lines."""
-        self._claims = claims
-        self._by_key: defaultdict[str, list[int]] = defaultdict(list)
-        for place, claim in enumerate(claims):
-            for key in _keys(claim.text):
-                self._by_key[key].append(place)
-
-    def correcting(
-        self,
-        text: str,
-        may: Callable[[int], bool],
-        least: Callable[[int], float] = lambda _: SURE,
-        question: str = "",
-    ) -> Iterator[int]:
-        """Yield the places of the lines that correct a text, also as the answer to a question.
-
-        `may` returns whether the line at a place may correct it, because it is newer, and `least`
-        the likelihood that it needs.
-        """
-        for place in filter(may, self._near(text)):
-            from memcli.language.correction import corrects_answer, likelihood  # rarely needed
-
-            newer = self._claims[place].text
-            is_likely = likelihood(newer, text) > least(place)
-            if is_likely or (question and corrects_answer(newer, text, question)):
-                yield place
-
-    def _near(self, text: str) -> list[int]:
-        """List the lines that share enough words with a text for a comparison."""
-        stems = stems_of(text)
-        groups = (self._by_key[stem] for stem in stems if stem in self._by_key)
-        counts = Counter(chain.from_iterable(each for each in groups if len(each) <= MOST_LINES))
-        least = 1 if len(stems) <= SHORT else 2
-        near = {place for place, count in counts.items() if count >= least}
-        alike = self._by_key.get(_start(text), ())
-
-        def is_half(place: int) -> bool:
-            claim = self._claims[place]
-            is_short = max(len(stems), len(claim.stems)) <= SHORT
-            if place in alike and (is_short or not (text.isascii() or claim.text.isascii())):
-                return True  # a value may be most of a short line, and of Chinese pairs
-            return 2 * len(stems & claim.stems) + 1 >= len(stems)
-
-        changed = {place for place in near if has_change(self._claims[place].text)}
-        others = near.difference(changed).union(alike if len(alike) <= MOST_LINES else ())
-        return sorted(changed.union(filter(is_half, others)))
+def item_at(text: str, line: int) -> range | None:
+    """Return the lines of the item or paragraph with a line of a text; all from 0."""
+    items = (range(unit.first, unit.last + 1) for unit in claims_of(text) if not unit.is_heading)
+    return next((item for item in items if line in item), None)
 
 
 class Corrections:
@@ -454,7 +276,7 @@ class Corrections:
             if 2 * len(shared) < most:
                 continue
             newer = self._correcting(about, unit.text, least)
-            about_it = (each for each in newer if _is_about(each.text, unit.text, words))
+            about_it = (each for each in newer if is_about(each.text, unit.text, words))
             direct.append((about.start_line + unit.first, [*self._naming(about, unit), *about_it]))
         for line, corrections in (*direct, *self._rows(passage), self._revoking(passage)):
             if corrections:
@@ -472,7 +294,7 @@ class Corrections:
         """Yield the rows of tables with the lines that cite them; no other line corrects a row."""
         for at, text in enumerate(passage.text.split("\n") if self._explicit else ()):
             if text.startswith("|"):
-                row = Claim(at, at, text, frozenset())
+                row = Claim(at, at, text)
                 yield passage.about.start_line + at, self._naming(passage.about, row)
 
     def _is_heading(self, line: Correction) -> bool:
@@ -492,7 +314,7 @@ class Corrections:
         turns = self.turns.get(about.chunk_id, ())
         first = about.start_line
         speakers = tuple((t.start_line - first, t.end_line - first, t.speaker) for t in turns)
-        return units(lines.text, headings, speakers)
+        return claims_of(lines.text, headings, speakers)
 
     def _chain(self, first: Correction, chunk: int) -> list[Correction]:
         """Follow a chain of corrections to its newest line."""
@@ -528,7 +350,7 @@ class Corrections:
     def _later(self, line: Correction) -> list[Correction]:
         about = self._chunks[line.chunk_id].about
         first, last = line.start_line - about.start_line, line.end_line - about.start_line
-        named = self._naming(about, Claim(first, last, line.text, frozenset()))
+        named = self._naming(about, Claim(first, last, line.text))
         return [*named, *self._correcting(about, line.text)]
 
     def _naming(self, older: About, unit: Claim) -> list[Correction]:
@@ -562,7 +384,7 @@ class Corrections:
             at = (0, False) if is_named else revokes(chunk.text, name)
             if at is not None and is_newer(chunk, older):
                 number, is_part = at
-                unit = Claim(number, number, chunk.text.split("\n")[number], frozenset())
+                unit = Claim(number, number, chunk.text.split("\n")[number])
                 line = self._about_part(passage, chunk, number) if is_part else 0
                 if line is not None:
                     return line, [_correction(chunk, unit)]
@@ -629,7 +451,7 @@ def _bare(word: str) -> str:
     return word.strip(".,;:!?()`*")
 
 
-def _is_about(newer: str, older: str, words: frozenset[str], *, is_same: bool = False) -> bool:
+def is_about(newer: str, older: str, words: frozenset[str], *, is_same: bool = False) -> bool:
     """Return whether a newer line is about what a question shares with an older one.
 
     A question with a number is not about another: `pipeline 6`. If the newer line lacks other words
@@ -675,33 +497,6 @@ def _place(chunk: Quotation, unit: Claim) -> tuple[Key, int]:
     return chunk.about.document, chunk.about.start_line + unit.first
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
-def _keys(text: str) -> tuple[str, ...]:
-    """Return what a line is found by: its beginning, and its stems.
-
-    Of a line without a word of change these are only the longest stems, unless it is a note with a
-    number.
-    """
-    stems = sorted(sorted(stems_of(text)), key=len)
-    has_number = "**" not in text[:MARK] and any(map(str.isdigit, stems))
-    return (_start(text), *(stems if has_number or has_change(text) else stems[-MOST_STEMS:]))
-
-
-@lru_cache(maxsize=KEPT_TEXTS)
-def _start(text: str) -> str:
-    """Return `^` and the beginning of the first word of a line; of two words if it is short.
-
-    The speaker and the list marker are left out.
-    """
-    line = text.lstrip("-*+> ")
-    body = line.partition(": ")[2] if "**" in text[:MARK] else line
-    if not body.isascii() and (start := body[:HAN_BEGINNING]) and not start.isascii():
-        return f"^{start}"
-    first, second, *_ = [*body.casefold().split(None, 2), "", ""]
-    is_enough = len(first) > STEM or first.endswith(":")
-    return f"^{first[:STEM]}" if is_enough else f"^{first} {second.strip('.,:;')[:STEM]}"
-
-
 def _correction(chunk: Quotation, unit: Claim) -> Correction:
     """Describe a line that corrects another; a line of a summary is cited where its log has it."""
     about, text = chunk.about, unit.text.strip()
@@ -732,176 +527,3 @@ def is_newer(newer: Quotation, older: About) -> bool:
     if about.date is None or theirs is None:
         return False
     return theirs < (about.first_day or min(about.date, about.document_date or about.date))
-
-
-@lru_cache(maxsize=KEPT_TEXTS)  # a process with many searches meets the same passages
-def units(
-    text: str, headings: Sequence[str], turns: tuple[SpokenLines, ...] = ()
-) -> tuple[Claim, ...]:
-    """Divide a text into claims to compare; only the last heading is used.
-
-    The answers of an assistant in a conversation are left out.
-    """
-    result = list(_units(text, turns))
-    if headings and not text.startswith("#"):
-        result.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
-    return tuple(result[:MOST_UNITS])
-
-
-def item_at(text: str, line: int) -> range | None:
-    """Return the lines of the item or paragraph with a line of a text; all from 0."""
-    items = (range(unit.first, unit.last + 1) for unit in units(text, ()) if not unit.is_heading)
-    return next((item for item in items if line in item), None)
-
-
-def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
-    first, lines = 0, list[str]()
-    fenced = False
-    for number, line in enumerate([*text.split("\n"), ""]):
-        is_fence = line.lstrip().startswith(("```", "~~~"))
-        is_next = is_fence or _is_item(line) or not line.strip()
-        if lines and (is_next or _is_heading(lines[-1]) or _is_new(line, lines[-1])):
-            whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
-            text = whole.lstrip("# ")
-            for sentence in _sentences(text) if len(text) > LONG else filter(None, (text,)):
-                yield Claim(first, number - 1, sentence, stems_of(sentence), whole.startswith("#"))
-            lines = []
-        fenced ^= is_fence
-        if line.strip() and not (fenced or is_fence or line.startswith("|")):
-            first = first if lines else number
-            lines.append(line)
-
-
-def _attributed(text: str, line: int, turns: Sequence[SpokenLines]) -> str:
-    """Add the speaker mark to a line of a conversation; "" if the speaker is a machine."""
-    turn = next((each for each in turns if each[0] <= line <= each[1]), None)
-    if turn is None or text.startswith("#"):
-        return text
-    from memcli.markdown.turns import is_machine, marked
-
-    first, _, speaker = turn
-    if is_machine(speaker):
-        return ""
-    name = text.partition("**")[2].partition("**")[0] if "**" in text[:MARK] else ":"
-    return marked(text, speaker, opens=first == line) if name.endswith((":", "：")) else text
-
-
-def _sentences(paragraph: str) -> list[str]:
-    """Cut a paragraph into sentences; each begins with the speaker if the paragraph does."""
-    first, *rest = re.split(_SENTENCE, paragraph)
-    if "**" in paragraph[:MARK]:
-        from memcli.language.discourse import SPEAKER_MARK
-
-        if mark := SPEAKER_MARK.match(paragraph[paragraph.index("**") :]):
-            rest = [f"{mark[0]}{each}" for each in rest]
-    return [first, *rest]
-
-
-def _is_new(line: str, before: str) -> bool:
-    """Return whether a line of a paragraph begins a sentence that needs no earlier one.
-
-    An indented line belongs to its item. A line that begins with a small letter, unless the one
-    before does too, or with a number that is not a time, continues the sentence: `the deploy takes
-    approx.`, `20 minutes`.
-    """
-    first = line[:1]
-    is_small = first.islower() and not before[:1].islower()
-    if not before.rstrip().endswith(_ENDS) or first.isspace() or is_small or first == "(":
-        return False
-    if first.isdigit() and ":" not in line[: len("14:02")]:
-        return False
-    word = line.casefold().split()[0].strip(",")
-    return f" {word} " not in _REFERRING and not line.startswith(_HAN)
-
-
-def _is_heading(line: str) -> bool:
-    return line.lstrip().startswith("#")
-
-
-def _is_item(line: str) -> bool:
-    mark = line.lstrip()[:4].partition(" ")[0]
-    return line.lstrip().startswith(_ITEMS) or (mark[:-1].isdigit() and mark[-1] in ".)")
-
-
-@lru_cache(maxsize=KEPT_TEXTS)
-def has_change(text: str) -> bool:
-    """Return whether a line contains a word of change or names a new thing."""
-    from memcli.language.another_value import names_new
-    from memcli.language.change import speaks_of_change
-
-    return speaks_of_change(text) or names_new(text)
-
-
-@lru_cache(maxsize=KEPT_TEXTS)
-def stems_of(text: str) -> frozenset[str]:
-    """Return the beginnings of the words of a line, without function words."""
-    from memcli.language.stopwords import ENGLISH, GERMAN
-
-    return frozenset(
-        word[:STEM] for word in token_set(text) if word not in ENGLISH and word not in GERMAN
-    )
-
-
-def _recent_first(
-    passages: Sequence[RankedPassage],
-    turns: Turns,
-    question: str,
-    *,
-    is_now: bool,
-    inside: frozenset[int],
-) -> list[RankedPassage]:
-    """Put the newest of alike passages with nearly equal scores before the first of them.
-
-    For a question about now (`is_now`), a newer passage that may replace the first one also comes
-    before it. A chunk that is not in `inside` never comes before a chunk that is.
-    """
-    left, order = list(passages), list[RankedPassage]()
-    while left:
-        first, newest = left[0], 0
-        for at, other in enumerate(left):
-            is_later = _day(other) > _day(left[newest]) != ""
-            if first.about.chunk_id in inside and other.about.chunk_id not in inside:
-                continue
-            is_near = other.score >= first.score * (1 - NOISE)
-            if is_later and (
-                (is_near and _share_of(token_set(first.text), token_set(other.text)) >= ALIKE)
-                or (is_now and _may_replace(other, first, turns, question))
-            ):
-                newest = at
-        passage, before = left.pop(newest), first.citation
-        order.append(passage.moved(passage.score, "newer", before=before) if newest else passage)
-    return [passage._replace(score=at.score) for passage, at in zip(order, passages, strict=True)]
-
-
-def _may_replace(newer: RankedPassage, older: RankedPassage, turns: Turns, question: str) -> bool:
-    """Return whether the best line of a passage may correct that of an older one."""
-    if newer.score < older.score * (1 - NOISE_NOW) or not is_newer(_chunk(newer), older.about):
-        return False
-    line, text = _best_line(newer, turns), _best_line(older, turns)
-    if stems_of(line).isdisjoint(stems_of(text)):
-        return False
-    from memcli.language.correction import evidence_of_order
-
-    evidence, words = evidence_of_order(line, text), stems_of(question)
-    return evidence > ENOUGH and _is_about(line, text, words, is_same=evidence > PLENTY)
-
-
-def _share_of(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / (len(one | other) or 1)
-
-
-def _best_line(passage: RankedPassage, turns: Turns) -> str:
-    """Return the line by which a passage was found, with its speaker."""
-    line = passage.candidate.segments[passage.best]
-    text = passage.candidate.text[line.start : line.end].strip()
-    turns_here = turns.get(passage.about.chunk_id)
-    if not turns_here or "**" in text[:MARK]:
-        return text
-    from memcli.markdown.turns import speaker_at
-
-    who = speaker_at(turns_here, line.start_line)
-    return f"**{who}**: {text}" if who else text
-
-
-def _day(passage: RankedPassage) -> str:
-    return passage.about.document_date or ""

@@ -32,16 +32,12 @@ from memcli.search.confidence import (
     sure_of_its_day,
     uncalibrated,
 )
-from memcli.search.corrections import (
-    corrections_of,
-    differing,
-    newer_first,
-    with_corrections,
-)
+from memcli.search.corrections import corrections_of, differing, with_corrections
 from memcli.search.focus import Adjustments, WeightedTerm, focus
 from memcli.search.gathering import GatherResult, gather, in_years
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
+from memcli.search.newer_first import newer_first
 from memcli.search.options import run_stages, unobserved
 from memcli.search.proximity import (
     apply_decay,

@@ -32,7 +32,8 @@ from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
 from memcli.search import retrievers
-from memcli.search.corrections import corrections_of, item_at, units, with_corrections
+from memcli.search.claims import claims_of
+from memcli.search.corrections import corrections_of, item_at, with_corrections
 from memcli.search.mmr import diversify
 from memcli.search.pipeline import MMR_POOL, NOTHING, Answer
 from memcli.search.query import ParsedQuery, parse
@@ -94,7 +95,7 @@ def _item_at(chunk: Excerpt, line: int) -> tuple[int, int, str] | None:
     """
     first = chunk.about.start_line
     item = item_at(chunk.text, line - first)
-    if item is None or all(unit.is_heading or unit.first in item for unit in units(chunk.text, ())):
+    if item is None or all(unit.is_heading or unit.first in item for unit in claims_of(chunk.text)):
         return None
     lines = chunk.text.split("\n")[item.start : item.stop]
     text = "\n".join([*chunk.about.heading_path[-1:], *lines])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.language.correction import corrects
-from memcli.search.corrections import units
+from memcli.search.claims import claims_of
 from tests.commands import say
 from tests.context.makers import NOW, put, record
 
@@ -30,7 +30,7 @@ def test_no_corrected_line_is_unmarked(workspaces: Path, monkeypatch: pytest.Mon
         (day[0], unit.text)
         for path in sorted(root.rglob("*.md"))
         if (day := re.match(r"\d{4}-\d\d-\d\d", path.name))
-        for unit in units(re.sub(r"\A---\n.*?\n---\n", "", path.read_text("utf-8"), flags=re.S), ())
+        for unit in claims_of(re.sub(r"\A---\n.*?\n---\n", "", path.read_text("utf-8"), flags=re.S))
     ]
     corrected = {
         (day, older)
@@ -44,7 +44,7 @@ def test_no_corrected_line_is_unmarked(workspaces: Path, monkeypatch: pytest.Mon
         assert made["tokens"] <= 1000
         for part in made["parts"]:
             own = {older for day, older in corrected if day in part["path"]}
-            is_corrected = any(unit.text in own for unit in units(part["text"], ()))
+            is_corrected = any(unit.text in own for unit in claims_of(part["text"]))
             assert not is_corrected or part["corrected_by"], (question, part["citation"])
             marked += is_corrected
     assert marked > 0

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from memcli.language.change import speaks_of_change
-from memcli.search.corrections import NOISE, Corrections, newer_first, units, with_corrections
+from memcli.search.claims import claims_of
+from memcli.search.corrections import Corrections, with_corrections
 from memcli.search.mmr import diversify, folded
+from memcli.search.newer_first import NOISE, newer_first
 from memcli.search.question import asks_about_now
 from memcli.search.ranked import Quotation, RankedPassage, mark_of, ordered
 from memcli.types import Turn
@@ -137,7 +139,7 @@ def test_a_line_after_a_sentence_is_compared_by_itself_if_it_needs_no_other(
     first: str, second: str, *, is_new: bool
 ) -> None:
     claims = [first, second] if is_new else [f"{first} {second.strip()}"]
-    assert [unit.text for unit in units(f"{first}\n{second}", ())] == claims
+    assert [unit.text for unit in claims_of(f"{first}\n{second}")] == claims
 
 
 def test_an_item_of_two_lines_corrects_what_both_lines_say() -> None:
