@@ -16,7 +16,7 @@ from itertools import pairwise
 from math import exp, inf
 
 from memcli.language.another_value import is_another_value
-from memcli.language.change import AMOUNT, GONE, NOW
+from memcli.language.change import AMOUNT, GONE, NEW, NOW, spaced
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
@@ -33,8 +33,8 @@ from memcli.language.compared_line import (
     table,
 )
 from memcli.language.evidence import is_instead_of_another, weight, weight_of_order
-from memcli.language.exceptions import is_exception
 from memcli.language.stopwords import WEEKDAYS
+from memcli.language.terms import has_han, terms
 
 SURE = 0.5  # a line that is likelier to be corrected is marked
 MOST_CHARACTERS = 600  # of a line that is compared
@@ -72,6 +72,36 @@ _ALL_DAYS = table("weekdays weekends werktags wochentags wochenende")
 _DAYS = _ALL_DAYS | EVERY | WEEKDAYS
 _WAY = 5  # words
 _PULLS = ("pull", "pulls", "merge_requests", "commit")
+# A line with one of the first and none of the others is an exception. It changes no rule.
+_ONCE = (
+    *phrases(
+        """this week, this time, tomorrow, tonight, for once, that once, just once, this once,
+        just today, only today, just for, only that, one off, exception, exceptionally, next week,
+        christmas, boxing day, new years eve, new year s eve, on easter, at easter, easter monday,
+        thanksgiving, bank holiday, diese woche, nächste woche, diesmal, dieses mal, ausnahme,
+        ausnahmsweise, einmalig, einzelfall, nur heute, nur morgen, heute, heiligabend, weihnachten,
+        silvester, neujahr, karfreitag, ostern, ostermontag, himmelfahrt, pfingsten, feiertag"""
+    ),
+    *(f" {which} {day} " for which in ("this", "next", "diesen", "nächsten") for day in WEEKDAYS),
+    *table("这周 本周 下周 明天 这次 本次 那天 当天 临时 照旧 春节 国庆 中秋 端午 元旦 除夕"),
+)  # fmt: skip
+_LASTING = (
+    *phrases("from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"),
+    *table("从 起 不再 以后"),
+)
+# Before the group that a line leaves out. A group is one of a few words, because what follows `for`
+# is mostly a purpose or a thing: `for repairs`, `for the flat`.
+_EXCEPT = table("except außer ausser ausgenommen 除了")
+_GROUPS = table(
+    """kids children students pupils members guests visitors adults seniors pensioners residents
+    employees staff interns contractors beginners users customers subscribers partners vendors
+    guards team teams department class project projects bugs
+    kinder schüler schülerinnen studenten studierende mitglieder gäste besucher erwachsene senioren
+    rentner anwohner angestellte mitarbeiter praktikanten anfänger nutzer kunden"""
+)
+_NEXT = 3  # words, as in `for the design team`
+_HAN_ONLY_FOR = ("仅限", "只限", "仅供", "仅对", "只对")
+_HAN_GROUP = 2  # characters
 
 
 @lru_cache(maxsize=4096)  # a search compares the same lines to rank them and to mark them
@@ -84,7 +114,7 @@ def likelihood(newer: str, older: str) -> float:
     if not is_near or asks(new) or _is_of_other_kind(new, old) or is_instead_of_another(new, old):
         return 0.0
     evidence = _evidence(new, old)
-    if evidence > LITTLE and (_is_plan(new) or is_exception(new, old)):
+    if evidence > LITTLE and (_is_plan(new) or _is_exception(new, old)):
         return 0.0
     if evidence <= 0 and new.kinds and (_core(newer), _core(older)) != (newer, older):
         core = read_line(_core(newer))
@@ -128,7 +158,7 @@ def evidence_of_order(newer: str, older: str) -> float:
     is_other = is_of_one and new.speaker != old.speaker
     if not new.kinds and (is_other or not _has_own_value(new, old)):
         return -inf
-    if asks(new) or _is_plan(new) or is_exception(new, old):
+    if asks(new) or _is_plan(new) or _is_exception(new, old):
         return -inf
     return weight_of_order(new, old)
 
@@ -201,6 +231,42 @@ def _is_about_another(new: ComparedLine, old: ComparedLine) -> bool:
 def _is_plan(line: ComparedLine) -> bool:
     """Return whether a line only considers something."""
     return GONE not in line.kinds and any(each in line.spaced for each in _PLANS)
+
+
+def _is_exception(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether the newer line is only for a time or a group."""
+    return _is_once(new, old) or _is_for_others(new, old) or _keeps_amount(new, old)
+
+
+def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether the newer line is an exception for a day or a week."""
+    if any(each in new.spaced for each in _LASTING):
+        return False
+    # In a sentence about something else, `this week` limits nothing.
+    sentences = (f" {' '.join(terms(each))} " for each in new.text.split(". "))
+    about = [each for each in sentences if has_han(each) or any(e in each for e in old.content)]
+    is_once = any(once in each for each in about for once in _ONCE)
+    return is_once and not any(once in old.spaced for once in _ONCE)
+
+
+def _is_for_others(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether the newer line is for a group that the older one does not name."""
+    if new.signs:
+        behind = (new.text.partition(only)[2] for only in _HAN_ONLY_FOR)
+        return not all(text[:_HAN_GROUP] in old.text for text in behind)
+    words = spaced(new.text).split()
+    for at, word in enumerate(words):
+        near = words[at + 1 : at + 1 + _NEXT] if word in ("for", "für") else []
+        groups = [each for each in near if each in _GROUPS]
+        if groups and not old.has(near[0] if near[0] in NEW else groups[0]):
+            return True
+    return False
+
+
+def _keeps_amount(new: ComparedLine, old: ComparedLine) -> bool:
+    """Return whether something ends, but the amount in the older line is left to a group."""
+    is_end = GONE in new.kinds and not _EXCEPT.isdisjoint(new.terms)
+    return is_end and not DIGITS.isdisjoint({*old.text} - {*new.text})
 
 
 def _is_of_somebody_else(new: ComparedLine, old: ComparedLine) -> bool:
