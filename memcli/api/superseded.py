@@ -13,7 +13,8 @@ from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.language.compared_line import read_line
 from memcli.markdown.lineage import cited_lines
 from memcli.record import Record
-from memcli.search.corrections import corrections, item_at, near
+from memcli.search.claims import item_at
+from memcli.search.corrections import corrections, near
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
 from memcli.store.records import Key, Scope

@@ -68,6 +68,12 @@ def claims_of(
     return tuple(result[:MOST_CLAIMS])
 
 
+def item_at(text: str, line: int) -> range | None:
+    """Return the lines of the item or paragraph with a line of a text; all from 0."""
+    items = (range(unit.first, unit.last + 1) for unit in claims_of(text) if not unit.is_heading)
+    return next((item for item in items if line in item), None)
+
+
 def _claims(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     first, lines, is_code = 0, list[str](), False
     for number, line in enumerate([*text.split("\n"), ""]):

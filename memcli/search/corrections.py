@@ -190,12 +190,6 @@ def lines_of(passage: RankedPassage) -> Quotation:
     return Quotation(passage.about._replace(start_line=passage.start_line), passage.text)
 
 
-def item_at(text: str, line: int) -> range | None:
-    """Return the lines of the item or paragraph with a line of a text; all from 0."""
-    items = (range(unit.first, unit.last + 1) for unit in claims_of(text) if not unit.is_heading)
-    return next((item for item in items if line in item), None)
-
-
 class Corrections:
     """The lines of some chunks that correct passages."""
 

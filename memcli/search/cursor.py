@@ -76,7 +76,7 @@ def corrections_at(passage: RankedPassage, line: int) -> tuple[Correction, ...]:
     """Return the corrections of the item or paragraph that a line belongs to."""
     if not passage.corrected_by:
         return ()
-    from memcli.search.corrections import item_at
+    from memcli.search.claims import item_at
 
     item = item_at(passage.text, line - passage.start_line)
     firsts = {0, line, passage.start_line + item.start if item else 0}

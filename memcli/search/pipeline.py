@@ -37,7 +37,6 @@ from memcli.search.focus import Adjustments, WeightedTerm, focus
 from memcli.search.gathering import GatherResult, gather, in_years
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
-from memcli.search.newer_first import newer_first
 from memcli.search.options import run_stages, unobserved
 from memcli.search.proximity import (
     apply_decay,
@@ -516,6 +515,8 @@ def _in_order(
         # A rule for Mondays may be in a note of any date.
         spans = () if is_now and gathered.is_weekday else gathered.spans
         is_now = is_now and not gathered.spans
+        from memcli.search.newer_first import newer_first
+
         newer = partial(newer_first, turns=turns, question=question, is_now=is_now, spans=spans)
         steps = [
             ("newer", newer),

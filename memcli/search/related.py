@@ -32,8 +32,8 @@ from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
 from memcli.search import retrievers
-from memcli.search.claims import claims_of
-from memcli.search.corrections import corrections_of, item_at, with_corrections
+from memcli.search.claims import claims_of, item_at
+from memcli.search.corrections import corrections_of, with_corrections
 from memcli.search.mmr import diversify
 from memcli.search.pipeline import MMR_POOL, NOTHING, Answer
 from memcli.search.query import ParsedQuery, parse
