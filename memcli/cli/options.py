@@ -83,9 +83,9 @@ class Option(Record):
         return not self.metavar
 
     @property
-    def is_closed(self) -> bool:
-        """Return whether only the words of its choices are possible."""
-        return bool(self.choices) and isinstance(self.choices, tuple) and not self.is_open
+    def values(self) -> Sequence[str]:
+        """Return the only values that it takes; empty if it takes others too."""
+        return () if self.is_open or callable(self.choices) else self.choices
 
 
 class GroupCommand(Record):
@@ -150,8 +150,8 @@ class Options:
             value = made[name] = values.get(name, option.default if option.metavar else False)
             if option.setting and value is not None:
                 settings[option.setting] = value
-            elif value is not None and option.is_closed:
-                check(option.long, value if option.kind is list else [value], option.choices)
+            elif value is not None and option.values:
+                check(option.long, value if option.kind is list else [value], option.values)
         for argument in arguments_of(command):
             made[argument.name] = values.get(argument.name)
         return cls(**made, settings=settings)

@@ -34,9 +34,9 @@ def opened(root: str, path: str, *, makes: int = 0) -> Iterator[int | str]:
 
 @contextmanager
 def explained(root: str, path: str, *, what: str, instead: str) -> Iterator[None]:
-    """Turn an OSError into an error that names the path of `what` is written.
+    """Turn an OSError into an error that names the path that cannot be written.
 
-    The hint for a link is `instead`.
+    The hint for a link is `instead`; `what` names the files in the plural.
     """
     try:
         yield
@@ -49,8 +49,10 @@ def explained(root: str, path: str, *, what: str, instead: str) -> Iterator[None
                     f"{at} is a link; {what} are written inside the workspace only", hint=instead
                 ) from error
             there = at if os.path.lexists(at) else there
-        fix = f"ls -ld {quote(there)}"
+        fix = (
+            "make room, then the same command" if error.errno in _FULL else f"ls -ld {quote(there)}"
+        )
         raise UsageError(
             f"{at} cannot be written: {openat.reason(error)}",
-            hint="make room, then the same command" if error.errno in _FULL else fix,
+            hint=fix,
         ) from error

@@ -93,8 +93,8 @@ def right(option: Option) -> st.SearchStrategy[str]:
         return st.integers(option.least or 0, 10**9).map(str)
     if option.kind is float:
         return st.floats(option.least or 0, allow_nan=False).map(str)
-    if option.is_closed:
-        return st.sampled_from(option.choices)
+    if option.values:
+        return st.sampled_from(option.values)
     return WORDS.filter(lambda text: text != "-")
 
 

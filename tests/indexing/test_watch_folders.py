@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,16 @@ import pytest
 from memcli.indexing.watch_folders import (
     MOST_WATCHES,
     Folder,
+    changed_files,
+    count_folders,
     folders_to_watch,
     heard,
     identities,
     probed_folders,
+    stamps,
     watched_sources,
 )
-from memcli.types import Source
+from memcli.types import FileStat, Source
 from memcli.workspace.locate import default_source
 from tests.commands import NewWorkspace
 from tests.support import write
@@ -136,3 +140,38 @@ def test_an_ignore_file_that_cannot_be_used_is_left_to_the_run(notes: Path) -> N
     write(notes, ".memcliignore", b"\xff\xfe\x00bad")
     found = watched_sources([default_source(str(notes))], follow_symlinks=False)
     assert heard(found, str(notes / "memory" / "a.md"), is_folder=False)[1]
+
+
+def test_stamps_tell_a_written_file_from_the_same_one(notes: Path) -> None:
+    found = watched_sources([default_source(str(notes))], follow_symlinks=False)
+    keys = ["memory:memory/2026/a.md", "memory:memory/gone.md"]
+    before = stamps(found, keys)
+    assert before["memory:memory/gone.md"] is None
+    assert stamps(found, keys) == before
+    write(notes, "memory/2026/a.md", "# A\n\nmore\n")
+    assert stamps(found, keys) != before
+
+
+def test_a_replaced_folder_has_another_identity(notes: Path) -> None:
+    places = [str(notes / "memory")]
+    before = identities(places, [])
+    write(notes, "memory/b.md", "# B\n")
+    assert identities(places, []) == before
+    (notes / "memory").rename(notes / "old")
+    (notes / "memory").mkdir()
+    assert identities(places, []) != before
+
+
+def test_folders_are_counted_as_the_system_watches_them(notes: Path) -> None:
+    write(notes, "memory/2026/02/b.md", "# B\n")
+    memory = Folder(str(notes / "memory"), True)
+    assert count_folders([Folder(str(notes), False), memory]) == 4
+
+
+def test_two_listings_are_compared_by_stat() -> None:
+    def listing(*rows: tuple[str, int]) -> Mapping[tuple[str, str], FileStat]:
+        return {("s", path): FileStat("s", path, size, 1, 1, 1) for path, size in rows}
+
+    before = listing(("same", 1), ("changed", 1), ("gone", 1))
+    after = listing(("same", 1), ("changed", 2), ("new", 1))
+    assert changed_files(before, after) == ["s:changed", "s:gone", "s:new"]

@@ -13,7 +13,18 @@ from memcli.store.records import RetrieverResults
 from memcli.store.sqlite import index_cache
 from memcli.store.sqlite.store import SqliteStore
 from memcli.types import TermQuery
-from tests.store.contract import makers
+from tests.store.contract.makers import (
+    ENCODER,
+    EVERYTHING,
+    any_of,
+    changing,
+    embed,
+    fill,
+    found,
+    put,
+    search_by,
+    term,
+)
 from tests.support import FAR_FUTURE_NS
 
 NOTES = {
@@ -23,14 +34,12 @@ NOTES = {
     "d.md": "nothing of either\n",
 }
 QUESTIONS = (
-    makers.any_of("fox", "pool"),
-    makers.any_of("东京"),
-    TermQuery(any=(makers.term("pool"),), none=(makers.term("fox"),)),
-    TermQuery(
-        all=((makers.term("fox"), makers.term("pool")), (makers.term("v0.1"), makers.term("two")))
-    ),
-    TermQuery(any=(makers.term("slep", prefix=True),), all=((makers.term("nothing"),),)),
-    TermQuery(any=(makers.term("nowhere"),)),
+    any_of("fox", "pool"),
+    any_of("东京"),
+    TermQuery(any=(term("pool"),), none=(term("fox"),)),
+    TermQuery(all=((term("fox"), term("pool")), (term("v0.1"), term("two")))),
+    TermQuery(any=(term("slep", prefix=True),), all=((term("nothing"),),)),
+    TermQuery(any=(term("nowhere"),)),
 )
 
 
@@ -42,21 +51,21 @@ def path(tmp_path: Path) -> str:
 @pytest.fixture
 def store(path: str) -> Iterator[SqliteStore]:
     made = SqliteStore(path, lambda: FAR_FUTURE_NS)
-    makers.fill(made, NOTES)
-    with makers.changing(made) as change:
-        makers.embed(change)
-        makers.search_by(change)
+    fill(made, NOTES)
+    with changing(made) as change:
+        embed(change)
+        search_by(change)
     yield made
     made.close()
 
 
 def answers(snapshot: Snapshot) -> list[Any]:
     """Ask whatever a search asks."""
-    vector = makers.ENCODER.encode_query("the fox slept")
+    vector = ENCODER.encode_query("the fox slept")
     told: list[Any] = [snapshot.known(), snapshot.tokens(["foxes ate", "a pool", "foxes ate"])]
     for wanted in QUESTIONS:
-        near = snapshot.by_vector(vector, 3, makers.EVERYTHING)()
-        ranked = snapshot.by_keyword(wanted, 2, makers.EVERYTHING)
+        near = snapshot.by_vector(vector, 3, EVERYTHING)()
+        ranked = snapshot.by_keyword(wanted, 2, EVERYTHING)
         ids = sorted({r.chunk_id for r in ranked} | {c for n in near for c in n.chunk_ids})
         terms = (*wanted.any, *wanted.none, *(each for group in wanted.all for each in group))
         told += [
@@ -90,16 +99,16 @@ def test_a_question_is_answered_alike_however_often_something_was_asked(
 
 def test_passages_that_have_no_vector_yet_are_asked_for_again(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "s" / "index.sqlite"), lambda: FAR_FUTURE_NS)
-    makers.fill(store, {"d.md": NOTES["d.md"]})
-    with makers.changing(store) as change:
-        makers.embed(change)
-        makers.search_by(change)
-    makers.fill(store, NOTES)
-    wanted = makers.any_of("fox")
+    fill(store, {"d.md": NOTES["d.md"]})
+    with changing(store) as change:
+        embed(change)
+        search_by(change)
+    fill(store, NOTES)
+    wanted = any_of("fox")
     for _ in range(2):
         with store.snapshot() as snapshot:
-            ranked = snapshot.by_keyword(wanted, 9, makers.EVERYTHING)
-            retrievers = RetrieverResults(wanted, ranked, makers.ENCODER.encode_query("a fox"), [])
+            ranked = snapshot.by_keyword(wanted, 9, EVERYTHING)
+            retrievers = RetrieverResults(wanted, ranked, ENCODER.encode_query("a fox"), [])
             ids = [each.chunk_id for each in ranked]
             asked = snapshot.candidates(ids, retrievers)
             assert [part.cosine for each in asked for part in each.segments] == [None] * 3
@@ -111,15 +120,15 @@ def test_nothing_is_kept_of_a_state_that_has_passed(store: SqliteStore, path: st
         with store.snapshot() as snapshot:
             before = answers(snapshot)
     other = SqliteStore(path, lambda: FAR_FUTURE_NS)  # as another process would
-    with makers.changing(other) as change:
-        makers.put(change, "a.md", "no animal at all\n\nsaid the fox\n")
+    with changing(other) as change:
+        put(change, "a.md", "no animal at all\n\nsaid the fox\n")
         change.remove(("memory", "b.md"))
-        makers.embed(change)
-        makers.search_by(change)
+        embed(change)
+        search_by(change)
     other.close()
     with store.snapshot() as snapshot:
         after = answers(snapshot)
-        assert makers.found(snapshot, makers.any_of("animal")) == ["a.md"]
+        assert found(snapshot, any_of("animal")) == ["a.md"]
     assert after == once(path)
     assert after != before
 
@@ -135,3 +144,11 @@ def test_what_is_kept_does_not_grow_without_end(
     assert held is not None
     with store.snapshot() as snapshot:
         assert snapshot._cache is not held
+
+
+def test_tokens_that_are_kept_are_weighed_once() -> None:
+    state = index_cache.IndexCache(1, 5)
+    cut = [("ab", "cd"), ("e",)]
+    for _ in range(2):
+        assert state.tokens(["ab cd", "e"], lambda texts: cut[: len(texts)]) == cut
+    assert state.bytes == len("ab cd" + "e") + index_cache.TOKEN_BYTES * ((2 + 2) + (2 + 1))

@@ -19,7 +19,7 @@ from memcli.store.records import Neighbour, Scope
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
-from memcli.store.tiers import Tier, tiers_of
+from memcli.store.tiers import Tier, head_cosine, head_of, tiers_of
 from memcli.types import Filters
 from tests.store.nested import nested, put_segments, questions
 from tests.store_check import assert_sound
@@ -97,6 +97,22 @@ def found(
         return [reader.by_vector(q.tobytes(), limit, scope or Scope())() for q in asked]
     finally:
         reader.close()
+
+
+def test_a_score_above_the_threshold_decides_and_none_passes_1() -> None:
+    assert Tier(64, 0.4).is_sure(0.5)
+    assert not Tier(64, 0.5).is_sure(0.5)
+    assert not Tier(64, 0.0).is_sure(0.0)
+    assert not Tier(64, 1.0).is_sure(1.0000002)
+
+
+def test_a_head_is_the_first_components_at_unit_length() -> None:
+    whole = np.array([0.6, 0.0, 0.8, 0.0], "<f4")
+    assert np.frombuffer(head_of(whole.tobytes(), 2), "<f4").tolist() == [1.0, 0.0]
+    assert not any(head_of(bytes(16), 2))
+    # (1, 0) and (3, 4) / 10: the distance is sqrt(.49 + .16), the length .5, the cosine .6.
+    assert head_cosine(0.65**0.5, 0.5) == pytest.approx(0.6)
+    assert head_cosine(1.0, 0.0) == 0.0
 
 
 @pytest.mark.parametrize(
