@@ -83,9 +83,11 @@ class Option(Record):
         return not self.metavar
 
     @property
-    def values(self) -> Sequence[str]:
+    def values(self) -> tuple[str, ...]:
         """Return the only values that it takes; empty if it takes others too."""
-        return () if self.is_open or callable(self.choices) else self.choices
+        if isinstance(self.choices, tuple) and not self.is_open:
+            return self.choices
+        return ()
 
 
 class GroupCommand(Record):
