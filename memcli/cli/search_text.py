@@ -273,7 +273,8 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
         at = cursor_of(passage, words)
         passage = passage._replace(corrected_by=corrections_at(passage, at.line))
         where = f"{command.name(*passage.about.document)}:{at.line}"
-        text = f"{at.text} {passage.claim_at(at.line)}".rstrip()
+        lines = {n: line.text for n, line in numbered(passage, words=words, full=shape.is_whole)}
+        text = f"{lines.get(at.line, at.text)} {passage.claim_at(at.line)}".rstrip()
         return plain.brief(passage, where, marked(text, words), style=style, safe=safe)
 
     def behind(each: ExpandedLines) -> str:

@@ -279,6 +279,20 @@ def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked
     assert len(cut.splitlines()[1]) < 430
 
 
+def test_the_best_line_of_a_conversation_leaves_out_remarks_unless_it_is_full(
+    workspace: NewWorkspace,
+) -> None:
+    praise = "You are the best. So keep it up always!"
+    said = "We saw the pool in Oslo. It was dry, and both of the lamps above it were broken."
+    others = "- **Bo** (D1:2): Did you count the birds?\n- **Ann** (D1:3): Nine, all young.\n"
+    chat = f"# 2026-02-05\n\n- **Ann** (D1:1): {said} {praise}\n{others * 2}"
+    workspace({"memory/2026-02-05.md": chat}, encoder="bundled")
+    query = ("search", "pool in Oslo", "-1", "-n", "1")
+    place = f"memory/2026-02-05.md:3: Ann (D1:1): {said}"
+    assert printed(*query)[0] == f"{place} …\n"
+    assert printed(*query, "--full")[0] == f"{place} {praise}\n"
+
+
 def test_a_list_of_a_prefix_has_only_lines_with_a_word_that_continues_it(
     workspace: NewWorkspace,
 ) -> None:
