@@ -114,8 +114,8 @@ def worthwhile(
 
     Without a match (`matches`) three passages remain. With `is_exact`, a passage without the
     identifier is left out if another contains it. Passages are narrowed only if their scores are
-    measured. With `apart`, each turn becomes a passage, and only passages of greetings
-    are left out.
+    measured. With `apart`, each turn becomes a passage, and outside conversations none is left out,
+    because only its best line is printed.
     """
     every = len(passages)
     passages = [passage for passage in passages if not _only_greets(passage)] or passages
@@ -147,7 +147,7 @@ def worthwhile(
         is_same = bool(result) and result[-1].about.document == passage.about.document
         heading = 0.0 if is_same else per_token * HEADING_TOKENS
         is_worth = sum(gain for gain in gains if gain > 0.0) > heading
-        if result and not is_worth and not apart:
+        if result and not is_worth and (passage.turns or not apart):
             continue
         runs = _runs(units, gains, apart=apart)
         if passage.corrected_by and not apart:  # any of its lines may be the corrected one
