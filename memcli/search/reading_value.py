@@ -75,6 +75,7 @@ _COUNTS = (
     "how many", "how often", "wie viele", "wie oft", "多少", "几次", "幾次", "いくつ", "哪些",
     "どれら",
 )  # fmt: skip
+_AMOUNT = r"多少[天年钱錢元岁歲]"  # one value: `how many days`, `how much money`
 _LISTS = ("list ", "name all ", "nenne ")
 _ASKS = ("what", "which", "whose")
 _VERBS = ("did", "do", "does", "is", "was", "can", "could", "would", "will", "should", "had")
@@ -220,7 +221,8 @@ def asks_for_several(question: str) -> bool:
     """
     low = question.casefold()
     words = [word.strip(",.?!") for word in low.split()]
-    is_count = low.startswith(_LISTS) or any(map(low.__contains__, _COUNTS))
+    counted = re.sub(_AMOUNT, "", low) if "多少" in low else low
+    is_count = low.startswith(_LISTS) or any(map(counted.__contains__, _COUNTS))
     if is_count or any(word in _SEVERAL for word in words):
         return True
     for at, word in enumerate(words[:4]):

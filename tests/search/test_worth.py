@@ -299,6 +299,8 @@ def test_a_question_on_another_subject_and_the_first_words_of_an_assistant_are_l
         ("List what broke", True),
         ("Wie viele Häuser hat Kate?", True),
         ("凯特去过哪些城市", True),
+        ("凯特有多少朋友", True),
+        ("日志保留多少天", False),
         ("What is the address of the class?", False),
         ("What does Kate's bus cost?", False),
         ("Who lives in this house?", False),
