@@ -344,7 +344,7 @@ def _corrections(
     Each is a head and a text, which may be empty.
     """
     safe = command.terminal.safe_line
-    for newer in passage.corrected_by:
+    for newer in sorted(passage.corrected_by, key=lambda each: each.line):
         place = newer.document, newer.start_line, newer.start_line
         is_shown = any(each.touches(*place) for each in result.answer.passages)
         where = f"{command.name(*newer.document)}:{lines_of(newer.start_line, newer.end_line)}"

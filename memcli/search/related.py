@@ -219,9 +219,7 @@ def _meaning(
     if options.mode == "keyword":
         return off(retrievers.MODE_IS_KEYWORD)
     vector = middle(place.vectors)
-    if vector is None or fingerprint is None:
-        return off(Reason("not-embedded", "these lines are not embedded yet", "memcli index"))
-    if not is_readable(place.text, fingerprint):
+    if fingerprint is not None and not is_readable(place.text, fingerprint):
         return off(
             Reason(
                 "script",
@@ -230,6 +228,8 @@ def _meaning(
                 retrievers.OTHER_MODELS,
             )
         )
+    if vector is None or fingerprint is None:
+        return off(Reason("not-embedded", "these lines are not embedded yet", "memcli index"))
     blob = struct.pack(f"<{len(vector)}f", *vector)
     return RetrieverUse(True, None, counts.embedded, counts.embeddable), Vector(
         blob, fingerprint, None

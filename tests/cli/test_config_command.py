@@ -166,7 +166,7 @@ def test_your_own_setting_is_set_and_what_overrides_it_is_named(
 
 
 @pytest.mark.parametrize(
-    ("days", "floor", "says"), [("9", "1", True), ("9", "0.97", False), ("", "1", False)]
+    ("days", "floor", "says"), [("9", "1", True), ("9", "0.97", False), ("", "1", True)]
 )
 def test_a_setting_without_effect_is_named(notes: Path, days: str, floor: str, says: bool) -> None:
     message = "search.half_life_days has no effect because search.decay_floor is 1.\n"

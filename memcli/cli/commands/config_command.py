@@ -44,9 +44,8 @@ def print_settings(keys: list[Key], command: CommandContext, *, as_json: bool) -
         command.terminal.write_json(_record(keys, command))
     else:
         command.terminal.write(_text(keys, command))
-    half_life = settings.BY_NAME["search.half_life_days"]
-    is_set = command.config.values[half_life.name].origin != settings.DEFAULT_ORIGIN
-    if is_set and half_life in keys and command.config("search.decay_floor") >= 1:
+    is_shown = settings.BY_NAME["search.half_life_days"] in keys
+    if is_shown and command.config("search.decay_floor") >= 1:
         command.terminal.say("search.half_life_days has no effect because search.decay_floor is 1.")
 
 
