@@ -4,7 +4,8 @@ Passages are packed in the order of their rank. If it costs no more, a passage j
 of its document; the lines between are then shown instead of a second citation. No line is shown
 twice. No summary is shown next to the lines that it cites, unless those contain a rule that it does
 not quote word for word. If one of the best passages does not fit, it is cut down. If another does
-not fit, smaller ones of a lower rank are tried; for a question they must be about as good.
+not fit, smaller ones of a lower rank are tried; for a question they must be about as good. If the
+newer line that corrects a passage did not fit, the passage is left out too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from operator import itemgetter
 from memcli.context.parts import ContextPart, join, make_part
 from memcli.markdown.lineage import cited_lines
 from memcli.record import Record
+from memcli.search.ranked import Correction
 from memcli.types import SUMMARY, is_memory, memory_path
 
 # How many of the best passages are cut down if they do not fit. Mean share of five LoCoMo
@@ -60,7 +62,8 @@ def packed(
             if (piece.score or 0.0) < least:
                 idle.append(piece)
                 continue
-            offer = page.fitting(rank, piece, room)
+            is_past = any(_has(each, newer) for each in refused for newer in piece.corrected_by)
+            offer = None if is_past else page.fitting(rank, piece, room)
             if offer is not None:
                 page.take(offer)
                 room -= offer.cost
@@ -100,6 +103,12 @@ def touches(part: ContextPart, lines: CitedLine) -> bool:
     about, (path, first, last) = part.excerpt.about, lines
     is_there = is_memory(about.source) and memory_path(*about.document) == path
     return is_there and about.start_line <= last and first <= about.end_line
+
+
+def _has(part: ContextPart, newer: Correction) -> bool:
+    about = part.excerpt.about
+    is_there = about.document == newer.document
+    return is_there and about.start_line <= newer.start_line <= about.end_line
 
 
 class _Document(Record):

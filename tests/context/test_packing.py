@@ -8,6 +8,7 @@ import pytest
 
 from memcli.context.packing import packed
 from memcli.context.parts import PASSAGES, ContextPart, make_part
+from memcli.search.ranked import Correction
 from memcli.types import SUMMARY
 from tests.records import make_excerpt
 
@@ -116,3 +117,12 @@ def test_a_summary_does_not_stand_in_for_a_rule_that_it_words_otherwise() -> Non
     assert kept(told, raw) == [("summary.md", 1, 1), ("log.md", 3, 4)]
     faithful = passage("summary.md", f"{rule} (log.md:3-4)", kind=SUMMARY)
     assert kept(faithful, raw) == [("summary.md", 1, 1)]
+
+
+def test_a_passage_is_left_out_with_the_newer_line_that_corrects_it() -> None:
+    newer = passage("new.md", "We use PostgreSQL.", *["It has a reason."] * 20, chunk_id=1)
+    line = Correction(1, "memory", "new.md", 1, 1, "2025-08-18", "We use PostgreSQL.")
+    older = passage("old.md", "MySQL.", chunk_id=2)._replace(corrected_by=(line,))
+    assert kept(newer, older, room=older.cost) == []
+    assert kept(older, room=older.cost) == [("old.md", 1, 1)]
+    assert kept(newer, older) == [("new.md", 1, 1), ("old.md", 1, 1)]
