@@ -125,4 +125,4 @@ def test_a_passage_is_left_out_with_the_newer_line_that_corrects_it() -> None:
     older = passage("old.md", "MySQL.", chunk_id=2)._replace(corrected_by=(line,))
     assert kept(newer, older, room=older.cost) == []
     assert kept(older, room=older.cost) == [("old.md", 1, 1)]
-    assert kept(newer, older) == [("new.md", 1, 1), ("old.md", 1, 1)]
+    assert kept(newer, older) == [("new.md", 1, 21), ("old.md", 1, 1)]
