@@ -90,8 +90,9 @@ SEARCH = ToolDefinition(
     "Search notes of earlier sessions: decisions, people, incidents, preferences, dates. Call it "
     "before you answer about these or ask the user to repeat something. Line 1 is the match. "
     "strong: answer from the passages and cite PATH:START-END. weak: check whether one answers. If "
-    "none does, try other words once, then say that the notes do not contain it. 7 corrected by X: "
-    "use X, not line 7. The number behind a citation is its confidence. An empty query with a date "
+    "none does, try other words once, then say that the notes do not contain it. For several "
+    "items, search again with synonyms and guesses of the items. 7 corrected by X: use X, not line "
+    "7. The number behind a citation is its confidence. An empty query with a date "
     "or a path lists notes.",
     (
         _QUESTION._replace(may_be_empty=True),
