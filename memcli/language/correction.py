@@ -66,6 +66,9 @@ _REASONS = (
     "; ", " because ", ", as ", ", since ", ", then ", ", so ", " so that ",
     " weil ", ", da ", ", damit ", "；", "，因为",
 )  # fmt: skip
+# Before what a line replaced, and what says only that it holds from then on.
+_REPLACED = (" instead of ", " rather than ", " statt ", " anstatt ", " anstelle von ", "而不是")
+_FROM_THEN = (" from today", " from now on", " as of today", " ab heute", " ab sofort", " ab jetzt")
 _OF_ONE = table("i my me ich mein meine 我")  # two speakers mean two people
 _TO, _FROM = table("to nach"), table("from von aus")
 _ALL_DAYS = table("weekdays weekends werktags wochentags wochenende")
@@ -114,6 +117,9 @@ def likelihood(newer: str, older: str) -> float:
     if not is_near or asks(new) or _is_of_other_kind(new, old) or is_instead_of_another(new, old):
         return 0.0
     evidence = _evidence(new, old)
+    rest = read_line(_without_replaced(older))
+    if rest is not old and rest.sequence:
+        evidence = max(evidence, _evidence(new, rest))
     if evidence > LITTLE and (_is_plan(new) or _is_exception(new, old)):
         return 0.0
     if evidence <= 0 and new.kinds and (_core(newer), _core(older)) != (newer, older):
@@ -127,6 +133,19 @@ def likelihood(newer: str, older: str) -> float:
 def _evidence(new: ComparedLine, old: ComparedLine) -> float:
     is_lower = new.speaker and (old.is_event or not is_another_value(new, old))
     return weight(new, old) - (LEAST_IN_TALK if is_lower else 0.0)
+
+
+@lru_cache(maxsize=1024)
+def _without_replaced(text: str) -> str:
+    """Return a line without the value that it replaced: `90 days from today instead of 14`."""
+    for phrase in _REPLACED:
+        start = text.find(phrase)
+        if start > 0:
+            ends = (text.find(mark, start + len(phrase)) for mark in (", ", "; ", ". ", "，", "。"))
+            text = text[:start] + text[min((at for at in ends if at > 0), default=len(text)) :]
+    for phrase in _FROM_THEN:
+        text = text.replace(phrase, "")
+    return text
 
 
 @lru_cache(maxsize=1024)
