@@ -66,7 +66,7 @@ _REASONS = (
     "; ", " because ", ", as ", ", since ", ", then ", ", so ", " so that ",
     " weil ", ", da ", ", damit ", "；", "，因为",
 )  # fmt: skip
-# Before what a line replaced, and what says only that it holds from then on.
+# Words before an old value, and words that only say since when a line is true.
 _REPLACED = (" instead of ", " rather than ", " statt ", " anstatt ", " anstelle von ", "而不是")
 _FROM_THEN = (" from today", " from now on", " as of today", " ab heute", " ab sofort", " ab jetzt")
 _OF_ONE = table("i my me ich mein meine 我")  # two speakers mean two people
