@@ -27,7 +27,7 @@ class FileChange:
     """A file, and what becomes of it."""
 
     def __init__(self, file: FileSnapshot) -> None:
-        self.snapshot, self.after = file, file.text  # None: there is no file then
+        self.snapshot, self.after = file, file.text  # None: the file does not exist
         self.parts: dict[str, None] = {}
 
 

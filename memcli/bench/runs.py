@@ -108,8 +108,8 @@ def drop(before: Sequence[Row], after: Sequence[Row]) -> float:
 
 def worst(rows: Sequence[Row], count: int) -> list[Row]:
     """Return the questions with the worst scores, the important ones first."""
-    doubt_of_words = [row for row in rows if row.scores[HEADLINE] < 1.0]
-    return sorted(doubt_of_words, key=lambda r: (r.scores[HEADLINE], -r.importance, r.id))[:count]
+    imperfect = [row for row in rows if row.scores[HEADLINE] < 1.0]
+    return sorted(imperfect, key=lambda r: (r.scores[HEADLINE], -r.importance, r.id))[:count]
 
 
 def _result(item: Mapping[str, Any]) -> Range:

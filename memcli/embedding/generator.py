@@ -55,8 +55,8 @@ class Generator:
         self._decoder = runtime.open_model(decoder, usable_cores())
         self._faults = runtime.runtime_faults()
         if not self._ends or (encoder and not self._starts):
-            doubt_of_words = "decoder_start_token_id" if self._ends else "eos_token_id"
-            raise RetrieverError(f"{folder}: config.json names no {doubt_of_words}", hint=HINT)
+            key = "decoder_start_token_id" if self._ends else "eos_token_id"
+            raise RetrieverError(f"{folder}: config.json names no {key}", hint=HINT)
 
     def count(self, text: str) -> int:
         """Count the tokens of a text."""

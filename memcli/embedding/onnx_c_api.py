@@ -22,7 +22,7 @@ from memcli.embedding.session import (
     FATAL,
     QUICK_ROOM,
     SessionSettings,
-    doubt_of_words,
+    memory_shortage,
     settings,
     silence,
 )
@@ -144,7 +144,7 @@ class QuickSession:
         path = library or find_library()
         if path is None:
             raise QueryModelError("the library of onnxruntime was not found")
-        if why := doubt_of_words(QUICK_ROOM + located.size):
+        if why := memory_shortage(QUICK_ROOM + located.size):
             raise QueryModelError(why)
         options = settings(located)
         entries = (*options.entries, *(_ONE_RUN if is_for_one_run else ()))

@@ -55,7 +55,7 @@ def silence() -> None:
     os.putenv(*_SILENCE)
 
 
-def doubt_of_words(needed: int) -> str:
+def memory_shortage(needed: int) -> str:
     """Return why a model cannot get that many bytes of memory, or ""."""
     left = system.memory_left()
     if left is None or left >= needed:
@@ -65,7 +65,7 @@ def doubt_of_words(needed: int) -> str:
 
 def require_room(model: int) -> None:
     """Raise RetrieverError if memory is too small for the package and a model of `model` bytes."""
-    if why := doubt_of_words(PACKAGE_ROOM + ROOM_A_PROCESSOR * (os.cpu_count() or 1) + model):
+    if why := memory_shortage(PACKAGE_ROOM + ROOM_A_PROCESSOR * (os.cpu_count() or 1) + model):
         raise RetrieverError(why, hint=MORE_MEMORY)
 
 

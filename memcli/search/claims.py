@@ -70,7 +70,9 @@ def claims_of(
 
 def item_at(text: str, line: int) -> range | None:
     """Return the lines of the item or paragraph with a line of a text; all from 0."""
-    items = (range(unit.first, unit.last + 1) for unit in claims_of(text) if not unit.is_heading)
+    items = (
+        range(claim.first, claim.last + 1) for claim in claims_of(text) if not claim.is_heading
+    )
     return next((item for item in items if line in item), None)
 
 
@@ -196,10 +198,9 @@ class Claims:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def _keys(text: str) -> tuple[str, ...]:
-    """Return what a line is found by: its beginning, and its stems.
+    """Return the keys that find a line: its beginning and its stems.
 
-    Of a line without a word of change these are only the longest stems, unless it is a note with a
-    number.
+    A line without a word of change has only its longest stems, unless it is a note with a number.
     """
     stems = sorted(sorted(stems_of(text)), key=len)
     has_number = "**" not in text[:MARK] and any(map(str.isdigit, stems))

@@ -208,18 +208,18 @@ class Corrections:
         dated = [each for each in pool if each.about.date]
         self._chunks = {each.about.chunk_id: each for each in dated}
         self._linking = [c for c in dated if c.supersedes or _is_linking(c.text)]
-        self._units = [
-            (chunk, unit)
+        self._pool = [
+            (chunk, claim)
             for chunk in self._chunks.values()
-            for unit in self._lines(chunk, chunk.about.heading_path)
+            for claim in self._lines(chunk, chunk.about.heading_path)
         ]
-        self._claims = Claims([unit for _, unit in self._units])
+        self._claims = Claims([claim for _, claim in self._pool])
         self._explicit = [
-            (cited, chunk, unit)
+            (cited, chunk, claim)
             for chunk in self._chunks.values()
             if "(corrects " in chunk.text
-            for unit in self._lines(chunk)
-            if (cited := _cited(chunk, unit))
+            for claim in self._lines(chunk)
+            if (cited := _cited(chunk, claim))
         ]
 
     def above(
@@ -260,18 +260,19 @@ class Corrections:
         the others need SURE.
         """
         about = passage.about
-        if not self._units:
+        if not self._pool:
             return
-        lines = [unit for unit in self._lines(passage) if not unit.is_heading]
-        most = max((len(unit.stems & words) for unit in lines), default=0)
+        lines, most = self._stated(passage, words)
         direct = list[tuple[int, list[Correction]]]()
-        for unit in lines:
-            shared = unit.stems & words
+        for claim in lines:
+            shared = claim.stems & words
             if 2 * len(shared) < most:
                 continue
-            newer = self._correcting(about, unit.text, least)
-            about_it = (each for each in newer if is_about(each.text, unit.text, words))
-            direct.append((about.start_line + unit.first, [*self._naming(about, unit), *about_it]))
+            newer = self._correcting(about, claim.text, least)
+            about_it = (each for each in newer if is_about(each.text, claim.text, words))
+            direct.append(
+                (about.start_line + claim.first, [*self._naming(about, claim), *about_it])
+            )
         for line, corrections in (*direct, *self._rows(passage), self._revoking(passage)):
             if corrections:
                 later = self._chain(max(corrections, key=_newest), about.chunk_id)
@@ -279,10 +280,14 @@ class Corrections:
 
     def most_like(self, passage: Quotation, words: frozenset[str]) -> dict[int, str]:
         """Return the lines of a passage with the most of some words, by their numbers."""
-        lines = [unit for unit in self._lines(passage) if not unit.is_heading]
-        most = max((len(unit.stems & words) for unit in lines), default=0)
+        lines, most = self._stated(passage, words)
         first = passage.about.start_line
         return {first + e.first: e.text for e in lines if len(e.stems & words) == most}
+
+    def _stated(self, passage: Quotation, words: frozenset[str]) -> tuple[list[Claim], int]:
+        """Return the claims of a passage, and how many of some words one has at most."""
+        claims = [claim for claim in self._lines(passage) if not claim.is_heading]
+        return claims, max((len(claim.stems & words) for claim in claims), default=0)
 
     def _rows(self, passage: Quotation) -> Iterator[tuple[int, list[Correction]]]:
         """Yield the rows of tables with the lines that cite them; no other line corrects a row."""
@@ -293,14 +298,14 @@ class Corrections:
 
     def _is_heading(self, line: Correction) -> bool:
         return any(
-            unit.is_heading and unit.text.strip() == line.text
-            for chunk, unit in self._units
+            claim.is_heading and claim.text.strip() == line.text
+            for chunk, claim in self._pool
             if chunk.about.chunk_id == line.chunk_id
         )
 
     def correct_all(self, passage: Quotation) -> bool:
         """Return whether newer lines correct every line of a passage."""
-        stated = [unit.text for unit in self._lines(passage) if not unit.is_heading]
+        stated = [claim.text for claim in self._lines(passage) if not claim.is_heading]
         return bool(stated) and all(self._correcting(passage.about, each) for each in stated)
 
     def _lines(self, lines: Quotation, headings: Sequence[str] = ()) -> tuple[Claim, ...]:
@@ -327,19 +332,19 @@ class Corrections:
         """List the lines that correct a line."""
 
         def may(place: int) -> bool:
-            chunk, unit = self._units[place]
+            chunk, claim = self._pool[place]
             if older.date or older.document_date:
                 return is_newer(chunk, older)
             is_trusted = chunk.about.trust == "trusted" or older.trust != "trusted"
-            return is_trusted and _ends(unit.text, text)
+            return is_trusted and _ends(claim.text, text)
 
         claims = self._claims.correcting(
             text,
             may,
-            lambda place: least.get(self._units[place][0].about.chunk_id, SURE),
+            lambda place: least.get(self._pool[place][0].about.chunk_id, SURE),
             self.question,
         )
-        return [_correction(*self._units[claim]) for claim in claims]
+        return [_correction(*self._pool[claim]) for claim in claims]
 
     def _later(self, line: Correction) -> list[Correction]:
         about = self._chunks[line.chunk_id].about
@@ -347,11 +352,11 @@ class Corrections:
         named = self._naming(about, Claim(first, last, line.text))
         return [*named, *self._correcting(about, line.text)]
 
-    def _naming(self, older: About, unit: Claim) -> list[Correction]:
+    def _naming(self, older: About, claim: Claim) -> list[Correction]:
         """List the lines that cite a line as the one they correct, or later correct the same."""
         if not self._explicit:
             return []
-        first, last = older.start_line + unit.first, older.start_line + unit.last
+        first, last = older.start_line + claim.first, older.start_line + claim.last
         name, here = shown(older.source, older.path), (older.document, first)
         own = (lines for lines, chunk, newer in self._explicit if _place(chunk, newer) == here)
         of_same = next(own, None)  # what the line itself corrects
@@ -378,10 +383,10 @@ class Corrections:
             at = (0, False) if is_named else revokes(chunk.text, name)
             if at is not None and is_newer(chunk, older):
                 number, is_part = at
-                unit = Claim(number, number, chunk.text.split("\n")[number])
+                claim = Claim(number, number, chunk.text.split("\n")[number])
                 line = self._about_part(passage, chunk, number) if is_part else 0
                 if line is not None:
-                    return line, [_correction(chunk, unit)]
+                    return line, [_correction(chunk, claim)]
         return 0, []
 
     def _about_part(self, passage: Quotation, newer: Quotation, number: int) -> int | None:
@@ -412,11 +417,11 @@ class Corrections:
 
         is_below = is_about("".join(older.about.heading_path[-1:]))
         matches = dict[int, bool]()
-        for unit in self._lines(older):
-            if unit.is_heading:
-                is_below = is_about(unit.text)
+        for claim in self._lines(older):
+            if claim.is_heading:
+                is_below = is_about(claim.text)
             else:
-                matches[older.about.start_line + unit.first] = is_below or is_about(unit.text)
+                matches[older.about.start_line + claim.first] = is_below or is_about(claim.text)
         return matches
 
 
@@ -473,37 +478,37 @@ def _newest(line: Correction) -> tuple[str, int]:
     return line.date, line.start_line
 
 
-def _order(chunk: Quotation, unit: Claim) -> tuple[str, str, int]:
+def _order(chunk: Quotation, claim: Claim) -> tuple[str, str, int]:
     """Return what orders lines by age: the date, and in a file the line."""
-    return chunk.about.date or "", chunk.about.path, chunk.about.start_line + unit.first
+    return chunk.about.date or "", chunk.about.path, chunk.about.start_line + claim.first
 
 
-def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
+def _cited(chunk: Quotation, claim: Claim) -> tuple[str, int, int] | None:
     """Return the lines that a line corrects, if its author (owner or agent) may state that."""
     from memcli.markdown.links import corrected_lines
 
     may_say = chunk.about.trust == "trusted" or chunk.about.source_kind == "agent"
-    return corrected_lines(unit.text) if may_say else None
+    return corrected_lines(claim.text) if may_say else None
 
 
-def _place(chunk: Quotation, unit: Claim) -> tuple[Key, int]:
+def _place(chunk: Quotation, claim: Claim) -> tuple[Key, int]:
     """Return the document and the first line of a claim."""
-    return chunk.about.document, chunk.about.start_line + unit.first
+    return chunk.about.document, chunk.about.start_line + claim.first
 
 
-def _correction(chunk: Quotation, unit: Claim) -> Correction:
+def _correction(chunk: Quotation, claim: Claim) -> Correction:
     """Describe a line that corrects another; a line of a summary is cited where its log has it."""
-    about, text = chunk.about, unit.text.strip()
-    first, last = about.start_line + unit.first, about.start_line + unit.last
+    about, text = chunk.about, claim.text.strip()
+    first, last = about.start_line + claim.first, about.start_line + claim.last
     newer = Correction(
         about.chunk_id, about.source, about.path, first, last, about.date or "", text
     )  # fmt: skip
-    if not about.is_summary or unit.is_heading:
+    if not about.is_summary or claim.is_heading:
         return newer
     from memcli.markdown.lineage import cited_lines
 
     for number, cite in cited_lines(chunk.text, about.heading_path):
-        if unit.first < number <= unit.last + 1:
+        if claim.first < number <= claim.last + 1:
             return newer._replace(
                 path=cite.path, start_line=cite.first, end_line=cite.last,
                 date=first_day(cite.path) or newer.date, text=cite.text,

@@ -265,13 +265,13 @@ def _as_meant(
     terms = {term: index_term for term in query.plain if (index_term := term.index_term)}
     neighbours = query.neighbours
     occurring = snapshot.occurring([*terms.values(), *neighbours])
-    doubt_of_words = [term for term, index_term in terms.items() if index_term not in occurring]
+    absent = [term for term, index_term in terms.items() if index_term not in occurring]
     joined = [pair for term, pair in neighbours.items() if term in occurring]
-    if not doubt_of_words and not joined:
+    if not absent and not joined:
         return query, ()
     from memcli.search.repair import repair
 
-    return repair(snapshot, query, doubt_of_words, joined)
+    return repair(snapshot, query, absent, joined)
 
 
 def _read_speakers(

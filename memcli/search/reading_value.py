@@ -254,11 +254,11 @@ def best_lines(
 ) -> tuple[RankedPassage, ...]:
     """Return the lines of a list: the best one of each passage that matches, and others worth it.
 
-    If no passage matches, the first three do. Lines with all words of the question are kept too. If
-    scores are measured, so are lines with a gain: those of conversations and, if the question asks
-    for several things, those of passages that match. The best lines keep the order of their
-    passages; the other lines are sorted in by their gain. After the first lines, or in a search
-    `by_keyword`, one of a conversation needs a gain or a word of the question.
+    If no passage matches, the first three count as matches. Lines with all words of the question
+    are kept too. If scores are measured, so are lines with a gain: those of conversations and, if
+    the question asks for several things, those of passages that match. The best lines keep the
+    order of their passages; the other lines are sorted in by their gain. After the first lines, or
+    in a search `by_keyword`, one of a conversation needs a gain or a word of the question.
     """
     is_near = any(map(_may_answer, passages))
     passages = passages if is_near else passages[:MOST_WITHOUT_MATCH]

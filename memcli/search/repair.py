@@ -66,16 +66,16 @@ class Repair(Record):
 def repair(
     snapshot: Snapshot,
     query: ParsedQuery,
-    doubt_of_words: Sequence[QueryTerm],
+    absent: Sequence[QueryTerm],
     joined: Sequence[tuple[QueryTerm, QueryTerm]],
 ) -> tuple[ParsedQuery, tuple[Repair, ...]]:
     """Replace words that the index lacks by similar words that it has.
 
     `joined` are neighbours that it has as one word.
     """
-    together = [_together(a, b, doubt_of_words) for a, b in joined]
+    together = [_together(a, b, absent) for a, b in joined]
     whole = {term for pair in joined for term in pair}
-    lone = (t.text for t in doubt_of_words if t not in whole and not _is_code(t.text, query.text))
+    lone = (t.text for t in absent if t not in whole and not _is_code(t.text, query.text))
     words = {typed: fold(typed) for typed in islice(lone, MOST_LACKING)}
     known = whole_words(words.values())
     unknown = [typed for typed, word in words.items() if word not in known]
@@ -101,9 +101,9 @@ def _is_code(word: str, question: str) -> bool:
     return re.search(rf"[`$@/\\]{name}(?!\w)|(?<!\w){name}[`(/\\]", question) is not None
 
 
-def _together(a: QueryTerm, b: QueryTerm, doubt_of_words: Sequence[QueryTerm]) -> Repair:
+def _together(a: QueryTerm, b: QueryTerm, absent: Sequence[QueryTerm]) -> Repair:
     """Join two neighbours: in their place if the notes lack one of them, else in addition."""
-    how = "joined" if a in doubt_of_words or b in doubt_of_words else "besides"
+    how = "joined" if a in absent or b in absent else "besides"
     return Repair(f"{a.text} {b.text}", a.text + b.text, how)
 
 

@@ -172,7 +172,7 @@ class FailedStoreError(Exception):
 
 @contextmanager
 def failing(*names: str, with_it: Sequence[str] = ()) -> Iterator[None]:
-    """Add the name of a store to its errors; others fail `with_it` unless its rows are damaged."""
+    """Name the store in its errors, or the stores `with_it` unless its rows are damaged."""
     try:
         yield
     except MemcliError as error:

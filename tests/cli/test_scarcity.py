@@ -16,7 +16,7 @@ from memcli import system
 from memcli.cli.main import run as run_here
 from memcli.embedding.encoders import IndexModel, Vector
 from memcli.embedding.query import QueryEncoder
-from memcli.embedding.session import doubt_of_words
+from memcli.embedding.session import memory_shortage
 from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, Reason, RetrieverError
 from memcli.search.retrievers import QueryVector
 from memcli.store.sqlite.driver import connect, translated
@@ -174,5 +174,5 @@ def test_what_the_limit_leaves_is_what_is_not_taken(
 
 
 def test_a_process_without_a_limit_lacks_nothing() -> None:
-    assert doubt_of_words(1 << 60) == ""
+    assert memory_shortage(1 << 60) == ""
     assert not system.is_short_of_memory()

@@ -60,7 +60,7 @@ def test_what_was_chosen_for_generation_goes_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("doubt_of_words", "told"),
+    ("absent", "told"),
     [
         ("tokenizer.json", "has no tokenizer.json"),
         ("decoder_model.onnx", "has no decoder_model.onnx"),
@@ -68,9 +68,9 @@ def test_what_was_chosen_for_generation_goes_first(tmp_path: Path) -> None:
         ("config.json", "names no eos_token_id"),
     ],
 )
-def test_what_a_folder_lacks_is_named(tmp_path: Path, doubt_of_words: str, told: str) -> None:
+def test_what_a_folder_lacks_is_named(tmp_path: Path, absent: str, told: str) -> None:
     make_copier(tmp_path / "m", WORDS)
-    (tmp_path / "m" / doubt_of_words).unlink()
+    (tmp_path / "m" / absent).unlink()
     with pytest.raises(RetrieverError, match=told) as caught:
         opened(tmp_path / "m")
     assert caught.value.hint == "memcli help compact"

@@ -111,10 +111,10 @@ def _written(
 
 
 def _resize(data: bytearray, size: int, chance: Random) -> None:
-    """Cut off what is too much; what is doubt_of_words is whatever stood on the disk there."""
-    doubt_of_words = size - len(data)
-    if doubt_of_words > 0:
-        data += bytes(doubt_of_words) if chance.random() < 0.5 else chance.randbytes(doubt_of_words)
+    """Cut off what is too much; what is missing is whatever the disk had there."""
+    missing = size - len(data)
+    if missing > 0:
+        data += bytes(missing) if chance.random() < 0.5 else chance.randbytes(missing)
     del data[size:]
 
 

@@ -61,8 +61,8 @@ def test_of_an_identifier_the_passages_that_have_it_are_shown() -> None:
     answer = NOTHING._replace(passages=tuple(passages), match="strong", is_exact=True)
     read = cut_to_worthwhile(answer)
     assert (read.passages, read.weaker) == ((has_it, passages[2], also), 1)
-    doubt_of_words = tuple(passage._replace(is_literal=False) for passage in passages)
-    assert cut_to_worthwhile(answer._replace(passages=doubt_of_words)).passages == doubt_of_words
+    inexact = tuple(passage._replace(is_literal=False) for passage in passages)
+    assert cut_to_worthwhile(answer._replace(passages=inexact)).passages == inexact
 
 
 def test_the_first_passage_is_shown_at_any_length_and_no_answer_is_none() -> None:

@@ -134,7 +134,7 @@ def check(connection: apsw.Connection, path: str) -> None:
     for key, value in rows(connection, "SELECT key, value FROM meta"):
         is_text = type(key) is str and type(value) is str
         if not is_text or not re.fullmatch(_META.get(key, "[\\s\\S]*"), value):
-            raise damaged(path, f"holds a {key} that memcli did not write: {str(value)[:40]!r}")
+            raise damaged(path, f"contains a {key} that memcli did not write: {str(value)[:40]!r}")
 
 
 def shape(connection: apsw.Connection) -> str:
