@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import chain
 
 from memcli.record import Record
+from memcli.search.lines import introduces
 from memcli.search.mmr import KEPT_TEXTS, token_set
 
 SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
@@ -29,6 +30,7 @@ LONG = 240  # characters; a longer paragraph is compared by its sentences
 MARK = len("- **")  # a speaker mark begins within these characters
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
+_FENCES = ("```", "~~~")
 _ENDS = (".", "!", "?", "。", "！", "？")  # of a sentence
 # The first word of a sentence that refers to the one before; a table, as a pattern costs 30,000
 # executed lines.
@@ -76,10 +78,37 @@ def item_at(text: str, line: int) -> range | None:
     return next((item for item in items if line in item), None)
 
 
+def blocks_of(text: str) -> list[int]:
+    """Return for each line the first line of its block, both from 0.
+
+    A block is an item with what is indented below it, a paragraph, a table, or a block of code. A
+    heading or an introduction is in the same block as the next line.
+    """
+    starts, start, before = list[int](), 0, ""
+    is_code = joins = False
+    for at, line in enumerate(text.split("\n")):
+        if line.strip() and not (is_code or joins or _continues(line, before)):
+            start = at
+        starts.append(start)
+        is_code ^= line.lstrip().startswith(_FENCES)
+        if line.strip():
+            joins = not is_code and (_is_heading(line) or introduces(line))
+        before = line
+    return starts
+
+
+def _continues(line: str, before: str) -> bool:
+    """Return whether a line belongs to the item, paragraph or table of the line before it."""
+    if line[0].isspace():
+        return True
+    is_same = line[0] == before[:1] and line[0] in "|>"
+    return bool(before.strip()) and (is_same or not (_is_item(line) or before[0] in "|>"))
+
+
 def _claims(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     first, lines, is_code = 0, list[str](), False
     for number, line in enumerate([*text.split("\n"), ""]):
-        is_fence = line.lstrip().startswith(("```", "~~~"))
+        is_fence = line.lstrip().startswith(_FENCES)
         is_next = is_fence or _is_item(line) or not line.strip()
         if lines and (is_next or _is_heading(lines[-1]) or _is_new(line, lines[-1])):
             whole = _attributed(" ".join(each.strip() for each in lines), first, turns)

@@ -274,6 +274,7 @@ def cut_to_worthwhile(
         of_several=answer.of_several,
         miss=miss,
         apart=apart,
+        words=answer.words,
     )
     idle = (passage for passage in every if not any(map(passage.contains, passages)))
     fitting, dropped, _ = fit_budget(passages, budget=budget)
