@@ -237,7 +237,7 @@ def search(
         text = f"{other.citation} ({other.date}) differs from the first passage"
         answer = answer._replace(match="weak", match_reason=Reason("differs", text))
     answer = answer._replace(
-        passages=_with_ends(snapshot, gathered, answer, every_line=options.one_line)
+        passages=_with_ends(snapshot, gathered, answer, every_line=options.one_line or answer.is_measured)
     )
     if (options.worthwhile or options.one_line) and answer.passages:
         is_removed = query.excluded and not any(each.coverage for each in answer.passages)
@@ -274,7 +274,6 @@ def cut_to_worthwhile(
         of_several=answer.of_several,
         miss=miss,
         apart=apart,
-        words=answer.words,
     )
     idle = (passage for passage in every if not any(map(passage.contains, passages)))
     fitting, dropped, _ = fit_budget(passages, budget=budget)

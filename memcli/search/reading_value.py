@@ -41,7 +41,7 @@ from math import exp, log
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
 from memcli.record import Record
-from memcli.search.claims import blocks_of, stems_of
+from memcli.search.claims import blocks_of
 from memcli.search.confidence import GOOD, MAY_ANSWER
 from memcli.search.lines import by_line, introduces
 from memcli.types import Turn
@@ -117,7 +117,6 @@ def worthwhile(
     of_several: bool = False,
     miss: int | None = None,
     apart: bool = False,
-    words: Sequence[str] = (),
 ) -> tuple[Sequence[RankedPassage], int]:
     """Leave out what is not worth reading, and count the passages that are left out.
 
@@ -147,7 +146,7 @@ def worthwhile(
     result: list[RankedPassage] = []
     read = 0  # passages of which something is printed
     for rank, passage in enumerate(passages, start=1):
-        units = _whole(passage) if apart and not passage.turns else _units(passage, words)
+        units = _whole(passage) if apart and not passage.turns else _units(passage)
         chances = _chances(passage, units, rank, best, of_writer=of_writer, of_several=of_several)
         gains = [
             chance - per_token * price(unit.text)
@@ -319,7 +318,7 @@ def _units_of_list(
     """Yield the best line of each unit of a passage, if it states something, and its gain."""
     from memcli.search.cursor import says
 
-    units = _units(passage, words, of_list=True)
+    units = _units(passage, of_list=True)
     chances = _chances(passage, units, rank, best, of_writer=of_writer, of_several=True)
     for at, chance in enumerate(chances):
         for line in _lines(_part_of(passage, units, range(at, at + 1)), words):
@@ -384,9 +383,7 @@ def _whole(passage: RankedPassage) -> list[ReadingUnit]:
     return [ReadingUnit(passage.text, passage.first, passage.last, None, 0.0, 0.0)]
 
 
-def _units(
-    passage: RankedPassage, words: Sequence[str], *, of_list: bool = False
-) -> list[ReadingUnit]:
+def _units(passage: RankedPassage, *, of_list: bool = False) -> list[ReadingUnit]:
     """Cut a passage of a conversation into paragraphs of turns, and any other into blocks.
 
     For a list, the units of any other passage are its lines.
@@ -423,12 +420,7 @@ def _units(
         else:
             units.append(unit)
         line = segment.end_line
-    asked = stems_of(" ".join(words)) if starts else ()
-    if not asked:
-        return units
-    return [
-        each._replace(share=len(asked & stems_of(each.text)) / len(asked)) for each in units
-    ]
+    return units if passage.turns or of_list or len(units) > 1 else _whole(passage)
 
 
 def _chances(
