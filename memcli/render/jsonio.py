@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memcli.search.summaries import ExpandedLines
 
 
-DIGITS = 3  # of a confidence, by default
+DIGITS = 2  # of a confidence, by default
 # The keys of a passage in `result`.
 RESULT_KEYS = (*Passage._fields, "file")
 # Keys that few programs need.
@@ -59,6 +59,21 @@ def few(record: Mapping[str, Any], *, is_in: bool = False) -> dict[str, Any]:
     if newer := left.get("corrected_by"):
         left["corrected_by"] = [
             {key: each[key] for key in _OF_NEWER if key in each} for each in newer
+        ]
+    return left
+
+
+def _without_repeats(
+    result: Mapping[str, Any], results: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Leave out the texts of newer lines that the answer contains, and dates that paths contain."""
+    left = dict(result)
+    if newer := result.get("corrected_by"):
+        texts = "\n".join(each.get("snippet", "") for each in results)
+        known = [{"text": texts, "date": each["citation"]} for each in newer]
+        left["corrected_by"] = [
+            {key: value for key, value in each.items() if key not in own or value not in own[key]}
+            for each, own in zip(newer, known, strict=True)
         ]
     return left
 
@@ -111,6 +126,8 @@ def few_of_answer(record: Mapping[str, Any]) -> dict[str, Any]:
     if all(each["ran"] and each.get("embedded", each["total"]) == each["total"]
            for each in (left["retrievers"] or {}).values()):  # fmt: skip
         del left["retrievers"]
+    if results := left.get("results"):
+        left["results"] = [_without_repeats(each, results) for each in results]
     freshness = {key: value for key, value in left.pop("freshness").items() if value != 0}
     if freshness != {"state": UP_TO_DATE}:
         left["freshness"] = freshness

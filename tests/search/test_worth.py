@@ -6,6 +6,7 @@ import pytest
 
 from memcli.dates.intent import asks
 from memcli.errors import Reason
+from memcli.search.claims import blocks_of
 from memcli.search.confidence import LOW
 from memcli.search.pipeline import NOTHING, cut_to_worthwhile
 from memcli.search.ranked import Correction, RankedPassage
@@ -231,8 +232,6 @@ def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> N
     )
     passage = passage._replace(named_speakers=("Kate",))
     assert _citations(passage) == ["1.md:2"]
-    note = passage._replace(turns=(), named_speakers=())
-    assert _ended([note])[0] == [note]
     claimed = passage._replace(claims=(1,))
     (narrow,) = cut_to_worthwhile(
         NOTHING._replace(passages=(claimed,), match="strong", is_measured=True)
@@ -241,6 +240,34 @@ def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> N
     assert (claimed.claim_at(1), claimed.claim_at(2)) == ("[not Kate]", "")
     corrected = passage._replace(corrected_by=(Correction(9, "memory", "9.md", 1, 1, "", "no"),))
     assert _citations(corrected) == ["1.md:1-3"]
+
+
+def test_a_note_is_narrowed_to_the_blocks_that_answer() -> None:
+    lines = (f"- {CHATTER}", "- The pool", "  ran dry.", f"- {CHATTER}")
+    note = _passage(1, 1.0, 0.3, *lines)
+    note = note._replace(shares=tuple((at, float(at == 2)) for at in range(1, 5)))
+    assert _citations(note) == ["1.md:2-3"]
+    newer = Correction(9, "memory", "9.md", 1, 1, "", "No.", line=4)
+    assert _citations(note._replace(corrected_by=(newer,))) == ["1.md:2-4"]
+    assert _citations(note._replace(corrected_by=(newer._replace(line=0),))) == ["1.md:2-3"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "blocks"),
+    [
+        (["One line", "of a paragraph.", "", "Another."], [0, 0, 0, 3]),
+        (["- item", "  below it", "  - nested", "- next"], [0, 0, 0, 3]),
+        (["## Heading", "", "Text.", "- item"], [0, 0, 0, 3]),
+        (["As follows:", "", "```", "a: 1", "", "b: 2", "```", "Then."], [0] * 8),
+        (["Text.", "", "```", "x", "```", "", "After."], [0, 0, 2, 2, 2, 2, 6]),
+        (["| a | b |", "|---|---|", "| 1 | 2 |", "After."], [0, 0, 0, 3]),
+        (["1. one", "2. two", "> quote", "> goes on"], [0, 1, 2, 2]),
+    ],
+)
+def test_a_block_is_an_item_a_paragraph_a_table_or_code(
+    lines: list[str], blocks: list[int]
+) -> None:
+    assert blocks_of("\n".join(lines)) == blocks
 
 
 def test_turns_that_answer_apart_from_each_other_are_passages_of_their_own() -> None:
