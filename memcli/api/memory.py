@@ -153,6 +153,8 @@ class Memory:
         target: str,
         *,
         limit: int | None = None,
+        full: bool = False,
+        more: bool = False,
         sync: bool | None = None,
         **filters: Unpack[FilterArguments],
     ) -> RelatedPassages:
@@ -165,7 +167,9 @@ class Memory:
         from memcli.api.related import find_related
         from memcli.search.passages import passages_of
 
-        options = self._options(filters, limit, self.workspaces.moment())
+        options = self._options(
+            filters, limit, self.workspaces.moment(), whole=full, worthwhile=not more
+        )
         result = find_related(self.workspaces, target, options, sync=sync)
         return RelatedPassages(
             place=result.citation,

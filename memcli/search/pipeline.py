@@ -237,7 +237,7 @@ def search(
         text = f"{other.citation} ({other.date}) differs from the first passage"
         answer = answer._replace(match="weak", match_reason=Reason("differs", text))
     answer = answer._replace(
-        passages=_with_ends(snapshot, gathered, answer, every_line=options.one_line)
+        passages=_with_shares(snapshot, gathered, answer, every_line=options.one_line)
     )
     if (options.worthwhile or options.one_line) and answer.passages:
         is_removed = query.excluded and not any(each.coverage for each in answer.passages)
@@ -285,19 +285,24 @@ def cut_to_worthwhile(
     )
 
 
-def _with_ends(
+def with_ends(snapshot: Snapshot, passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
+    """Look up which passages begin or end within a line, and who speaks in them."""
+    ids = [passage.about.chunk_id for passage in passages]
+    lines = snapshot.lines_of(ids)
+    return tuple(
+        passage._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
+        for passage, chunk in zip(passages, ids, strict=True)
+    )
+
+
+def _with_shares(
     snapshot: Snapshot, gathered: GatherResult, answer: Answer, *, every_line: bool
 ) -> tuple[RankedPassage, ...]:
-    """Look up which passages begin or end within a line, and who speaks in them.
+    """Look up the ends of passages, and for their lines with a speaker the share of the question.
 
-    With `every_line` lines without a speaker get their share of the question too.
+    With `every_line` lines without a speaker get it too.
     """
-    ids = [passage.about.chunk_id for passage in answer.passages]
-    lines = snapshot.lines_of(ids)
-    passages = tuple(
-        passage._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
-        for passage, chunk in zip(answer.passages, ids, strict=True)
-    )
+    passages = with_ends(snapshot, answer.passages)
     if not (every_line or any(passage.turns for passage in passages)):
         return passages
     from memcli.search.speakers import with_shares
