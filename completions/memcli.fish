@@ -156,6 +156,7 @@ complete -c memcli -n '__memcli_is related' -s n -l limit -x -d 'Number of passa
 complete -c memcli -n '__memcli_is related' -s f -l format -x -a 'text json jsonl markdown paths paths0 vimgrep' -d 'text, json, jsonl, markdown, paths, paths0, vimgrep or ’{citation}’'
 complete -c memcli -n '__memcli_is related' -l fields -x -a 'rank ref workspace path source start_line end_line heading_path title date date_from score citation snippet text_hash tokens kind source_kind scope trust text cut speakers speaker_match duplicates corrected_by file cosine coverage' -d 'Only these JSON keys'
 complete -c memcli -n '__memcli_is related' -l json -d 'Print one JSON object'
+complete -c memcli -n '__memcli_is related' -l full -d 'Print whole chunks'
 complete -c memcli -n '__memcli_is related' -s 1 -l brief -d 'Print one line per passage'
 complete -c memcli -n '__memcli_is related' -l more -d 'Show every passage in full, weak ones too'
 complete -c memcli -n '__memcli_is related' -l mode -x -a 'hybrid keyword semantic' -d 'Search by; hybrid, keyword or semantic'

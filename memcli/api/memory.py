@@ -153,19 +153,23 @@ class Memory:
         target: str,
         *,
         limit: int | None = None,
+        full: bool = False,
+        more: bool = False,
         sync: bool | None = None,
         **filters: Unpack[FilterArguments],
     ) -> RelatedPassages:
         """Find the passages most similar to the chunk at a place, as `memcli related` does.
 
-        `target` is as for `get`, the rest as for `search`. NotFoundError if there is no such
-        document, or if it has no text.
+        `target` is as for `get`, the rest as for `search`; `more` also returns what is hardly
+        related. NotFoundError if there is no such document, or if it has no text.
         """
         from memcli.api.records import RelatedPassages, RetrieverStatus
         from memcli.api.related import find_related
         from memcli.search.passages import passages_of
 
-        options = self._options(filters, limit, self.workspaces.moment())
+        options = self._options(
+            filters, limit, self.workspaces.moment(), whole=full, worthwhile=not more
+        )
         result = find_related(self.workspaces, target, options, sync=sync)
         return RelatedPassages(
             place=result.citation,

@@ -267,6 +267,7 @@ PROFILE = Option(
 RERANK = Option(
     "--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY", setting="search.rerank"
 )  # fmt: skip
+FULL = Option("--full", "Print whole chunks.")
 BRIEF = Option("-1 --brief", "Print one line per passage.")
 MORE = Option("--more", "Show every passage in full, weak ones too.")
 

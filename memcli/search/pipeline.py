@@ -236,8 +236,7 @@ def search(
     if answer.match == "strong" and (other := differing(newer, answer.passages[0], query.text)):
         text = f"{other.citation} ({other.date}) differs from the first passage"
         answer = answer._replace(match="weak", match_reason=Reason("differs", text))
-    every_line = options.one_line or answer.is_measured
-    answer = answer._replace(passages=_with_ends(snapshot, gathered, answer, every_line=every_line))
+        passages=_with_shares(snapshot, gathered, answer, every_line=every_line)
     if (options.worthwhile or options.one_line) and answer.passages:
         is_removed = query.excluded and not any(each.coverage for each in answer.passages)
         if answer.is_off_topic or (is_removed and answer.is_far):
@@ -284,19 +283,24 @@ def cut_to_worthwhile(
     )
 
 
-def _with_ends(
+def with_ends(snapshot: Snapshot, passages: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
+    """Look up which passages begin or end within a line, and who speaks in them."""
+    ids = [passage.about.chunk_id for passage in passages]
+    lines = snapshot.lines_of(ids)
+    return tuple(
+        passage._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
+        for passage, chunk in zip(passages, ids, strict=True)
+    )
+
+
+def _with_shares(
     snapshot: Snapshot, gathered: GatherResult, answer: Answer, *, every_line: bool
 ) -> tuple[RankedPassage, ...]:
-    """Look up which passages begin or end within a line, and who speaks in them.
+    """Look up the ends of passages, and for their lines with a speaker the share of the question.
 
-    With `every_line` lines without a speaker get their share of the question too.
+    With `every_line` lines without a speaker get it too.
     """
-    ids = [passage.about.chunk_id for passage in answer.passages]
-    lines = snapshot.lines_of(ids)
-    passages = tuple(
-        passage._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
-        for passage, chunk in zip(answer.passages, ids, strict=True)
-    )
+    passages = with_ends(snapshot, answer.passages)
     if not (every_line or any(passage.turns for passage in passages)):
         return passages
     from memcli.search.speakers import with_shares

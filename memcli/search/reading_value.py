@@ -236,9 +236,11 @@ def _until(passage: RankedPassage, line: int) -> RankedPassage:
 
 
 def _within(passage: RankedPassage, candidate: Candidate, first: int, last: int) -> RankedPassage:
-    """Return a passage of some segments of a candidate."""
+    """Return a passage of some segments of a candidate, with the corrections of its lines."""
     best = max(range(first, last + 1), key=lambda at: candidate.segments[at].cosine or 0.0)
-    return passage._replace(candidate=candidate, first=first, last=last, best=best)
+    narrow = passage._replace(candidate=candidate, first=first, last=last, best=best)
+    newer = tuple(each for each in narrow.corrected_by if each.line in (0, *narrow.lines))
+    return narrow._replace(corrected_by=newer)
 
 
 def asks_for_several(question: str) -> bool:

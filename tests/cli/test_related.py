@@ -8,6 +8,7 @@ import struct
 from functools import partial
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -119,7 +120,7 @@ def test_a_line_of_several_is_compared_without_the_others(notes: Path) -> None:
 
 
 def test_two_chunks_of_one_file_are_related(notes: Path) -> None:
-    found = told("memory/two.md:5")["results"]
+    found = told("memory/two.md:5", "--more")["results"]
     assert found[0]["citation"] == "MEMORY.md:5-7"
     assert "memory/two.md:1-3" in [each["citation"] for each in found]
 
@@ -156,6 +157,46 @@ def test_a_new_file_is_brought_in_and_without_that_it_is_said(notes: Path) -> No
         "memcli: memory/new.md is not indexed yet\nTry: memcli index\n",
     )
     assert told("memory/new.md")["results"][0]["path"] == "memory/2025-06-12.md"
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
+def test_lines_are_of_the_chunks_that_were_ranked(
+    workspaces: Path, workspace: NewWorkspace, mode: str
+) -> None:
+    workspace(workspaces / "engineer", index=True, encoder="hashing")
+    for place in ("MEMORY.md:25", "memory/2025-08-18.md:10", "memory/2025-05-06.md"):
+        options = (place, "--mode", mode)
+        narrow = told(*options, "--more", "-n", "100")["results"]
+        chunks = told(*options, "--full", "-n", "100")["results"]
+        for each, chunk in zip(narrow, chunks, strict=True):
+            assert (each["path"], each["score"]) == (chunk["path"], chunk["score"])
+            assert chunk["start_line"] <= each["start_line"] <= each["end_line"]
+            assert each["end_line"] <= chunk["end_line"]
+            assert each["snippet"].strip("…\n") in chunk["text"]
+            for newer in each.get("corrected_by", ()):
+                assert each["start_line"] <= newer.get("line", each["end_line"]) <= each["end_line"]
+        best = [each for each in narrow if each["score"] >= narrow[0]["score"] / 2]
+        shown = told(*options, "-n", "100")["results"]
+        assert [each for each in shown if each in best] == best
+        printed = [line.split(":")[0] for line in run("related", *options).stdout.splitlines()]
+        numbers = {number for each in shown for number in _lines_of(each)}
+        assert {int(each) for each in printed if each.isdigit()} <= numbers
+
+
+def _lines_of(result: dict[str, Any]) -> range:
+    return range(result["start_line"], result["end_line"] + 1)
+
+
+def test_what_is_hardly_related_needs_more_unless_it_is_linked(workspace: NewWorkspace) -> None:
+    workspace({
+        "restic.md": "We back up with it every night at two.\n",
+        "a.md": "We back up with it every night at three.\n",
+        "b.md": "The night was cold.\n",
+        "c.md": "The night was warm, see [[Restic]].\n",
+    })  # fmt: skip
+    asked = ("restic.md", "--mode", "keyword")
+    assert [each["path"] for each in told(*asked)["results"]] == ["a.md", "c.md"]
+    assert [each["path"] for each in told(*asked, "--more")["results"]] == ["a.md", "c.md", "b.md"]
 
 
 def test_without_vectors_words_decide_and_that_is_said(workspace: NewWorkspace) -> None:

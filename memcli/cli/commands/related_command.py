@@ -29,7 +29,7 @@ ARGUMENTS = (
 OPTIONS = (
     rows.LIMIT, rows.FORMAT,
     Option("--fields", "Only these JSON keys.", "KEYS", list, choices=related_keys),
-    rows.JSON, rows.BRIEF, rows.MORE,
+    rows.JSON, rows.FULL, rows.BRIEF, rows.MORE,
     rows.MODE,
     rows.PATH, rows.SOURCE, rows.KIND, rows.TAG, rows.WHERE, rows.NO_SYNC, rows.SYNC,
     rows.WORKSPACE, rows.EVERYWHERE, rows.WORKSPACE_NAME, rows.TENANT, *rows.COMMON,
@@ -47,11 +47,14 @@ def run(options: Options) -> int:
     shape = shape_of(options.format, options.fields or (), related_keys, json_by=json_by)
     if options.brief and shape.form != "text":
         raise UsageError("--brief works only with text", hint="--format text")
-    shape = shape._replace(brief=options.brief, is_fitted=not (options.more or options.limit))
+    is_fitted = not (options.more or options.limit)
+    shape = shape._replace(brief=options.brief, full=options.full, is_fitted=is_fitted)
     wanted_sync = sync_of(options, "related")
     command = command_context(options)
     filters = filters_of(command, options)._replace(view=command.config("search.view"))
-    search_options = options_of(command.config, filters=filters)
+    search_options = options_of(
+        command.config, filters=filters, whole=options.full, worthwhile=not options.more
+    )
     with progress_of(command):
         result = find_related(
             command.memory, options.place, search_options, sync=wanted_sync, here=command.here
@@ -107,7 +110,7 @@ def _results(result: RelatedResult, command: CommandContext, shape: Shape) -> li
     for passage, public in zip(passages, passages_of(passages), strict=True):
         source, path = passage.about.document
         file = None if command.file_of(source, path) is None else command.name(source, path)
-        record = jsonio.result(public, file, full="text" in keys, explain=False)
+        record = jsonio.result(public, file, full=shape.full or "text" in keys, explain=False)
         del record["confidence"]
         record |= {"cosine": passage.cosine, "coverage": passage.coverage}
         made.append({key: record[key] for key in keys or record if key in record})
