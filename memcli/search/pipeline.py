@@ -236,7 +236,10 @@ def search(
     if answer.match == "strong" and (other := differing(newer, answer.passages[0], query.text)):
         text = f"{other.citation} ({other.date}) differs from the first passage"
         answer = answer._replace(match="weak", match_reason=Reason("differs", text))
-        passages=_with_shares(snapshot, gathered, answer, every_line=every_line)
+    shares = _with_shares(
+        snapshot, gathered, answer, every_line=options.one_line or answer.is_measured
+    )
+    answer = answer._replace(passages=shares)
     if (options.worthwhile or options.one_line) and answer.passages:
         is_removed = query.excluded and not any(each.coverage for each in answer.passages)
         if answer.is_off_topic or (is_removed and answer.is_far):
