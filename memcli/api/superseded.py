@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
     from memcli.types import Excerpt
 
-    LinesOfChunks = tuple[Sequence[Excerpt], Sequence[range]]  # of a document
+    LinesOfChunks = tuple[Sequence[Excerpt], Sequence[range]]  # of one document
 
 MOST_OLDER = 3  # older lines shown per passage
 AT_ONCE = 4  # passages that are looked up together; words of more crowd out each other
@@ -110,7 +110,7 @@ def _correcting(
         cuts[document] = chunks, list(_runs((place for _, place in places[document]), text))
     for document, older, newer in _corrected(snapshot, cuts, is_own=is_own):
         for passage, place in places[document]:
-            if _overlap(place, older):
+            if place.start < older.stop and older.start < place.stop:
                 is_part = len(older) == 1 < len(place)
                 line = older.start - place.start + passage.start_line if is_part else 0
                 yield passage, newer._replace(line=line)
@@ -132,10 +132,10 @@ def _corrected(
         for each in lines
         if (passage := _cut(chunk, each))
     ]
-    links = linking(snapshot, cuts, scope) if older else []
     at_once = max(AT_ONCE, -(-len(older) // MOST_TIMES))
     for at in range(0, len(older), at_once):
         chunks, passages = zip(*older[at : at + at_once], strict=True)
+        links = linking(snapshot, (each.about.document for each in passages), scope)
         pool = [*near(snapshot, passages, scope), *links, *chunks]
         newer = corrections(snapshot, pool, passages, known)
         for passage in passages:
@@ -143,10 +143,6 @@ def _corrected(
             for line, later in newer.pairs(passage):
                 first, last = (line, line) if line else (about.start_line, about.end_line)
                 yield about.document, range(first, last + 1), later
-
-
-def _overlap(one: range, other: range) -> bool:
-    return one.start < other.stop and other.start < one.stop
 
 
 def _cut(chunk: Quotation, lines: range) -> Quotation | None:

@@ -267,6 +267,6 @@ def _change(change: MemoryChange, newer: Newer) -> dict[str, Any]:
                 "citation": passage.citation,
                 "text": passage.text,
             }
-    if change.new in newer:
-        record["new"]["corrected_by"] = [each.record for each in newer[change.new]]
+    if change.new and (lines := newer.get(change.new)):
+        record["new"]["corrected_by"] = [each.record for each in lines]
     return {**record, **({"more": change.more} if change.more else {})}
