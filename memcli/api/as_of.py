@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 
-from memcli.api.ask import bring_up_to_date
 from memcli.api.sync import Job, Vectors, sync
 from memcli.api.workspace import Workspace, local
 from memcli.api.workspaces import Selection, Workspaces
@@ -102,6 +101,8 @@ def _make(past: PastState, workspace: Workspace, *, wants_vectors: bool) -> Side
     """Build the separate index, or continue an interrupted build."""
     sleep = workspace.clock.sleep
     if not past.now.store.exists():  # the past state uses its vectors too
+        from memcli.api.ask import bring_up_to_date
+
         bring_up_to_date(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
     past.side.begin(past.now.store, WAIT_SECONDS, sleep)
     job = Job(texts=None if wants_vectors else 0)

@@ -24,7 +24,7 @@ from memcli.history.git import Git, repository_of
 from memcli.history.tree import NO_FILE, CommitFiles
 from memcli.indexing.planning import Settings, listing_of, read
 from memcli.language.terms import content
-from memcli.markdown.parse import parse
+from memcli.markdown.frontmatter import split
 from memcli.record import Record
 from memcli.types import DATE_KEYS, FileText, Listing, Skip, shown
 from memcli.workspace.dating import document_days
@@ -376,7 +376,8 @@ def _logs_of_files(settings: Settings) -> Iterator[tuple[Name, Mapping[str, Any]
     for stat in listing_of(settings).files:
         file = read(settings, stat.source, stat.path)
         if not isinstance(file, Skip):
-            yield (stat.source, stat.path), parse(file.text).front_matter, file
+            front_matter, _ = split(tuple(file.text.split("\n")))
+            yield (stat.source, stat.path), front_matter, file
 
 
 def _no_repository(memory: Workspaces) -> str:

@@ -1,11 +1,13 @@
-"""Find the older lines that a passage corrects, and the newer lines that correct lines of a file.
+"""Find the older lines that a passage corrects, and the newer lines that correct some lines.
 
-`superseded_by` and `corrections_in` read the index, even if files have changed since.
+All of it comes from the index, even if files have changed since.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import groupby
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
@@ -14,7 +16,7 @@ from memcli.language.compared_line import read_line
 from memcli.markdown.lineage import cited_lines
 from memcli.record import Record
 from memcli.search.claims import item_at
-from memcli.search.corrections import corrections, near
+from memcli.search.corrections import corrections, linking, near
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
 from memcli.store.records import Key, Scope
@@ -22,11 +24,17 @@ from memcli.types import OPEN_SCOPES, Filters, cite
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
-    from memcli.api.workspaces import Workspaces
+    from memcli.api.workspaces import DocumentOwner, Workspaces
+    from memcli.history.differences import MemoryPassage
     from memcli.store.port import Snapshot
+    from memcli.types import Excerpt
+
+    LinesOfChunks = tuple[Sequence[Excerpt], Sequence[range]]  # of one document
 
 MOST_OLDER = 3  # older lines shown per passage
-AT_ONCE = 20  # chunks of a document that are looked up together
+AT_ONCE = 4  # passages that are looked up together; words of more crowd out each other
+MOST_TIMES = 50  # lookups; if there are more passages, more are looked up together
+NO_INDEX = (IndexMissingError, BusyError, StoreError)
 
 
 class Superseded(Record):
@@ -53,25 +61,137 @@ def corrections_in(
 
     Without an index there are none. With `is_own`, private notes may be named.
     """
-    scope = Scope() if is_own else Scope(Filters(scopes=OPEN_SCOPES))
     first: dict[Correction, int] = {}
-    try:
-        with workspace.store.snapshot() as snapshot:
-            excerpts = snapshot.excerpts_of([document], Scope())
-            chunks = [Quotation(each.about, each.text) for each in excerpts
-                      if each.about.start_line < lines.stop
-                      and each.about.end_line >= lines.start]  # fmt: skip
-            for at in range(0, len(chunks), AT_ONCE):
-                near_by = chunks[at : at + AT_ONCE]
-                newer = corrections(snapshot, [*near(snapshot, near_by, scope), *near_by], near_by)
-                for chunk in near_by:
-                    for at_line, _, later in newer.by_line(chunk):
-                        line = at_line or max(chunk.about.start_line, lines.start)
-                        if line in lines:
-                            first.setdefault(later[-1], line)
-    except (IndexMissingError, BusyError, StoreError):
-        return []
-    return sorted(((line, correction) for correction, line in first.items()), key=itemgetter(0))
+    with suppress(*NO_INDEX), workspace.store.snapshot() as snapshot:
+        chunks = snapshot.excerpts_of([document], Scope())
+        cuts = {document: (chunks, [lines])}
+        for _, older, newer in _corrected(snapshot, cuts, is_own=is_own):
+            first.setdefault(newer, older.start)
+    return sorted(((line, newer) for newer, line in first.items()), key=itemgetter(0))
+
+
+def corrections_of(
+    memory: Workspaces, passages: Iterable[MemoryPassage]
+) -> dict[MemoryPassage, tuple[Correction, ...]]:
+    """Return the newer lines that correct passages whose text is still in their documents.
+
+    `line` of a correction is a line of the passage, or 0 if it corrects the whole passage. The
+    newest comes first.
+    """
+    owners: dict[str, tuple[DocumentOwner, dict[Key, list[MemoryPassage]]]] = {}
+    for passage in dict.fromkeys(passages):
+        owner = memory.owner_of(passage.citation)
+        source, path = passage.name
+        _, documents = owners.setdefault(owner.before, (owner, {}))
+        documents.setdefault((source.removeprefix(owner.before), path), []).append(passage)
+    result: dict[MemoryPassage, set[Correction]] = {}
+    for owner, documents in owners.values():
+        with suppress(*NO_INDEX), owner.workspace.store.snapshot() as snapshot:
+            for passage, newer in _correcting(snapshot, documents, is_own=owner.is_own):
+                named = newer._replace(source=owner.before + newer.source)
+                result.setdefault(passage, set()).add(named)
+    return {
+        passage: tuple(sorted(newer, key=lambda each: (each.date, *each), reverse=True))
+        for passage, newer in result.items()
+    }
+
+
+def _correcting(
+    snapshot: Snapshot, documents: Mapping[Key, Sequence[MemoryPassage]], *, is_own: bool
+) -> Iterator[tuple[MemoryPassage, Correction]]:
+    """Yield the passages of some documents with the newer lines that correct them."""
+    places: dict[Key, list[tuple[MemoryPassage, range]]] = {}
+    cuts: dict[Key, LinesOfChunks] = {}
+    excerpts = snapshot.excerpts_of(sorted(documents), Scope())
+    for document, group in groupby(excerpts, key=lambda each: each.about.document):
+        chunks = list(group)
+        text = _lines_by_number(chunks)
+        places[document] = list(_located(documents[document], text))
+        cuts[document] = chunks, list(_runs((place for _, place in places[document]), text))
+    for document, older, newer in _corrected(snapshot, cuts, is_own=is_own):
+        for passage, place in places[document]:
+            if place.start < older.stop and older.start < place.stop:
+                is_part = len(older) == 1 < len(place)
+                line = older.start - place.start + passage.start_line if is_part else 0
+                yield passage, newer._replace(line=line)
+
+
+def _corrected(
+    snapshot: Snapshot, cuts: Mapping[Key, LinesOfChunks], *, is_own: bool
+) -> Iterator[tuple[Key, range, Correction]]:
+    """Yield the corrected lines among some lines, each with a line that corrects it."""
+    scope = Scope() if is_own else Scope(Filters(scopes=OPEN_SCOPES))
+    known = {
+        document: [Quotation(chunk.about, chunk.text) for chunk in chunks]
+        for document, (chunks, _) in cuts.items()
+    }
+    older = [
+        (chunk, passage)
+        for document, (_, lines) in cuts.items()
+        for chunk in known[document]
+        for each in lines
+        if (passage := _cut(chunk, each))
+    ]
+    at_once = max(AT_ONCE, -(-len(older) // MOST_TIMES))
+    for at in range(0, len(older), at_once):
+        chunks, passages = zip(*older[at : at + at_once], strict=True)
+        links = linking(snapshot, (each.about.document for each in passages), scope)
+        pool = [*near(snapshot, passages, scope), *links, *chunks]
+        newer = corrections(snapshot, pool, passages, known)
+        for passage in passages:
+            about = passage.about
+            for line, later in newer.pairs(passage):
+                first, last = (line, line) if line else (about.start_line, about.end_line)
+                yield about.document, range(first, last + 1), later
+
+
+def _cut(chunk: Quotation, lines: range) -> Quotation | None:
+    """Return some lines of a document as far as they are in a chunk."""
+    about = chunk.about
+    first, end = max(about.start_line, lines.start), min(about.end_line + 1, lines.stop)
+    if first >= end:
+        return None
+    text = chunk.text.split("\n")[first - about.start_line : end - about.start_line]
+    return Quotation(about._replace(start_line=first, end_line=end - 1), "\n".join(text))
+
+
+def _lines_by_number(chunks: Iterable[Excerpt]) -> dict[int, str]:
+    """Return the lines of a document without spaces; two chunks may share or divide a line."""
+    lines: dict[int, str] = {}
+    for chunk in chunks:
+        for number, line in enumerate(chunk.text.split("\n"), start=chunk.about.start_line):
+            text = "".join(line.split())
+            if lines.get(number) != text:
+                lines[number] = lines.get(number, "") + text
+    return lines
+
+
+def _located(
+    passages: Iterable[MemoryPassage], lines: Mapping[int, str]
+) -> Iterator[tuple[MemoryPassage, range]]:
+    """Yield the passages that are among the lines of a document, with the nearest lines."""
+    numbers: dict[str, list[int]] = {}
+    for number, line in lines.items():
+        numbers.setdefault(line, []).append(number)
+    for passage in passages:
+        text = ["".join(line.split()) for line in passage.text.split("\n")]
+        places = (range(first, first + len(text)) for first in numbers.get(text[0], ()))
+        same = [place for place in places if [lines.get(at, "") for at in place] == text]
+        if same:
+            yield passage, min(same, key=lambda place: abs(place.start - passage.start_line))
+
+
+def _runs(places: Iterable[range], lines: Mapping[int, str]) -> Iterator[range]:
+    """Join the places between which a document has only empty lines."""
+    run = range(0)
+    for place in sorted(places, key=lambda each: each.start):
+        if run and any(lines.get(at) for at in range(run.stop, place.start)):
+            yield run
+            run = place
+        else:
+            run = range(run.start if run else place.start, max(run.stop, place.stop))
+    if run:
+        yield run
 
 
 def superseded_by(

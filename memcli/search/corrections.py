@@ -19,13 +19,13 @@ about now has it as its newer answer (`correction.corrects_answer`).
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import chain, pairwise, zip_longest
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
+from memcli.language.words import index_term
 from memcli.search.claims import STEM, SURE, Claim, Claims, claims_of, has_change, stems_of
 from memcli.search.mmr import token_set
 from memcli.search.ranked import Correction, Quotation, RankedPassage
@@ -45,6 +45,7 @@ POOL = 60  # candidates; a fixed number, so that --limit changes nothing
 NEAR_CHUNKS = 12
 LOOKED_UP = 32  # words
 MOST_WORDS = 16  # used to look up newer lines
+CORRECTS = "(corrects "  # begins the citation of a corrected line
 _OLD_VALUE = (
     r"\([^)]*\)|\b(?:from|von|vom)\s+\S+"
     r"|(?:\b(?:no longer|instead of|nicht mehr|statt)"
@@ -75,6 +76,17 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> lis
         Quotation(chunks[each].about, chunks[each].text) for each in chunk_ids if each in chunks
     ]
     return [*like, *_superseding(snapshot, scope)]
+
+
+def linking(snapshot: Snapshot, documents: Iterable[Key], scope: Scope) -> list[Quotation]:
+    """Look up chunks with links, or citations of corrected lines, that name some documents."""
+    names = dict.fromkeys(_name(path)[1] for _, path in documents)
+    query = TermQuery(any=tuple(filter(None, map(index_term, names))))
+    limit = NEAR_CHUNKS * len(query.any)
+    chunk_ids = [each.chunk_id for each in snapshot.by_keyword(query, limit, scope)]
+    chunks = snapshot.excerpts(chunk_ids) if chunk_ids else {}
+    like = [Quotation(each.about, each.text) for each in map(chunks.get, chunk_ids) if each]
+    return [each for each in like if _is_linking(each.text) or CORRECTS in each.text]
 
 
 def _superseding(snapshot: Snapshot, scope: Scope) -> Iterator[Quotation]:
@@ -150,22 +162,27 @@ def corrections_of(
 
 
 def corrections(
-    snapshot: Snapshot, pool: Sequence[Quotation], passages: Sequence[Quotation]
+    snapshot: Snapshot,
+    pool: Sequence[Quotation],
+    passages: Sequence[Quotation],
+    known: Mapping[Key, Sequence[Quotation]] = {},
 ) -> Corrections:
     """Prepare the lines of some chunks as corrections of passages.
 
-    Read the speakers, and all chunks of the documents that a link may replace in part.
+    Read the speakers, and all chunks of the documents that a link may replace in part, except
+    `known` ones.
     """
     ids = dict.fromkeys(each.about.chunk_id for each in chain(pool, passages))
     lines = snapshot.lines_of(list(ids)) if snapshot.speakers() else {}
-    linking = "\n".join(each.text for each in pool if _is_linking(each.text))
-    linked = {each.about.document for each in passages if _name(each.about)[1] in linking}
-    documents: defaultdict[Key, list[Quotation]] = defaultdict(list)
-    if linked:
+    links = "\n".join(each.text for each in pool if _is_linking(each.text))
+    linked = {each.about.document for each in passages if _name(each.about.path)[1] in links}
+    documents = {document: list(known[document]) for document in linked if document in known}
+    if unread := sorted(linked - documents.keys()):
         from memcli.store.records import Scope  # few questions need it
 
-        for chunk in snapshot.excerpts_of(sorted(linked), Scope()):
-            documents[chunk.about.document].append(Quotation(chunk.about, chunk.text))
+        for chunk in snapshot.excerpts_of(unread, Scope()):
+            chunks = documents.setdefault(chunk.about.document, [])
+            chunks.append(Quotation(chunk.about, chunk.text))
     turns = {chunk: own.turns for chunk, own in lines.items() if own.turns}
     return Corrections(pool, turns, documents)
 
@@ -174,9 +191,9 @@ def _is_linking(text: str) -> bool:
     return "[[" in text or "](" in text
 
 
-def _name(about: About) -> tuple[str, str]:
+def _name(path: str) -> tuple[str, str]:
     """Return the file name of a document, with and without its ending."""
-    name = about.path.rpartition("/")[2]
+    name = path.rpartition("/")[2]
     return name, name.removesuffix(".md")
 
 
@@ -217,7 +234,7 @@ class Corrections:
         self._explicit = [
             (cited, chunk, claim)
             for chunk in self._chunks.values()
-            if "(corrects " in chunk.text
+            if CORRECTS in chunk.text
             for claim in self._lines(chunk)
             if (cited := _cited(chunk, claim))
         ]
@@ -233,19 +250,30 @@ class Corrections:
     def of(self, passage: Quotation, words: frozenset[str] = frozenset()) -> tuple[Correction, ...]:
         """Return the lines that correct lines of a passage, newest first; as in `by_line`.
 
-        If a correction is corrected, return the end of the chain. A heading is left out if a line
-        of the same file corrects the passage too. An undated passage is corrected only by lines
-        that cite it or say that its value has ended.
+        If a correction is corrected, return the end of the chain. An undated passage is corrected
+        only by lines that cite it or say that its value has ended.
         """
         corrected = dict[Correction, int]()
-        for line, _, later in self.by_line(passage, words=words):
-            corrected.setdefault(later[-1], line)
+        for line, newer in self.pairs(passage, words):
+            corrected.setdefault(newer, line)
         is_long = passage.text.strip().count("\n") > 0
-        lines = {each._replace(line=line * is_long) for each, line in corrected.items()}
-        if len(lines) > 1:
-            stated = {each.document for each in lines if not self._is_heading(each)}
-            lines = {e for e in lines if e.document not in stated or not self._is_heading(e)}
+        lines = [each._replace(line=line * is_long) for each, line in corrected.items()]
         return tuple(sorted(lines, key=_newest, reverse=True))
+
+    def pairs(
+        self, passage: Quotation, words: frozenset[str] = frozenset()
+    ) -> list[tuple[int, Correction]]:
+        """Return all corrected lines of a passage, each with the end of its chain; as in `by_line`.
+
+        A heading is left out if a line of the same file corrects the passage too.
+        """
+        pairs = [(line, later[-1]) for line, _, later in self.by_line(passage, words=words)]
+        newer = {each for _, each in pairs}
+        if len(newer) < 2:
+            return pairs
+        stated = {each for each in newer if not self._is_heading(each)}
+        documents = {each.document for each in stated}
+        return [e for e in pairs if e[1] in stated or e[1].document not in documents]
 
     def by_line(
         self,
@@ -375,7 +403,7 @@ class Corrections:
         from memcli.language.change import revokes
 
         older = passage.about
-        name, stem = _name(older)
+        name, stem = _name(older.path)
         for chunk in self._linking:
             is_named = stem.casefold() in chunk.supersedes
             if not (is_named or stem in chunk.text) or chunk.about.document == older.document:

@@ -55,10 +55,14 @@ class Correction(Record):
         return {"citation": self.citation, **own}
 
 
-def mark_of(lines: Sequence[Correction]) -> str:
-    """Return the mark of a passage that some lines correct; "" if there are none."""
+def mark_of(lines: Sequence[Correction], whole: str = "") -> str:
+    """Return the mark of a passage that some lines correct; "" if there are none.
+
+    `whole` names the lines of the passage, for corrections of all of them.
+    """
     return ", ".join(
-        f"{each.line or ''} corrected by {each.citation} ({each.date})".lstrip() for each in lines
+        f"{each.line or whole} corrected by {each.citation} ({each.date})".lstrip()
+        for each in lines
     )
 
 

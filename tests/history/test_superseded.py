@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.commands import say
-from tests.history.repositories import commit, git
+from tests.commands import checked, say
+from tests.history.repositories import begin, commit, git
 from tests.support import write
 
 
@@ -95,6 +96,82 @@ def test_get_names_the_correction_outside_of_the_text(corrected: Path) -> None:
     whole = say("get", "memory/2025-01-01.md", folder=corrected)
     assert mark in whole.err
     assert "corrected by" not in whole.out
+
+
+ENGINEER = ("changes", "--since", "2025-03-01", "--until", "2025-03-03")
+MYSQL = "memory/2025-03-03.md:9-17  Order store rewrite > Decision: MySQL"
+LINES = """\
+    + We will use MySQL 8.0 for the new order store.
+    + Reasons:
+    + The operations team already runs two MySQL clusters.
+    + Tomas has backups and failover scripted for it.
+    + Nobody has strong feelings about the alternative.
+    + Tracked in OPS-301. Revisit only if JSON columns hurt.
+"""
+MARK = "corrected by memory/2025-08-18.md:10 (2025-08-18)"
+CORRECTION = {
+    "citation": "memory/2025-08-18.md:10", "source": "memory", "path": "memory/2025-08-18.md",
+    "start_line": 10, "end_line": 10, "date": "2025-08-18",
+    "text": "We switch the order store to PostgreSQL 16. This replaces the decision of"
+    " [[2025-03-03]].",
+}  # fmt: skip
+
+
+def changed(*options: str, folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the new text of all changes by its citation."""
+    record = checked("memcli.changes", say("changes", *options, "--json", folder=folder).out)
+    each = (change for day in record["days"] for change in day["changes"])
+    return {change["new"]["citation"]: change["new"] for change in each if "new" in change}
+
+
+def test_changes_mark_new_lines_that_a_newer_line_corrects(workspaces: Path) -> None:
+    notes = workspaces / "engineer"
+    without = say(*ENGINEER, folder=notes)
+    assert f"  {MYSQL}\n{LINES}  memory/2025-03-03.md:21-22" in without.out
+    assert "corrected by" not in without.out + without.err
+    assert "corrected_by" not in say(*ENGINEER, "--json", folder=notes).out
+    say("index", folder=notes)
+    marked = say(*ENGINEER, folder=notes).out
+    assert marked == without.out.replace(LINES, f"{LINES}    9-17 {MARK}\n")
+    few = say(*ENGINEER, "-n", "1", folder=notes).out
+    assert f"    … and 5 more\n    9 {MARK}\n" in few
+    assert f"\n```\n\n- 9-17 {MARK}\n\n### " in say(*ENGINEER, "-f", "markdown", folder=notes).out
+    new = changed(*ENGINEER[1:], folder=notes)
+    assert new["memory/2025-03-03.md:9"]["corrected_by"] == [CORRECTION]
+    lines = [int(each.rpartition(":")[2]) for each in new if "corrected_by" in new[each]]
+    assert lines == [9, 11, 13, 14, 15, 17]
+    asked = json.loads(say(*ENGINEER, "MySQL 8.0", "-n", "1", "--json", folder=notes).out)
+    assert [each["new"]["corrected_by"] for each in asked["ranked"]] == [[CORRECTION]]
+
+
+def test_changes_mark_only_lines_of_the_past_that_are_still_there(tmp_path: Path) -> None:
+    notes = begin(tmp_path / "notes")
+    older = "# Office\n\n- The office opens at 8:00.\n- The lamp is red.\n"
+    newer = "# Office\n\n- The office opens at 9:30 instead of 8:00.\n- The lamp is blue now.\n"
+    commit(notes, "2025-01-01", {"memory/2025-01-01.md": older})
+    kept = "# Office\n\nTwo\n\nnew lines.\n\n- The office opens at 8:00.\n"
+    commit(notes, "2025-03-01", {"memory/2025-03-01.md": newer, "memory/2025-01-01.md": kept})
+    say("index", folder=notes)
+    shown = say("changes", "--since", "2025-01-01", "--until", "2025-03-02", folder=notes).out
+    lines = "    + The office opens at 8:00.\n    + The lamp is red.\n"
+    assert shown.endswith(f"{lines}    3 corrected by memory/2025-03-01.md:3 (2025-03-01)\n")
+    assert shown.count("corrected by") == 1
+    assert "    - The lamp is red.\n" in shown
+
+
+def test_changes_name_private_notes_only_of_the_own_workspace(tmp_path: Path) -> None:
+    private = "---\nscope: private\n---\n"
+    for name, above in (("a", ""), ("b", private), ("c", "")):
+        write(tmp_path / name, "memory/2025-01-01.md", "# Day\n\nThe office opens at 8:00.\n")
+        text = f"{above}# Day\n\nThe office opens at 9:30 instead of 8:00.\n"
+        write(tmp_path / name, "memory/2025-03-01.md", text)
+        say("index", folder=tmp_path / name)
+    line = ("changes", "--since", "2025-01-01", "--until", "2025-01-02")
+    assert "corrected by memory/2025-03-01.md:6 " in say(*line, folder=tmp_path / "b").out
+    both = say(*line, "-w", "a", "-w", "b", "-w", "c", folder=tmp_path).out
+    assert "    3 corrected by a:memory/2025-03-01.md:3 (2025-03-01)\n" in both
+    assert "    3 corrected by c:memory/2025-03-01.md:3 (2025-03-01)\n" in both
+    assert both.count("corrected by") == 2
 
 
 def test_a_correction_by_an_agent_does_not_outrank_a_newer_one_of_the_user(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 
 from memcli.api.changes import ChangeList, LearnedThatDay, changes
 from memcli.checking import Any
@@ -13,11 +13,12 @@ from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import CommandArgument, Option, Options, check
 from memcli.errors import ExitCode
 from memcli.history import differences
-from memcli.history.differences import MemoryChange
+from memcli.history.differences import MemoryChange, MemoryPassage
 from memcli.record import Record
 from memcli.render.jsonio import reason, source_of
 from memcli.render.sanitize import fence_for
 from memcli.search.question import redacted_question
+from memcli.search.ranked import Correction, mark_of
 from memcli.types import AGENT, lines_of, shown
 
 ARGUMENTS = (CommandArgument("query", "[QUERY]", "Rank the changes by this text.", list),)
@@ -63,10 +64,18 @@ class Section(Record):
 
     where: str
     headings: str
-    lines: tuple[str, ...]  # each with its sign
+    changes: Sequence[MemoryChange]  # that are printed
+    more: int  # that are not
+
+    @property
+    def lines(self) -> list[str]:
+        """Return the lines of the changes, each with its sign."""
+        lines = [line for change in self.changes for line in _lines(change)]
+        return [*lines, f"… and {self.more} more"] if self.more else lines
 
 
 Part = tuple[str, Sequence[str], Sequence[Section]]  # a headline, moved files, and sections
+Newer = Mapping[MemoryPassage, Sequence[Correction]]  # the newer lines that correct each passage
 
 
 def write(
@@ -76,8 +85,11 @@ def write(
     if form == "json":
         _write_json(listed, command, question, limit)
     else:
+        parts = list(_parts(listed, question, limit))
+        sections = chain.from_iterable(sections for *_, sections in parts)
+        newer = _newer(command, chain.from_iterable(each.changes for each in sections))
         write_parts = _write_text if form == "text" else _write_markdown
-        write_parts(listed, command, _parts(listed, question, limit))
+        write_parts(listed, command, parts, newer)
     terminal = command.terminal
     terminal.flush()
     for notice in listed.notices:
@@ -88,7 +100,16 @@ def write(
         )
 
 
-def _write_text(listed: ChangeList, command: CommandContext, parts: Iterator[Part]) -> None:
+def _newer(command: CommandContext, changes: Iterable[MemoryChange]) -> Newer:
+    """Look up the newer lines that correct the new text of some changes."""
+    from memcli.api.superseded import corrections_of
+
+    return corrections_of(command.memory, (each.new for each in changes if each.new))
+
+
+def _write_text(
+    listed: ChangeList, command: CommandContext, parts: Iterable[Part], newer: Newer
+) -> None:
     terminal, style = command.terminal, command.terminal.style
     for number, (head, moves, sections) in enumerate(parts):
         gap = "\n" if number else ""
@@ -101,9 +122,13 @@ def _write_text(listed: ChangeList, command: CommandContext, parts: Iterator[Par
             terminal.write(f"  {where}{heading if section.headings else ''}\n")
             for line in section.lines:
                 terminal.write(f"    {terminal.safe_line(line)}\n")
+            for mark in _marks(section, newer):
+                terminal.write(f"    {style.dim}{terminal.safe_line(mark)}{style.end}\n")
 
 
-def _write_markdown(listed: ChangeList, command: CommandContext, parts: Iterator[Part]) -> None:
+def _write_markdown(
+    listed: ChangeList, command: CommandContext, parts: Iterable[Part], newer: Newer
+) -> None:
     terminal = command.terminal
     if listed.days:
         terminal.write(f"# New in the notes, {listed.since} to {listed.until}\n")
@@ -117,6 +142,8 @@ def _write_markdown(listed: ChangeList, command: CommandContext, parts: Iterator
             fence = fence_for(text)
             block = f"{fence}diff\n{terminal.safe(text)}\n{fence}\n"
             terminal.write(f"\n### {terminal.safe_line(title)}\n\n{block}")
+            marks = "".join(f"- {terminal.safe_line(each)}\n" for each in _marks(section, newer))
+            terminal.write(f"\n{marks}" if marks else "")
 
 
 def _parts(listed: ChangeList, question: str, limit: int | None) -> Iterator[Part]:
@@ -145,13 +172,22 @@ def _sections(changes: Sequence[MemoryChange], most: int) -> list[Section]:
         if now:
             first, last = now[0].start_line, max(each.end_line for each in now)
             where += f":{lines_of(first, last)}"
-        lines = [line for change in own[:most] for line in _lines(change)]
-        if len(own) > most:
-            lines.append(f"… and {len(own) - most} more")
         title = name[1].rpartition("/")[2].rpartition(".")[0]
-        shown_headings = [each for each in headings if each != title]
-        sections.append(Section(where, " > ".join(shown_headings), tuple(lines)))
+        headings = " > ".join(each for each in headings if each != title)
+        sections.append(Section(where, headings, own[:most], max(0, len(own) - most)))
     return sections
+
+
+def _marks(section: Section, newer: Newer) -> Iterator[str]:
+    """Name the newer lines that correct lines of a section; neighbours have one mark."""
+    printed = [change.new for change in section.changes if change.new]
+    each = dict.fromkeys(chain.from_iterable(newer.get(passage, ()) for passage in printed))
+    for correction in each:
+        groups = groupby(printed, key=lambda passage: correction in newer.get(passage, ()))
+        for is_corrected, group in groups:
+            if is_corrected:
+                run = list(group)
+                yield mark_of([correction], lines_of(run[0].start_line, run[-1].end_line))
 
 
 def _lines(change: MemoryChange) -> Iterator[str]:
@@ -186,22 +222,23 @@ def _write_json(
         "until": listed.until,
     }
     if question:
-        record |= {
-            "query": question,
-            "ranked": [
-                {"day": each.day, "score": each.score, **_change(each.change)}
-                for each in listed.ranked[:limit]
-            ],
-        }
+        ranked = listed.ranked[:limit]
+        newer = _newer(command, (each.change for each in ranked))
+        each_ranked = [
+            {"day": each.day, "score": each.score, **_change(each.change, newer)} for each in ranked
+        ]
+        record |= {"query": question, "ranked": each_ranked}
     else:
-        record["days"] = [_day(each) for each in listed.days]
+        changes = chain.from_iterable(each.learned.changes for each in listed.days)
+        newer = _newer(command, changes)
+        record["days"] = [_day(each, newer) for each in listed.days]
     record["notices"] = [reason(each) for each in listed.notices]
     command.terminal.write_json(record)
 
 
-def _day(day: LearnedThatDay) -> dict[str, Any]:
+def _day(day: LearnedThatDay, newer: Newer) -> dict[str, Any]:
     moves = [{"from": shown(*m.old), "to": shown(*m.new)} for m in day.learned.moves]
-    changes = [_change(each) for each in day.learned.changes]
+    changes = [_change(each, newer) for each in day.learned.changes]
     counts = {
         kind: sum(each["kind"] == kind for each in changes)
         for kind in (differences.ADDED, differences.CHANGED, differences.REMOVED, differences.MOVED)
@@ -216,7 +253,7 @@ def _day(day: LearnedThatDay) -> dict[str, Any]:
     }
 
 
-def _change(change: MemoryChange) -> dict[str, Any]:
+def _change(change: MemoryChange, newer: Newer) -> dict[str, Any]:
     record: dict[str, Any] = {"kind": change.kind}
     for side, passage in (("old", change.old), ("new", change.new)):
         if passage is not None:
@@ -230,4 +267,6 @@ def _change(change: MemoryChange) -> dict[str, Any]:
                 "citation": passage.citation,
                 "text": passage.text,
             }
+    if change.new and (lines := newer.get(change.new)):
+        record["new"]["corrected_by"] = [each.record for each in lines]
     return {**record, **({"more": change.more} if change.more else {})}
