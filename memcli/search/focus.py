@@ -343,6 +343,13 @@ def in_words(tokens: Tokens) -> float:
     return len(tokens) - 0.5 * sum(token >= FIRST_WIDE for token in tokens)
 
 
+def idf_share(line: Tokens, terms: Sequence[WeightedTerm]) -> float:
+    """Return the share of the IDF of some terms that a line contains, 0 to 1."""
+    every = fsum(term.idf for term in terms)
+    share = fsum(term.idf for term in terms if occurrences(line, term))
+    return share / every if every else 0.0
+
+
 def occurrences(tokens: Tokens, term: WeightedTerm) -> int:
     """Count how often tokens contain a term."""
     own_tokens = term.tokens

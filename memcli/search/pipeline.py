@@ -50,7 +50,7 @@ from memcli.search.proximity import (
 from memcli.search.query import ParsedQuery
 from memcli.search.question import asks_about_now
 from memcli.search.ranked import RankedPassage
-from memcli.search.recall import scope_within
+from memcli.search.recall import scope_within, with_shares
 from memcli.search.retrievers import RetrieverUse
 from memcli.search.summaries import apply_quality, spread, without_repeats
 
@@ -236,10 +236,7 @@ def search(
     if answer.match == "strong" and (other := differing(newer, answer.passages[0], query.text)):
         text = f"{other.citation} ({other.date}) differs from the first passage"
         answer = answer._replace(match="weak", match_reason=Reason("differs", text))
-    shares = _with_shares(
-        snapshot, gathered, answer, every_line=options.one_line or answer.is_measured
-    )
-    answer = answer._replace(passages=shares)
+    answer = answer._replace(passages=_with_shares(snapshot, gathered, answer))
     if (options.worthwhile or options.one_line) and answer.passages:
         is_removed = query.excluded and not any(each.coverage for each in answer.passages)
         if answer.is_off_topic or (is_removed and answer.is_far):
@@ -297,19 +294,16 @@ def with_ends(snapshot: Snapshot, passages: Sequence[RankedPassage]) -> tuple[Ra
 
 
 def _with_shares(
-    snapshot: Snapshot, gathered: GatherResult, answer: Answer, *, every_line: bool
+    snapshot: Snapshot, gathered: GatherResult, answer: Answer
 ) -> tuple[RankedPassage, ...]:
-    """Look up the ends of passages, and for their lines with a speaker the share of the question.
-
-    With `every_line` lines without a speaker get it too.
-    """
+    """Look up the ends of passages, and the share of the question that their lines contain."""
     passages = with_ends(snapshot, answer.passages)
-    if not (every_line or any(passage.turns for passage in passages)):
-        return passages
-    from memcli.search.speakers import with_shares
-
     terms, names = gathered.recalled.terms, answer.named_speakers
-    return with_shares(snapshot, passages, terms, names, every_line=every_line)
+    if not names:
+        return with_shares(snapshot, passages, [term for term in terms if term.tokens])
+    from memcli.search.speakers import with_claims
+
+    return with_claims(snapshot, passages, terms, names)
 
 
 def _rank(

@@ -15,7 +15,8 @@ from memcli.language.words import index_term, prepare, stem
 from memcli.markdown.comments import visible
 from memcli.markdown.names import NAME_CHARS, headings_of, is_name
 from memcli.record import Record
-from memcli.search.focus import WeightedTerm
+from memcli.search.focus import WeightedTerm, idf_share
+from memcli.search.lines import by_line
 from memcli.search.query import JOINED, ParsedQuery, QueryTerm
 from memcli.search.ranked import RankedPassage
 from memcli.search.rare_terms import SMALL, greatest_share, groups_of, parted, without_majority
@@ -366,6 +367,28 @@ def part_tokens(
     ]
     cut = iter(snapshot.tokens(texts))
     return {c.about.chunk_id: [next(cut) for _ in c.segments] for c in candidates}
+
+
+def with_shares(
+    snapshot: Snapshot, passages: Sequence[RankedPassage], terms: Sequence[WeightedTerm]
+) -> tuple[RankedPassage, ...]:
+    """Compute for each line of some passages which share of the IDF of some terms it contains."""
+
+    def shared(passage: RankedPassage) -> RankedPassage:
+        parts = by_line(passage.candidate).segments
+        lines = [each for each in parts if each.start_line in passage.lines]
+        texts = [passage.candidate.text[line.start : line.end] for line in lines]
+        numbered = zip(lines, shares_of(snapshot, texts, terms), strict=True)
+        return passage._replace(shares=tuple((line.start_line, share) for line, share in numbered))
+
+    return tuple(map(shared, passages))
+
+
+def shares_of(
+    snapshot: Snapshot, texts: Sequence[str], terms: Sequence[WeightedTerm]
+) -> list[float]:
+    """Return the share of the IDF of some terms that each text contains, 0 to 1."""
+    return [idf_share(tokens, terms) for tokens in snapshot.tokens([*map(prepare, texts)])]
 
 
 def heading_tokens(

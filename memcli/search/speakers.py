@@ -21,10 +21,10 @@ from memcli.language.stopwords import ENGLISH
 from memcli.language.words import prepare
 from memcli.markdown.turns import ROLES, USER, is_machine, role_of, speaker_at
 from memcli.record import Record
-from memcli.search.focus import WeightedTerm, occurrences
+from memcli.search.focus import WeightedTerm, idf_share
 from memcli.search.lines import by_line
 from memcli.search.ranked import RankedPassage, ordered
-from memcli.search.recall import part_tokens
+from memcli.search.recall import part_tokens, shares_of, with_shares
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
@@ -172,40 +172,25 @@ class ConversationSpeakers(Record):
             self.turns,
             {candidate.about.chunk_id: candidate for candidate in lines},
             {
-                chunk: [_idf_share(line, counted) for line in cut]
+                chunk: [idf_share(line, counted) for line in cut]
                 for chunk, cut in part_tokens(snapshot, lines).items()
             },
         )
 
 
-def with_shares(
+def with_claims(
     snapshot: Snapshot,
     passages: Sequence[RankedPassage],
     terms: Iterable[WeightedTerm],
     names: Sequence[str],
-    *,
-    every_line: bool,
 ) -> tuple[RankedPassage, ...]:
-    """Compute how much of the question each line of a conversation, or `every_line`, contains.
+    """Compute how much of the question each line contains, without the speakers whom it names.
 
-    `names` are the speakers whom the question names. Lines in which another speaker claims what is
-    asked about them become the `claims` of their passage.
+    Lines in which another speaker claims what is asked about them become the `claims` of their
+    passage.
     """
     counted = _without(snapshot, terms, names)
-
-    def shares_of(texts: Sequence[str]) -> list[float]:
-        return [_idf_share(cut, counted) for cut in snapshot.tokens([*map(prepare, texts)])]
-
-    made = []
-    for passage in passages:
-        text = passage.candidate.text
-        segments = by_line(passage.candidate).segments if every_line or passage.turns else ()
-        lines = [each for each in segments if each.start_line in passage.lines]
-        shares = shares_of([text[line.start : line.end] for line in lines])
-        numbered = zip((line.start_line for line in lines), shares, strict=True)
-        made.append(passage._replace(shares=tuple(numbered)))
-    if not names:
-        return tuple(made)
+    made = with_shares(snapshot, passages, counted)
     spoken = [
         (passage, line, share, speaker_at(passage.turns, line))
         for passage in made
@@ -216,7 +201,8 @@ def with_shares(
     for passage, line, share, by in spoken:
         if share > least and by and by not in names:
             sentences = _SENTENCE_END.split(_line(passage, line))
-            best = max(zip(shares_of(sentences), sentences, strict=True), key=itemgetter(0))[1]
+            shares = shares_of(snapshot, sentences, counted)
+            best = max(zip(shares, sentences, strict=True), key=itemgetter(0))[1]
             if _is_claim(best, names):
                 claims.setdefault(id(passage), []).append(line)
     return tuple(passage._replace(claims=tuple(claims.get(id(passage), ()))) for passage in made)
@@ -241,12 +227,6 @@ def _without(
     """Leave out the terms that are names."""
     own = {token for cut in snapshot.tokens([*map(prepare, names)]) for token in cut}
     return [term for term in terms if term.tokens and not own.issuperset(term.tokens)]
-
-
-def _idf_share(line: Sequence[str], terms: Sequence[WeightedTerm]) -> float:
-    every = fsum(term.idf for term in terms)
-    term_share = fsum(term.idf for term in terms if occurrences(line, term))
-    return term_share / every if every else 0.0
 
 
 def resolve_speakers(
