@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memcli.search.summaries import ExpandedLines
 
 
-DIGITS = 2  # of a confidence, by default
+DIGITS = 3  # of a confidence, by default
 # The keys of a passage in `result`.
 RESULT_KEYS = (*Passage._fields, "file")
 # Keys that few programs need.
