@@ -50,7 +50,7 @@ def few(record: Mapping[str, Any], *, is_in: bool = False) -> dict[str, Any]:
     left = {
         key: value
         for key, value in record.items()
-        if key not in _RARE and usual.get(key, "") != value
+        if key == "snippet" or (key not in _RARE and usual.get(key, "") != value)
     }
     if left["date"] is None or left["date"] in left["path"]:
         del left["date"]
@@ -69,11 +69,19 @@ def _without_repeats(
     """Leave out the texts of newer lines that the answer contains, and dates that paths contain."""
     left = dict(result)
     if newer := result.get("corrected_by"):
-        texts = "\n".join(each.get("snippet", "") for each in results)
-        known = [{"text": texts, "date": each["citation"]} for each in newer]
+        shown = {
+            (each.get("path"), line.strip())
+            for each in results
+            for line in each.get("snippet", "").split("\n")
+        }
         left["corrected_by"] = [
-            {key: value for key, value in each.items() if key not in own or value not in own[key]}
-            for each, own in zip(newer, known, strict=True)
+            {
+                key: value
+                for key, value in each.items()
+                if not (key == "date" and value in each["citation"])
+                if key != "text" or (each["citation"].rpartition(":")[0], value) not in shown
+            }
+            for each in newer
         ]
     return left
 

@@ -102,7 +102,7 @@ def _continues(line: str, before: str) -> bool:
     if line[0].isspace():
         return True
     is_same = line[0] == before[:1] and line[0] in "|>"
-    return bool(before.strip()) and (is_same or not (_is_item(line) or before[0] in "|>"))
+    return bool(before.strip()) and (is_same or not _is_item(line))
 
 
 def _claims(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:

@@ -87,7 +87,7 @@ class RankedPassage(Record):
     # How much more of the query a line of a named speaker contains than a line of others, -1 to 1.
     speaker_match: float | None = None
     turns: tuple[Turn, ...] = ()  # the speakers in its chunk; only of shown passages
-    # Lines with a speaker (in a list: all), each with its share of the IDF without speakers' names.
+    # Its lines, each with its share of the question's IDF without speakers' names.
     shares: tuple[tuple[int, float], ...] = ()
     # Lines in which another speaker claims what is asked about `named_speakers`.
     claims: tuple[int, ...] = ()

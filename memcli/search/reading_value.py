@@ -10,7 +10,8 @@ block of code.
                       - 2.2 if the question names other speakers
                       - 1.4 if an assistant says it and the question is about the user
                       - 0.8 beyond the first passage, if it is not the best unit
-                      - 1.2 beyond the first passage, if it is one of several blocks of notes
+                      - 1.2 beyond the first passage, if it is one of several blocks of a note and
+                        lacks a word of the question
                       - 0.7 if it asks something without a word of the question
                       - 1.5 if it is small talk without a word of the question, and no reply to one
                       - 3 if an assistant introduces what follows: "Here are some steps:"
@@ -157,11 +158,14 @@ def worthwhile(
         is_worth = sum(gain for gain in gains if gain > 0.0) > heading
         if result and not is_worth and (passage.turns or not apart):
             continue
-        if passage.corrected_by and not apart:
-            gains = _of_corrected(passage, units, gains)
         runs = _runs(units, gains, apart=apart)
-        room = most - len(result)
-        runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[:room]
+        if passage.corrected_by and not apart:
+            runs = [_corrected(passage, units)]
+        # Each later passage has a place, so a note is in one run if there are not more places.
+        room = most - len(result) - (0 if passage.turns else len(passages) - rank)
+        if not passage.turns and len(runs) > room:
+            runs = [range(runs[0].start, runs[-1].stop)]
+        runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[: max(room, 0)]
         if not apart:  # lines of their own stay in the order of their value
             runs.sort(key=lambda run: run.start)
         result += [_part_of(passage, units, run) for run in runs]
@@ -169,24 +173,16 @@ def worthwhile(
     return result if apart else _with_replies(result), every - read
 
 
-def _of_corrected(
-    passage: RankedPassage, units: Sequence[ReadingUnit], gains: Sequence[float]
-) -> list[float]:
-    """Return the gains of the units of a passage that newer lines correct.
+def _corrected(passage: RankedPassage, units: Sequence[ReadingUnit]) -> range:
+    """Return the units of a corrected passage that are printed: all, as any may be corrected.
 
-    The corrected lines are kept, in a conversation all lines. If all of a note is corrected, only
-    its best unit is kept.
+    If all of a note is corrected, it is the first unit with the most of the question.
     """
-    lines = {each.line for each in passage.corrected_by}
-    if passage.turns:
-        return [1.0] * len(units)
-    if 0 in lines:
-        return [gain if gain == max(gains) else 0.0 for gain in gains]
-    segments = by_line(passage.candidate).segments
-    numbers = (range(segments[e.first].start_line, segments[e.last].end_line + 1) for e in units)
-    return [
-        gain if lines.isdisjoint(own) else 1.0 for gain, own in zip(gains, numbers, strict=True)
-    ]
+    if passage.turns or any(each.line for each in passage.corrected_by):
+        return range(len(units))
+    shares = [unit.share for unit in units]
+    at = shares.index(max(shares))
+    return range(at, at + 1)
 
 
 def _only_greets(passage: RankedPassage) -> bool:
@@ -236,11 +232,9 @@ def _until(passage: RankedPassage, line: int) -> RankedPassage:
 
 
 def _within(passage: RankedPassage, candidate: Candidate, first: int, last: int) -> RankedPassage:
-    """Return a passage of some segments of a candidate, with the corrections of its lines."""
+    """Return a passage of some segments of a candidate."""
     best = max(range(first, last + 1), key=lambda at: candidate.segments[at].cosine or 0.0)
-    narrow = passage._replace(candidate=candidate, first=first, last=last, best=best)
-    newer = tuple(each for each in narrow.corrected_by if each.line in (0, *narrow.lines))
-    return narrow._replace(corrected_by=newer)
+    return passage._replace(candidate=candidate, first=first, last=last, best=best)
 
 
 def asks_for_several(question: str) -> bool:
@@ -388,12 +382,14 @@ def _whole(passage: RankedPassage) -> list[ReadingUnit]:
 def _units(passage: RankedPassage, *, of_list: bool = False) -> list[ReadingUnit]:
     """Cut a passage of a conversation into paragraphs of turns, and any other into blocks.
 
-    For a list, the units of any other passage are its lines.
+    For a list, the units of any other passage are its lines. A note with an identifier of the
+    question is one unit.
     """
-    if passage.is_cut:
+    is_note = not (passage.turns or of_list)
+    if passage.is_cut or (is_note and passage.is_literal):
         return _whole(passage)
     candidate, shares = by_line(passage.candidate), dict(passage.shares)
-    starts = [] if passage.turns or of_list else blocks_of(candidate.text)
+    starts = blocks_of(candidate.text) if is_note else []
     segments, top = passage.candidate.segments, passage.about.start_line
     begin, end, line = segments[passage.first].start, segments[passage.last].end, 0
     units: list[ReadingUnit] = []
@@ -407,8 +403,8 @@ def _units(passage: RankedPassage, *, of_list: bool = False) -> list[ReadingUnit
         greets = first in passage.greetings
         unit = ReadingUnit(text, at, at, turn, cosine, share, greets)
         before = units[-1] if units else None
-        is_next = first <= line + 1 if passage.turns else bool(starts) and line > 0
-        if starts and is_next:
+        is_next = bool(passage.turns) and first <= line + 1
+        if before is not None and starts:
             is_next = starts[first - top] == starts[line - top]
         if before is not None and before.turn == turn and is_next:
             start = candidate.segments[before.first].start
@@ -422,7 +418,7 @@ def _units(passage: RankedPassage, *, of_list: bool = False) -> list[ReadingUnit
         else:
             units.append(unit)
         line = segment.end_line
-    return units if passage.turns or of_list or len(units) > 1 else _whole(passage)
+    return units if not is_note or len(units) > 1 else _whole(passage)
 
 
 def _chances(
@@ -441,13 +437,13 @@ def _chances(
     confidence = UNKNOWN if passage.confidence is None else passage.confidence
     base = -3.2 + 2.8 * ratio + 0.65 * confidence - after
     if len(units) > 1:
-        base -= IN_NOTES * (rank > 1 and not passage.turns)
         base -= 2.0 * max(each.cosine for each in units) + 2.5 * max(each.share for each in units)
     logits, talk = list[float](), _small_talk(passage, units)
     for at, unit in enumerate(units):
         z = base - 1.5 * (at in talk)
         if len(units) > 1:
             z += 2.0 * unit.cosine + 2.5 * unit.share
+            z -= IN_NOTES * (rank > 1 and unit.turn is None and unit.share < ALL)
         if unit.turn is not None:
             z -= 2.2 * (
                 bool(passage.named_speakers) and unit.turn.speaker not in passage.named_speakers

@@ -140,8 +140,8 @@ def test_several_notes_share_a_small_budget_by_the_lines_that_answer(notes: Path
         put(notes, {f"memory/{place}.md": f"# Harbour\n\n{chr(10).join(lines)}\n"})
     found = record(notes, "stolen lamp", "--tail", "0", "--budget", "280")
     assert sections(found) == [
-        ("passages", "memory/north.md:7-18"),
-        ("passages", "memory/south.md:11"),
+        ("passages", "memory/north.md:7-14"),
+        ("passages", "memory/south.md:7-13"),
     ]
 
 

@@ -247,8 +247,9 @@ def test_a_note_is_narrowed_to_the_blocks_that_answer() -> None:
     note = _passage(1, 1.0, 0.3, *lines)
     note = note._replace(shares=tuple((at, float(at == 2)) for at in range(1, 5)))
     assert _citations(note) == ["1.md:2-3"]
+    assert _citations(note._replace(is_literal=True)) == ["1.md:1-4"]
     newer = Correction(9, "memory", "9.md", 1, 1, "", "No.", line=4)
-    assert _citations(note._replace(corrected_by=(newer,))) == ["1.md:2-4"]
+    assert _citations(note._replace(corrected_by=(newer,))) == ["1.md:1-4"]
     assert _citations(note._replace(corrected_by=(newer._replace(line=0),))) == ["1.md:2-3"]
 
 
@@ -260,7 +261,7 @@ def test_a_note_is_narrowed_to_the_blocks_that_answer() -> None:
         (["## Heading", "", "Text.", "- item"], [0, 0, 0, 3]),
         (["As follows:", "", "```", "a: 1", "", "b: 2", "```", "Then."], [0] * 8),
         (["Text.", "", "```", "x", "```", "", "After."], [0, 0, 2, 2, 2, 2, 6]),
-        (["| a | b |", "|---|---|", "| 1 | 2 |", "After."], [0, 0, 0, 3]),
+        (["| a | b |", "|---|---|", "| 1 | 2 |", "", "After."], [0, 0, 0, 0, 4]),
         (["1. one", "2. two", "> quote", "> goes on"], [0, 1, 2, 2]),
     ],
 )
