@@ -1,6 +1,6 @@
-"""Find the older lines that a passage corrects, and the newer lines that correct some lines.
+"""Find the older lines that a passage corrects, and the newer lines that correct given lines.
 
-All of it comes from the index, even if files have changed since.
+Both come from the index, even if files have changed since.
 """
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
     from memcli.types import Excerpt
 
-    LinesOfChunks = tuple[Sequence[Excerpt], Sequence[range]]  # of one document
-
 MOST_OLDER = 3  # older lines shown per passage
-AT_ONCE = 4  # passages that are looked up together; words of more crowd out each other
+AT_ONCE = 4  # passages in one lookup; with more, the words of some find nothing
 MOST_TIMES = 50  # lookups; if there are more passages, more are looked up together
 NO_INDEX = (IndexMissingError, BusyError, StoreError)
 
@@ -64,13 +62,12 @@ def corrections_in(
     first: dict[Correction, int] = {}
     with suppress(*NO_INDEX), workspace.store.snapshot() as snapshot:
         chunks = snapshot.excerpts_of([document], Scope())
-        cuts = {document: (chunks, [lines])}
-        for _, older, newer in _corrected(snapshot, cuts, is_own=is_own):
+        for _, older, newer in _corrected(snapshot, chunks, {document: [lines]}, is_own=is_own):
             first.setdefault(newer, older.start)
     return sorted(((line, newer) for newer, line in first.items()), key=itemgetter(0))
 
 
-def corrections_of(
+def corrections_of_changes(
     memory: Workspaces, passages: Iterable[MemoryPassage]
 ) -> dict[MemoryPassage, tuple[Correction, ...]]:
     """Return the newer lines that correct passages whose text is still in their documents.
@@ -101,14 +98,13 @@ def _correcting(
 ) -> Iterator[tuple[MemoryPassage, Correction]]:
     """Yield the passages of some documents with the newer lines that correct them."""
     places: dict[Key, list[tuple[MemoryPassage, range]]] = {}
-    cuts: dict[Key, LinesOfChunks] = {}
-    excerpts = snapshot.excerpts_of(sorted(documents), Scope())
-    for document, group in groupby(excerpts, key=lambda each: each.about.document):
-        chunks = list(group)
-        text = _lines_by_number(chunks)
+    runs: dict[Key, list[range]] = {}
+    chunks = snapshot.excerpts_of(sorted(documents), Scope())
+    for document, group in groupby(chunks, key=lambda each: each.about.document):
+        text = _lines_by_number(group)
         places[document] = list(_located(documents[document], text))
-        cuts[document] = chunks, list(_runs((place for _, place in places[document]), text))
-    for document, older, newer in _corrected(snapshot, cuts, is_own=is_own):
+        runs[document] = list(_runs((place for _, place in places[document]), text))
+    for document, older, newer in _corrected(snapshot, chunks, runs, is_own=is_own):
         for passage, place in places[document]:
             if place.start < older.stop and older.start < place.stop:
                 is_part = len(older) == 1 < len(place)
@@ -117,19 +113,22 @@ def _correcting(
 
 
 def _corrected(
-    snapshot: Snapshot, cuts: Mapping[Key, LinesOfChunks], *, is_own: bool
+    snapshot: Snapshot,
+    excerpts: Iterable[Excerpt],
+    lines: Mapping[Key, Iterable[range]],
+    *,
+    is_own: bool,
 ) -> Iterator[tuple[Key, range, Correction]]:
     """Yield the corrected lines among some lines, each with a line that corrects it."""
     scope = Scope() if is_own else Scope(Filters(scopes=OPEN_SCOPES))
-    known = {
-        document: [Quotation(chunk.about, chunk.text) for chunk in chunks]
-        for document, (chunks, _) in cuts.items()
-    }
+    known: dict[Key, list[Quotation]] = {}
+    for each in excerpts:
+        known.setdefault(each.about.document, []).append(Quotation(each.about, each.text))
     older = [
         (chunk, passage)
-        for document, (_, lines) in cuts.items()
-        for chunk in known[document]
-        for each in lines
+        for document, chunks in known.items()
+        for chunk in chunks
+        for each in lines[document]
         if (passage := _cut(chunk, each))
     ]
     at_once = max(AT_ONCE, -(-len(older) // MOST_TIMES))
@@ -156,7 +155,7 @@ def _cut(chunk: Quotation, lines: range) -> Quotation | None:
 
 
 def _lines_by_number(chunks: Iterable[Excerpt]) -> dict[int, str]:
-    """Return the lines of a document without spaces; two chunks may share or divide a line."""
+    """Return the text of each line without spaces. If two chunks share a line, join its parts."""
     lines: dict[int, str] = {}
     for chunk in chunks:
         for number, line in enumerate(chunk.text.split("\n"), start=chunk.about.start_line):
@@ -169,7 +168,7 @@ def _lines_by_number(chunks: Iterable[Excerpt]) -> dict[int, str]:
 def _located(
     passages: Iterable[MemoryPassage], lines: Mapping[int, str]
 ) -> Iterator[tuple[MemoryPassage, range]]:
-    """Yield the passages that are among the lines of a document, with the nearest lines."""
+    """Yield passages whose text is still in the document, with lines nearest to the old place."""
     numbers: dict[str, list[int]] = {}
     for number, line in lines.items():
         numbers.setdefault(line, []).append(number)

@@ -132,14 +132,17 @@ def test_changes_mark_new_lines_that_a_newer_line_corrects(workspaces: Path) -> 
     assert "corrected_by" not in say(*ENGINEER, "--json", folder=notes).out
     say("index", folder=notes)
     marked = say(*ENGINEER, folder=notes).out
-    assert marked == without.out.replace(LINES, f"{LINES}    9-17 {MARK}\n")
+    lines = [9, 11, 13, 14, 15, 17]
+    marks = [f"{line} {MARK}\n" for line in lines]
+    in_text = "".join(f"    {mark}" for mark in marks)
+    assert marked == without.out.replace(LINES, LINES + in_text)
     few = say(*ENGINEER, "-n", "1", folder=notes).out
     assert f"    … and 5 more\n    9 {MARK}\n" in few
-    assert f"\n```\n\n- 9-17 {MARK}\n\n### " in say(*ENGINEER, "-f", "markdown", folder=notes).out
+    in_markdown = "".join(f"- {mark}" for mark in marks)
+    assert f"\n```\n\n{in_markdown}\n### " in say(*ENGINEER, "-f", "markdown", folder=notes).out
     new = changed(*ENGINEER[1:], folder=notes)
     assert new["memory/2025-03-03.md:9"]["corrected_by"] == [CORRECTION]
-    lines = [int(each.rpartition(":")[2]) for each in new if "corrected_by" in new[each]]
-    assert lines == [9, 11, 13, 14, 15, 17]
+    assert lines == [int(each.rpartition(":")[2]) for each in new if "corrected_by" in new[each]]
     asked = json.loads(say(*ENGINEER, "MySQL 8.0", "-n", "1", "--json", folder=notes).out)
     assert [each["new"]["corrected_by"] for each in asked["ranked"]] == [[CORRECTION]]
 
@@ -157,6 +160,21 @@ def test_changes_mark_only_lines_of_the_past_that_are_still_there(tmp_path: Path
     assert shown.endswith(f"{lines}    3 corrected by memory/2025-03-01.md:3 (2025-03-01)\n")
     assert shown.count("corrected by") == 1
     assert "    - The lamp is red.\n" in shown
+
+
+def test_a_mark_of_changes_covers_no_line_that_nobody_corrected(tmp_path: Path) -> None:
+    lamp = "# Day\n\n{}- The lamp is green and stays green.\n\n{}"
+    first, last = "- Orders are in MySQL.\n\n", "- Invoices are in MySQL with the orders.\n"
+    new = "# News\n\n- Orders and invoices are in PostgreSQL instead of MySQL.\n"
+    notes = begin(tmp_path / "notes")
+    commit(notes, "2025-01-01", {"memory/2025-01-01.md": lamp.format("", "")})
+    commit(notes, "2025-01-02", {"memory/2025-01-01.md": lamp.format(first, last)})
+    commit(notes, "2025-03-01", {"memory/2025-03-01.md": new})
+    say("index", folder=notes)
+    shown = say("changes", "--since", "2025-01-02", "--until", "2025-01-03", folder=notes).out
+    mark = "corrected by memory/2025-03-01.md:3 (2025-03-01)\n"
+    assert shown.endswith(f"with the orders.\n    3 {mark}    7 {mark}")
+    assert shown.count("corrected by") == 2
 
 
 def test_changes_name_private_notes_only_of_the_own_workspace(tmp_path: Path) -> None:

@@ -102,9 +102,9 @@ def write(
 
 def _newer(command: CommandContext, changes: Iterable[MemoryChange]) -> Newer:
     """Look up the newer lines that correct the new text of some changes."""
-    from memcli.api.superseded import corrections_of
+    from memcli.api.superseded import corrections_of_changes
 
-    return corrections_of(command.memory, (each.new for each in changes if each.new))
+    return corrections_of_changes(command.memory, (each.new for each in changes if each.new))
 
 
 def _write_text(
@@ -179,15 +179,10 @@ def _sections(changes: Sequence[MemoryChange], most: int) -> list[Section]:
 
 
 def _marks(section: Section, newer: Newer) -> Iterator[str]:
-    """Name the newer lines that correct lines of a section; neighbours have one mark."""
-    printed = [change.new for change in section.changes if change.new]
-    each = dict.fromkeys(chain.from_iterable(newer.get(passage, ()) for passage in printed))
-    for correction in each:
-        groups = groupby(printed, key=lambda passage: correction in newer.get(passage, ()))
-        for is_corrected, group in groups:
-            if is_corrected:
-                run = list(group)
-                yield mark_of([correction], lines_of(run[0].start_line, run[-1].end_line))
+    """Yield a mark for each printed passage that newer lines correct."""
+    for change in section.changes:
+        if (new := change.new) and new in newer:
+            yield mark_of(newer[new], lines_of(new.start_line, new.end_line))
 
 
 def _lines(change: MemoryChange) -> Iterator[str]:
