@@ -179,10 +179,14 @@ def _sections(changes: Sequence[MemoryChange], most: int) -> list[Section]:
 
 
 def _marks(section: Section, newer: Newer) -> Iterator[str]:
-    """Yield a mark for each printed passage that newer lines correct."""
-    for change in section.changes:
-        if (new := change.new) and new in newer:
-            yield mark_of(newer[new], lines_of(new.start_line, new.end_line))
+    """Yield a mark for each newer line, with the printed lines that it corrects."""
+    places: dict[Correction, list[str]] = {}
+    for new in (change.new for change in section.changes if change.new):
+        for each in newer.get(new, ()):
+            lines = str(each.line) if each.line else lines_of(new.start_line, new.end_line)
+            places.setdefault(each._replace(line=0), []).append(lines)
+    for each, lines_below in places.items():
+        yield mark_of([each], ", ".join(lines_below))
 
 
 def _lines(change: MemoryChange) -> Iterator[str]:
