@@ -2,6 +2,7 @@
 
 The newer lines come from what the search recalled, and from chunks that share words with the
 passages (only `near` reads the store). Filters by date limit both, so they show what was true then.
+Filters by place, such as `--path`, do not.
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
 passage corrects a whole older document if it names it and contains a word of change, or if its
 front matter names it under `supersedes`. If it names a part, as in `the decision of
@@ -58,8 +59,12 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> lis
     """Look up what may correct dated passages, whatever the question was.
 
     Return the chunks that contain the rarest long words of the passages, and the beginnings of the
-    documents whose front matter names what they replace.
+    documents whose front matter names what they replace. They may be in any place: of the filters,
+    only those by date, source, scope and trust count.
     """
+    scope = scope._replace(
+        filters=scope.filters._replace(paths=(), kinds=(), headings=(), tags=(), where=(), by=())
+    )
     dated = [each.text for each in passages if each.about.date or each.about.document_date]
     if not dated:
         return []
