@@ -160,8 +160,9 @@ class Memory:
     ) -> RelatedPassages:
         """Find the passages most similar to the chunk at a place, as `memcli related` does.
 
-        `target` is as for `get`, the rest as for `search`; `more` also returns what is hardly
-        related. NotFoundError if there is no such document, or if it has no text.
+        `target` is as for `get`, the rest as for `search`; with `more`, chunks with less than half
+        of the best score are returned too. `full` returns these as well, and every chunk whole.
+        NotFoundError if there is no such document, or if it has no text.
         """
         from memcli.api.records import RelatedPassages, RetrieverStatus
         from memcli.api.related import find_related

@@ -12,7 +12,7 @@ above, and the cosine is that of its segment and the best segment of a chunk.
 If there is a link between a chunk and the document of the place, its score grows by a quarter of
 the distance to 1. The vectors come from the index: no model runs.
 
-Of each chunk remain the lines around the segment that is most like the place, cut as those of a
+memcli prints only the lines around the segment that is most like the text, cut as those of a
 search; the scores stay those of the chunks.
 """
 
@@ -64,6 +64,9 @@ KEEP_SHARE = 0.7
 # places of the workspace `engineer`, it removes 24 of 100 passages, of which two have the same
 # subject; on LoCoMo, none of the evidence.
 LEAST_SHARE = 0.5
+# A chunk with this score is a copy of the place. The share is one of the best score below it, so
+# that a copy hides nothing.
+COPY_SCORE = 0.95
 # Words and identifiers; quotes, dashes and asterisks would be operators.
 _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
 
@@ -144,11 +147,7 @@ def related(
     passages = ordered(
         [_passage(c, cosines, recalled.coverage, weights, linked) for c in recalled.candidates]
     )
-    near = passages[:MMR_POOL]
-    if options.worthwhile and near:
-        least = LEAST_SHARE * near[0].score
-        near = [each for each in near if each.score >= least or each.about.chunk_id in linked]
-    chosen = diversify(near, lambda_=1.0, limit=options.limit)
+    chosen, weaker = _worth_showing(passages[:MMR_POOL], linked, options)
     chosen = _focused(snapshot, chosen, recalled, weights, options)
     scope = scope_within(snapshot, options.filters)
     chosen = with_corrections(chosen, corrections_of(snapshot, chosen, passages, scope))
@@ -162,9 +161,27 @@ def related(
         keyword=keyword,
         semantic=semantic,
         candidates=len(recalled.candidates),
+        weaker=weaker,
         revision=str(facts.revision),
     )
     return answer, query
+
+
+def _worth_showing(
+    near: Sequence[RankedPassage], linked: frozenset[int], options: SearchOptions
+) -> tuple[list[RankedPassage], int]:
+    """Choose chunks, and count those within the limit that are hardly related and left out."""
+    every = diversify(near, lambda_=1.0, limit=options.limit)
+    if not options.worthwhile or not near:
+        return every, 0
+    scores = [each.score for each in near]
+    least = LEAST_SHARE * next((score for score in scores if score < COPY_SCORE), scores[0])
+    worth = [each for each in near if each.score >= least or each.about.chunk_id in linked]
+    if len(worth) == len(near):
+        return every, 0
+    chosen = diversify(worth, lambda_=1.0, limit=options.limit)
+    chunks = {each.about.chunk_id for each in chosen}
+    return chosen, sum(each.about.chunk_id not in chunks for each in every)
 
 
 def _focused(

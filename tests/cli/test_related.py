@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import struct
 from functools import partial
@@ -178,13 +179,25 @@ def test_lines_are_of_the_chunks_that_were_ranked(
         best = [each for each in narrow if each["score"] >= narrow[0]["score"] / 2]
         shown = told(*options, "-n", "100")["results"]
         assert [each for each in shown if each in best] == best
-        printed = [line.split(":")[0] for line in run("related", *options).stdout.splitlines()]
-        numbers = {number for each in shown for number in _lines_of(each)}
-        assert {int(each) for each in printed if each.isdigit()} <= numbers
+        lines = {(each["path"], number) for each in shown for number in _lines_of(each)}
+        printed = _printed(run("related", *options).stdout)
+        assert printed
+        assert printed <= lines
 
 
 def _lines_of(result: dict[str, Any]) -> range:
     return range(result["start_line"], result["end_line"] + 1)
+
+
+def _printed(text: str) -> set[tuple[str, int]]:
+    """Return the path and number of each line that is printed below the name of its file."""
+    path, lines = "", set()
+    for line in text.splitlines():
+        if name := re.match(r"(\S+\.md)(?:  |$)", line):
+            path = name[1]
+        elif number := re.match(r"\d+(?=:)", line):
+            lines.add((path, int(number[0])))
+    return lines
 
 
 def test_what_is_hardly_related_needs_more_unless_it_is_linked(workspace: NewWorkspace) -> None:
@@ -197,6 +210,58 @@ def test_what_is_hardly_related_needs_more_unless_it_is_linked(workspace: NewWor
     asked = ("restic.md", "--mode", "keyword")
     assert [each["path"] for each in told(*asked)["results"]] == ["a.md", "c.md"]
     assert [each["path"] for each in told(*asked, "--more")["results"]] == ["a.md", "c.md", "b.md"]
+
+
+def test_what_is_left_out_is_counted(workspace: NewWorkspace) -> None:
+    workspace({
+        "restic.md": "We back up with it every night at two.\n",
+        "a.md": "We back up with it every night at three.\n",
+        "b.md": "The night was cold.\n",
+        "c.md": "The night was warm.\n",
+    })  # fmt: skip
+    asked = ("restic.md", "--mode", "keyword")
+    assert (told(*asked)["weaker"], told(*asked, "-n", "2")["weaker"]) == (2, 1)
+    assert "weaker" not in told(*asked, "-n", "1")
+    two = "2 passages are hardly related; --more shows them.\n"
+    assert two in run("related", *asked, "-v").stderr
+    assert "1 passage is hardly related; --more shows it.\n" in (
+        run("related", *asked, "-v", "-n", "2").stderr
+    )
+    assert "hardly" not in run("related", *asked).stderr
+    for every in ("--more", "--full"):
+        assert "weaker" not in told(*asked, every)
+        assert len(told(*asked, every)["results"]) == 3
+        assert "hardly" not in run("related", *asked, every, "-v").stderr
+
+
+def test_a_copy_hides_nothing(workspace: NewWorkspace) -> None:
+    folder = workspace({
+        "restic.md": "We back up with it every night at two.\n",
+        "b.md": "The night was cold.\n",
+    })  # fmt: skip
+    asked = ("restic.md", "--mode", "keyword")
+    assert [each["path"] for each in told(*asked)["results"]] == ["b.md"]
+    shutil.copy(folder / "restic.md", folder / "copy.md")
+    assert [each["path"] for each in told(*asked)["results"]] == ["copy.md", "b.md"]
+    (folder / "b.md").unlink()
+    assert [each["path"] for each in told(*asked)["results"]] == ["copy.md"]
+
+
+@pytest.mark.parametrize("form", [("-1",), ("-f", "vimgrep")])
+def test_one_line_is_that_for_which_a_passage_was_found(
+    workspace: NewWorkspace, form: tuple[str, ...]
+) -> None:
+    window = "- The deploy window is Tuesday at 14:00."
+    lamp = "- The lamp in the hall is red, and somebody who left bought it at the market last year."
+    newer = "- The deploy window is now Thursday at 10:00 instead of Tuesday at 14:00."
+    notes = {
+        "memory/2025-01-01.md": f"# Storage\n\n{window}\n{lamp}\n",
+        "memory/2025-03-01.md": f"# Storage\n\n{newer}\n",
+    }
+    workspace(notes, index=True, encoder="hashing")
+    (line,) = run("related", "memory/2025-03-01.md:3", *form).stdout.splitlines()
+    assert line.startswith("memory/2025-01-01.md:3:")
+    assert "[corrected by memory/2025-03-01.md:3 (2025-03-01)]" in line
 
 
 def test_without_vectors_words_decide_and_that_is_said(workspace: NewWorkspace) -> None:

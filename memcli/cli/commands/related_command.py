@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memcli.api.ask import SearchResult
 from memcli.api.related import RelatedResult, find_related
-from memcli.checking import Any
+from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli import options as rows
 from memcli.cli.command_context import CommandContext, command_context, progress_of
 from memcli.cli.filters import filters_of, sync_of
@@ -13,9 +15,15 @@ from memcli.cli.search_form import Shape, shape_of
 from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
 from memcli.errors import ExitCode, UsageError
 from memcli.render import jsonio
+from memcli.render.text import counted
 from memcli.search.options import options_of
 from memcli.search.passages import passages_of
 from memcli.search.question import Question
+
+if TYPE_CHECKING:
+    from memcli.search.ranked import RankedPassage
+
+STATEMENT = 2  # see `cursor.says`
 
 ARGUMENTS = (
     CommandArgument(
@@ -73,10 +81,30 @@ def write(result: RelatedResult, command: CommandContext, shape: Shape) -> None:
             terminal.write(shape.template.filled(record, terminal.safe_line))
     else:
         question = Question(result.citation, command.today, (), result.query)
-        search_result = SearchResult(question, result.freshness, result.answer)
+        answer = result.answer
+        if shape.brief or shape.form == "vimgrep":
+            words = tuple(term.text for term in result.query.counted_terms)
+            best = tuple(_best_part(passage, words) for passage in answer.passages)
+            answer = answer._replace(passages=best, words=words)
+        search_result = SearchResult(question, result.freshness, answer)
         WRITERS[shape.form](search_result, command, shape)
     terminal.flush()
     _say(result, command)
+
+
+def _best_part(passage: RankedPassage, words: Sequence[str]) -> RankedPassage:
+    """Cut a passage down to the segment that is most like the place, which has these words.
+
+    One of its lines is printed, so only the corrections of that line are kept. If the segment is
+    only a heading, the passage stays as it is.
+    """
+    from memcli.search.cursor import corrections_at, cursor_of, says
+
+    best = passage._replace(first=passage.best, last=passage.best)
+    at = cursor_of(best, words)
+    if says(at.text, 0) < STATEMENT:
+        return passage
+    return best._replace(corrected_by=corrections_at(passage, at.line))
 
 
 def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) -> None:
@@ -97,6 +125,8 @@ def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) ->
         }
         if shape.fields:
             whole["fields"] = list(shape.fields)
+        if result.answer.weaker:
+            whole["weaker"] = result.answer.weaker
         if result.empty_reason is not None:
             whole["empty_reason"] = jsonio.reason(result.empty_reason)
         lines = [whole]
@@ -127,4 +157,8 @@ def _say(result: RelatedResult, command: CommandContext) -> None:
     if result.empty_reason is not None:
         terminal.advise(result.empty_reason)
     if terminal.verbose:
+        if alike.weaker:
+            weaker = counted(alike.weaker, "passage is", "passages are")
+            shows = "--more shows it" if alike.weaker == 1 else "--more shows them"
+            terminal.say(f"{weaker} hardly related; {shows}.")
         terminal.say(f"compared with {result.citation}, {alike.candidates} candidates")
