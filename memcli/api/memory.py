@@ -177,6 +177,7 @@ class Memory:
             freshness=result.freshness,
             retrievers=RetrieverStatus(result.answer.keyword, result.answer.semantic),
             results=passages_of(result.answer.passages),
+            weaker=result.answer.weaker,
             empty_reason=result.empty_reason,
         )
 

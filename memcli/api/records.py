@@ -61,6 +61,7 @@ class RelatedPassages(Record):
     freshness: Freshness
     retrievers: RetrieverStatus
     results: tuple[Passage, ...]  # best first; a score of 1 is the same text
+    weaker: int = 0  # passages that are hardly related; `more` returns them
     empty_reason: Reason | None = None  # the filter that excludes everything
 
 

@@ -98,6 +98,12 @@ def test_get_names_the_correction_outside_of_the_text(corrected: Path) -> None:
     assert "corrected by" not in whole.out
 
 
+@pytest.mark.parametrize("place", [("--path", "memory/2025-01*"), ("--heading", "Office")])
+def test_a_filter_by_place_hides_no_correction(corrected: Path, place: tuple[str, str]) -> None:
+    shown = say("search", "office", *place, folder=corrected).out
+    assert "    3 corrected by memory/2025-03-01.md:3 (2025-03-01)" in shown
+
+
 ENGINEER = ("changes", "--since", "2025-03-01", "--until", "2025-03-03")
 MYSQL = "memory/2025-03-03.md:9-17  Order store rewrite > Decision: MySQL"
 LINES = """\
