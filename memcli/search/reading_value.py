@@ -36,7 +36,7 @@ something, and a lower chance behind a sure first passage.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log
 
 from memcli.checking import TYPE_CHECKING
@@ -69,15 +69,16 @@ RANK, RANK_OF_SEVERAL = 1.1, 0.5
 # The loss of a unit that is not the best one of a later passage. In a memory of nine chats, such
 # units are evidence a quarter as often as the other weights say.
 BESIDE = 0.8
-# The loss of a block of a later passage of notes, if it is not the whole passage. On the engineer
-# notes, the vault, the documentation and chunking-eval the answers have 20 % to 3 % fewer tokens
-# than with whole passages, and 0 to .022 more of the evidence.
+# The loss of a block of a later note without all words of the question. On the engineer notes, the
+# vault, the documentation and chunking-eval, answers have 4 to 8 % fewer tokens than with whole
+# passages, and 0 to .022 more of the evidence.
 IN_NOTES = 1.2
 _SEVERAL = (
     "activities", "hobbies", "events", "items", "places", "countries", "cities", "books", "things",
     "ways", "types", "kinds", "names", "all", "both", "every", "list", "summary", "welche", "alle",
     "nenne", "cuáles", "cuántos", "cuántas", "quels", "quelles", "combien",
 )  # fmt: skip
+PassageGains = tuple["RankedPassage", Sequence["ReadingUnit"], list[float]]  # with those of units
 _QUESTION_END = re.compile(r"[?？](?:\s*\[[^\]\n]*\])?\s*$")  # a note on a picture may follow
 _COUNTS = (
     "how many", "how often", "wie viele", "wie oft", "多少", "几次", "幾次", "いくつ", "哪些",
@@ -143,26 +144,18 @@ def worthwhile(
             each for each in passages if each.turns or each.corrected_by or _may_answer(each)
         ]
     per_token = 1 / ((miss or MISS) * (SEVERAL if of_several else 1.0))
-    best = max((passage.score for passage in passages), default=0.0)
+    gained = _with_gains(
+        passages, per_token, apart=apart, of_writer=of_writer, of_several=of_several
+    )
+    worth = list(_worth(gained, per_token * HEADING_TOKENS, apart=apart))
     result: list[RankedPassage] = []
     read = 0  # passages of which something is printed
-    for rank, passage in enumerate(passages, start=1):
-        units = _whole(passage) if apart and not passage.turns else _units(passage)
-        chances = _chances(passage, units, rank, best, of_writer=of_writer, of_several=of_several)
-        gains = [
-            chance - per_token * price(unit.text)
-            for chance, unit in zip(chances, units, strict=True)
-        ]
-        is_same = bool(result) and result[-1].about.document == passage.about.document
-        heading = 0.0 if is_same else per_token * HEADING_TOKENS
-        is_worth = sum(gain for gain in gains if gain > 0.0) > heading
-        if result and not is_worth and (passage.turns or not apart):
-            continue
+    for place, (passage, units, gains) in enumerate(worth, start=1):
         runs = _runs(units, gains, apart=apart)
         if passage.corrected_by and not apart:
             runs = [_corrected(passage, units)]
-        # Each later passage has a place, so a note is in one run if there are not more places.
-        room = most - len(result) - (0 if passage.turns else len(passages) - rank)
+        # A note is cut into no more runs than leave a place for each later passage.
+        room = most - len(result) - (0 if passage.turns else len(worth) - place)
         if not passage.turns and len(runs) > room:
             runs = [range(runs[0].start, runs[-1].stop)]
         runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[: max(room, 0)]
@@ -171,6 +164,37 @@ def worthwhile(
         result += [_part_of(passage, units, run) for run in runs]
         read += bool(runs)
     return result if apart else _with_replies(result), every - read
+
+
+def _with_gains(
+    passages: Sequence[RankedPassage],
+    per_token: float,
+    *,
+    apart: bool,
+    of_writer: bool,
+    of_several: bool,
+) -> Iterator[PassageGains]:
+    """Cut passages into units, and estimate what each unit gains."""
+    best = max((passage.score for passage in passages), default=0.0)
+    for rank, passage in enumerate(passages, start=1):
+        units = _whole(passage) if apart and not passage.turns else _units(passage)
+        chances = _chances(passage, units, rank, best, of_writer=of_writer, of_several=of_several)
+        costs = (per_token * price(unit.text) for unit in units)
+        yield passage, units, [chance - cost for chance, cost in zip(chances, costs, strict=True)]
+
+
+def _worth(
+    passages: Iterable[PassageGains], heading: float, *, apart: bool
+) -> Iterator[PassageGains]:
+    """Leave out passages that gain no more than the line above them costs, except the first one."""
+    before = None
+    for passage, units, gains in passages:
+        cost = 0.0 if passage.about.document == before else heading
+        is_worth = sum(gain for gain in gains if gain > 0.0) > cost
+        if before and not is_worth and (passage.turns or not apart):
+            continue
+        before = passage.about.document
+        yield passage, units, gains
 
 
 def _corrected(passage: RankedPassage, units: Sequence[ReadingUnit]) -> range:
