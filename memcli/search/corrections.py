@@ -75,11 +75,7 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> lis
     counts = zip(snapshot.frequencies(terms), terms, strict=True) if terms else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
     query = TermQuery(any=tuple(shared[:MOST_WORDS]))
-    chunk_ids = [each.chunk_id for each in snapshot.by_keyword(query, NEAR_CHUNKS, scope)]
-    chunks = snapshot.excerpts(chunk_ids) if chunk_ids else {}
-    like = [
-        Quotation(chunks[each].about, chunks[each].text) for each in chunk_ids if each in chunks
-    ]
+    like = _chunks_with(snapshot, query, NEAR_CHUNKS, scope)
     return [*like, *_superseding(snapshot, scope)]
 
 
@@ -87,17 +83,20 @@ def linking(snapshot: Snapshot, documents: Iterable[Key], scope: Scope) -> list[
     """Look up chunks with links, or citations of corrected lines, that name some documents."""
     names = dict.fromkeys(_name(path)[1] for _, path in documents)
     query = TermQuery(any=tuple(filter(None, map(index_term, names))))
-    limit = NEAR_CHUNKS * len(query.any)
+    like = _chunks_with(snapshot, query, NEAR_CHUNKS * len(query.any), scope)
+    return [each for each in like if _is_linking(each.text) or CORRECTS in each.text]
+
+
+def _chunks_with(snapshot: Snapshot, query: TermQuery, limit: int, scope: Scope) -> list[Quotation]:
     chunk_ids = [each.chunk_id for each in snapshot.by_keyword(query, limit, scope)]
     chunks = snapshot.excerpts(chunk_ids) if chunk_ids else {}
-    like = [Quotation(each.about, each.text) for each in map(chunks.get, chunk_ids) if each]
-    return [each for each in like if _is_linking(each.text) or CORRECTS in each.text]
+    return [Quotation(each.about, each.text) for each in map(chunks.get, chunk_ids) if each]
 
 
 def _superseding(snapshot: Snapshot, scope: Scope) -> Iterator[Quotation]:
     """Yield the beginning of each document whose front matter names what it replaces."""
-    where = (*scope.filters.where, Where("supersedes"))
-    listed = snapshot.documents(scope._replace(filters=scope.filters._replace(where=where)))
+    filters = scope.filters._replace(where=(Where("supersedes"),))
+    listed = snapshot.documents(scope._replace(filters=filters))
     if not listed:
         return
     import json

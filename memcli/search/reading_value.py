@@ -427,9 +427,10 @@ def _units(passage: RankedPassage, *, of_list: bool = False) -> list[ReadingUnit
         greets = first in passage.greetings
         unit = ReadingUnit(text, at, at, turn, cosine, share, greets)
         before = units[-1] if units else None
-        is_next = bool(passage.turns) and first <= line + 1
-        if before is not None and starts:
-            is_next = starts[first - top] == starts[line - top]
+        if starts:
+            is_next = before is not None and starts[first - top] == starts[line - top]
+        else:
+            is_next = bool(passage.turns) and first <= line + 1
         if before is not None and before.turn == turn and is_next:
             start = candidate.segments[before.first].start
             units[-1] = before._replace(

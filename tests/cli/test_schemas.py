@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from memcli.render.jsonio import DIGITS
 from tests.commands import SCHEMAS, NewWorkspace, checked, printed, say
 from tests.support import by_night
 
@@ -168,7 +167,7 @@ def test_search_is_as_its_schema_says(notes: Path) -> None:
 
 
 def _rounded(result: dict[str, Any]) -> dict[str, Any]:
-    return {k: v if v is None else round(v, DIGITS) for k, v in result.items() if k in ROUNDED}
+    return {k: v if v is None else round(v, 3) for k, v in result.items() if k in ROUNDED}
 
 
 def test_json_costs_at_most_1_6_times_the_text(
