@@ -98,12 +98,15 @@ def _correcting(
 ) -> Iterator[tuple[MemoryPassage, Correction]]:
     """Yield the passages of some documents with the newer lines that correct them."""
     places: dict[Key, list[tuple[MemoryPassage, range]]] = {}
-    runs: dict[Key, list[range]] = {}
     chunks = snapshot.excerpts_of(sorted(documents), Scope())
     for document, group in groupby(chunks, key=lambda each: each.about.document):
-        text = _lines_by_number(group)
-        places[document] = list(_located(documents[document], text))
-        runs[document] = list(_runs((place for _, place in places[document]), text))
+        lines = {
+            number: "".join(line.split())
+            for chunk in group
+            for number, line in enumerate(chunk.text.split("\n"), start=chunk.about.start_line)
+        }
+        places[document] = list(_located(documents[document], lines))
+    runs = {document: [place for _, place in own] for document, own in places.items()}
     for document, older, newer in _corrected(snapshot, chunks, runs, is_own=is_own):
         for passage, place in places[document]:
             if place.start < older.stop and older.start < place.stop:
@@ -154,17 +157,6 @@ def _cut(chunk: Quotation, lines: range) -> Quotation | None:
     return Quotation(about._replace(start_line=first, end_line=end - 1), "\n".join(text))
 
 
-def _lines_by_number(chunks: Iterable[Excerpt]) -> dict[int, str]:
-    """Return the text of each line without spaces. If two chunks share a line, join its parts."""
-    lines: dict[int, str] = {}
-    for chunk in chunks:
-        for number, line in enumerate(chunk.text.split("\n"), start=chunk.about.start_line):
-            text = "".join(line.split())
-            if lines.get(number) != text:
-                lines[number] = lines.get(number, "") + text
-    return lines
-
-
 def _located(
     passages: Iterable[MemoryPassage], lines: Mapping[int, str]
 ) -> Iterator[tuple[MemoryPassage, range]]:
@@ -178,19 +170,6 @@ def _located(
         same = [place for place in places if [lines.get(at, "") for at in place] == text]
         if same:
             yield passage, min(same, key=lambda place: abs(place.start - passage.start_line))
-
-
-def _runs(places: Iterable[range], lines: Mapping[int, str]) -> Iterator[range]:
-    """Join the places between which a document has only empty lines."""
-    run = range(0)
-    for place in sorted(places, key=lambda each: each.start):
-        if run and any(lines.get(at) for at in range(run.stop, place.start)):
-            yield run
-            run = place
-        else:
-            run = range(run.start if run else place.start, max(run.stop, place.stop))
-    if run:
-        yield run
 
 
 def superseded_by(

@@ -177,8 +177,6 @@ def _worth_showing(
     scores = [each.score for each in near]
     least = LEAST_SHARE * next((score for score in scores if score < COPY_SCORE), scores[0])
     worth = [each for each in near if each.score >= least or each.about.chunk_id in linked]
-    if len(worth) == len(near):
-        return every, 0
     chosen = diversify(worth, lambda_=1.0, limit=options.limit)
     chunks = {each.about.chunk_id for each in chosen}
     return chosen, sum(each.about.chunk_id not in chunks for each in every)
