@@ -20,6 +20,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
@@ -348,13 +349,13 @@ SHORT_ANSWER = 6  # words of an answer that needs its question
 def antecedents(sentences: Sequence[Sentence]) -> list[int | None]:
     """Return for each sentence the one before it that it needs, or None."""
     places: list[int | None] = [None]
-    for at in range(1, len(sentences)):
-        before, here = sentences[at - 1], sentences[at]
+    chain = 0  # sentences that the one before takes along
+    for at, (before, here) in enumerate(pairwise(sentences)):
         is_near = before.path == here.path and 0 <= here.first - before.last <= MOST_BEFORE
-        chain = _chain(places, at - 1)
         contains_text = len(terms(before.text)) >= LEAST_BEFORE and not is_digression(before.text)
         needs = is_near and contains_text and chain < MOST_BEFORE and _leans(before, here)
-        places.append(at - 1 if needs else None)
+        chain = chain + 1 if needs else 0
+        places.append(at if needs else None)
     return places[: len(sentences)]
 
 
@@ -369,13 +370,6 @@ def _answers(sentences: Sequence[Sentence], at: int) -> bool:
         and before.speaker != here.speaker
         and before.text.endswith(("?", "？"))
     )
-
-
-def _chain(previous: Sequence[int | None], at: int) -> int:
-    length = 0
-    while (before := previous[at]) is not None:
-        length, at = length + 1, before
-    return length
 
 
 def _leans(before: Sentence, here: Sentence) -> bool:
