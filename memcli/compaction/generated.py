@@ -19,6 +19,7 @@ from memcli.errors import RetrieverError, UsageError
 from memcli.language.salience import names_in
 from memcli.language.terms import content
 from memcli.markdown.lineage import CitedLine, cited
+from memcli.types import lines_of
 
 if TYPE_CHECKING:
     from memcli.embedding.generator import Generated
@@ -34,15 +35,12 @@ class WritingModel(Protocol):
     @property
     def reads(self) -> int:
         """Return the most tokens that a text may have."""
-        ...
 
     def count(self, text: str) -> int:
         """Count the tokens of a text."""
-        ...
 
     def write(self, text: str) -> Generated:
         """Continue a text."""
-        ...
 
 
 def generating(model: WritingModel, prompt: str) -> Rewrite:
@@ -91,8 +89,7 @@ def _line(sentence: str, lines: Sequence[CitedLine]) -> str:
     if not run:
         return f"- {sentence}"
     first, last = min(line.first for line in run), max(line.last for line in run)
-    place = f"{first}-{last}" if last > first else f"{first}"
-    return f"- {sentence} ({run[0].path}:{place})"
+    return f"- {sentence} ({run[0].path}:{lines_of(first, last)})"
 
 
 def _supporting(sentence: str, lines: Sequence[CitedLine]) -> Sequence[CitedLine]:
