@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import TypeVar
 
 from memcli.compaction.compose import EntrySummary
 from memcli.compaction.draft import CompactionSettings, Declined, Drafter, Item, SummaryDraft
@@ -84,18 +83,18 @@ def make_plan(
         writer=writer,
     )
     new = [at for at, entry in enumerate(eligible) if not _is_covered(entry, covered)]
-    clusters = {at: number // settings.cluster for number, at in enumerate(new)}
+    size = settings.cluster
+    clusters = {at: number // size for number, at in enumerate(new)}
     read = marked([_summary(entry) for entry in eligible], clusters, replaced)
     items = [_item(eligible[at], read[at]) for at in new]
-    groups, waiting = cluster(items, settings.cluster)
-    for group in groups:
-        drafter.summarise(group)
+    whole = len(new) - len(new) % size  # the rest waits, so a second run changes nothing
+    for at in range(0, whole, size):
+        drafter.summarise(items[at : at + size])
     last = max((log.date for log in logs), default="")
     old = first_day(last, OLD * settings.tail_days) if last and settings.tail_days else ""
     made = [(summary.path, summary.text, summary.lineage) for summary in valid]
     made += [(draft.path, draft.text, draft.lineage) for draft in drafter.drafts]
-    rest, size = _old(made, old), settings.cluster
-    at = 0
+    rest, at = _old(made, old), 0
     while at + size <= len(rest):
         # If some of them are too full of decisions, the first waits and the others are tried.
         if drafter.summarise(rest[at : at + size]):
@@ -103,11 +102,10 @@ def make_plan(
             at = 0
         else:
             at += 1
-    waits = [eligible[at] for at in new[len(new) - len(waiting) :]]
     return CompactionPlan(
         entries=tuple(entries),
         tail=tuple(tail),
-        waiting=tuple(waits),
+        waiting=tuple(eligible[at] for at in new[whole:]),
         covered=len(eligible) - len(new),
         drafts=tuple(drafter.drafts),
         declined=tuple(drafter.declined),
@@ -148,18 +146,6 @@ def _old(summaries: Sequence[tuple[str, str, Lineage]], before: str) -> list[Ite
         days, tokens = (lineage.earliest, lineage.latest), lineage.summary_tokens
         items.append(Item(source, *days, tokens, tuple(entries_of(text)), level=1))
     return items
-
-
-T = TypeVar("T")
-
-
-def cluster(items: Sequence[T], size: int) -> tuple[list[list[T]], list[T]]:
-    """Return (clusters, waiting) of items sorted by time.
-
-    Items that fill no whole cluster wait for more, so a second run changes nothing.
-    """
-    end = len(items) - len(items) % size
-    return [list(items[at : at + size]) for at in range(0, end, size)], list(items[end:])
 
 
 def split_tail(
