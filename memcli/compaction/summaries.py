@@ -84,15 +84,10 @@ def _weighed(path: str, text: str, lineage: Lineage, files: Mapping[str, Sequenc
 
     weight = weigh(text, lineage, read, successors(lineage, files))
     pairs = zip(lineage.sources, weight.places, strict=True)
-    changed = tuple(where(source) for source, place in pairs if place is None)
+    changed = tuple(f"{s.path}:{s.start_line}-{s.end_line}" for s, place in pairs if not place)
     return Summary(
         path, text, lineage, changed, not weight.is_sealed, weight.invented, weight.reworded
     )
-
-
-def where(source: SourceLines) -> str:
-    """Cite the lines of a source as `memcli get` takes them."""
-    return f"{source.path}:{source.start_line}-{source.end_line}"
 
 
 def problems(summaries: Sequence[Summary]) -> list[Problem]:
