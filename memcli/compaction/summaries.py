@@ -14,7 +14,8 @@ from memcli.language.tokens import quotient
 from memcli.markdown.evidence import NOTHING, CitedFile, unmarked, weigh
 from memcli.markdown.lineage import cited, cited_lines, cited_place, log_name, month_and_day
 from memcli.record import Record
-from memcli.types import Lineage, SourceLines, lines_of
+from memcli.search.validity import leaves_of
+from memcli.types import Lineage, lines_of
 
 SHOWN_CHARS = 80  # characters of a line in a message
 
@@ -93,6 +94,7 @@ def _weighed(path: str, text: str, lineage: Lineage, files: Mapping[str, Sequenc
 def problems(summaries: Sequence[Summary]) -> list[Problem]:
     """Check hashes, seals, quotations, coverage, progress and that no summary is its own source."""
     by_path = {summary.path: summary for summary in summaries}
+    sources = {summary.path: summary.lineage.sources for summary in summaries}
     result: list[Problem] = []
     for summary in summaries:
         path, lineage = summary.path, summary.lineage
@@ -113,7 +115,7 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
             olds = (cited_place(old) for old in corrections(summary.text))
             paths |= {old.path for old in olds if old}
             below = {source.path: {source.path} for source in lineage.sources}
-            below |= {p: {leaf.path for leaf in leaves_of(p, by_path)} for p in lineage.parents}
+            below |= {p: {leaf.path for leaf in leaves_of(p, sources)} for p in lineage.parents}
             silent = [p for p in sorted(below) if paths.isdisjoint(below[p])]
             result += [Problem(path, "coverage", f"none of its lines cites {p}") for p in silent]
         if lineage.summary_tokens >= lineage.source_tokens:
@@ -149,20 +151,6 @@ def _instant(time: str) -> float:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return -inf
-
-
-def leaves_of(path: str, summaries: Mapping[str, Summary]) -> list[SourceLines]:
-    """Follow the lineage of a summary down to the raw lines."""
-    leaves: dict[SourceLines, None] = {}
-    seen, todo = {path}, [path]
-    while todo:
-        for source in summaries[todo.pop()].lineage.sources:
-            if source.path not in summaries:
-                leaves[source] = None
-            elif source.path not in seen:
-                seen.add(source.path)
-                todo.append(source.path)
-    return sorted(leaves)
 
 
 def _below(path: str, summaries: Mapping[str, Summary]) -> set[str]:

@@ -7,7 +7,7 @@ no view finds it, and each view finds its lines: they may be read twice, never m
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from memcli.store.records import Scope, Support
 from memcli.types import Filters, SourceLines
@@ -51,10 +51,11 @@ def leaves(supports: Iterable[Support]) -> dict[str, list[SourceLines]]:
     for support in supports:
         if support.summary not in without:
             below.setdefault(support.summary, []).append(support.lines)
-    return {summary: _leaves(summary, below) for summary in below}
+    return {summary: leaves_of(summary, below) for summary in below}
 
 
-def _leaves(summary: str, below: dict[str, list[SourceLines]]) -> list[SourceLines]:
+def leaves_of(summary: str, below: Mapping[str, Sequence[SourceLines]]) -> list[SourceLines]:
+    """Follow a summary down to the raw lines; `below` has the sources of each summary."""
     leaves: set[SourceLines] = set()
     seen, todo = {summary}, [summary]
     while todo:

@@ -12,9 +12,10 @@ from memcli.compaction.draft import WORTH, CompactionSettings
 from memcli.compaction.entries import DatedLog, LogEntry, cut
 from memcli.compaction.plan import split_tail
 from memcli.compaction.sentences import sentences
-from memcli.compaction.summaries import leaves_of, problems
+from memcli.compaction.summaries import problems
 from memcli.language.salience import HARD
 from memcli.markdown.parse import parse
+from memcli.search.validity import leaves_of
 from memcli.types import SourceLines
 from tests.compaction.support import make_log, plan_of, read_back
 
@@ -68,15 +69,15 @@ def test_a_plan_covers_each_record_once_or_says_why_not(
 
 @bounded
 @given(logs=LOGS, wanted=WANTED)
-def test_every_summary_leads_to_raw_lines_is_shorter_and_verifies(
+def test_every_summary_leads_to_leaves_of_is_shorter_and_verifies(
     logs: Sequence[DatedLog], wanted: CompactionSettings
 ) -> None:
     plan = plan_of(logs, wanted)
     summaries = read_back(logs, plan.drafts)
-    by_path = {summary.path: summary for summary in summaries}
+    sources = {summary.path: summary.lineage.sources for summary in summaries}
     lengths = {log.path: len(log.lines) for log in logs}
     for summary in summaries:
-        leaves = leaves_of(summary.path, by_path)
+        leaves = leaves_of(summary.path, sources)
         assert leaves
         assert all(1 <= s.start_line <= s.end_line <= lengths[s.path] for s in leaves)
         most = max(WORTH, wanted.ratio) * summary.lineage.source_tokens

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from memcli.compaction.compose import document
 from memcli.compaction.draft import merged
-from memcli.compaction.summaries import judged, last_lines, leaves_of, problems
+from memcli.compaction.summaries import judged, last_lines, problems
 from memcli.markdown.lineage import lines_hash
+from memcli.search.validity import leaves_of
 from memcli.types import Lineage, SourceLines
 from tests.compaction.support import lineage_of
 
@@ -72,7 +73,8 @@ def test_what_rests_on_a_forged_summary_is_forged_too_however_well_it_quotes_it(
         last = next(at for at, line in enumerate(lines, 1) if line.startswith("- Four."))
         source, parents = SourceLines(path, last, last, lines_hash(lines, last, last)), (path,)
     summaries = judged(found, files)
-    assert leaves_of("three.md", {each.path: each for each in summaries}) == [_lines(3, 6)]
+    sources = {each.path: each.lineage.sources for each in summaries}
+    assert leaves_of("three.md", sources) == [_lines(3, 6)]
     assert [(each.state, each.rests_on) for each in summaries] == [
         ("forged", ()), ("forged", ("one.md",)), ("forged", ("two.md",)),
     ]  # fmt: skip
