@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.config.bounds import MOST_DOTS, MOST_OPEN, excess
-from memcli.config.settings import KEYS, Config, check_options, load, user_file
+from memcli.config.keys import KEYS
+from memcli.config.settings import Config, check_options, load, user_file
 from memcli.errors import ConfigError, NotFoundError
 from memcli.store.open import store_path
 

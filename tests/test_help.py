@@ -14,7 +14,7 @@ from memcli.cli.command_help import command_tree, default_of
 from memcli.cli.help_text import folded, laid_out
 from memcli.cli.options import GENERAL
 from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP, page, topics
-from memcli.config.settings import FLAGS, KEYS
+from memcli.config.keys import FLAGS, KEYS
 from memcli.errors import ExitCode, MemcliError
 from memcli.language.tokens import estimate
 from memcli.markdown.parse import parse

@@ -19,7 +19,7 @@ from memcli.cli.command_help import manual
 from memcli.cli.commands.config_command import allowed, in_toml
 from memcli.cli.program import topics
 from memcli.cli.shell_scripts import completion_scripts
-from memcli.config.settings import KEYS
+from memcli.config.keys import KEYS
 from memcli.errors import ExitCode
 
 EXIT_MEANINGS = {

@@ -15,12 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli import system
 from memcli.checking import Any
-from memcli.config.keys import BY_NAME as BY_NAME
-from memcli.config.keys import FLAG_ORIGIN as FLAG_ORIGIN
-from memcli.config.keys import FLAGS as FLAGS
-from memcli.config.keys import KEYS as KEYS
-from memcli.config.keys import Key as Key
-from memcli.config.keys import nearest, suggestion
+from memcli.config.keys import BY_NAME, FLAG_ORIGIN, FLAGS, KEYS, Key, nearest, suggestion
 from memcli.config.sources import BUILT_IN_KINDS, HINT, check_blocks, quoted, shortened
 from memcli.errors import ConfigError, Reason, quote
 from memcli.record import Record

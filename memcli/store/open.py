@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.config.settings import FLAG_ORIGIN, Config, cache_folder, folder_of
+from memcli.config.keys import FLAG_ORIGIN
+from memcli.config.settings import Config, cache_folder, folder_of
 from memcli.config.sources import HINT
 from memcli.errors import BusyError, ConfigError, StoreError
 

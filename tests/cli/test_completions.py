@@ -16,7 +16,7 @@ from memcli.cli.command_help import command_tree
 from memcli.cli.generate import FILE_NAMES, MANUAL, short_manual
 from memcli.cli.program import topics
 from memcli.cli.shell_scripts import completion_scripts
-from memcli.config.settings import BY_NAME
+from memcli.config.keys import BY_NAME
 from tests.cli.processes import run
 
 FOLDER = Path(memcli.__file__).parents[1] / "completions"

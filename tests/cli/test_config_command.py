@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.commands.config_command import commented
-from memcli.config.settings import KEYS, load, user_file
+from memcli.config.keys import KEYS
+from memcli.config.settings import load, user_file
 from tests.commands import NewWorkspace, checked
 from tests.commands import run_here as run
 

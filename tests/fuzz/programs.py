@@ -18,6 +18,7 @@ from memcli.bench import replay
 from memcli.bench.compare import compare, read_sets
 from memcli.bench.runs import read_run
 from memcli.config import settings
+from memcli.config.keys import BY_NAME
 from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
 from memcli.embedding.rerankers import Reranking, ServerReranker
@@ -144,7 +145,7 @@ def configuration(data: bytes) -> None:
         assert len(error.message) < 1000
         return
     for name, found in config.values.items():
-        key = settings.BY_NAME[name]
+        key = BY_NAME[name]
         assert type(found.value) is key.type
         assert found.origin == "default" or not key.user_only
     json.dumps({name: found.value for name, found in config.values.items()})

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.config.settings import BY_NAME, load
+from memcli.config.keys import BY_NAME
+from memcli.config.settings import load
 from memcli.errors import ConfigError
 from memcli.search.authority import Authority
 from memcli.search.fusion import Weights

@@ -13,8 +13,8 @@ from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import SETTINGS, STANDARD, CommandArgument, GroupCommand, Option, Options
 from memcli.config import settings
-from memcli.config.keys import similar
-from memcli.config.settings import Config, Key
+from memcli.config.keys import BY_NAME, FLAGS, KEYS, Key, similar
+from memcli.config.settings import Config
 from memcli.errors import ExitCode, UsageError
 from memcli.workspace import atomic_write
 
@@ -31,7 +31,7 @@ def run_get(options: Options) -> int:
     keys = named(options.name)
     command = command_context(options, anywhere=True)
     print_settings(keys, command, as_json=options.json)
-    if options.name in settings.BY_NAME and not options.json:
+    if options.name in BY_NAME and not options.json:
         [key] = keys
         change = f"memcli config set {key.name} VALUE{' --user' if key.user_only else ''}"
         command.terminal.say(f"{key.help} To change it: {change}, or set {key.variable}.")
@@ -44,7 +44,7 @@ def print_settings(keys: list[Key], command: CommandContext, *, as_json: bool) -
         command.terminal.write_json(_record(keys, command))
     else:
         command.terminal.write(_text(keys, command))
-    is_shown = settings.BY_NAME["search.half_life_days"] in keys
+    is_shown = BY_NAME["search.half_life_days"] in keys
     if is_shown and command.config("search.decay_floor") >= 1:
         command.terminal.say("search.half_life_days has no effect because search.decay_floor is 1.")
 
@@ -52,12 +52,12 @@ def print_settings(keys: list[Key], command: CommandContext, *, as_json: bool) -
 def named(name: str | None) -> list[Key]:
     """Return the setting of that name, the settings of that group, or all."""
     if name is None:
-        return list(settings.KEYS)
-    keys = [key for key in settings.KEYS if key.name == name or key.name.startswith(f"{name}.")]
+        return list(KEYS)
+    keys = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
     if not keys:
-        groups = {key.name.partition(".")[0] for key in settings.KEYS}
-        part = next((each for each in settings.BY_NAME if name in each.split(".")), "")
-        near = similar(name, [*settings.BY_NAME, *sorted(groups)]) or part
+        groups = {key.name.partition(".")[0] for key in KEYS}
+        part = next((each for each in BY_NAME if name in each.split(".")), "")
+        near = similar(name, [*BY_NAME, *sorted(groups)]) or part
         raise UsageError(f"there is no setting {name}", hint=f"memcli config {near}".rstrip())
     return keys
 
@@ -78,7 +78,7 @@ def _record(keys: list[Key], command: CommandContext) -> dict[str, Any]:
                 "origin": config.values[key.name].origin,
                 "default": key.default,
                 "variable": key.variable,
-                "flag": settings.FLAGS.get(key.name),
+                "flag": FLAGS.get(key.name),
             }
             for key in keys
         ],
@@ -98,7 +98,7 @@ def _text(keys: list[Key], command: CommandContext) -> str:
     """Print settings, values and origins in columns, with changed settings highlighted."""
     config, style, safe = command.config, command.terminal.style, command.terminal.safe_line
     lines = []
-    if len(keys) == len(settings.KEYS):
+    if len(keys) == len(KEYS):
         from memcli.cli.commands.status_command import workspace_origin
 
         lines.append(f"{'folder':<10} {safe(config.workspace)} ({workspace_origin(config.by)})")
@@ -226,7 +226,7 @@ def commented(*, user: bool) -> str:
 
     A workspace's file leaves out the settings that only the user's file may have.
     """
-    keys = [key for key in settings.KEYS if user or not key.user_only]
+    keys = [key for key in KEYS if user or not key.user_only]
     sections = groupby(keys, key=lambda key: key.name.partition(".")[0])
     text = _HEAD.format(what=_USER if user else _WORKSPACE)
     for section, each in sections:

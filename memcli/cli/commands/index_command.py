@@ -8,7 +8,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.cli.command_context import CommandContext, command_context, each_workspace, marked
 from memcli.cli.options import AGENT_MEMORIES, COMMON, EVERYWHERE, JSON, WORKSPACE, Option, Options
 from memcli.cli.terminal import Terminal
-from memcli.config.settings import FLAG_ORIGIN
+from memcli.config.keys import FLAG_ORIGIN
 from memcli.embedding.encoders import OpenedEncoder
 from memcli.errors import ExitCode, UsageError
 from memcli.indexing.notices import BROKEN, settings_changed, skipped, unlisted, without_vectors
