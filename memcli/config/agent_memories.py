@@ -112,19 +112,16 @@ def _agent_memories(
                 hint=f"{FLAG} {nearest(name, FINDABLE)}",
             )
     by_name = {name: find((name,), around) for name in names}
-    memories = AgentMemorySources(
-        tuple(source for each in by_name.values() for source in each.sources),
-        tuple(reason for each in by_name.values() for reason in each.passed),
-    )
+    memories = [*by_name.values()]
     if every:  # a memory of all work does not belong to notes that are not about work
         others = tuple(name for name in OPEN if name not in names)
-        more = find(others, around, of_here=not is_repository(around.root))
-        memories = AgentMemorySources(
-            (*memories.sources, *more.sources), (*memories.passed, *more.passed)
-        )
+        memories.append(find(others, around, of_here=not is_repository(around.root)))
     for name, own in by_name.items() if is_flag else ():
         if not own.sources:
             kind = "transcripts" if BY_NAME[name].is_transcripts else "memory"
             why = own.passed[0].text if own.passed else f"it keeps no {kind} of {around.root}"
             raise NotFoundError(f"{name}: {why}", hint=AGENT_MEMORY_HINT)
-    return memories
+    return AgentMemorySources(
+        tuple(source for each in memories for source in each.sources),
+        tuple(reason for each in memories for reason in each.passed),
+    )
