@@ -15,13 +15,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from memcli import system
-from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, UsageError
 from memcli.record import Record
 from memcli.workspace.locate import is_repository, upward
-
-if TYPE_CHECKING:
-    from typing import IO
 
 ANSWER_SECONDS = 20.0  # an object of 8 MiB takes less than one second
 MOST_NAME = 1000  # characters of a name of a commit
@@ -147,9 +143,8 @@ class Conversation:
 
     def ask(self, name: str, *, with_data: bool) -> GitObject | None:
         """Ask for an object; OSError if the program ends or keeps silent."""
-        stdin: IO[bytes] | None = self._process.stdin
-        if stdin is None:
-            raise OSError("nothing to ask")
+        stdin = self._process.stdin
+        assert stdin is not None
         stdin.write(name.encode("utf-8", "surrogateescape") + b"\n")
         stdin.flush()
         *head, size = self._line().rsplit(b" ", 2)
@@ -195,8 +190,7 @@ class Conversation:
     def _more(self) -> bytes:
         """Read available bytes; wait for them as long as an answer may take."""
         out = self._process.stdout
-        if out is None:
-            raise OSError("nothing to hear")
+        assert out is not None
         if not system.has_output(out, ANSWER_SECONDS):
             raise OSError(f"no answer in {ANSWER_SECONDS:g} seconds")
         piece = os.read(out.fileno(), 1 << 16)
