@@ -7,7 +7,7 @@ alone. If a file cannot be edited, the plan has the text to paste.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from memcli.agents import UnfitError, disk, edits
 from memcli.agents.disk import FileSnapshot, missing_folders
@@ -53,11 +53,9 @@ class InstallPlan(Record):
 class Planner:
     """A plan in the making."""
 
-    def __init__(
-        self, machine: Machine, state: State, see: Callable[[str, Sequence[str]], FileSnapshot]
-    ) -> None:
-        """Begin with the present state; `see` reads a file within some folders."""
-        self._machine, self._see = machine, see
+    def __init__(self, machine: Machine, state: State) -> None:
+        """Begin with the present state."""
+        self._machine = machine
         self._entries, self._originals = list(state.entries), list(state.originals)
         self._files: dict[str, FileChange | UnfitError] = {}
         self._refusals: list[Refusal] = []
@@ -131,7 +129,7 @@ class Planner:
         if real not in self._files:
             within = (project,) if project else (self._machine.home, os.path.dirname(path))
             try:
-                self._files[real] = FileChange(self._see(path, within))
+                self._files[real] = FileChange(disk.look(path, within))
             except UnfitError as error:  # concerns every entry of the file
                 self._files[real] = error
         snapshot = self._files[real]

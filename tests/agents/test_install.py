@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memcli.agents import disk, state
+from memcli.agents import state
 from memcli.agents.places import Machine
 from memcli.agents.plan import Planner, carry_out
 from memcli.agents.state import State
@@ -543,7 +543,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(site: Site) -> None:
     place = agent.place("mcp", USER)
     assert place
     launcher = Launcher((str(site.program),), "memcli")
-    plan = Planner(machine, State(), disk.look).install(agent, [place], launcher)
+    plan = Planner(machine, State()).install(agent, [place], launcher)
     file = site.write(".claude.json", '{"numStartups": 8}')
     with pytest.raises(BusyError, match="was changed by another program just now"):
         carry_out(plan, State(), str(site.state))

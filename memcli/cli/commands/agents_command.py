@@ -10,7 +10,7 @@ from contextlib import nullcontext, suppress
 from shutil import which
 
 from memcli import __version__
-from memcli.agents import disk, edits, plugin, state
+from memcli.agents import edits, plugin, state
 from memcli.agents.detect import is_here, part_states
 from memcli.agents.places import Machine
 from memcli.agents.plan import InstallPlan, Planner, carry_out
@@ -305,7 +305,7 @@ def run_job(
     path = state_path()
     with state.locked(path) if job.options.apply else nullcontext():
         before = state.load(path)
-        plan = plan_with(Planner(machine, before, disk.look))
+        plan = plan_with(Planner(machine, before))
         is_refused = bool(plan.refusals) and job.action == "install"
         is_applied = job.options.apply and not is_refused
         _show(job, plan, terminal, is_applied=is_applied)
