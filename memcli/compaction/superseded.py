@@ -25,7 +25,6 @@ class Reversal(Record):
     """A sentence that reports a change."""
 
     at: int  # its place among the sentences of all entries
-    citation: str
     texts: tuple[str, ...]  # that report a change: its own, with a new value, of headings above it
     terms: frozenset[str]
 
@@ -36,7 +35,7 @@ def reversal(at: int, sentence: Sentence, others: Sequence[str]) -> Reversal | N
         return None
     texts = tuple(filter(speaks_of_change, (sentence.text, *others)))
     terms = frozenset[str]().union(*map(content, texts))
-    return Reversal(at, sentence.citation, texts, terms) if texts else None
+    return Reversal(at, texts, terms) if texts else None
 
 
 def _adds(sentence: Sentence, behind: Sentence) -> bool:

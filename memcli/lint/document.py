@@ -39,7 +39,6 @@ class NoteStatement(Record):
 
     at: Location
     text: str
-    speaker: str  # "" outside conversations
     date: str | None  # the date of its section, or of the document
     box: str  # " " for an open task, "x" for a finished one, "" for no task
 
@@ -135,4 +134,4 @@ def _statements(
             box = _BOX.match(unit.text) if block.kind == "item" else None
             text = unit.text[box.end() :] if box else unit.text
             at = Location(source, path, unit.numbers[0], unit.numbers[-1])
-            yield NoteStatement(at, text, unit.speaker, own, box[1].lower() if box else "")
+            yield NoteStatement(at, text, own, box[1].lower() if box else "")

@@ -67,8 +67,7 @@ def test_a_decision_is_taken_back_by_the_first_line_that_corrects_it() -> None:
     made = Sentence("We decided on the valve gate pump.", "a.md", 1, 1, "", "", "decision")
     texts = ("We replaced the valve gate pump.", "The crane was replaced.")
     right, other = (
-        Reversal(at, f"b.md:{at}", (text,), frozenset(content(text)))
-        for at, text in enumerate(texts, start=1)
+        Reversal(at, (text,), frozenset(content(text))) for at, text in enumerate(texts, start=1)
     )
     assert superseding(made, [other]) is None
     assert superseding(made, [other, right, right._replace(at=3)]) == right
