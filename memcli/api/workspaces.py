@@ -36,7 +36,7 @@ from memcli.errors import (
 from memcli.record import Record
 from memcli.store.open import open_store, shared_name
 from memcli.types import FAILED, FileText
-from memcli.workspace.locate import ENV_NAME, holds_markdown, locate, nothing_in
+from memcli.workspace.locate import ENV_NAME, holds_markdown, locate
 
 if TYPE_CHECKING:
     from typing import Concatenate, ParamSpec, TypeVar
@@ -95,7 +95,10 @@ class Selection(Record):
         config = settings.load(place.root, environ, self.settings, by=place.by)
         is_known = config.is_marked or self.anywhere or bool(config.sources[1:])
         if not (is_known or holds_markdown(place.root)):
-            raise nothing_in(place.root)
+            raise NotFoundError(
+                f"no workspace at or above {place.root}, and no Markdown files below it",
+                hint="memcli init",
+            )
         if any(source.is_transcripts for source in config.sources) and shared_name(config, environ):
             config = config._replace(
                 sources=tuple(source for source in config.sources if not source.is_transcripts),

@@ -83,14 +83,6 @@ def locate(
     )
 
 
-def nothing_in(folder: str) -> NotFoundError:
-    """Return the error for a folder without a mark and without Markdown."""
-    return NotFoundError(
-        f"no workspace at or above {folder}, and no Markdown files below it",
-        hint="memcli init",
-    )
-
-
 def upward(folder: str) -> Iterator[str]:
     """Return a folder and those above it."""
     while True:
