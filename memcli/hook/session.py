@@ -50,18 +50,16 @@ def session_before(folder: str, workspace: str, session: str, now_ns: int) -> in
     """
     from memcli.workspace.atomic_write import write_whole
 
-    path = session_path(folder, "", workspace, "")
+    path, own, before = session_path(folder, "", workspace, ""), _digest(session), 0
     with suppress(OSError, ValueError):
         with open(path, encoding="utf-8") as file:
-            known, start, before = file.read().split()
-        if known == _digest(session):
-            return int(before) or None
-        before = start
-        write_whole(path, f"{_digest(session)} {now_ns} {before}")
-        return int(before) or None
+            known, start, earlier = file.read().split()
+        if known == own:
+            return int(earlier) or None
+        before = int(start)
     with suppress(OSError):
-        write_whole(path, f"{_digest(session)} {now_ns} 0")
-    return None
+        write_whole(path, f"{own} {now_ns} {before}")
+    return before or None
 
 
 def _digest(text: str, digits: int = 16) -> str:
