@@ -95,10 +95,8 @@ def let_go(descriptor: int) -> None:
 
 def replace(folder: int | str, old: str, new: str) -> None:
     """Rename a file in a folder, in the place of one that has the new name."""
-    if isinstance(folder, int):
-        os.replace(old, new, src_dir_fd=folder, dst_dir_fd=folder)
-    else:
-        os.replace(os.path.join(folder, old), os.path.join(folder, new))
+    (source, dir_fd), (target, _) = _at(folder, old), _at(folder, new)
+    os.replace(source, target, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
 
 
 def rename_new(folder: int | str, old: str, new: str) -> None:
