@@ -139,7 +139,7 @@ class Conversation:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        self._buffer = b""
+        self._buffer = bytearray()
 
     def ask(self, name: str, *, with_data: bool) -> GitObject | None:
         """Ask for an object; OSError if the program ends or keeps silent."""
@@ -172,20 +172,16 @@ class Conversation:
         self.close()
 
     def _line(self) -> bytes:
-        while b"\n" not in self._buffer:
+        while (end := self._buffer.find(b"\n")) < 0:
             self._buffer += self._more()
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
+        return self._take(end + 1)[:-1]
 
     def _take(self, count: int) -> bytes:
-        pieces, left = [self._buffer[:count]], count - len(self._buffer)
-        self._buffer = self._buffer[count:]
-        while left > 0:
-            piece = self._more()
-            pieces.append(piece[:left])
-            self._buffer = piece[left:]
-            left -= len(piece)
-        return b"".join(pieces)
+        while len(self._buffer) < count:
+            self._buffer += self._more()
+        data = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return data
 
     def _more(self) -> bytes:
         """Read available bytes; wait for them as long as an answer may take."""
