@@ -27,8 +27,8 @@ from memcli.markdown.frontmatter import is_broken
 from memcli.markdown.links import corrected_lines
 from memcli.search.claims import Claim, Claims
 from memcli.workspace.dating import AMBIGUOUS, age_days, heading_days
+from memcli.workspace.locate import MEMORY_FILE
 
-MEMORY_NAME = "MEMORY.md"
 # Claude Code reads this much of a MEMORY.md at the start of a session.
 MOST_LINES, MOST_BYTES = 200, 25_000
 _TIMES = 3  # a document with so many lines that begin with a time of day is a log
@@ -60,7 +60,7 @@ def document_findings(document: LintDocument) -> Iterator[Finding]:
 
 
 def _long(document: LintDocument) -> Iterator[Finding]:
-    if document.path.rpartition("/")[2] != MEMORY_NAME:
+    if document.path.rpartition("/")[2] != MEMORY_FILE:
         return
     count = len(document.lines) - (not document.lines[-1])
     if count > MOST_LINES:
