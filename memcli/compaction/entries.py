@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 # Bundles share an entry up to this size, about that of a chunk.
 ENTRY_TOKENS = 400
 
-_LEADS = (":", "：")
-_ASKS = ("?", "？")
-
 
 class DatedLog(Record):
     """A dated log of the memory."""
@@ -152,4 +149,4 @@ def _belongs(before: Block, block: Block, lines: Sequence[str]) -> bool:
 def leads_on(block: Block, lines: Sequence[str]) -> bool:
     """Return whether a block asks something or announces the next one."""
     last = lines[block.end - 1].rstrip().rstrip("*_")
-    return last.endswith((*_LEADS, *_ASKS))
+    return last.endswith((":", "：", "?", "？"))
