@@ -6,14 +6,11 @@ Entries that somebody added by hand are found too. This module changes texts; it
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from memcli.agents import UnfitError, blocks, json_edit
 from memcli.agents.json_edit import AddedSpace, Slot
-from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 NAME = "memcli"  # of the server and the skill; agents prefix the names of tools with it
 

@@ -11,12 +11,8 @@ import json
 import re
 
 from memcli.agents import UnfitError
-from memcli.agents.json_read import Piece, content_of, read
-from memcli.checking import TYPE_CHECKING
+from memcli.agents.json_read import Content, Piece, content_of, read
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from memcli.agents.json_read import Content
 
 USUAL_INDENT = "  "
 WIDEST = 500  # of an indent; a wider one would be repeated on every line of an entry

@@ -18,9 +18,9 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    # The content of a piece: ("string", text), ("literal", spelling), ("array", its contents) or
-    # ("object", pairs of key and content).
-    Content = tuple[str, Any]
+# The content of a piece: ("string", text), ("literal", spelling), ("array", its contents) or
+# ("object", pairs of key and content).
+Content = tuple[str, Any]
 
 DEEPEST = 200  # levels; Python's own stack ends at five times as many
 _SPACE = re.compile(r"(?>[ \t\r\n]+|//[^\r\n]*|/\*(?>[^*]+|\*(?!/))*\*/)*")

@@ -12,17 +12,14 @@ from itertools import groupby
 from math import exp
 from typing import Protocol
 
-from memcli.checking import TYPE_CHECKING
 from memcli.compaction.external_summarizer import WITHOUT, Rewrite
 from memcli.compaction.sentences import split
+from memcli.embedding.generator import Generated
 from memcli.errors import RetrieverError, UsageError
 from memcli.language.salience import names_in
 from memcli.language.terms import content
 from memcli.markdown.lineage import CitedLine, cited
 from memcli.types import lines_of
-
-if TYPE_CHECKING:
-    from memcli.embedding.generator import Generated
 
 SUPPORTED = 0.6  # share of a sentence's words that its lines contain
 WIDEST = 3  # lines that a sentence may join

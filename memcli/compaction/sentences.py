@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from memcli.checking import TYPE_CHECKING
 from memcli.compaction.entries import LogEntry
 from memcli.compaction.sanitize import placeholder
 from memcli.language.change import names_new_value, speaks_of_change
@@ -27,10 +26,7 @@ from memcli.markdown.lineage import cited_name
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, within
 from memcli.markdown.units import Unit, units
 from memcli.record import Record
-from memcli.types import lines_of
-
-if TYPE_CHECKING:
-    from memcli.types import Turn
+from memcli.types import Turn, lines_of
 
 LEAD_CHARS = 60
 SHORT_CHARS = 16

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 
-from memcli.checking import TYPE_CHECKING
+from memcli.compaction.compose import EntrySummary
+from memcli.compaction.sentences import Sentence
 from memcli.language.change import names_new_value, speaks_of_change
 from memcli.language.correction import corrects
 from memcli.language.salience import BECAUSE, FACT, HARD, RULE
 from memcli.language.terms import content
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from memcli.compaction.compose import EntrySummary
-    from memcli.compaction.sentences import Sentence
 
 
 class Reversal(Record):

@@ -25,13 +25,11 @@ A hook never sends `decision`, `continue` or `reason`: it never stops the agent.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
 from memcli.errors import UsageError
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 EVENTS = ("session-start", "prompt", "pre-compact", "stop")
 SILENCE: Mapping[str, Any] = {}  # every agent takes it as no answer

@@ -35,12 +35,11 @@ from memcli.render.sanitize import broken_up, fence_for
 from memcli.search.budget import fit_budget
 from memcli.search.ranked import RankedPassage, mark_of
 from memcli.search.snippet import make_snippet
-from memcli.types import TRUSTS
+from memcli.types import TRUSTS, About
 
 if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
     from memcli.search.question import Question
-    from memcli.types import About
 
 # Within 600 tokens, the first three have evidence for .545 of LoCoMo's questions, .507 within 400;
 # the first five have it for .547 and cost 63 tokens more.

@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from memcli.checking import TYPE_CHECKING
 from memcli.digests import sha256
 from memcli.errors import StoreError
 from memcli.system import FILE_FLAGS
 from memcli.workspace.openat import read_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 SUGGESTED = "suggested"  # that something be remembered: once a session
 WISHED = "wished"  # the person has said how things are to be done

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
 from memcli.record import Record
 from memcli.secrets.rules import RULES, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Placeholders for keys in documentation; real keys contain no words.
 _PLACEHOLDERS = (
