@@ -51,30 +51,18 @@ class LogEntry(Record):
 def cut(log: DatedLog) -> list[LogEntry]:
     """Cut a log into its entries, in order."""
     from memcli.markdown.parse import parse
-    from memcli.markdown.turns import turns_of
+    from memcli.markdown.turns import turns_of, within
 
     parsed = parse("\n".join(log.lines))
     turns = turns_of(parsed)
-    return [
-        _entry(log, headings, first, run, turns)
-        for headings, first, blocks in _sections(parsed.blocks)
-        for first, run in _runs(log, first, blocks)
-    ]
-
-
-def _entry(
-    log: DatedLog,
-    headings: tuple[str, ...],
-    first: int,
-    blocks: Sequence[Block],
-    turns: Sequence[Turn],
-) -> LogEntry:
-    from memcli.markdown.turns import within
-
-    start, end = min(first, blocks[0].start), blocks[-1].end
-    tokens = measure("\n".join(log.lines[start:end]))
-    own = within(turns, start + 1, end)
-    return LogEntry(log, headings, start + 1, end, tuple(blocks), tokens, own)
+    entries = []
+    for headings, top, section in _sections(parsed.blocks):
+        for first, blocks in _runs(log, top, section):
+            start, end = min(first, blocks[0].start), blocks[-1].end
+            tokens = measure("\n".join(log.lines[start:end]))
+            own = within(turns, start + 1, end)
+            entries.append(LogEntry(log, headings, start + 1, end, tuple(blocks), tokens, own))
+    return entries
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], int, list[Block]]]:
