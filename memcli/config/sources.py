@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from memcli.checking import Any
+from memcli.config.keys import suggestion
 from memcli.errors import ConfigError
 from memcli.types import DATE_KEYS, OWN_KINDS, SCOPES, SOURCE_KINDS, TRUSTS, Source
 from memcli.workspace.locate import named
@@ -48,8 +49,6 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
                 raise ConfigError(f"{path}: every [[source]] needs a {name}", hint=HINT)
         for name, value in block.items():
             if name not in _EXPECTED:
-                from memcli.config.keys import suggestion
-
                 near = suggestion(name, tuple(_EXPECTED))
                 raise ConfigError(
                     f"{path}: unknown key {shortened(name)} in [[source]]{near}", hint=HINT
