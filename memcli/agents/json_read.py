@@ -12,11 +12,8 @@ import re
 from functools import lru_cache
 
 from memcli.agents import UnfitError
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from typing import NoReturn
 
 # The content of a piece: ("string", text), ("literal", spelling), ("array", its contents) or
 # ("object", pairs of key and content).
@@ -80,7 +77,7 @@ def read(text: str, *, is_json5: bool) -> Piece:
     root = reader.value(reader.at, "", 0)
     reader.skip()
     if reader.at < len(text):
-        reader.fail()
+        raise reader.error()
     return root
 
 
@@ -103,9 +100,9 @@ class _Reader:
         match = self.space.match(self.text, self.at)
         self.at = match.end() if match else self.at
 
-    def fail(self) -> NoReturn:
+    def error(self) -> UnfitError:
         line = self.text.count("\n", 0, self.at) + 1
-        raise UnfitError(f"is not JSON at line {line}")
+        return UnfitError(f"is not JSON at line {line}")
 
     def value(self, start: int, key: str, depth: int) -> Piece:
         """Read a value and the comma after it; `start` is where its key began."""
@@ -126,7 +123,7 @@ class _Reader:
             self.at = match.end()
             kind, text = "literal", match[0]
         else:
-            self.fail()
+            raise self.error()
         end, comma = self.at, -1
         self.skip()
         if depth and self.text[self.at : self.at + 1] == ",":
@@ -144,7 +141,7 @@ class _Reader:
                 self.at += 1
                 return tuple(children)
             if children and children[-1].comma < 0:
-                self.fail()
+                raise self.error()
             start = self.at
             key = self.key() if sign == "{" else ""
             children.append(self.value(start, key, depth + 1))
@@ -156,11 +153,11 @@ class _Reader:
         elif self.is_json5 and (match := _BARE_KEY.match(self.text, self.at)):
             key = match[0]
         else:
-            self.fail()
+            raise self.error()
         self.at = match.end()
         self.skip()
         if self.text[self.at : self.at + 1] != ":":
-            self.fail()
+            raise self.error()
         self.at += 1
         self.skip()
         return key
