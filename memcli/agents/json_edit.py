@@ -41,27 +41,28 @@ def entry_state(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
 
     In an array it is "same" if an item equals it, and else "absent".
     """
-    node, depth = _reached(read(text, is_json5=is_json5), slot.path)
-    if depth < len(slot.path):
+    way = _way(read(text, is_json5=is_json5), slot.path)
+    if len(way) <= len(slot.path):
         return "absent"
     content = content_of(value)
     if not slot.is_item:
-        return "same" if node.content == content else "other"
-    return "same" if any(each.content == content for each in _items(node, slot)) else "absent"
+        return "same" if way[-1].content == content else "other"
+    return "same" if any(each.content == content for each in _items(way[-1], slot)) else "absent"
 
 
 def entries_at(text: str, path: tuple[str, ...], *, is_json5: bool) -> list[tuple[str, str]]:
     """Return the keys and the entries of an object or an array, as they are written."""
-    node, depth = _reached(read(text, is_json5=is_json5), path)
-    if depth < len(path):
+    way = _way(read(text, is_json5=is_json5), path)
+    if len(way) <= len(path):
         return []
-    return [(each.key, text[each.opening : each.end]) for each in node.children]
+    return [(each.key, text[each.opening : each.end]) for each in way[-1].children]
 
 
 def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, AddedSpace]:
     """Add a JSON value at its place; UnfitError if something else is in the way."""
     root = read(text, is_json5=is_json5)
-    node, depth = _reached(root, slot.path)
+    way = _way(root, slot.path)
+    node, depth = way[-1], len(way) - 1
     missing = slot.path[depth:]
     entry = json.loads(value)
     if missing:
@@ -104,12 +105,6 @@ def take(text: str, slot: Slot, value: str, space: AddedSpace, *, is_json5: bool
     if left != _without(root.content, slot, content, at):
         raise UnfitError("cannot be edited without changing other content")
     return made
-
-
-def _reached(root: Piece, path: tuple[str, ...]) -> tuple[Piece, int]:
-    """Follow a path as far as it goes: the last piece, and how many keys led to it."""
-    way = _way(root, path)
-    return way[-1], len(way) - 1
 
 
 def _way(root: Piece, path: tuple[str, ...]) -> list[Piece]:
