@@ -65,7 +65,7 @@ def body(entries: Sequence[EntrySummary], *, is_read: bool = True) -> str:
 
 
 def _section(section: Sequence[EntrySummary], title: str, prefix: str, tokens: float) -> list[str]:
-    """Write the lines of a log, below the headings of its entries."""
+    """Write the lines of a log, below the headings of its entries; `prefix` is in each citation."""
     lines: list[str] = []
     above = ""
     for entry in section:
@@ -73,7 +73,9 @@ def _section(section: Sequence[EntrySummary], title: str, prefix: str, tokens: f
         if heading and heading != above:
             lines += ["", heading]
         above = heading
-        lines += _lines(entry, prefix, tokens)
+        if not entry.sentences:
+            lines.append(f"- {NOTHING} ({prefix}:{entry.first}-{entry.last})")
+        lines += (_line(run, prefix) for run in _joined(entry.sentences, tokens))
     return lines
 
 
@@ -128,13 +130,6 @@ def _readable(entries: Sequence[EntrySummary]) -> list[EntrySummary]:
             paths.add(entry.path)
             readable.append(entry)
     return readable
-
-
-def _lines(entry: EntrySummary, path: str, tokens: float) -> list[str]:
-    """Write the lines of an entry; `path` is in each citation."""
-    if not entry.sentences:
-        return [f"- {NOTHING} ({path}:{entry.first}-{entry.last})"]
-    return [_line(run, path) for run in _joined(entry.sentences, tokens)]
 
 
 def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]]:
