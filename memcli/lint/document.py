@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from memcli.checking import Any
-from memcli.lint.findings import Location
+from memcli.lint.findings import SECRET, Finding, Location
 from memcli.markdown.lineage import is_place
 from memcli.markdown.parse import Block, ParsedMarkdown, parse
 from memcli.markdown.turns import turns_of
@@ -23,15 +23,6 @@ _STATEMENTS = ("paragraph", "item", "quote")  # kinds of blocks that contain sta
 # A code fence, which may be inside an item or a quote.
 _FENCE = re.compile(r"\s*(?:>\s?)*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?P<sign>`{3,}|~{3,})(?P<info>.*)")
 _BOX = re.compile(r"\[([ xX])\][ \t]+")
-
-
-class SecretPlace(Record):
-    """The place and the fingerprint of a secret, but never its text."""
-
-    kind: str
-    fingerprint: str
-    first: int
-    last: int
 
 
 class NoteStatement(Record):
@@ -58,14 +49,14 @@ class LintDocument(Record):
     is_summary: bool
     is_talk: bool  # a recorded conversation, which nobody will edit
     size: int  # bytes as UTF-8
-    secrets: tuple[SecretPlace, ...]
+    secrets: tuple[Finding, ...]
 
 
 def inspect(
     source: str, path: str, text: str, *, date_keys: Collection[str], is_evergreen: bool
 ) -> LintDocument:
     """Parse the text of a document."""
-    secrets = tuple(_secrets(text))
+    secrets = tuple(_secrets(source, path, text))
     shown = redacted(text) if secrets else text
     parsed = parse(shown)
     days, _ = document_days(parsed.front_matter, path, date_keys)
@@ -91,14 +82,15 @@ def inspect(
     )
 
 
-def _secrets(text: str) -> Iterator[SecretPlace]:
-    """Yield the secrets with their lines, in one pass over the text."""
+def _secrets(source: str, path: str, text: str) -> Iterator[Finding]:
+    """Yield the kind and fingerprint of each secret with its lines, in one pass over the text."""
     line, at = 1, 0
     for secret in find_secrets(text):
         line += text.count("\n", at, secret.start)
         at = secret.start
         last = line + text.count("\n", secret.start, secret.end)
-        yield SecretPlace(secret.kind, secret.fingerprint, line, last)
+        spot = Location(source, path, line, last)
+        yield Finding(SECRET, spot, f"{secret.kind} ({secret.fingerprint})")
 
 
 def _code(parsed: ParsedMarkdown) -> Iterator[int]:

@@ -17,7 +17,6 @@ from memcli.lint.findings import (
     CONTRADICTION,
     INVALID_FRONT_MATTER,
     LONG_MEMORY,
-    SECRET,
     STALE_TASK,
     UNDATED_LOG,
     Finding,
@@ -48,9 +47,7 @@ _DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
 def document_findings(document: LintDocument) -> Iterator[Finding]:
     """Yield the findings of the rules that need no other document."""
-    for secret in document.secrets:
-        spot = Location(document.source, document.path, secret.first, secret.last)
-        yield Finding(SECRET, spot, f"{secret.kind} ({secret.fingerprint})")
+    yield from document.secrets
     yield from _long(document)
     if document.blocks and is_broken(document.lines, document.blocks[0].start):
         spot = Location(document.source, document.path, 1, 1)
