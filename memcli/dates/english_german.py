@@ -17,7 +17,7 @@ from memcli.dates import holidays, parts, words
 from memcli.dates.absolute import ORDINAL
 from memcli.dates.parts import ARTICLES, named
 from memcli.dates.words import DateMatch, Days, Reading, Seen, as_number, as_year
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ENGLISH, GERMAN, table
 
 # A word with the characters attached to it, so that a path, a version or an id is one word; or a
 # dash that joins two dates.
@@ -323,7 +323,7 @@ _LEADS = (
     "finde", "suche", "mir", "uns", "bitte",
 )  # fmt: skip
 # Things that are counted in a text, an object or a contest, or named by their place in a row.
-_NOT_IN_TIME_TEXT = """
+_NOT_IN_TIME = table("""
     place prize aid class floor name names half row rows line lines resort one ones stand page pages
     chapter chapters section sections paragraph column columns step steps word words letter letters
     item items element elements argument arguments parameter parameters character characters byte
@@ -339,18 +339,16 @@ _NOT_IN_TIME_TEXT = """
     stock stockwerk etage minute moment ding dinge person ziffer zahl zahlen element argument
     zeichen wert werte ruhe wille abendmahl instanz endes ende wahl liga gang weltkrieg geige rang
     folie blatt zelle bus zug halt
-"""
-_NOT_IN_TIME = frozenset(_NOT_IN_TIME_TEXT.split())
+""")
 # Before one of these words, `first` and `last` do not count: at first, last until spring.
-_NO_THINGS_TEXT = """
+_NO_THINGS = table("""
     to of and but for or then than that the a an this these those it i we you he she they is are was
     were be been did do does has have had by in on at with from as so not all another more long
     longer forever until till through about ditch came come off few couple several
 
     und oder aber dann dass die der das dem den ein eine ist war sind waren hat haben im am in an
     auf bei mit von zu für bis als nicht recht
-"""
-_NO_THINGS = frozenset(_NO_THINGS_TEXT.split())
+""")
 
 
 def read_recency(

@@ -20,9 +20,8 @@ from memcli.language.compared_line import (
     is_name,
     is_past,
     label_of,
-    table,
 )
-from memcli.language.stopwords import ARTICLES
+from memcli.language.stopwords import ARTICLES, table
 from memcli.language.terms import has_form, has_han, terms, tokens_of
 from memcli.record import Record
 

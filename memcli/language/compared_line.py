@@ -10,15 +10,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memcli.language.change import Cue, chinese_cues, cues, spaced
-from memcli.language.stopwords import ENGLISH, GERMAN_MONTHS, MONTH_NAMES, WEEKDAYS
+from memcli.language.stopwords import ENGLISH, GERMAN_MONTHS, MONTH_NAMES, WEEKDAYS, table
 from memcli.language.stopwords import GERMAN as ALL_GERMAN
 from memcli.language.terms import INFLECTED, has_form, has_han, terms
 from memcli.record import Record
-
-
-def table(words: str) -> frozenset[str]:
-    """Make a table from words separated by spaces."""
-    return frozenset(words.split())
 
 
 def phrases(words: str) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ from memcli.language.compared_line import (
     is_thing,
     label_of,
     phrases,
-    table,
 )
+from memcli.language.stopwords import table
 from memcli.language.terms import has_han, terms
 from memcli.record import Record
 

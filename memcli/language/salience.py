@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from memcli.language.stopwords import table
 from memcli.language.words import HAN, MONTHS
 
 RULE, DECISION, PROMISE, FACT = "rule", "decision", "promise", "fact"
@@ -51,16 +52,16 @@ _FACTS = (
 
 # A name has a capital in the middle of a sentence; `I` and its forms are not names.
 _NAME = r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*"
-_NEGATIONS = frozenset(
-    """not no never none nothing nobody neither nor without cannot can't don't doesn't didn't won't
+_NEGATIONS = table("""
+    not no never none nothing nobody neither nor without cannot can't don't doesn't didn't won't
     isn't aren't wasn't weren't shouldn't mustn't hasn't haven't hadn't wouldn't couldn't unable
-    nicht kein keine keinen keinem keiner nie niemals nichts niemand ohne weder""".split()  # noqa: SIM905 (a table to be read)
-)
+    nicht kein keine keinen keinem keiner nie niemals nichts niemand ohne weder
+""")
 # Words that may begin a sentence in place of a name.
-_PRONOUNS = frozenset(
-    """i it its he his she her they their we our you your this that these those the a an there here
-    es er sie wir ihr das dies der die den ein eine""".split()  # noqa: SIM905 (a table to be read)
-)
+_PRONOUNS = table("""
+    i it its he his she her they their we our you your this that these those the a an there here
+    es er sie wir ihr das dies der die den ein eine
+""")
 _HAN_NEGATION = "不|没|無|无|别|勿|未|非"
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 # A content word, or a Chinese character.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ENGLISH, GERMAN, table
 from memcli.language.words import HAN, prepare
 
 _WORD = re.compile(r"\w+")
@@ -15,14 +15,14 @@ _LONG = 4  # letters of a word after which any ending may follow
 _ENDING = 4  # letters in which two forms may differ
 _OF_SHORT = frozenset(["s", "es", "ed", "ing"])  # after three letters
 # For two forms that both have an ending: `replaces` and `replacing`, but not `grandma`, `grandpa`.
-_ENDINGS = frozenset(
-    """d e ed en er ers es est et ing ings n r rs s st t y ies ied ion ions ation ations ate ated
+_ENDINGS = table("""
+    d e ed en er ers es est et ing ings n r rs s st t y ies ied ion ions ation ations ate ated
     al ment ments le les em ern te ten tet ter tes ung ungen ionen sion ded ding ce se ced
-    sed""".split()  # noqa: SIM905 (a table to be read)
-)
+    sed
+""")
 # Words that mean about the same in notes.
 SYNONYMS = tuple(
-    frozenset(group.split())
+    table(group)
     for group in (
         "keep keeps kept store stores stored retain retained hold held",
         "live lives lived base based reside resides wohnt lebt",
