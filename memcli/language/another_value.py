@@ -22,7 +22,7 @@ from memcli.language.compared_line import (
     label_of,
 )
 from memcli.language.stopwords import ARTICLES, table
-from memcli.language.terms import has_form, has_han, terms, tokens_of
+from memcli.language.terms import has_form, has_han, shared, terms, tokens_of
 from memcli.record import Record
 
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
@@ -239,8 +239,8 @@ def _is_of_another_holder(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
-    first = _same(a, b)
-    last = _same(a[first:][::-1], b[first:][::-1])
+    first = shared(a, b)
+    last = shared(a[first:][::-1], b[first:][::-1])
     old, new = a[first : len(a) - last], b[first : len(b) - last]
     before = a[:first]
     clause = before[len(before) - before[::-1].index(",") :] if "," in before else before
@@ -330,13 +330,3 @@ def _is_same_label(one: str, other: str) -> bool:
     return len(mine) == len(theirs) > 0 and all(
         a == b or has_form(a, [b]) for a, b in zip(mine, theirs, strict=True)
     )
-
-
-def _same(a: Sequence[str], b: Sequence[str]) -> int:
-    """Count the equal tokens at the beginning of two lines."""
-    count = 0
-    for one, other in zip(a, b, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import takewhile
-from operator import eq
+
+from memcli.language.terms import shared
 
 # Letters that may be missing or wrong. The first alphabet with a letter of the word counts.
 ALPHABETS = (
@@ -136,8 +136,8 @@ def irregular(word: str) -> Iterator[str]:
 
 def endings(one: str, other: str) -> tuple[str, str]:
     """Return what follows the common beginning of two words."""
-    shared = sum(takewhile(bool, map(eq, one, other)))
-    return one[shared:], other[shared:]
+    at = shared(one, other)
+    return one[at:], other[at:]
 
 
 def are_forms(one: str, other: str) -> bool:

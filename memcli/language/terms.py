@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
+from itertools import takewhile
+from operator import eq
 
 from memcli.language.stopwords import ENGLISH, GERMAN, table
 from memcli.language.words import HAN, prepare
@@ -58,12 +60,13 @@ def has_form(word: str, others: Collection[str]) -> bool:
     return any(_is_form(word, other) for other in near) and not has_han(word)
 
 
+def shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count the equal items at the beginning of two texts or lists."""
+    return sum(takewhile(bool, map(eq, one, other)))
+
+
 def _is_form(word: str, other: str) -> bool:
-    common = 0
-    for x, y in zip(word, other, strict=False):
-        if x != y:
-            break
-        common += 1
+    common = shared(word, other)
     if common < INFLECTED:
         return False
     shorter, longer = sorted((word[common:], other[common:]), key=len)
