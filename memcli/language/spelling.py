@@ -104,7 +104,6 @@ def _mistaken(typed: str, meant: str) -> float:
 
 
 def _are_neighbours(one: str, other: str) -> bool:
-    """Return whether two keys are neighbours."""
     (a, b), (c, d) = _place(one), _place(other)
     return min(a, c) >= 0 and abs(a - c) <= 1 and abs(b - d) <= 1
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from functools import cache
 from itertools import takewhile
 from operator import eq
 
@@ -87,10 +86,5 @@ def has_han(text: str) -> bool:
 
 def tokens_of(text: str) -> list[str]:
     """Split a text into words, Chinese characters and ends of clauses."""
-    tokens = _token(is_han=has_han(text)).findall(text.casefold())
+    tokens = re.findall(_TOKENS[has_han(text)], text.casefold())
     return ["," if each in _CLAUSES else each for each in tokens]
-
-
-@cache
-def _token(*, is_han: bool) -> re.Pattern[str]:
-    return re.compile(_TOKENS[is_han])
