@@ -128,7 +128,7 @@ class EndpointEncoder:
                     self._most = min(self._most, len(batch) // 2)
                 elif len(batch[0]) > 1:
                     parts = halves(batch[0])
-                    vectors.append(mean(self._embed(prefix, parts), [float(len(p)) for p in parts]))
+                    vectors.append(mean(self._embed(prefix, parts), parts))
                 else:
                     raise RetrieverError(
                         f"{self._where.netloc} rejects a single letter as too large: {error}",
