@@ -38,12 +38,12 @@ class Generated(Record):
 class Generator:
     """Continues a text."""
 
-    def __init__(self, named: str, setting: str, *, reads: int, writes: int) -> None:
-        """Open the folder that a setting names; `reads` and `writes` limit the tokens.
+    def __init__(self, named: str, *, reads: int, writes: int) -> None:
+        """Open the folder that `compact.folder` names; `reads` and `writes` limit the tokens.
 
         RetrieverError names what is missing.
         """
-        folder = runtime.whole_path(named, setting, hint=HINT)
+        folder = runtime.whole_path(named, "compact.folder", hint=HINT)
         self._folder, self.reads, self._writes = folder, reads, writes
         config = _config(folder)
         self._ends = _numbers(config.get("eos_token_id"))

@@ -131,17 +131,10 @@ def as_quick_error() -> Iterator[None]:
 class QuickSession:
     """A graph with the weights of a model, freed with it. Threads may run it at the same time."""
 
-    def __init__(
-        self,
-        located: ModelFile,
-        graph: bytes,
-        *,
-        is_for_one_run: bool,
-        library: str | None = None,
-    ) -> None:
+    def __init__(self, located: ModelFile, graph: bytes, *, is_for_one_run: bool) -> None:
         """Open a graph on a file known to be the pinned one; raises QueryModelError."""
         self._session: c_void_p | None = None
-        path = library or find_library()
+        path = find_library()
         if path is None:
             raise QueryModelError("the library of onnxruntime was not found")
         if why := memory_shortage(QUICK_ROOM + located.size):
@@ -249,10 +242,9 @@ def _run_through(session: Callable[[], QuickSession], dimension: int) -> Run:
 class PinnedQueryModel:
     """A model opened for queries; satisfies `QueryModel`. One thread at a time may use it."""
 
-    def __init__(self, located: ModelFile, *, library: str | None = None) -> None:
+    def __init__(self, located: ModelFile) -> None:
         """Open a model whose file is known to be the pinned one; raises QueryModelError."""
-        graph = read_graph(located.model)
-        self._open = partial(QuickSession, located, graph, library=library)
+        self._open = partial(QuickSession, located, read_graph(located.model))
         self._session = self._open(is_for_one_run=True)
         self._model, self.fingerprint = located.model, fingerprint(located.model)
         self._words = WordPiece()

@@ -36,10 +36,9 @@ class QueryEncoder:
     one text at a time, and returns a known vector without waiting.
     """
 
-    def __init__(self, choice: Choice, *, capacity: int = KEPT) -> None:
-        """Take the configured encoders and the number of vectors to keep; opens nothing."""
-        self._choice, self._capacity = choice, capacity
-        self._lock = Lock()
+    def __init__(self, choice: Choice) -> None:
+        """Take the configured encoders; opens nothing."""
+        self._choice, self._lock = choice, Lock()
         self._index: IndexModel | None = None  # the index for which the encoder is open
         self._way: _OpenQueryModel | None = None
         self._made: dict[tuple[IndexModel, str], Vector] = {}
@@ -56,7 +55,7 @@ class QueryEncoder:
                 self._way = None
                 return vector
             self._made[key] = vector
-            if len(self._made) > self._capacity:
+            if len(self._made) > KEPT:
                 del self._made[next(iter(self._made))]
             return vector
 
