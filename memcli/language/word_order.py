@@ -103,7 +103,8 @@ def is_moved(one: Sequence[str], other: Sequence[str]) -> bool:
     clauses, their_clauses = _clauses(mine), _clauses(theirs)
     if len(clauses) != len(their_clauses):
         return False
-    if all(a == b or _is_turned(a, b) for a, b in zip(clauses, their_clauses, strict=True)):
+    pairs = zip(clauses, their_clauses, strict=True)
+    if all(a == b or _is_in_front(a, b) or _is_in_front(b, a) for a, b in pairs):
         return True
     reasons = [clause for clause in clauses if clause[0] in _REASONS]
     return len(clauses) == 2 and len(reasons) == 1 and clauses == their_clauses[::-1]
@@ -129,11 +130,6 @@ def _clauses(tokens: Sequence[str]) -> list[list[str]]:
         elif clauses[-1]:
             clauses.append([])
     return [clause for clause in clauses if clause]
-
-
-def _is_turned(a: Sequence[str], b: Sequence[str]) -> bool:
-    """Return whether one clause is the other with its last piece in front."""
-    return _is_in_front(a, b) or _is_in_front(b, a)
 
 
 def _is_in_front(a: Sequence[str], b: Sequence[str]) -> bool:
