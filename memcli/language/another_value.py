@@ -124,7 +124,7 @@ def is_turned(new: ComparedLine, old: ComparedLine) -> bool:
 
 def is_home(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether a person moves: `Tom lives in Bristol` and `Tom moved to York`."""
-    if has_han(new.text):
+    if new.is_han:
         is_home = "住在" in old.text and any(each in new.text for each in _HAN_MOVES)
         return is_home and old.text[:1] == new.text[:1]
     at = next((at for at, term in enumerate(old.sequence[:_FAR]) if term in _HOMES), 0)
@@ -150,7 +150,7 @@ def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
     """
     if not names_new(new.text):
         return False
-    if has_han(new.text):
+    if new.is_han:
         name, label = _han_name(old.text), _han_name(new.text)
         is_new = label.lstrip("新任的").startswith(name)
         return is_new and len(name) > 1 and name != old.text and not name.endswith(_HAN_MANY)
@@ -231,7 +231,7 @@ def _is_turned_around(new: ComparedLine, old: ComparedLine) -> bool:
 
 def _is_of_another_holder(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines turn a role around: `Tom is our keeper`, `Our keeper is Ann`."""
-    if has_han(new.text) or _COPULAS.isdisjoint(new.terms & old.terms):
+    if new.is_han or _COPULAS.isdisjoint(new.terms & old.terms):
         return False
     role, same = next(_things(new.text), ()), next(_things(old.text), ())
     is_inverted = bool(role) and role[:1] in (new.name[:1], old.name[:1]) and new.name != old.name
