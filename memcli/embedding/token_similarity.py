@@ -17,7 +17,7 @@ from threading import Event, Lock
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import QueryModelError
 from memcli.embedding.models import ModelFile, read_graph
-from memcli.embedding.onnx_c_api import QuickSession, of_tokens
+from memcli.embedding.onnx_c_api import QuickSession
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import RetrieverError
 from memcli.system import usable_cores
@@ -96,7 +96,7 @@ class TokenReranker:
     def _run(self, ids: tuple[int, ...]) -> bytes:
         """Compute the states of a text, without special tokens, each at unit length."""
         count = (len(ids) - SPECIAL_TOKENS) * self._model.dimension
-        return self._session.run(of_tokens(ids), b"states", count)
+        return self._session.run(ids, b"states", count)
 
     def _vectors(self, states: bytes) -> NDArray[float32]:
         import numpy as np
