@@ -35,7 +35,6 @@ _DAY_LEADS = (
     *words.WEEKDAYS, "mo", "di", "mi", "do", "fr", "sa", "so",
 )  # fmt: skip
 _AND = ("und", "-", "–")
-_FULL_DAY = len("21.09.")
 # Before a number that names a thing.
 _NUMBERED = (
     "port", "room", "flat", "page", "chapter", "section", "version", "release", "build", "issue",
@@ -120,7 +119,7 @@ def _without_ends(tokens: list[re.Match[str]]) -> list[str]:
         word, before = match[0].removesuffix("'s").removesuffix("’s"), texts[-1:] or [""]
         if word.endswith(".") and word not in JOINTS:
             lead = before[0].lower()
-            is_day = (not lead and len(word) == _FULL_DAY) or lead in _DAY_LEADS
+            is_day = (not lead and len(word) == len("21.09.")) or lead in _DAY_LEADS
             if not (is_day or (lead in _AND and texts[-2:][0].endswith("."))):
                 word = word[:-1]
         texts.append(word)

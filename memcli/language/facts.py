@@ -77,8 +77,6 @@ _HAN_TELLING = re.compile(
     "上午|下午|早上|晚上|周.|之前|之后|以前|以后|以上|以下|开启|关闭|启用|禁用|允许|禁止|增加|减少|喜欢|讨厌|左|右|总是|从不|前|后|大于|小于|或"
 )
 _HAN_WEEK = re.compile("星期|礼拜")
-# `both` and `either` differ, although neither is a content word.
-_OR = frozenset(["or", "oder"])
 # Words of emphasis or of the present that add nothing else.
 _FILLERS = table("""
     now currently presently jetzt derzeit aktuell really actually basically simply indeed
@@ -118,7 +116,7 @@ def facets_of(text: str) -> Facets:
     telling |= {day for word in folded if (day := word.removesuffix("s")) in _DAYS}
     if is_negated(text):
         telling.add(NOT)
-    if not _OR.isdisjoint(folded):
+    if "or" in folded or "oder" in folded:  # unlike `both`; neither is a content word
         telling.add("or")
     telling |= set(_HAN_TELLING.findall(text))
     telling |= set(_operators(text))
