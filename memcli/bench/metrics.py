@@ -115,9 +115,7 @@ def within(budget: float, lines: Iterable[tuple[Line | None, float]]) -> set[Lin
 def reached(relevant: Sequence[Range], seen: set[Line]) -> float:
     """Return the share of judged ranges of which at least one line was seen."""
     count = sum(
-        any((place.document, line) in seen for line in range(place.start, place.end + 1))
-        if place.end - place.start < len(seen)
-        else any(d == place.document and place.start <= n <= place.end for d, n in seen)
+        any(document == place.document and place.start <= n <= place.end for document, n in seen)
         for place in relevant
     )
     return count / len(relevant)

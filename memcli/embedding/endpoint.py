@@ -190,8 +190,7 @@ class EndpointEncoder:
     def _read(self, body: bytes, expected: int) -> list[bytes]:
         try:
             answer = json.loads(body)
-            data = answer["data"]
-            ordered = sorted(data, key=lambda row: row["index"])
+            ordered = sorted(answer["data"], key=lambda row: row["index"])
             indices = [row["index"] for row in ordered]
             rows = [row["embedding"] for row in ordered]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
