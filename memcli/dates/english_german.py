@@ -154,8 +154,8 @@ def _read(raw: list[str], low: list[str], seen: Seen, *, alone: bool) -> tuple[i
         if bound := bounded(raw, low, seen):
             return bound
         match = parts.one(raw, low, seen)
-        if alone and not match:
-            match = parts.alone(raw, low, seen)
+        if alone and not match and raw[0][:1].isdigit():  # `2026`, `7/12`
+            match = parts.bare_date(raw, low, seen)
     except (ValueError, OverflowError):  # not in the calendar
         return None
     return match and (match[0], Reading(*match[1]))
