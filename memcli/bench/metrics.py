@@ -134,8 +134,6 @@ def paired(before: Sequence[float], after: Sequence[float]) -> Difference:
 
     Without questions the difference is 0.
     """
-    if len(before) != len(after):
-        raise ValueError(f"{len(before)} questions cannot be paired with {len(after)}")
     deltas = [b - a for a, b in zip(before, after, strict=True)]
     if not deltas:
         return Difference(0.0, 0.0, 0.0)
