@@ -339,9 +339,7 @@ def _bars(pygal: Any, report: ReportContents) -> str:  # noqa: ANN401
 def _svg(chart: Any, name: str) -> str:  # noqa: ANN401
     """Write a chart as an element for a page: a fixed id, no script, no comment."""
     chart.uuid = name
-    root = ElementTree.fromstring(
-        chart.render(), parser=ElementTree.XMLParser(target=ElementTree.TreeBuilder())
-    )
+    root = ElementTree.fromstring(chart.render())
     for parent in list(root.iter()):
         for child in list(parent):
             if str(child.tag).endswith("script"):
