@@ -93,10 +93,7 @@ class _Runtime:
         self._function(index, None, c_void_p)(handle)
 
     def _function(self, index: int, result: Any, *kinds: Any) -> Callable[..., Any]:  # noqa: ANN401
-        address = self._table[index]
-        if not address:
-            raise QueryModelError(f"the runtime's table has no entry {index}")
-        return ctypes.CFUNCTYPE(result, *kinds)(address)
+        return ctypes.CFUNCTYPE(result, *kinds)(self._table[index])
 
 
 _runtime = cache(_Runtime)
