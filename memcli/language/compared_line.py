@@ -175,10 +175,10 @@ class ComparedLine:
                 self.speaker, body = speaker_of(mark), line[mark.end() :]
         self.text = _without_frame(_without_lead(body.partition(_IMAGE)[0].rstrip()))
         self.is_han = has_han(self.text)
-        self.spaced = spaced(self.text)
+        self.spaced = spaced(self.text)  # in lower case, with a space before and after each word
         self.sequence = tuple(terms(self.text))
         self.terms = frozenset(self.sequence)
-        self.cues = tuple(_changes(self.text, is_han=self.is_han))
+        self.cues = tuple(_changes(self.text, is_han=self.is_han))  # clauses with words of change
 
     @cached_property
     def _by_beginning(self) -> dict[str, list[str]]:
