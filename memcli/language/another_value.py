@@ -22,7 +22,7 @@ from memcli.language.compared_line import (
     label_of,
 )
 from memcli.language.stopwords import ARTICLES, table
-from memcli.language.terms import has_form, has_han, shared, terms, tokens_of
+from memcli.language.terms import common_length, has_form, has_han, terms, tokens_of
 from memcli.record import Record
 
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
@@ -239,8 +239,8 @@ def _is_of_another_holder(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
-    first = shared(a, b)
-    last = shared(a[first:][::-1], b[first:][::-1])
+    first = common_length(a, b)
+    last = common_length(a[first:][::-1], b[first:][::-1])
     old, new = a[first : len(a) - last], b[first : len(b) - last]
     before = a[:first]
     clause = before[len(before) - before[::-1].index(",") :] if "," in before else before

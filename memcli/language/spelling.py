@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memcli.language.terms import shared
+from memcli.language.terms import common_length
 
 # Letters that may be missing or wrong. The first alphabet with a letter of the word counts.
 ALPHABETS = (
@@ -135,7 +135,7 @@ def irregular(word: str) -> Iterator[str]:
 
 def endings(one: str, other: str) -> tuple[str, str]:
     """Return what follows the common beginning of two words."""
-    at = shared(one, other)
+    at = common_length(one, other)
     return one[at:], other[at:]
 
 

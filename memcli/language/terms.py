@@ -59,13 +59,13 @@ def has_form(word: str, others: Collection[str]) -> bool:
     return any(_is_form(word, other) for other in near) and not has_han(word)
 
 
-def shared(one: Sequence[str], other: Sequence[str]) -> int:
+def common_length(one: Sequence[str], other: Sequence[str]) -> int:
     """Count the equal items at the beginning of two texts or lists."""
     return sum(takewhile(bool, map(eq, one, other)))
 
 
 def _is_form(word: str, other: str) -> bool:
-    common = shared(word, other)
+    common = common_length(word, other)
     if common < INFLECTED:
         return False
     shorter, longer = sorted((word[common:], other[common:]), key=len)
