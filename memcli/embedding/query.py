@@ -49,7 +49,6 @@ class QueryEncoder:
         if made := self._made.get(key):
             return made
         with self._lock:
-            self._turn_to(index)
             vector = self._made.get(key) or self._opened(index).embed(text)
             if vector.blob is None:
                 self._way = None
@@ -65,7 +64,6 @@ class QueryEncoder:
         None if that model has no quick way.
         """
         with self._lock:
-            self._turn_to(index)
             return self._opened(index).encoder()
 
     def close(self) -> None:
@@ -73,16 +71,15 @@ class QueryEncoder:
         with self._lock:
             self._forget()
 
-    def _turn_to(self, index: IndexModel) -> None:
-        if index != self._index:
-            self._forget()
-            self._index = index
-
     def _forget(self) -> None:
         self._way = None
         self._made.clear()
 
     def _opened(self, index: IndexModel) -> _OpenQueryModel:
+        """Open the model for an index, and free the one for another index."""
+        if index != self._index:
+            self._forget()
+            self._index = index
         if self._way is None:
             self._way = _OpenQueryModel(self._choice, index)
         return self._way
