@@ -103,7 +103,7 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
 
     reads, writes = config("compact.reads"), config("compact.writes")
     try:
-        model = Generator(config("compact.folder"), "compact.folder", reads=reads, writes=writes)
+        model = Generator(config("compact.folder"), reads=reads, writes=writes)
     except RetrieverError as error:
         raise ConfigError(error.message, hint=error.hint) from error
     return Wording(BY_MODEL, "the model", generating(model, config("compact.prompt")))

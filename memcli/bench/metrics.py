@@ -115,9 +115,7 @@ def within(budget: float, lines: Iterable[tuple[Line | None, float]]) -> set[Lin
 def reached(relevant: Sequence[Range], seen: set[Line]) -> float:
     """Return the share of judged ranges of which at least one line was seen."""
     count = sum(
-        any((place.document, line) in seen for line in range(place.start, place.end + 1))
-        if place.end - place.start < len(seen)
-        else any(d == place.document and place.start <= n <= place.end for d, n in seen)
+        any(document == place.document and place.start <= n <= place.end for document, n in seen)
         for place in relevant
     )
     return count / len(relevant)
@@ -136,8 +134,6 @@ def paired(before: Sequence[float], after: Sequence[float]) -> Difference:
 
     Without questions the difference is 0.
     """
-    if len(before) != len(after):
-        raise ValueError(f"{len(before)} questions cannot be paired with {len(after)}")
     deltas = [b - a for a, b in zip(before, after, strict=True)]
     if not deltas:
         return Difference(0.0, 0.0, 0.0)

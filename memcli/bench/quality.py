@@ -65,9 +65,8 @@ def ask(
         if query.hints and missed:
             helped = passages(search(f"{query.text} {query.hints}", query.date, unobserved))
             mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{PASSAGE_LIMIT}"])
-        loss = None
-        if missed:
-            loss = lost_at(course, answer, query.relevant, options, line_costs)
+        relevant = query.relevant
+        loss = lost_at(course, answer, relevant, options, line_costs) if missed else None
         runs.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
     return runs
 

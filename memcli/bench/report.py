@@ -9,6 +9,7 @@ from memcli.bench.queries import OVERALL
 from memcli.bench.runs import changes, row_text, worst
 from memcli.bench.traces import GoalResult, QualityTrace, Row, Run
 from memcli.record import Record
+from memcli.render.text import counted
 from memcli.render.width import columns
 
 TREND = (HEADLINE, "Hit@5", "Recall@10", "Recall@1000tok")
@@ -82,7 +83,7 @@ EVENTS = 5
 
 def text(report: ReportContents) -> str:
     """Draw the report."""
-    runs = "1 run" if len(report.when) == 1 else f"{len(report.when)} runs"
+    runs = counted(len(report.when), "run")
     span = report.when[-1][:10]
     span = span if len(report.when) == 1 else f"{report.when[0][:10]} to {span}"
     parts = [f"{runs}, {span}\n", _trends(report), _categories(report)]
@@ -102,9 +103,9 @@ def sparkline(values: Sequence[float | None], most: float) -> str:
     )
 
 
-def bar(share: float, width: int = BAR_WIDTH) -> str:
-    """Draw a share of `width` characters, to an eighth of a character; half of 4 is "██"."""
-    eighths = round(min(1.0, max(0.0, share)) * width * 8)
+def bar(share: float) -> str:
+    """Draw a share of BAR_WIDTH characters, to an eighth of a character."""
+    eighths = round(min(1.0, max(0.0, share)) * BAR_WIDTH * 8)
     return ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
 
 

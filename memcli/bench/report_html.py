@@ -17,6 +17,7 @@ from memcli.bench.quality_text import shortened
 from memcli.bench.report import ReportContents, Series, ablation_rows
 from memcli.errors import UsageError, install_extra
 from memcli.render.sanitize import visible_line
+from memcli.render.text import counted
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = """
@@ -87,7 +88,7 @@ def page(report: ReportContents, charts: Mapping[str, str]) -> str:
 
 
 def _head(report: ReportContents) -> str:
-    runs = "1 run" if len(report.when) == 1 else f"{len(report.when)} runs"
+    runs = counted(len(report.when), "run")
     index = report.last.index_
     return (
         "<h1>Does search find things?</h1>\n"
@@ -338,9 +339,7 @@ def _bars(pygal: Any, report: ReportContents) -> str:  # noqa: ANN401
 def _svg(chart: Any, name: str) -> str:  # noqa: ANN401
     """Write a chart as an element for a page: a fixed id, no script, no comment."""
     chart.uuid = name
-    root = ElementTree.fromstring(
-        chart.render(), parser=ElementTree.XMLParser(target=ElementTree.TreeBuilder())
-    )
+    root = ElementTree.fromstring(chart.render())
     for parent in list(root.iter()):
         for child in list(parent):
             if str(child.tag).endswith("script"):

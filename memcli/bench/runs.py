@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from memcli.bench.metrics import HEADLINE, NAMES, LineCosts, Range, average, first_rank, score
 from memcli.bench.quality import QuestionResult
-from memcli.bench.queries import HIGH, OVERALL, Query
+from memcli.bench.queries import HIGH, OVERALL, WHOLE_FILE, Query
 from memcli.bench.traces import CheckTrace, QualityTrace, Row, Run, SpeedTrace, encode, read
 from memcli.embedding.models import model_name
 from memcli.errors import UsageError
@@ -114,7 +114,7 @@ def worst(rows: Sequence[Row], count: int) -> list[Row]:
 
 def _result(item: Mapping[str, Any]) -> Range:
     start = int(item.get("start_line") or 1)
-    end = int(item.get("end_line") or item.get("start_line") or 10**9)
+    end = int(item.get("end_line") or item.get("start_line") or WHOLE_FILE)
     return Range(str(item["path"]), start, end, str(item.get("source", MEMORY_SOURCE)))
 
 

@@ -8,7 +8,7 @@ is left out of the JSON. A trailing underscore is not part of a key.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from inspect import get_annotations
 from math import isfinite
@@ -305,18 +305,15 @@ def read(text: str, *kinds: type) -> Any:  # noqa: ANN401
         return None
 
 
-def encode(value: object) -> Any:  # noqa: ANN401
+def encode(value: Any) -> Any:  # noqa: ANN401
     """Make JSON of a record."""
     if isinstance(value, Mapping):
         return {key: encode(each) for key, each in value.items()}
-    names: Sequence[str] = getattr(value, "_fields", ())
-    if names:
-        usual = value._field_defaults  # type: ignore[attr-defined]
-        fields = [(name, getattr(value, name)) for name in names]
+    if hasattr(value, "_fields"):
         return {
             name.rstrip("_"): encode(each)
-            for name, each in fields
-            if each is not None or name not in usual
+            for name, each in value._asdict().items()
+            if each is not None or name not in value._field_defaults
         }
     return [encode(each) for each in value] if isinstance(value, list | tuple) else value
 

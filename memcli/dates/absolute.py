@@ -19,7 +19,6 @@ WEEK_OF_YEAR = r"((?:19|20)\d\d)-[Ww](\d\d)"
 MONTH_AND_YEAR = r"(\d\d?)/((?:19|20)\d\d)"
 DAY_AND_MONTH = r"(\d\d?)/(\d\d?)"
 _DAY_WITH_DOTS = r"(\d\d?)\.(\d\d?)\."
-_ALWAYS = "24/7"
 PART_OF_YEAR = r"([QqHh])([1-4])(?:[-/]?((?:19|20)\d\d))?|((?:19|20)\d\d)[-/]?([QqHh])([1-4])"
 _CENTURY = 2000  # of a year of two digits
 
@@ -62,7 +61,7 @@ def numeric(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
 def day_and_month(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read `7/12` as the last such day; alone it may be a fraction or a number."""
     match = re.fullmatch(DAY_AND_MONTH, raw[0])
-    if not match or raw[0] == _ALWAYS or low[1] == "of" or low[1] in words.UNITS:
+    if not match or raw[0] == "24/7" or low[1] == "of" or low[1] in words.UNITS:
         return None
     return 1, words.one_day(
         words.latest(seen.today, *_in_order(int(match[1]), int(match[2]), seen))

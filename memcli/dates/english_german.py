@@ -17,7 +17,7 @@ from memcli.dates import holidays, parts, words
 from memcli.dates.absolute import ORDINAL
 from memcli.dates.parts import ARTICLES, named
 from memcli.dates.words import DateMatch, Days, Reading, Seen, as_number, as_year
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ENGLISH, GERMAN, table
 
 # A word with the characters attached to it, so that a path, a version or an id is one word; or a
 # dash that joins two dates.
@@ -35,7 +35,6 @@ _DAY_LEADS = (
     *words.WEEKDAYS, "mo", "di", "mi", "do", "fr", "sa", "so",
 )  # fmt: skip
 _AND = ("und", "-", "–")
-_FULL_DAY = len("21.09.")
 # Before a number that names a thing.
 _NUMBERED = (
     "port", "room", "flat", "page", "chapter", "section", "version", "release", "build", "issue",
@@ -120,7 +119,7 @@ def _without_ends(tokens: list[re.Match[str]]) -> list[str]:
         word, before = match[0].removesuffix("'s").removesuffix("’s"), texts[-1:] or [""]
         if word.endswith(".") and word not in JOINTS:
             lead = before[0].lower()
-            is_day = (not lead and len(word) == _FULL_DAY) or lead in _DAY_LEADS
+            is_day = (not lead and len(word) == len("21.09.")) or lead in _DAY_LEADS
             if not (is_day or (lead in _AND and texts[-2:][0].endswith("."))):
                 word = word[:-1]
         texts.append(word)
@@ -155,8 +154,8 @@ def _read(raw: list[str], low: list[str], seen: Seen, *, alone: bool) -> tuple[i
         if bound := bounded(raw, low, seen):
             return bound
         match = parts.one(raw, low, seen)
-        if alone and not match:
-            match = parts.alone(raw, low, seen)
+        if alone and not match and raw[0][:1].isdigit():  # `2026`, `7/12`
+            match = parts.bare_date(raw, low, seen)
     except (ValueError, OverflowError):  # not in the calendar
         return None
     return match and (match[0], Reading(*match[1]))
@@ -323,7 +322,7 @@ _LEADS = (
     "finde", "suche", "mir", "uns", "bitte",
 )  # fmt: skip
 # Things that are counted in a text, an object or a contest, or named by their place in a row.
-_NOT_IN_TIME_TEXT = """
+_NOT_IN_TIME = table("""
     place prize aid class floor name names half row rows line lines resort one ones stand page pages
     chapter chapters section sections paragraph column columns step steps word words letter letters
     item items element elements argument arguments parameter parameters character characters byte
@@ -339,18 +338,16 @@ _NOT_IN_TIME_TEXT = """
     stock stockwerk etage minute moment ding dinge person ziffer zahl zahlen element argument
     zeichen wert werte ruhe wille abendmahl instanz endes ende wahl liga gang weltkrieg geige rang
     folie blatt zelle bus zug halt
-"""
-_NOT_IN_TIME = frozenset(_NOT_IN_TIME_TEXT.split())
+""")
 # Before one of these words, `first` and `last` do not count: at first, last until spring.
-_NO_THINGS_TEXT = """
+_NO_THINGS = table("""
     to of and but for or then than that the a an this these those it i we you he she they is are was
     were be been did do does has have had by in on at with from as so not all another more long
     longer forever until till through about ditch came come off few couple several
 
     und oder aber dann dass die der das dem den ein eine ist war sind waren hat haben im am in an
     auf bei mit von zu für bis als nicht recht
-"""
-_NO_THINGS = frozenset(_NO_THINGS_TEXT.split())
+""")
 
 
 def read_recency(

@@ -135,7 +135,6 @@ def _is_habit(text: str, span: DateSpan) -> bool:
 
 
 def _is_birthday(clause: str, span: DateSpan) -> bool:
-    """Return whether it is a birthday."""
     is_told = any(word in clause for word in _BIRTH)
     return is_told and _names_month(span) and not re.search(_YEAR, span.text)
 

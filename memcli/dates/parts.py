@@ -32,14 +32,8 @@ def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> DateMatc
     skip = 1 if low[0] in ARTICLES else 0
     raw, low = raw[skip:], low[skip:]
     rules: tuple[Rule, ...] = (day, _before_or_after, _part, _plain)
-    match = _first(rules, raw, low, seen) or (_bare(raw, low, seen) if bare else None)
+    match = _first(rules, raw, low, seen) or (bare_date(raw, low, seen) if bare else None)
     return match and (skip + match[0], match[1])
-
-
-def alone(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
-    """Read a text that is a date only if it is nothing else: `2026`, `7/12`."""
-    is_number = raw[0][:1].isdigit()
-    return _bare(raw, low, seen) if is_number else None
 
 
 def _plain(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
@@ -52,7 +46,7 @@ def _plain(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     return _first(rules, raw, low, seen)
 
 
-def _bare(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
+def bare_date(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
     """Read a date that needs `since`, `in` or `between`: `May`, `2023`, `7/12`, `Sun`."""
     number = words.MONTHS.get(low[0])
     if number and raw[0] not in words.AMBIGUOUS_MONTHS:
@@ -78,7 +72,7 @@ def _at(raw: list[str], low: list[str], seen: Seen) -> DateMatch | None:
         return None
     if "/" in low[1] and low[0] in _WITHIN_WORDS:  # in 1/2 of them
         return None
-    match = _bare(raw[1:], low[1:], seen)
+    match = bare_date(raw[1:], low[1:], seen)
     return match and (1 + match[0], match[1])
 
 

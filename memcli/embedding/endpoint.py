@@ -128,7 +128,7 @@ class EndpointEncoder:
                     self._most = min(self._most, len(batch) // 2)
                 elif len(batch[0]) > 1:
                     parts = halves(batch[0])
-                    vectors.append(mean(self._embed(prefix, parts), [float(len(p)) for p in parts]))
+                    vectors.append(mean(self._embed(prefix, parts), parts))
                 else:
                     raise RetrieverError(
                         f"{self._where.netloc} rejects a single letter as too large: {error}",
@@ -190,8 +190,7 @@ class EndpointEncoder:
     def _read(self, body: bytes, expected: int) -> list[bytes]:
         try:
             answer = json.loads(body)
-            data = answer["data"]
-            ordered = sorted(data, key=lambda row: row["index"])
+            ordered = sorted(answer["data"], key=lambda row: row["index"])
             indices = [row["index"] for row in ordered]
             rows = [row["embedding"] for row in ordered]
         except (ValueError, KeyError, TypeError, RecursionError) as error:

@@ -38,12 +38,12 @@ class Generated(Record):
 class Generator:
     """Continues a text."""
 
-    def __init__(self, named: str, setting: str, *, reads: int, writes: int) -> None:
-        """Open the folder that a setting names; `reads` and `writes` limit the tokens.
+    def __init__(self, named: str, *, reads: int, writes: int) -> None:
+        """Open the folder that `compact.folder` names; `reads` and `writes` limit the tokens.
 
         RetrieverError names what is missing.
         """
-        folder = runtime.whole_path(named, setting, hint=HINT)
+        folder = runtime.whole_path(named, "compact.folder", hint=HINT)
         self._folder, self.reads, self._writes = folder, reads, writes
         config = _config(folder)
         self._ends = _numbers(config.get("eos_token_id"))
@@ -53,7 +53,6 @@ class Generator:
         self._encoder = runtime.open_model(encoder, usable_cores()) if encoder else None
         decoder = _file(folder, _DECODER if encoder else _ALONE)
         self._decoder = runtime.open_model(decoder, usable_cores())
-        self._faults = runtime.runtime_faults()
         if not self._ends or (encoder and not self._starts):
             key = "decoder_start_token_id" if self._ends else "eos_token_id"
             raise RetrieverError(f"{folder}: config.json names no {key}", hint=HINT)
@@ -134,7 +133,7 @@ class Generator:
             )
         try:
             outputs: list[Any] = session.run(None, {name: inputs[name] for name in names})
-        except self._faults as error:
+        except runtime.runtime_faults() as error:
             raise RetrieverError(f"{self._folder}: the model failed: {error}", hint=HINT) from error
         return outputs
 

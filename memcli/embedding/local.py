@@ -10,31 +10,14 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.embedding import runtime
 from memcli.embedding.encoders import WHOLE, OpenedEncoder, Opener, Opening
 from memcli.embedding.long_texts import LongTextEncoder
+from memcli.embedding.runtime import TextModel, find_files
 from memcli.errors import RetrieverError
 from memcli.system import cores
 
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, IndexModel, LocalModel
-
-_BESIDE = (".data", "_data")  # suffix of the file with the weights of a model above 2 GB
-
-
-def find_files(named: str, setting: str = "onnx.folder") -> tuple[str, ...]:
-    """Find the files of a model, its graph first, its tokenizer last; raises RetrieverError."""
-    folder = runtime.whole_path(named, setting, hint="memcli help settings")
-    model, tokenizer = (
-        runtime.file_in(folder, "model.onnx"),
-        os.path.join(folder, runtime.TOKENIZER),
-    )
-    if model is None:
-        raise RetrieverError(f"{folder} has no model.onnx", hint=f"set {setting}")
-    if not os.path.isfile(tokenizer):
-        raise RetrieverError(f"{folder} has no {runtime.TOKENIZER}", hint=f"set {setting}")
-    beside = [model + ending for ending in _BESIDE if os.path.isfile(model + ending)]
-    return (model, *beside, tokenizer)
 
 
 def local_identity(local: LocalModel) -> str:
@@ -80,12 +63,8 @@ class LocalEncoder:
         self._local = local
         self.max_tokens = local.max_tokens
         self.fingerprint = fingerprint or local_fingerprint(local)
-        model, *_, tokenizer = find_files(local.folder)
-        self._tokenizer = runtime.open_tokenizer(tokenizer)
-        self._session = runtime.open_model(model, 1)
-        self._faults = runtime.runtime_faults()
-        self._inputs = runtime.inputs_of(self._session, model)
-        self._output = self._choose_output(model)
+        self._model = TextModel(local.folder, "onnx", 1)
+        self._output = self._choose_output()
         self.dimension = len(self._run(self._ids("memory", local.passage_prefix))) // 4
 
     def count(self, text: str) -> int:
@@ -104,35 +83,23 @@ class LocalEncoder:
 
     def _ids(self, text: str, prefix: str) -> list[int]:
         clean = (prefix + text).encode("utf-8", "replace").decode()
-        return list(self._tokenizer.encode(clean).ids)
+        return list(self._model.tokenizer.encode(clean).ids)
 
-    def _choose_output(self, model: str) -> str:
+    def _choose_output(self) -> str:
         rank = 2 if self._local.pooling == "model" else 3
-        for entry in self._session.get_outputs():
+        for entry in self._model.session.get_outputs():
             if len(entry.shape) == rank:
                 return str(entry.name)
         shape = "one vector per text" if rank == 2 else "one vector per token"
         other = 'mean" or "cls' if rank == 2 else "model"
         raise RetrieverError(
-            f"{model} has no output of {shape}", hint=f'set onnx.pooling = "{other}"'
+            f"{self._model.path} has no output of {shape}", hint=f'set onnx.pooling = "{other}"'
         )
 
     def _run(self, ids: list[int]) -> bytes:
         import numpy as np
 
-        row = np.array([ids], dtype=np.int64)
-        feed = {"input_ids": row}
-        if "attention_mask" in self._inputs:
-            feed["attention_mask"] = np.ones_like(row)
-        if "token_type_ids" in self._inputs:
-            feed["token_type_ids"] = np.zeros_like(row)
-        try:
-            output = self._session.run([self._output], feed)[0]
-        except self._faults as error:
-            raise RetrieverError(
-                f"{self._local.folder}: the model failed on {len(ids)} tokens: {error}",
-                hint="lower onnx.max_tokens to what the model was made for",
-            ) from error
+        output = self._model.run(ids, [1] * len(ids), [0] * len(ids), self._output)
         rows = np.asarray(output, dtype=np.float32)[0]
         if self._local.pooling == "mean":
             rows = rows.mean(axis=0)

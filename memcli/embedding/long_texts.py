@@ -43,11 +43,15 @@ def unit(values: Sequence[float]) -> bytes | None:
     return struct.pack(f"<{len(values)}f", *(value / length for value in values))
 
 
-def mean(vectors: Sequence[bytes], weights: Sequence[float]) -> bytes:
-    """Return the direction of a weighted mean of unit vectors; if they cancel out, the first."""
+def mean(vectors: Sequence[bytes], texts: Sequence[str]) -> bytes:
+    """Return the direction of the mean of unit vectors, weighted by the lengths of their texts.
+
+    If they cancel out, it is the first.
+    """
     if len(vectors) == 1:
         return vectors[0]
     rows = [struct.unpack(f"<{len(vector) // 4}f", vector) for vector in vectors]
+    weights = [float(len(text)) for text in texts]
     sums = [math.fsum(map(mul, column, weights)) for column in zip(*rows, strict=True)]
     return unit(sums) or vectors[0]
 
@@ -63,15 +67,11 @@ class LongTextEncoder:
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         cut = [pieces(text, self._fits) for text in texts]
         vectors = iter(self._encoder.encode([piece for parts in cut for piece in parts]))
-        return [
-            mean([next(vectors) for _ in parts], [float(len(piece)) for piece in parts])
-            for parts in cut
-        ]
+        return [mean([next(vectors) for _ in parts], parts) for parts in cut]
 
     def encode_query(self, text: str) -> bytes:
         cut = pieces(text, self._fits)
-        vectors = [self._encoder.encode_query(piece) for piece in cut]
-        return mean(vectors, [float(len(piece)) for piece in cut])
+        return mean([self._encoder.encode_query(piece) for piece in cut], cut)
 
     def _fits(self, text: str) -> bool:
         return self.count(text) <= self.max_tokens

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache, partial
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any
 from memcli.embedding.encoders import QueryModelError, Run
 from memcli.embedding.models import INT8, Model, ModelFile, fingerprint, package_folders, read_graph
 from memcli.embedding.session import (
@@ -29,9 +29,6 @@ from memcli.embedding.session import (
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import MORE_MEMORY, RetrieverError
 
-if TYPE_CHECKING:
-    # An input: name, type, shape, ctypes array.
-    Tensor = tuple[bytes, int, tuple[int, ...], Any]
 _OLDEST = (1, 22)  # earlier runtimes ignore the folder of the weights
 
 # The table of functions only grows: `OrtApi` in onnxruntime_c_api.h, version 14 and later.
@@ -96,10 +93,7 @@ class _Runtime:
         self._function(index, None, c_void_p)(handle)
 
     def _function(self, index: int, result: Any, *kinds: Any) -> Callable[..., Any]:  # noqa: ANN401
-        address = self._table[index]
-        if not address:
-            raise QueryModelError(f"the runtime's table has no entry {index}")
-        return ctypes.CFUNCTYPE(result, *kinds)(address)
+        return ctypes.CFUNCTYPE(result, *kinds)(self._table[index])
 
 
 _runtime = cache(_Runtime)
@@ -131,17 +125,10 @@ def as_quick_error() -> Iterator[None]:
 class QuickSession:
     """A graph with the weights of a model, freed with it. Threads may run it at the same time."""
 
-    def __init__(
-        self,
-        located: ModelFile,
-        graph: bytes,
-        *,
-        is_for_one_run: bool,
-        library: str | None = None,
-    ) -> None:
+    def __init__(self, located: ModelFile, graph: bytes, *, is_for_one_run: bool) -> None:
         """Open a graph on a file known to be the pinned one; raises QueryModelError."""
         self._session: c_void_p | None = None
-        path = library or find_library()
+        path = find_library()
         if path is None:
             raise QueryModelError("the library of onnxruntime was not found")
         if why := memory_shortage(QUICK_ROOM + located.size):
@@ -178,33 +165,37 @@ class QuickSession:
             runtime.release(_RELEASE_OPTIONS, options)
 
     @as_quick_error()
-    def run(self, inputs: Sequence[Tensor], output: bytes, floats: int) -> bytes:
-        """Return that many numbers of an output as float32; raises QueryModelError."""
-        runtime, count = self._runtime, len(inputs)
+    def run(self, ids: Sequence[int], output: bytes, floats: int) -> bytes:
+        """Run the tokens of one text, special tokens included; raises QueryModelError.
+
+        Returns that many numbers of an output as float32.
+        """
+        runtime, row = self._runtime, c_int64 * len(ids)
+        shape, rows = (c_int64 * 2)(1, len(ids)), (row(*ids), row(*[1] * len(ids)))
         owned: list[tuple[int, c_void_p]] = []
         try:
             memory = runtime.make(
                 _CREATE_CPU_MEMORY_INFO, (c_int, _DEVICE_ALLOCATOR), (c_int, _DEFAULT_MEMORY)
             )
             owned.append((_RELEASE_MEMORY_INFO, memory))
-            for _, kind, shape, data in inputs:
+            for numbers in rows:  # the runtime reads them in place
                 tensor = runtime.make(
                     _CREATE_TENSOR,
                     (c_void_p, memory),
-                    (c_void_p, byref(data)),
-                    (c_size_t, ctypes.sizeof(data)),
-                    (c_void_p, byref((c_int64 * len(shape))(*shape))),
+                    (c_void_p, byref(numbers)),
+                    (c_size_t, ctypes.sizeof(numbers)),
+                    (c_void_p, byref(shape)),
                     (c_size_t, len(shape)),
-                    (c_int, kind),
+                    (c_int, _INT64),
                 )
                 owned.append((_RELEASE_VALUE, tensor))
             result = runtime.make(
                 _RUN,
                 (c_void_p, self._session),
                 (c_void_p, None),
-                (c_void_p, (c_char_p * count)(*(name for name, *_ in inputs))),
-                (c_void_p, (c_void_p * count)(*(tensor.value for _, tensor in owned[1:]))),
-                (c_size_t, count),
+                (c_void_p, (c_char_p * 2)(b"ids", b"mask")),
+                (c_void_p, (c_void_p * 2)(*(tensor.value for _, tensor in owned[1:]))),
+                (c_size_t, 2),
                 (c_void_p, (c_char_p * 1)(output)),
                 (c_size_t, 1),
             )
@@ -220,12 +211,6 @@ class QuickSession:
             self._runtime.release(_RELEASE_SESSION, self._session)
 
 
-def of_tokens(ids: Sequence[int]) -> list[Tensor]:
-    """Return the inputs of one text, special tokens included."""
-    row, shape = c_int64 * len(ids), (1, len(ids))
-    return [(b"ids", _INT64, shape, row(*ids)), (b"mask", _INT64, shape, row(*[1] * len(ids)))]
-
-
 def library_run(located: ModelFile) -> Run:
     """Open a model on a file known to be the pinned one, and return a function that runs a text.
 
@@ -238,7 +223,7 @@ def library_run(located: ModelFile) -> Run:
 def _run_through(session: Callable[[], QuickSession], dimension: int) -> Run:
     def run(ids: Sequence[int]) -> bytes:
         try:
-            return session().run(of_tokens(ids), b"emb", dimension)
+            return session().run(ids, b"emb", dimension)
         except QueryModelError as error:
             why = f"the model failed on {len(ids)} tokens: {error}"
             raise RetrieverError(why, hint=MORE_MEMORY) from error
@@ -249,10 +234,9 @@ def _run_through(session: Callable[[], QuickSession], dimension: int) -> Run:
 class PinnedQueryModel:
     """A model opened for queries; satisfies `QueryModel`. One thread at a time may use it."""
 
-    def __init__(self, located: ModelFile, *, library: str | None = None) -> None:
+    def __init__(self, located: ModelFile) -> None:
         """Open a model whose file is known to be the pinned one; raises QueryModelError."""
-        graph = read_graph(located.model)
-        self._open = partial(QuickSession, located, graph, library=library)
+        self._open = partial(QuickSession, located, read_graph(located.model))
         self._session = self._open(is_for_one_run=True)
         self._model, self.fingerprint = located.model, fingerprint(located.model)
         self._words = WordPiece()
@@ -268,7 +252,7 @@ class PinnedQueryModel:
         if self._runs == _MANY_RUNS:
             with suppress(QueryModelError):  # the vectors stay the same
                 self._session = self._open(is_for_one_run=False)
-        vector = self._session.run(of_tokens(ids), b"emb", self._model.dimension)
+        vector = self._session.run(ids, b"emb", self._model.dimension)
         return vector, len(ids) - SPECIAL_TOKENS
 
     def encoder(self) -> PinnedEncoder | None:

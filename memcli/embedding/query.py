@@ -36,10 +36,9 @@ class QueryEncoder:
     one text at a time, and returns a known vector without waiting.
     """
 
-    def __init__(self, choice: Choice, *, capacity: int = KEPT) -> None:
-        """Take the configured encoders and the number of vectors to keep; opens nothing."""
-        self._choice, self._capacity = choice, capacity
-        self._lock = Lock()
+    def __init__(self, choice: Choice) -> None:
+        """Take the configured encoders; opens nothing."""
+        self._choice, self._lock = choice, Lock()
         self._index: IndexModel | None = None  # the index for which the encoder is open
         self._way: _OpenQueryModel | None = None
         self._made: dict[tuple[IndexModel, str], Vector] = {}
@@ -50,13 +49,12 @@ class QueryEncoder:
         if made := self._made.get(key):
             return made
         with self._lock:
-            self._turn_to(index)
             vector = self._made.get(key) or self._opened(index).embed(text)
             if vector.blob is None:
                 self._way = None
                 return vector
             self._made[key] = vector
-            if len(self._made) > self._capacity:
+            if len(self._made) > KEPT:
                 del self._made[next(iter(self._made))]
             return vector
 
@@ -66,7 +64,6 @@ class QueryEncoder:
         None if that model has no quick way.
         """
         with self._lock:
-            self._turn_to(index)
             return self._opened(index).encoder()
 
     def close(self) -> None:
@@ -74,16 +71,15 @@ class QueryEncoder:
         with self._lock:
             self._forget()
 
-    def _turn_to(self, index: IndexModel) -> None:
-        if index != self._index:
-            self._forget()
-            self._index = index
-
     def _forget(self) -> None:
         self._way = None
         self._made.clear()
 
     def _opened(self, index: IndexModel) -> _OpenQueryModel:
+        """Open the model for an index, and free the one for another index."""
+        if index != self._index:
+            self._forget()
+            self._index = index
         if self._way is None:
             self._way = _OpenQueryModel(self._choice, index)
         return self._way

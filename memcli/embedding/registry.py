@@ -12,7 +12,7 @@ how many texts there were. A search only reads which model made the vectors.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
@@ -91,15 +91,15 @@ def open_encoder(
     """
     choice = resolve_auto(choice, remembered, fingerprint=fingerprint)
     opening = Opening(check, fingerprint, sleep, remembered)
-    passed: list[OpenedEncoder] = []
+    reasons: list[Reason] = []
     for name in choice.names:
         if name in RECORDS and name not in OPENERS:
-            return OpenedEncoder(None, _reasons_of([*passed, OpenedEncoder(None, NO_VECTORS)]))
+            return OpenedEncoder(None, _joined([*reasons, NO_VECTORS]))
         opened = _open(name, choice, opening)
+        reasons += [opened.reason] if opened.reason else []
         if opened.encoder is not None:
-            return opened._replace(reason=_reasons_of([*passed, opened]), name=name)
-        passed.append(opened)
-    return OpenedEncoder(None, _reasons_of(passed))
+            return opened._replace(reason=_joined(reasons), name=name)
+    return OpenedEncoder(None, _joined(reasons))
 
 
 def resolve_auto(choice: Choice, index: IndexModel, *, fingerprint: str | None = None) -> Choice:
@@ -128,12 +128,10 @@ def open_query_model(
     return opener.query_model(choice, Opening(check, None, None, remembered))
 
 
-def _reasons_of(passed: Iterable[OpenedEncoder]) -> Reason | None:
+def _joined(reasons: Sequence[Reason]) -> Reason | None:
     """Join the reasons of skipped encoders; the hint is for the first, the configured one."""
-    reasons = [opened.reason for opened in passed if opened.reason is not None]
-    if not reasons:
-        return None
-    return reasons[0]._replace(text="; ".join(reason.text for reason in reasons))
+    text = "; ".join(reason.text for reason in reasons)
+    return reasons[0]._replace(text=text) if reasons else None
 
 
 def _open(name: str, choice: Choice, opening: Opening) -> OpenedEncoder:

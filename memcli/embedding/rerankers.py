@@ -124,17 +124,11 @@ class CrossEncoder:
 
     def __init__(self, folder: str, *, max_tokens: int) -> None:
         """Open model and tokenizer; a longer pair is cut. Raises RetrieverError."""
-        from memcli.embedding.local import find_files
-        from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
+        from memcli.embedding.runtime import TextModel
         from memcli.system import usable_cores
 
-        self._folder = folder
-        model, *_, tokenizer = find_files(folder, "rerank.folder")
-        self._tokenizer = open_tokenizer(tokenizer)
-        self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
-        self._session = open_model(model, usable_cores())
-        self._faults = runtime_faults()
-        self._inputs = inputs_of(self._session, model)
+        self._folder, self._model = folder, TextModel(folder, "rerank", usable_cores())
+        self._model.tokenizer.enable_truncation(max_tokens, strategy="longest_first")
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         scores: list[float] = []
@@ -147,23 +141,8 @@ class CrossEncoder:
     def _score(self, query: str, text: str) -> float:
         import numpy as np
 
-        pair = self._tokenizer.encode(_clean(query), _clean(text))
-        feed = {
-            name: np.array([values], dtype=np.int64)
-            for name, values in (
-                ("input_ids", pair.ids),
-                ("attention_mask", pair.attention_mask),
-                ("token_type_ids", pair.type_ids),
-            )
-            if name in self._inputs
-        }
-        try:
-            result = self._session.run(None, feed)[0]
-        except self._faults as error:
-            raise RetrieverError(
-                f"{self._folder}: the model failed on {len(pair.ids)} tokens: {error}",
-                hint="lower rerank.max_tokens to what the model was made for",
-            ) from error
+        pair = self._model.tokenizer.encode(_clean(query), _clean(text))
+        result = self._model.run(pair.ids, pair.attention_mask, pair.type_ids)
         numbers = np.asarray(result, dtype=np.float64).ravel()
         if numbers.size not in (1, 2):
             raise RetrieverError(

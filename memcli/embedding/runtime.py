@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
 TOKENIZER = "tokenizer.json"
+_BESIDE = (".data", "_data")  # suffix of the file with the weights of a model above 2 GB
 
 
 def whole_path(named: str, setting: str, *, hint: str) -> str:
@@ -42,6 +43,18 @@ def file_in(folder: str, name: str) -> str | None:
     """Find a file of a published model, which is in its folder or below in `onnx`."""
     places = (os.path.join(folder, name), os.path.join(folder, "onnx", name))
     return next((place for place in places if os.path.isfile(place)), None)
+
+
+def find_files(named: str, setting: str = "onnx.folder") -> tuple[str, ...]:
+    """Find the files of a model, its graph first, its tokenizer last; raises RetrieverError."""
+    folder = whole_path(named, setting, hint="memcli help settings")
+    model, tokenizer = file_in(folder, "model.onnx"), os.path.join(folder, TOKENIZER)
+    if model is None:
+        raise RetrieverError(f"{folder} has no model.onnx", hint=f"set {setting}")
+    if not os.path.isfile(tokenizer):
+        raise RetrieverError(f"{folder} has no {TOKENIZER}", hint=f"set {setting}")
+    beside = [model + ending for ending in _BESIDE if os.path.isfile(model + ending)]
+    return (model, *beside, tokenizer)
 
 
 def open_tokenizer(path: str) -> Tokenizer:
@@ -97,15 +110,38 @@ def _started(
     return session
 
 
-def inputs_of(session: InferenceSession, model: str) -> set[str]:
-    """Name the inputs of a model; RetrieverError if they are not those of a text encoder."""
-    inputs = {str(entry.name) for entry in session.get_inputs()}
-    if "input_ids" not in inputs or not inputs <= _INPUTS:
-        raise RetrieverError(
-            f"{model} takes {', '.join(sorted(inputs))}: not the inputs of a text encoder",
-            hint="memcli help settings",
-        )
-    return inputs
+class TextModel:
+    """A model that reads token ids, and its tokenizer, from a folder. Threads may share it."""
+
+    def __init__(self, folder: str, table: str, threads: int) -> None:
+        """Open both; `table` is the group of their settings. Raises RetrieverError."""
+        self._folder, self._table = folder, table
+        self.path, *_, tokenizer = find_files(folder, f"{table}.folder")
+        self.tokenizer = open_tokenizer(tokenizer)
+        self.session = open_model(self.path, threads)
+        self._inputs = {str(entry.name) for entry in self.session.get_inputs()}
+        if "input_ids" not in self._inputs or not self._inputs <= _INPUTS:
+            raise RetrieverError(
+                f"{self.path} takes {', '.join(sorted(self._inputs))}:"
+                " not the inputs of a text encoder",
+                hint="memcli help settings",
+            )
+
+    def run(
+        self, ids: list[int], mask: list[int], types: list[int], output: str | None = None
+    ) -> Any:  # noqa: ANN401 (an array)
+        """Return an output for one text, by default the first; raises RetrieverError."""
+        import numpy as np
+
+        rows = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        feed = {name: np.array([rows[name]], dtype=np.int64) for name in self._inputs}
+        try:
+            return self.session.run(output and [output], feed)[0]
+        except runtime_faults() as error:
+            raise RetrieverError(
+                f"{self._folder}: the model failed on {len(ids)} tokens: {error}",
+                hint=f"lower {self._table}.max_tokens to what the model was made for",
+            ) from error
 
 
 def runtime_faults() -> tuple[type[Exception], ...]:

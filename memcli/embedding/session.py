@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 _NO_REWRITING, _EXTENDED, _ALL = 0, 2, 99
 FATAL = 4  # log severity; a failure is raised, not printed
 
-# Without this, the runtime (for example 1.31) reports its use to its makers: at its start it writes
-# a file to TMPDIR, and some seconds later it connects.
-_SILENCE = ("ORT_DISABLE_TELEMETRY", "1")
-
 # Bytes of address space that each way needs in addition to its model. Below 110 MB the library
 # sometimes failed, because the heap of its thread and the search share the process. The package
 # with numpy took 96 MB, and its BLAS 42 MB per processor.
@@ -51,8 +47,12 @@ ANY_MODEL = SessionSettings(_ALL, (_NO_SPINNING,))  # for a graph that others ha
 
 
 def silence() -> None:
-    """Keep the runtime from connecting to anything. Call this before you load it."""
-    os.putenv(*_SILENCE)
+    """Keep the runtime from connecting to anything. Call this before you load it.
+
+    Otherwise a runtime such as 1.31 reports its use to its makers: at its start it writes a file to
+    TMPDIR, and some seconds later it connects.
+    """
+    os.putenv("ORT_DISABLE_TELEMETRY", "1")
 
 
 def memory_shortage(needed: int) -> str:

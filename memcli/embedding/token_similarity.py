@@ -17,10 +17,10 @@ from threading import Event, Lock
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import QueryModelError
 from memcli.embedding.models import ModelFile, read_graph
-from memcli.embedding.onnx_c_api import QuickSession, of_tokens
+from memcli.embedding.onnx_c_api import QuickSession
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import RetrieverError
-from memcli.system import cores
+from memcli.system import usable_cores
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -33,8 +33,8 @@ KEPT_BYTES = 32 << 20  # of states: about two hundred passages
 class StateCache:
     """The states of the texts that were read last; threads may share it."""
 
-    def __init__(self, most: int = KEPT_BYTES) -> None:
-        self._most, self._bytes, self._guard = most, 0, Lock()
+    def __init__(self) -> None:
+        self._bytes, self._guard = 0, Lock()
         self._states: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
 
     def get(self, ids: tuple[int, ...]) -> bytes | None:
@@ -50,20 +50,16 @@ class StateCache:
         with self._guard:
             self._bytes += len(states) - len(self._states.pop(ids, b""))
             self._states[ids] = states
-            while self._bytes > self._most:
+            while self._bytes > KEPT_BYTES:
                 self._bytes -= len(self._states.popitem(last=False)[1])
 
 
 class TokenReranker:
     """Computes how similar texts are to a query; satisfies `Scorer`."""
 
-    def __init__(self, located: ModelFile, *, threads: int = 0) -> None:
-        """Open the model, a verified copy of the pinned file; RetrieverError if that fails.
-
-        For `threads` see `system.cores`.
-        """
+    def __init__(self, located: ModelFile) -> None:
+        """Open the model, a verified copy of the pinned file; RetrieverError if that fails."""
         self._model = located.model
-        self._threads = cores(threads)
         self._words, self._states = WordPiece(), StateCache()
         try:
             graph = read_graph(located.model, with_states=True)
@@ -80,7 +76,7 @@ class TokenReranker:
         try:
             query_rows = self._vectors(self._run(ids))
             compare = partial(self._compare, query_rows, is_over)
-            with ThreadPoolExecutor(self._threads) as pool:
+            with ThreadPoolExecutor(usable_cores()) as pool:
                 return list(pool.map(compare, rows))
         except QueryModelError as error:
             raise RetrieverError(str(error), hint=HINT) from error
@@ -100,7 +96,7 @@ class TokenReranker:
     def _run(self, ids: tuple[int, ...]) -> bytes:
         """Compute the states of a text, without special tokens, each at unit length."""
         count = (len(ids) - SPECIAL_TOKENS) * self._model.dimension
-        return self._session.run(of_tokens(ids), b"states", count)
+        return self._session.run(ids, b"states", count)
 
     def _vectors(self, states: bytes) -> NDArray[float32]:
         import numpy as np

@@ -38,8 +38,6 @@ _IDEOGRAPHS = (
     (0x2F800, 0x2FA1F),
 )
 
-_Find = Callable[[str], int | None]
-
 
 def _fold_ascii(code: int) -> str:
     character = chr(code)
@@ -103,7 +101,7 @@ def _words(text: str) -> Iterator[list[str]]:
     yield text[start:].translate(_FOLDED).split()
 
 
-def _split(word: str, find: _Find) -> tuple[int, ...]:
+def _split(word: str, find: Callable[[str], int | None]) -> tuple[int, ...]:
     """Cut a word into the longest known pieces, from the left."""
     if len(word) > _LONGEST_WORD:
         return (UNKNOWN,)
@@ -126,7 +124,8 @@ class WordPiece(dict[str, tuple[int, ...]]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._find: _Find = _Finder()
+        self._lines = b"\n" + _read_vocabulary()
+        self._searches = 0
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         pieces = _split(word, self._find)
@@ -134,9 +133,15 @@ class WordPiece(dict[str, tuple[int, ...]]):
             if len(self) >= _WORDS_KEPT:
                 self.clear()
             self[word] = pieces
-            if len(self) == _SEARCHES:  # each took at least one
-                self._find = _read_ids().get
         return pieces
+
+    def _find(self, piece: str) -> int | None:
+        """Search the vocabulary's bytes for the first pieces, and a table for the others."""
+        self._searches += 1
+        if self._searches > _SEARCHES:
+            return _read_ids().get(piece)
+        at = self._lines.find(b"\n" + piece.encode() + b"\n")
+        return None if at < 0 else self._lines.count(b"\n", 0, at)
 
     def count(self, text: str) -> int:
         """Count the tokens of `text`, special tokens included."""
@@ -164,21 +169,6 @@ def whole_words(words: Iterable[str]) -> frozenset[str]:
     """Return the words that are whole entries of the vocabulary: English words and some names."""
     lines = b"\n" + _read_vocabulary()
     return frozenset(w for w in words if b"\n%b\n" % w.translate(_FOLDED).encode() in lines)
-
-
-class _Finder:
-    """Finds pieces in the vocabulary's bytes, and only for many look-ups in a table."""
-
-    def __init__(self) -> None:
-        self._lines = b"\n" + _read_vocabulary()
-        self._left = _SEARCHES
-
-    def __call__(self, piece: str) -> int | None:
-        if self._left <= 0:
-            return _read_ids().get(piece)
-        self._left -= 1
-        at = self._lines.find(b"\n" + piece.encode() + b"\n")
-        return None if at < 0 else self._lines.count(b"\n", 0, at)
 
 
 # `tokenizers` uses an early Unicode version, and Python a newer one with each release.

@@ -20,10 +20,9 @@ from memcli.language.compared_line import (
     is_name,
     is_past,
     label_of,
-    table,
 )
-from memcli.language.stopwords import ARTICLES
-from memcli.language.terms import has_form, has_han, terms, tokens_of
+from memcli.language.stopwords import ARTICLES, table
+from memcli.language.terms import common_length, has_form, has_han, terms, tokens_of
 from memcli.record import Record
 
 BEFORE_A_NUMBER = 2  # content words that name the thing with the number
@@ -125,7 +124,7 @@ def is_turned(new: ComparedLine, old: ComparedLine) -> bool:
 
 def is_home(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether a person moves: `Tom lives in Bristol` and `Tom moved to York`."""
-    if has_han(new.text):
+    if new.is_han:
         is_home = "住在" in old.text and any(each in new.text for each in _HAN_MOVES)
         return is_home and old.text[:1] == new.text[:1]
     at = next((at for at, term in enumerate(old.sequence[:_FAR]) if term in _HOMES), 0)
@@ -151,7 +150,7 @@ def is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
     """
     if not names_new(new.text):
         return False
-    if has_han(new.text):
+    if new.is_han:
         name, label = _han_name(old.text), _han_name(new.text)
         is_new = label.lstrip("新任的").startswith(name)
         return is_new and len(name) > 1 and name != old.text and not name.endswith(_HAN_MANY)
@@ -232,7 +231,7 @@ def _is_turned_around(new: ComparedLine, old: ComparedLine) -> bool:
 
 def _is_of_another_holder(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines turn a role around: `Tom is our keeper`, `Our keeper is Ann`."""
-    if has_han(new.text) or _COPULAS.isdisjoint(new.terms & old.terms):
+    if new.is_han or _COPULAS.isdisjoint(new.terms & old.terms):
         return False
     role, same = next(_things(new.text), ()), next(_things(old.text), ())
     is_inverted = bool(role) and role[:1] in (new.name[:1], old.name[:1]) and new.name != old.name
@@ -240,8 +239,8 @@ def _is_of_another_holder(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
-    first = _same(a, b)
-    last = _same(a[first:][::-1], b[first:][::-1])
+    first = common_length(a, b)
+    last = common_length(a[first:][::-1], b[first:][::-1])
     old, new = a[first : len(a) - last], b[first : len(b) - last]
     before = a[:first]
     clause = before[len(before) - before[::-1].index(",") :] if "," in before else before
@@ -331,13 +330,3 @@ def _is_same_label(one: str, other: str) -> bool:
     return len(mine) == len(theirs) > 0 and all(
         a == b or has_form(a, [b]) for a, b in zip(mine, theirs, strict=True)
     )
-
-
-def _same(a: Sequence[str], b: Sequence[str]) -> int:
-    """Count the equal tokens at the beginning of two lines."""
-    count = 0
-    for one, other in zip(a, b, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

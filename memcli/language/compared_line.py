@@ -6,19 +6,13 @@ The words are tables, because a search must not wait until patterns are compiled
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from memcli.language.change import Cue, chinese_cues, cues, spaced
-from memcli.language.stopwords import ENGLISH, GERMAN_MONTHS, MONTH_NAMES, WEEKDAYS
+from memcli.language.stopwords import ENGLISH, GERMAN_MONTHS, MONTH_NAMES, WEEKDAYS, table
 from memcli.language.stopwords import GERMAN as ALL_GERMAN
 from memcli.language.terms import INFLECTED, has_form, has_han, terms
-from memcli.record import Record
-
-
-def table(words: str) -> frozenset[str]:
-    """Make a table from words separated by spaces."""
-    return frozenset(words.split())
 
 
 def phrases(words: str) -> tuple[str, ...]:
@@ -167,24 +161,60 @@ _SPEAKER_MARKS = ("**", "- **", "* **", "+ **")
 _CLAUSE_ENDS = str.maketrans(dict.fromkeys("，；。！？、：", "\n"))
 
 
-class ComparedLine(Record):
+class ComparedLine:
     """A line, prepared for comparisons."""
 
-    text: str  # without list marker and speaker
-    speaker: str
-    spaced: str  # its words in lower case, with a space before and after each
-    sequence: tuple[str, ...]
-    terms: frozenset[str]
-    by_beginning: dict[str, list[str]]  # its terms by the letters that two forms of a word share
-    content: tuple[str, ...]  # in order; without function words, words of change and common words
-    cues: tuple[tuple[tuple[str, ...], tuple[Cue, ...]], ...]  # the clauses with words of change
-    signs: str  # characters of a Chinese line, without its words of change
+    def __init__(self, text: str) -> None:
+        """Read a line without its speaker, its list marker and its caption."""
+        self.speaker, body = "", text.lstrip()
+        if body.startswith(_SPEAKER_MARKS):
+            from memcli.language.discourse import SPEAKER_MARK, speaker_of
+
+            line = body[body.index("*" * 2) :]
+            if mark := SPEAKER_MARK.match(line):
+                self.speaker, body = speaker_of(mark), line[mark.end() :]
+        self.text = _without_frame(_without_lead(body.partition(_IMAGE)[0].rstrip()))
+        self.is_han = has_han(self.text)
+        self.spaced = spaced(self.text)  # in lower case, with a space before and after each word
+        self.sequence = tuple(terms(self.text))
+        self.terms = frozenset(self.sequence)
+        self.cues = tuple(_changes(self.text, is_han=self.is_han))  # clauses with words of change
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[str]]:
+        """Sort its terms by the letters that two forms of a word share."""
+        by_beginning: dict[str, list[str]] = {}
+        for term in self.sequence:
+            by_beginning.setdefault(term[:INFLECTED], []).append(term)
+        return by_beginning
+
+    @cached_property
+    def content(self) -> tuple[str, ...]:
+        """List its words, except function words, words of change and common words."""
+        of_change = (
+            word for clause, own_cues in self.cues for c in own_cues
+            for word in clause[c.first : c.end]
+        )  # fmt: skip
+        left_out = _NO_CONTENT.union(() if self.is_han else terms(" ".join(of_change)))
+        return tuple(
+            term for term in dict.fromkeys(self.sequence)
+            if term not in left_out and (len(term) > 1 or term.isdigit())
+        )  # fmt: skip
+
+    @cached_property
+    def signs(self) -> str:
+        """Return the characters of a Chinese line, without its words of change."""
+        signs = self.text if self.is_han else ""
+        for clause, own_cues in self.cues if self.is_han else ():
+            for cue in own_cues:
+                signs = signs.replace(clause[0][cue.first : cue.end], " ")
+        return "".join(sign for sign in signs if sign.isalnum() or sign == " ")
 
     def has(self, term: str) -> bool:
         """Return whether the line contains a term, or another form of it."""
         if not term or term in self.terms:
             return bool(term)
-        forms = self.by_beginning.get(term[:INFLECTED], ())
+        forms = self._by_beginning.get(term[:INFLECTED], ())
         return not term.isdigit() and has_form(term, forms)
 
     @property
@@ -192,15 +222,31 @@ class ComparedLine(Record):
         """List the words that may name a thing."""
         return [term for term in self.content if is_thing(term)]
 
-    @property
+    @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:
         """Return the words before the verb or the colon of each clause."""
-        return _names_of(self.text)
+        names: list[tuple[str, ...]] = []
+        for clause in clauses_of(self.text):
+            words = terms(clause)
+            if ends := _ENDS.intersection(words):
+                names.append(tuple(filter(is_content, words[: min(map(words.index, ends))])))
+        label = tuple(filter(is_content, terms(label_of(self.text))))
+        return tuple(filter(None, names)) or (label,)
 
-    @property
+    @cached_property
     def is_event(self) -> bool:
         """Return whether the line reports an event."""
-        return _is_event(self.text)
+        words = self.spaced.split()
+        if any(each in self.text for each in _HAN_EVENT) or ("haben", "wir") in pairwise(words):
+            return True
+        # `wird geschlossen` and `montags geschlossen` last.
+        is_over = "wird" not in words and "werden" not in words and PLURAL_DAYS.isdisjoint(words)
+        return not _EVENT.isdisjoint(words) or any(
+            (before in ("am", "m") and word.endswith("ing"))
+            or (before and is_over and _is_german_participle(word))
+            or is_past(word, before)
+            for word, before in zip(words, ["", *words], strict=False)
+        )
 
     @property
     def name(self) -> tuple[str, ...]:
@@ -212,15 +258,31 @@ class ComparedLine(Record):
         """Return the first word that names a thing, or ""."""
         return next(iter(self.things), "")
 
-    @property
+    @cached_property
     def value_types(self) -> frozenset[str]:
         """Return the types of its values: day, time of day, date, duration, price."""
-        return _value_types(self.text)
+        text, words = self.text, self.sequence
+        if self.is_han:
+            return frozenset(
+                kind for kind, signs in _HAN_TYPES.items() if any(map(text.__contains__, signs))
+            )
+        types = {kind for kind, table_of in _TYPES.items() if not table_of.isdisjoint(words)}
+        numbered = [b for a, b in pairwise(words) if is_number(a) or a in _A]
+        if not _UNITS_OF_TIME.isdisjoint(numbered):
+            types.add("duration")
+        if ":" in text and any(a.isdigit() and b.isdigit() for a, b in pairwise(words)):
+            types.add("time of day")
+        if any(map(text.__contains__, "€$£%")):
+            types.add("price")
+        return frozenset(types)
 
     @property
     def kinds(self) -> frozenset[str]:
         """Return the kinds of its words of change."""
         return frozenset(cue.kind for _, cues in self.cues for cue in cues)
+
+
+read_line = lru_cache(maxsize=1024)(ComparedLine)  # one line is compared with many others
 
 
 def is_among(term: str, words: Sequence[str]) -> bool:
@@ -233,34 +295,6 @@ def is_thing(term: str) -> bool:
     return term not in _NO_THING and not term.isdigit()
 
 
-@lru_cache(maxsize=1024)
-def _names_of(text: str) -> tuple[tuple[str, ...], ...]:
-    names: list[tuple[str, ...]] = []
-    for clause in clauses_of(text):
-        words = terms(clause)
-        if ends := _ENDS.intersection(words):
-            names.append(tuple(filter(is_content, words[: min(map(words.index, ends))])))
-    return tuple(filter(None, names)) or (tuple(filter(is_content, terms(label_of(text)))),)
-
-
-@lru_cache(maxsize=1024)
-def _value_types(text: str) -> frozenset[str]:
-    if has_han(text):
-        return frozenset(
-            kind for kind, signs in _HAN_TYPES.items() if any(map(text.__contains__, signs))
-        )
-    words = terms(text)
-    types = {kind for kind, table_of in _TYPES.items() if not table_of.isdisjoint(words)}
-    numbered = [b for a, b in pairwise(words) if is_number(a) or a in _A]
-    if not _UNITS_OF_TIME.isdisjoint(numbered):
-        types.add("duration")
-    if ":" in text and any(a.isdigit() and b.isdigit() for a, b in pairwise(words)):
-        types.add("time of day")
-    if any(map(text.__contains__, "€$£%")):
-        types.add("price")
-    return frozenset(types)
-
-
 def adds(line: ComparedLine) -> bool:
     """Return whether a line adds something, as with `also`."""
     return line.spaced.endswith(" too ") or any(each in line.spaced for each in _ADDITIONS)
@@ -271,22 +305,6 @@ def asks(line: ComparedLine) -> bool:
     if "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS):
         return True
     return " let s " in line.spaced and " instead " not in line.spaced
-
-
-@lru_cache(maxsize=1024)
-def _is_event(text: str) -> bool:
-    """Return whether a line reports an event, by a past-tense verb that is not a participle."""
-    words = spaced(text).split()
-    if any(each in text for each in _HAN_EVENT) or ("haben", "wir") in pairwise(words):
-        return True
-    # `wird geschlossen` and `montags geschlossen` last.
-    is_over = "wird" not in words and "werden" not in words and PLURAL_DAYS.isdisjoint(words)
-    return not _EVENT.isdisjoint(words) or any(
-        (before in ("am", "m") and word.endswith("ing"))
-        or (before and is_over and _is_german_participle(word))
-        or is_past(word, before)
-        for word, before in zip(words, ["", *words], strict=False)
-    )
 
 
 def _is_german_participle(word: str) -> bool:
@@ -305,42 +323,6 @@ def label_of(text: str) -> str:
     name = min(start.partition(": ")[0], start.partition("：")[0], key=len)
     is_name = len(name) < len(start) and name[:1].isalpha() and not any(s in name for s in ".!?\n")
     return name if is_name else ""
-
-
-@lru_cache(maxsize=1024)  # one line is compared with many others
-def read_line(text: str) -> ComparedLine:
-    """Read a line without its list marker, speaker and caption."""
-    speaker, body = "", text.lstrip()
-    if body.startswith(_SPEAKER_MARKS):
-        from memcli.language.discourse import SPEAKER_MARK, speaker_of
-
-        line = body[body.index("*" * 2) :]
-        if mark := SPEAKER_MARK.match(line):
-            speaker, body = speaker_of(mark), line[mark.end() :]
-    body = _without_frame(_without_lead(body.partition(_IMAGE)[0].rstrip()))
-    sequence = tuple(terms(body))
-    words = spaced(body)
-    is_han = has_han(body)
-    changes = tuple(_changes(body, is_han=is_han))
-    signs = body if is_han else ""
-    for clause, own_cues in changes if is_han else ():
-        for cue in own_cues:
-            signs = signs.replace(clause[0][cue.first : cue.end], " ")
-    of_change = (
-        word for clause, own_cues in changes for c in own_cues for word in clause[c.first : c.end]
-    )
-    left_out = _NO_CONTENT.union(() if is_han else terms(" ".join(of_change)))
-    own = tuple(
-        term for term in dict.fromkeys(sequence)
-        if term not in left_out and (len(term) > 1 or term.isdigit())
-    )  # fmt: skip
-    by_beginning: dict[str, list[str]] = {}
-    for term in sequence:
-        by_beginning.setdefault(term[:INFLECTED], []).append(term)
-    return ComparedLine(
-        body, speaker, words, sequence, frozenset(sequence), by_beginning, own, changes,
-        "".join(sign for sign in signs if sign.isalnum() or sign == " "),
-    )  # fmt: skip
 
 
 def _changes(text: str, *, is_han: bool) -> Iterator[tuple[tuple[str, ...], tuple[Cue, ...]]]:

@@ -30,10 +30,9 @@ from memcli.language.compared_line import (
     is_thing,
     phrases,
     read_line,
-    table,
 )
 from memcli.language.evidence import is_instead_of_another, weight, weight_of_order
-from memcli.language.stopwords import WEEKDAYS
+from memcli.language.stopwords import WEEKDAYS, table
 from memcli.language.terms import has_han, terms
 
 SURE = 0.5  # a line that is likelier to be corrected is marked

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from functools import cache
 
 from memcli.language.salience import names_in, values
 
@@ -36,17 +35,10 @@ _ANAPHOR = (
     r"|either|neither|such|that's|that'll"
     r"|(?:this|that|these|those)\W+(?:(?:really|also|just|all)\W+)?(?:is|was|are|were|has|have|had"
     r"|will|would|could|can|might|must|makes?|made|means?|meant|helps?|helped|sounds?|ones?|way)"
-    r"|es|das (?:ist|war|hat)|dies\w*|dadurch|deshalb|dort)\b"
+    r"|es|das (?:ist|war|hat)|dies\w*|dadurch|deshalb|dort)\b|^(?:它|这|那|他|她|此|其)"
 )
-_ANAPHOR_HAN = r"^(?:它|这|那|他|她|此|其)"
-
 
 SPEAKER_MARK = re.compile(r"^\*\*([^*\n]{1,40}?)\*\*(?: ?\([^)\n]{0,20}\))? ?[:：]\s*")
-
-
-@cache
-def _pattern(words: str) -> re.Pattern[str]:
-    return re.compile(words, re.IGNORECASE)
 
 
 def telling(text: str, speakers: Collection[str]) -> float:
@@ -54,14 +46,14 @@ def telling(text: str, speakers: Collection[str]) -> float:
 
     A question counts less, and so does a statement about the listener.
     """
-    is_mine = _pattern(_I).search(text) is not None
+    is_mine = re.search(_I, text, re.IGNORECASE) is not None
     return (
         NAME * any(name not in speakers for name in names_in(text))
-        + WHEN * bool(_pattern(_WHEN).search(text))
+        + WHEN * bool(re.search(_WHEN, text, re.IGNORECASE))
         + NUMBER * bool(values(text))
-        + EVENT * bool(_pattern(_EVENT).search(text))
+        + EVENT * bool(re.search(_EVENT, text, re.IGNORECASE))
         + OF_ME * is_mine
-        - ABOUT_YOU * (not is_mine and bool(_pattern(_YOU).search(text)))
+        - ABOUT_YOU * (not is_mine and bool(re.search(_YOU, text, re.IGNORECASE)))
         - ASKS * text.endswith(("?", "？"))
     )
 
@@ -73,7 +65,7 @@ def is_digression(text: str) -> bool:
 
 def leans_on(text: str) -> bool:
     """Return whether a text begins with a word that refers to an earlier sentence."""
-    return bool(_pattern(_ANAPHOR).match(text) or _pattern(_ANAPHOR_HAN).match(text))
+    return re.match(_ANAPHOR, text, re.IGNORECASE) is not None
 
 
 def without_speaker_mark(line: str) -> str:

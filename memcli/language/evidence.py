@@ -31,8 +31,8 @@ from memcli.language.compared_line import (
     is_thing,
     label_of,
     phrases,
-    table,
 )
+from memcli.language.stopwords import table
 from memcli.language.terms import has_han, terms
 from memcli.record import Record
 
@@ -106,7 +106,7 @@ class _Overlap(Record):
 
 def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
     """Measure the evidence for and against a correction, by the keys of WEIGHTS."""
-    both_han = has_han(new.text) and has_han(old.text)
+    both_han = new.is_han and old.is_han
     overlap = _overlap_of_signs(new, old) if both_han else _overlap_of_words(new, old)
     numbers, others = dict(_amounts(new)), dict(_amounts(old))
     is_other_amount = any(numbers[unit] != others[unit] for unit in numbers.keys() & others)
@@ -322,7 +322,7 @@ def is_instead_of_another(new: ComparedLine, old: ComparedLine) -> bool:
 
     `We no longer pin pandas` does not end `We pin numpy`.
     """
-    if has_han(new.text):
+    if new.is_han:
         return False
     verb, *objects = new.spaced.partition(" no longer ")[2].split()[:2] or [""]
     ended = [t for t in objects if is_thing(t) and not t.endswith("ly") and old.has(verb)]
@@ -334,7 +334,7 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
 
     Example: `web team` and `mobile team`
     """
-    if has_han(new.text):
+    if new.is_han:
         return False
     mine, theirs = (
         [b for a, b in pairwise(line.name) if b in DAYS or is_number(b)] for line in (new, old)
@@ -374,7 +374,7 @@ def _attributes(line: ComparedLine) -> Iterator[tuple[str, str]]:
 
 def _has_new_value(new: ComparedLine, old: ComparedLine, *, is_changed: bool) -> bool:
     """Return whether a thing of the older line changes to a value that this line lacks."""
-    if has_han(new.text):
+    if new.is_han:
         return any(
             not _HAN_TO.isdisjoint(text[cue.end - 1 : cue.end + 1])
             and (is_changed or text[: cue.first][-2:] in old.text)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from memcli.language.discourse import without_speaker_mark
 from memcli.language.salience import is_negated
-from memcli.language.stopwords import ARTICLES, ENGLISH, GERMAN, MONTH_NAMES, WEEKDAYS
+from memcli.language.stopwords import ARTICLES, ENGLISH, GERMAN, MONTH_NAMES, WEEKDAYS, table
 from memcli.language.terms import has_form, has_han, terms, tokens_of
 from memcli.language.word_order import exchanged
 from memcli.record import Record
@@ -51,8 +51,8 @@ _CAPITAL = re.compile(r"[A-ZÄÖÜÀ-Þ]")
 _HAN_NUMBER = re.compile("[〇零一二两三四五六七八九十百千万亿半]+")
 # Words that make two facts different, as numbers do. Words that do so only at times (`in`, `all`,
 # `always`) are not in the table.
-_TELLING = frozenset(
-    """one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty
+_TELLING = table("""
+    one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty
     hundred thousand million first second third fourth half twice once double
     eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig hundert tausend erste
     ersten zweite zweiten dritte dritten halb zweimal einmal doppelt
@@ -65,8 +65,8 @@ _TELLING = frozenset(
     maximum minimum max min older newer short long
     vor nach bis seit über unter mehr weniger manchmal oft selten nur wahr falsch erlaubt verboten
     aktiviert deaktiviert gestiegen gesunken mag hasst mit links rechts gestartet gestoppt geöffnet
-    geschlossen angenommen abgelehnt""".split()  # noqa: SIM905 (a table to be read)
-).union(MONTH_NAMES)
+    geschlossen angenommen abgelehnt
+""").union(MONTH_NAMES)
 _DAYS = WEEKDAYS.union(("morgen", "abend", "mittag"))
 # An article and the word after it name a thing. Two such words rarely change places.
 _ARTICLES = ARTICLES.union(
@@ -77,13 +77,11 @@ _HAN_TELLING = re.compile(
     "上午|下午|早上|晚上|周.|之前|之后|以前|以后|以上|以下|开启|关闭|启用|禁用|允许|禁止|增加|减少|喜欢|讨厌|左|右|总是|从不|前|后|大于|小于|或"
 )
 _HAN_WEEK = re.compile("星期|礼拜")
-# `both` and `either` differ, although neither is a content word.
-_OR = frozenset(["or", "oder"])
 # Words of emphasis or of the present that add nothing else.
-_FILLERS = frozenset(
-    """now currently presently jetzt derzeit aktuell really actually basically simply indeed
-    definitely certainly wirklich eigentlich einfach tatsächlich""".split()  # noqa: SIM905 (a table to be read)
-)
+_FILLERS = table("""
+    now currently presently jetzt derzeit aktuell really actually basically simply indeed
+    definitely certainly wirklich eigentlich einfach tatsächlich
+""")
 _JUNCTIONS = frozenset(["and", "or", "und", "oder"])
 
 
@@ -118,7 +116,7 @@ def facets_of(text: str) -> Facets:
     telling |= {day for word in folded if (day := word.removesuffix("s")) in _DAYS}
     if is_negated(text):
         telling.add(NOT)
-    if not _OR.isdisjoint(folded):
+    if "or" in folded or "oder" in folded:  # unlike `both`; neither is a content word
         telling.add("or")
     telling |= set(_HAN_TELLING.findall(text))
     telling |= set(_operators(text))

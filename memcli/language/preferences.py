@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 _ADVERB = r"(?: (?:really|also|generally|usually|still|strongly|just|much|always|personally))*"
 # Statements about oneself or about the user, in English, German, Spanish, French, Chinese and
@@ -66,7 +65,6 @@ def is_preference(text: str) -> bool:
     return bool(preference_pattern(orders=True).search(text))
 
 
-@cache
 def preference_pattern(*, orders: bool) -> re.Pattern[str]:
     """Return the pattern for preferences, with or without orders to an assistant."""
     words = f"{_OF_ONESELF}|{_ORDERS}" if orders else _OF_ONESELF

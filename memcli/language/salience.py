@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
 
+from memcli.language.stopwords import table
 from memcli.language.words import HAN, MONTHS
 
 RULE, DECISION, PROMISE, FACT = "rule", "decision", "promise", "fact"
@@ -49,42 +49,25 @@ _FACTS = (
     r"(?<![\w/])(?:[\w.-]{1,64}/){1,16}[\w.-]{1,64}\.\w{1,16}",
 )
 
+_VALUE = "|".join(f"(?i:{p})" if "[A-Z]" not in p else p for p in _FACTS)
 # A name has a capital in the middle of a sentence; `I` and its forms are not names.
 _NAME = r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*"
-_NEGATIONS = frozenset(
-    """not no never none nothing nobody neither nor without cannot can't don't doesn't didn't won't
+_NEGATIONS = table("""
+    not no never none nothing nobody neither nor without cannot can't don't doesn't didn't won't
     isn't aren't wasn't weren't shouldn't mustn't hasn't haven't hadn't wouldn't couldn't unable
-    nicht kein keine keinen keinem keiner nie niemals nichts niemand ohne weder""".split()  # noqa: SIM905 (a table to be read)
-)
+    nicht kein keine keinen keinem keiner nie niemals nichts niemand ohne weder
+""")
 # Words that may begin a sentence in place of a name.
-_PRONOUNS = frozenset(
-    """i it its he his she her they their we our you your this that these those the a an there here
-    es er sie wir ihr das dies der die den ein eine""".split()  # noqa: SIM905 (a table to be read)
-)
+_PRONOUNS = table("""
+    i it its he his she her they their we our you your this that these those the a an there here
+    es er sie wir ihr das dies der die den ein eine
+""")
 _HAN_NEGATION = "不|没|無|无|别|勿|未|非"
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-# A content word, or a Chinese character.
+_CONTENT = rf"[{HAN}]|[^\W{HAN}][\w']{{2,}}"  # a content word, or a Chinese character
 _NUMBER = re.compile(r"\d+")
 _SENTENCE_END = r"(?<=[.!?…])\s+|(?<=[。！？])|\n"
 ABOUT = 0.5  # share of a sentence's words that a rewording of it contains
-
-
-@cache
-def _content_pattern() -> re.Pattern[str]:
-    return re.compile(rf"[{HAN}]|[^\W{HAN}][\w']{{2,}}")
-
-
-@cache
-def _patterns() -> dict[str, re.Pattern[str]]:
-    return {
-        **{kind: re.compile(words, re.IGNORECASE) for kind, words in _WORDS.items()},
-        FACT: _values(),
-    }
-
-
-@cache
-def _values() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?i:{p})" if "[A-Z]" not in p else p for p in _FACTS))
 
 
 _DECIDES = r"(?:decisions?|decided|beschl(?:uss|üsse)|entscheidung(?:en)?|决定|決定)(?!\w)"
@@ -116,14 +99,15 @@ def keep_reason(text: str) -> str:
 
     A question can only ask for a rule, a decision or a promise.
     """
-    asks = text.endswith(("?", "？"))
-    kinds = {FACT: _values()} if asks else _patterns()
-    return next((kind for kind, pattern in kinds.items() if pattern.search(text)), "")
+    for kind, words in () if text.endswith(("?", "？")) else _WORDS.items():
+        if re.search(words, text, re.IGNORECASE):
+            return kind
+    return FACT if re.search(_VALUE, text) else ""
 
 
 def values(text: str) -> list[str]:
     """List the dates, amounts and identifiers of a text as written, each once."""
-    return list(dict.fromkeys(match[0] for match in _values().finditer(text)))
+    return list(dict.fromkeys(match[0] for match in re.finditer(_VALUE, text)))
 
 
 def names_in(text: str) -> list[str]:
@@ -176,4 +160,4 @@ def _is_about(text: str, sentence: str) -> bool:
 
 
 def _content(text: str) -> set[str]:
-    return set(_content_pattern().findall(text.casefold().replace("’", "'"))) - _NEGATIONS
+    return set(re.findall(_CONTENT, text.casefold().replace("’", "'"))) - _NEGATIONS

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import takewhile
-from operator import eq
+
+from memcli.language.terms import common_length
 
 # Letters that may be missing or wrong. The first alphabet with a letter of the word counts.
 ALPHABETS = (
@@ -104,7 +104,6 @@ def _mistaken(typed: str, meant: str) -> float:
 
 
 def _are_neighbours(one: str, other: str) -> bool:
-    """Return whether two keys are neighbours."""
     (a, b), (c, d) = _place(one), _place(other)
     return min(a, c) >= 0 and abs(a - c) <= 1 and abs(b - d) <= 1
 
@@ -136,8 +135,8 @@ def irregular(word: str) -> Iterator[str]:
 
 def endings(one: str, other: str) -> tuple[str, str]:
     """Return what follows the common beginning of two words."""
-    shared = sum(takewhile(bool, map(eq, one, other)))
-    return one[shared:], other[shared:]
+    at = common_length(one, other)
+    return one[at:], other[at:]
 
 
 def are_forms(one: str, other: str) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from memcli.language.stopwords import table
 from memcli.record import Record
 
 MOST_KEPT = 1 << 16  # stems in memory: the words of a large workspace, some 10 MB
@@ -43,7 +44,7 @@ class _Endings(Record):
 
 
 def _endings(behind_a: str, others: str) -> _Endings:
-    return _Endings(frozenset(behind_a.split()), frozenset(others.split()))
+    return _Endings(table(behind_a), table(others))
 
 
 # By Porter's names. These are sets, because patterns of this size take 20 ms to compile.

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_ENGLISH = """
+
+def table(words: str) -> frozenset[str]:
+    """Make a table from words separated by spaces."""
+    return frozenset(words.split())
+
+
+ENGLISH = table("""
     a about after again all also am an and any are aren't as at be because been before being
     both but by can can't cannot could couldn't did didn't do does doesn't doing don't during
     each either else etc ever for from had hadn't has hasn't have haven't having he her here
@@ -15,13 +21,12 @@ _ENGLISH = """
     they've this those though through to too until upon us ve very was wasn't we we'd we'll
     we're we've were weren't what when where whether which while who whom whose why will with
     within without won't would wouldn't you you'd you'll you're you've your yours yourself
-"""
-ENGLISH = frozenset(_ENGLISH.split())
+""")
 
 # Operators of other search engines; here they are ordinary words.
 OPERATORS = frozenset(("AND", "OR", "NOT"))
 
-_GERMAN = """
+GERMAN = table("""
     aber alle als also am an auch auf aus bei beim bin bis bitte bist da damit dann das dass dein
     dem den denn der des dich die dies diese diesem diesen dieser dieses dir doch du durch ein
     eine einem einen einer eines er es euch euer für gegen gibt hab habe haben hast hat hatte
@@ -30,60 +35,54 @@ _GERMAN = """
     so soll sollte über um und uns unser unter viel vom von vor wann war waren warum was weil
     welche welchem welchen welcher welches wem wen wenn wer werde werden weshalb wie wieder
     wieso will wir wird wirst wo wobei womit worauf wurde wurden zu zum zur zwischen
-"""
-GERMAN = frozenset(_GERMAN.split())
+""")
 
 # English and German.
-ARTICLES = frozenset(
-    """the a an der die das dem den des ein eine einem einen einer""".split()  # noqa: SIM905 (a table to be read)
-)
-WEEKDAYS = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday
-    montag dienstag mittwoch donnerstag freitag samstag sonntag""".split()  # noqa: SIM905 (a table to be read)
-)
-GERMAN_MONTHS = frozenset(
-    """januar februar märz april mai juni juli august september oktober november
-    dezember""".split()  # noqa: SIM905 (a table to be read)
-)
-MONTH_NAMES = GERMAN_MONTHS | frozenset(
-    """january february march april may june july august september october november
-    december""".split()  # noqa: SIM905 (a table to be read)
-)
+ARTICLES = table("the a an der die das dem den des ein eine einem einen einer")
+WEEKDAYS = table("""
+    monday tuesday wednesday thursday friday saturday sunday
+    montag dienstag mittwoch donnerstag freitag samstag sonntag
+""")
+GERMAN_MONTHS = table("""
+    januar februar märz april mai juni juli august september oktober november
+    dezember
+""")
+MONTH_NAMES = GERMAN_MONTHS | table("""
+    january february march april may june july august september october november
+    december
+""")
 
 # Words that no other language here uses. One of them makes a query German. Only then do the German
 # words count, because `die`, `war`, `man` and `hat` mean something in English.
-_GERMAN_SIGNS = """
+GERMAN_SIGNS = table("""
     auf beim bist das dass dem der dich dies dieser dieses du ein eine einem einen einer für
     gibt habe haben ich ihn ihr im ist kann können mein meine mich mir mit muss nach nicht noch
     oder sich sind über und uns unser vom von wann warum weil welche welchen welcher welches
     wenn wer werden wie wir wird wo wurde zu zum zur zwischen
-"""
-GERMAN_SIGNS = frozenset(_GERMAN_SIGNS.split())
+""")
 
-_SPANISH = """
+SPANISH = table("""
     a al algo ante bajo como cómo con cual cuál cuales cuáles cuando cuándo cuanta cuánta cuantas
     cuántas cuanto cuánto cuantos cuántos de del desde donde dónde durante e el él ella ellas ellos
     en entre era eran eres es esa esas ese eso esos esta está están estas este esto estos fue
     fueron ha había habían han hasta hay la las le les lo los me mi mis muy ni no nos o os para
     pero por porque que qué quien quién quienes quiénes se según ser si sí sin sobre son soy su sus
     también te tu tus un una unas unos y ya yo
-"""
-SPANISH = frozenset(_SPANISH.split())
+""")
 # One of these makes a query Spanish; `el`, `los` and `para` occur in names, `no` is English.
-_SPANISH_SIGNS = """
+SPANISH_SIGNS = table("""
     cómo cual cuál cuales cuáles cuando cuándo cuanta cuánta cuantas cuántas cuanto cuánto cuantos
     cuántos donde dónde está están fue fueron que qué quien quién quienes quiénes según
-"""
-SPANISH_SIGNS = frozenset(_SPANISH_SIGNS.split())
+""")
 
 # Function words of French, Italian and Portuguese that are not English words.
-_ROMANCE_SIGNS = """
+_ROMANCE_SIGNS = table("""
     ao aos até avec che chi como comme comment dans della delle des di dont du e é elle est
     et être foi il ils já je la le les mais não nel notre nous onde où para pela pelo per perché
     porque pour pourquoi qual quais quand quando que quel quelle quelles quels quem qui quoi são
     sono sur um uma une vos vous él el los las del una por con
-"""
-_SIGNS = GERMAN_SIGNS | SPANISH_SIGNS | frozenset(_ROMANCE_SIGNS.split()) - ENGLISH
+""")
+_SIGNS = GERMAN_SIGNS | SPANISH_SIGNS | _ROMANCE_SIGNS - ENGLISH
 
 
 def is_foreign(words: Iterable[str]) -> bool:
@@ -93,7 +92,7 @@ def is_foreign(words: Iterable[str]) -> bool:
 
 
 # Languages in scripts of their own, which are not confused with another language.
-_OTHER_SCRIPTS = """
+OTHER_SCRIPTS = table("""
     а без бы был была были было быть в вам вас во вот все всё вы где да для до его ее её ей если
     есть еще ещё же за зачем и из или им их к как какая какие каким каких какого какое какой каком
     какую кем когда кого ком кому которая которое которой которые который которых кто куда ли меня
@@ -117,8 +116,7 @@ _OTHER_SCRIPTS = """
     했나요 했어요 했습니까 되나요
     나는 내가 나의 내 우리 그 이
     은 는 가 을 를 에 에는 의 도 부터 까지
-"""
-OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS.split())
+""")
 
 # Question and function words, the longest first. They cut a text without spaces into its content.
 # Left out: characters that are as often part of a content word (在 in 存在, 和 in 和平).
@@ -148,13 +146,11 @@ KOREAN = (
     "|(?<=[가-힣]{2})(?:은|는|이|가|을|를|에|의|와|과|도|만|로)$"
 )
 # Next to a date these words ask for everything about it.
-_ANYTHING = """
+ANYTHING = table("""
     happened happen happens note notes entry entries record records log logs session sessions
     passiert passierte notiz notizen eintrag einträge 发生 發生 记录 記錄 笔记 筆記 日记 記録 メモ
     日記
-"""
-ANYTHING = frozenset(_ANYTHING.split())
+""")
 
 # A line of only these words has no content.
-_FILLERS = "todo tbd tba wip fixme ok okay thx thank thanks"
-FILLERS = frozenset(_FILLERS.split())
+FILLERS = table("todo tbd tba wip fixme ok okay thx thank thanks")

@@ -6,31 +6,28 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ENGLISH, GERMAN, table
 
 # A question with one of these is about the past; in German, `hat` and `ist` need a participle.
-_PAST = frozenset(
-    """did didn't was wasn't were weren't had hadn't went gave took came saw ate began ran chose
+_PAST = table("""
+    did didn't was wasn't were weren't had hadn't went gave took came saw ate began ran chose
     wrote broke drove drew fell flew grew knew rode sang spoke stole swam threw woke wore hid
     war waren hatte hatten wurde wurden geschah schrieb baute wohnte kaufte machte sagte arbeitete
     fuhr ging kam gab nahm sah traf fand blieb sprach verlor gewann lief rief hielt trug brachte
-    """.split()  # noqa: SIM905 (a table to be read)
-)
+""")
 # Participles too: `who kept the key`, but `where is the key kept`.
-_PAST_OR_DONE = frozenset(
-    """said told bought won lost felt thought left found led held kept paid made met used spent
-    fought built sent taught caught brought sold slept""".split()  # noqa: SIM905 (a table to be read)
-)
-_DONE = frozenset(
-    """been gone done seen read taken written given chosen broken fallen driven grown known
-    shown""".split()  # noqa: SIM905 (a table to be read)
-)
+_PAST_OR_DONE = table("""
+    said told bought won lost felt thought left found led held kept paid made met used spent
+    fought built sent taught caught brought sold slept
+""")
+_DONE = table("""
+    been gone done seen read taken written given chosen broken fallen driven grown known
+    shown
+""")
 _ED = 5  # letters of `moved`
-_NO_PAST = frozenset("hundred speed indeed exceed proceed succeed embed".split())  # noqa: SIM905
+_NO_PAST = table("hundred speed indeed exceed proceed succeed embed")
 
-_PRESENT = frozenset(
-    "is are be will may can must should ist sind wird werden darf dürfen kann können".split()  # noqa: SIM905
-)
+_PRESENT = table("is are be will may can must should ist sind wird werden darf dürfen kann können")
 # Before a participle: `where is it stored`, `what do we have planned`.
 _STATES = _PRESENT | {"do", "does", "get", "gets"}
 _HAVE = frozenset(("has", "have"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from functools import cache
+from collections.abc import Collection, Sequence
+from itertools import takewhile
+from operator import eq
 
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ENGLISH, GERMAN, table
 from memcli.language.words import HAN, prepare
 
 _WORD = re.compile(r"\w+")
@@ -15,14 +16,14 @@ _LONG = 4  # letters of a word after which any ending may follow
 _ENDING = 4  # letters in which two forms may differ
 _OF_SHORT = frozenset(["s", "es", "ed", "ing"])  # after three letters
 # For two forms that both have an ending: `replaces` and `replacing`, but not `grandma`, `grandpa`.
-_ENDINGS = frozenset(
-    """d e ed en er ers es est et ing ings n r rs s st t y ies ied ion ions ation ations ate ated
+_ENDINGS = table("""
+    d e ed en er ers es est et ing ings n r rs s st t y ies ied ion ions ation ations ate ated
     al ment ments le les em ern te ten tet ter tes ung ungen ionen sion ded ding ce se ced
-    sed""".split()  # noqa: SIM905 (a table to be read)
-)
+    sed
+""")
 # Words that mean about the same in notes.
 SYNONYMS = tuple(
-    frozenset(group.split())
+    table(group)
     for group in (
         "keep keeps kept store stores stored retain retained hold held",
         "live lives lived base based reside resides wohnt lebt",
@@ -58,12 +59,13 @@ def has_form(word: str, others: Collection[str]) -> bool:
     return any(_is_form(word, other) for other in near) and not has_han(word)
 
 
+def common_length(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count the equal items at the beginning of two texts or lists."""
+    return sum(takewhile(bool, map(eq, one, other)))
+
+
 def _is_form(word: str, other: str) -> bool:
-    common = 0
-    for x, y in zip(word, other, strict=False):
-        if x != y:
-            break
-        common += 1
+    common = common_length(word, other)
     if common < INFLECTED:
         return False
     shorter, longer = sorted((word[common:], other[common:]), key=len)
@@ -84,10 +86,5 @@ def has_han(text: str) -> bool:
 
 def tokens_of(text: str) -> list[str]:
     """Split a text into words, Chinese characters and ends of clauses."""
-    tokens = _token(is_han=has_han(text)).findall(text.casefold())
+    tokens = re.findall(_TOKENS[has_han(text)], text.casefold())
     return ["," if each in _CLAUSES else each for each in tokens]
-
-
-@cache
-def _token(*, is_han: bool) -> re.Pattern[str]:
-    return re.compile(_TOKENS[is_han])

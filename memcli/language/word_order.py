@@ -12,24 +12,24 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ENGLISH, GERMAN, table
 from memcli.language.terms import has_han
 
 MOST_TOKENS = 120  # of a line whose order is compared
 _PARTICLES = frozenset("的了是在和，")
 _GRAMMAR = ENGLISH | GERMAN | _PARTICLES
 # Words that mark the role of the word after them; of articles, those that show a case.
-_MARKS = frozenset(
-    """in on at by for from to with of into onto over under before after since until during than
+_MARKS = table("""
+    in on at by for from to with of into onto over under before after since until during than
     per via every each im am um bei vom zum zur von zu mit nach vor seit bis für auf an aus über
-    unter durch gegen ohne den dem des einen einem eines jeden jedem""".split()  # noqa: SIM905 (a table to be read)
-) | frozenset("在从到对给向把被由比跟为于")
+    unter durch gegen ohne den dem des einen einem eines jeden jedem
+""") | frozenset("在从到对给向把被由比跟为于")
 _NO_PART = _GRAMMAR | _MARKS  # words that have no role themselves
 # Words between two equals, which may change places around them.
-_EVEN = frozenset(
-    """and or und oder sowie is are was were be been ist sind war waren wird werden haben hat has
-    have""".split()  # noqa: SIM905 (a table to be read)
-) | frozenset("和与是")
+_EVEN = table("""
+    and or und oder sowie is are was were be been ist sind war waren wird werden haben hat has
+    have
+""") | frozenset("和与是")
 _BACK = 2  # tokens before a word that may be its mark
 
 _FEWEST_SIGNS = 5
@@ -103,7 +103,8 @@ def is_moved(one: Sequence[str], other: Sequence[str]) -> bool:
     clauses, their_clauses = _clauses(mine), _clauses(theirs)
     if len(clauses) != len(their_clauses):
         return False
-    if all(a == b or _is_turned(a, b) for a, b in zip(clauses, their_clauses, strict=True)):
+    pairs = zip(clauses, their_clauses, strict=True)
+    if all(a == b or _is_in_front(a, b) or _is_in_front(b, a) for a, b in pairs):
         return True
     reasons = [clause for clause in clauses if clause[0] in _REASONS]
     return len(clauses) == 2 and len(reasons) == 1 and clauses == their_clauses[::-1]
@@ -129,11 +130,6 @@ def _clauses(tokens: Sequence[str]) -> list[list[str]]:
         elif clauses[-1]:
             clauses.append([])
     return [clause for clause in clauses if clause]
-
-
-def _is_turned(a: Sequence[str], b: Sequence[str]) -> bool:
-    """Return whether one clause is the other with its last piece in front."""
-    return _is_in_front(a, b) or _is_in_front(b, a)
 
 
 def _is_in_front(a: Sequence[str], b: Sequence[str]) -> bool:

@@ -189,13 +189,6 @@ def _lost(text: str, now: Sequence[CurrentLines]) -> Iterator[str]:
                     yield f"- {sentence} ({each.source.path}:{unit.numbers[0]})"
 
 
-def contains_text(cited: CitedLine, lines: Sequence[str]) -> bool:
-    """Return whether lines of a file contain a text, in whole sentences."""
-    return _consists_of(
-        cited.text, _read(CitedFile(cited.path, lines), cited.first, cited.last).units
-    )
-
-
 def _places_of(
     path: str, sources: Sequence[SourceLines], read: Open, others: Sequence[str]
 ) -> list[SourceLines | None]:

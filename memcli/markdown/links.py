@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from memcli.checking import Any
 
-# Bounded repeats that give nothing back keep hostile bracket runs linear.
-_INLINE = re.compile(r"\]\(\s*+(?:<([^<>\n]{1,512}+)>|([^()<>\s]{1,512}+))[^()\n]{0,128}+\)")
-_WIKI = re.compile(r"\[\[([^\[\]|\n]{1,256}+)(?:\|[^\[\]\n]{0,256}+)?\]\]")
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:")
+# Bounded repeats that give nothing back keep hostile bracket runs linear. The patterns are compiled
+# at first use, because most searches need none of them.
+_INLINE = r"\]\(\s*+(?:<([^<>\n]{1,512}+)>|([^()<>\s]{1,512}+))[^()\n]{0,128}+\)"
+_WIKI = r"\[\[([^\[\]|\n]{1,256}+)(?:\|[^\[\]\n]{0,256}+)?\]\]"
+_SCHEME = r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:"
 _TEXT_LINK = r"!?\[[^\[\]\n]{0,256}+\]\([^()\n]{0,768}+\)|https?://\S++"
 _TASK = r"(?m)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s)?"
 RELATED = 100  # targets that one front matter may name
@@ -23,15 +24,15 @@ def link_targets(text: str) -> tuple[str, ...]:
     """List the local link targets of a text in order, each once."""
     if "](" not in text and "[[" not in text:
         return ()
-    targets = [(m[1] or m[2]).strip() for m in _INLINE.finditer(text)]
-    targets += [m[1].strip() for m in _WIKI.finditer(text)]
-    local = (t for t in targets if t and not t.startswith("#") and not _SCHEME.match(t))
+    targets = [(m[1] or m[2]).strip() for m in re.finditer(_INLINE, text)]
+    targets += [m[1].strip() for m in re.finditer(_WIKI, text)]
+    local = (t for t in targets if t and not t.startswith("#") and not re.match(_SCHEME, t))
     return tuple(dict.fromkeys(local))
 
 
 def is_links_only(text: str) -> bool:
     """Return whether a text contains only links: an index, a table of contents."""
-    left = re.sub(_TASK, "", _WIKI.sub("", re.sub(_TEXT_LINK, "", text)))
+    left = re.sub(_TASK, "", re.sub(_WIKI, "", re.sub(_TEXT_LINK, "", text)))
     return not any(map(str.isalnum, left))
 
 
@@ -42,7 +43,7 @@ def related_targets(metadata: Mapping[str, Any], key: str = "related") -> tuple[
     """
     targets: list[str] = []
     for text in _texts(metadata.get(key)):
-        targets += link_targets(text) or (() if _SCHEME.match(text) else (text.strip(),))
+        targets += link_targets(text) or (() if re.match(_SCHEME, text) else (text.strip(),))
     return tuple(dict.fromkeys(filter(None, targets)))[:RELATED]
 
 

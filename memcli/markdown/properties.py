@@ -17,8 +17,8 @@ from memcli.checking import Any
 Value = str | int | float
 TAGS = "tags"  # the key of all tags
 _TAG_KEYS = (TAGS, "tag")
-_NUMBER = re.compile(r"[-+]?[0-9]{1,18}(\.[0-9]{1,18})?")
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NUMBER = r"[-+]?[0-9]{1,18}(\.[0-9]{1,18})?"  # compiled at first use, as is the next one
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 # Other words that YAML reads as true and false.
 _SPOKEN = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
@@ -71,14 +71,14 @@ def key_of(text: str) -> str:
 def day_of(text: str) -> str | None:
     """Return the ISO day of a date or a time."""
     word = folded(text)
-    return word if _DAY.fullmatch(word) else None
+    return word if re.fullmatch(_DAY, word) else None
 
 
 def same_values(text: str) -> Sequence[Value]:
     """List the values that a text may mean: itself, a number, true or false."""
     word = folded(text)
     values: list[Value] = [word]
-    if number := _NUMBER.fullmatch(word):
+    if number := re.fullmatch(_NUMBER, word):
         values.append(float(word) if number[1] else int(word))
     if word in _SPOKEN:
         values.append(_SPOKEN[word])

@@ -275,8 +275,6 @@ def _fit(
     group: list[tuple[int, int]], text: str, prefix: str, room: int, limits: Limits
 ) -> Iterator[Span]:
     """Yield a group as one segment, or as several if it is too long."""
-    if not group:
-        return
     start, end = group[0][0], group[-1][1]
     if prefix:
         left = room - limits.count(prefix)
@@ -289,7 +287,7 @@ def _fit(
             yield Span(start, end, prefix)
         return
     stops = list(_stops(whole, limits.count, room))
-    if not stops:
+    if not stops:  # a comment before many spaces
         return
     for piece, stop in pairwise([0, *stops[:-1], len(whole)]):
         yield Span(start + piece, start + stop, prefix)

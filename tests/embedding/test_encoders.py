@@ -161,16 +161,19 @@ def test_a_missing_library_is_one_error(tmp_path: Path, monkeypatch: pytest.Monk
     located = installed(INT8)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert onnx_c_api.find_library() is None
+    file = tmp_path / "libonnxruntime.so.9"
+    monkeypatch.setattr(onnx_c_api, "find_library", lambda: str(file))
     with pytest.raises(QueryModelError):
-        PinnedQueryModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
-    (tmp_path / "libonnxruntime.so.9").write_bytes(b"not a library")
+        PinnedQueryModel(located)
+    file.write_bytes(b"not a library")
     with pytest.raises(QueryModelError):
-        PinnedQueryModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
+        PinnedQueryModel(located)
 
 
-def test_a_library_without_the_symbol_is_one_error() -> None:
+def test_a_library_without_the_symbol_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_c_api, "find_library", _foreign_library)
     with pytest.raises(QueryModelError, match="OrtGetApiBase"):
-        PinnedQueryModel(installed(INT8), library=_foreign_library())
+        PinnedQueryModel(installed(INT8))
 
 
 def _foreign_library() -> str:

@@ -15,7 +15,7 @@ WORDS = ("pool", "ran", "dry", "fox", "train", "late")
 
 
 def opened(folder: Path, reads: int = 99, writes: int = 99) -> Generator:
-    return Generator(str(folder), "compact.folder", reads=reads, writes=writes)
+    return Generator(str(folder), reads=reads, writes=writes)
 
 
 def test_an_encoder_and_a_decoder_write_what_is_most_likely(tmp_path: Path) -> None:
@@ -106,6 +106,6 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_is_set_by_a_whole_path() -> None:
     with pytest.raises(RetrieverError, match="is not set"):
-        Generator("", "compact.folder", reads=9, writes=9)
+        Generator("", reads=9, writes=9)
     with pytest.raises(RetrieverError, match="must be a whole path, not models/t5"):
-        Generator("models/t5", "compact.folder", reads=9, writes=9)
+        Generator("models/t5", reads=9, writes=9)

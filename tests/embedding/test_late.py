@@ -34,7 +34,7 @@ def located() -> ModelFile:
 
 @pytest.fixture(scope="module")
 def likenesses(located: ModelFile) -> list[float]:
-    return TokenReranker(located, threads=2).scores(QUERY, TEXTS, Event())
+    return TokenReranker(located).scores(QUERY, TEXTS, Event())
 
 
 def last_layer(located: ModelFile, texts: list[str]) -> list[np.ndarray]:
@@ -67,14 +67,19 @@ def test_the_likeness_is_the_mean_of_the_best_cosines(
     assert likenesses[0] > likenesses[1]
 
 
-def test_threads_change_nothing(located: ModelFile, likenesses: list[float]) -> None:
-    model = TokenReranker(located, threads=1)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_change_nothing(
+    located: ModelFile, likenesses: list[float], monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    monkeypatch.setattr("memcli.embedding.token_similarity.usable_cores", lambda: threads)
+    model = TokenReranker(located)
     assert model.scores(QUERY, TEXTS, Event()) == likenesses
     assert model.scores(QUERY, TEXTS[::-1], Event()) == likenesses[::-1]
 
 
-def test_states_are_kept_until_others_need_the_room() -> None:
-    kept = StateCache(most=10)
+def test_states_are_kept_until_others_need_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.embedding.token_similarity.KEPT_BYTES", 10)
+    kept = StateCache()
     kept.put((1,), b"aaaa")
     kept.put((2,), b"bbbb")
     assert kept.get((1,)) == b"aaaa"  # read again, so the other one goes first
@@ -90,7 +95,8 @@ def test_states_are_kept_until_others_need_the_room() -> None:
 def test_a_question_whose_many_short_passages_were_read_runs_only_its_own_words(
     located: ModelFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, runs = TokenReranker(located, threads=1), []
+    monkeypatch.setattr("memcli.embedding.token_similarity.usable_cores", lambda: 1)
+    model, runs = TokenReranker(located), []
 
     def run(_self: QuickSession, _inputs: object, _output: bytes, floats: int) -> bytes:
         runs.append(floats)
@@ -105,7 +111,7 @@ def test_a_question_whose_many_short_passages_were_read_runs_only_its_own_words(
 
 
 def test_what_is_kept_changes_no_likeness(located: ModelFile, likenesses: list[float]) -> None:
-    model = TokenReranker(located, threads=1)
+    model = TokenReranker(located)
     assert [model.scores(QUERY, [text], Event())[0] for text in TEXTS] == likenesses
     assert model.scores(QUERY, TEXTS, Event()) == likenesses
     assert model.scores(TEXTS[0], [QUERY], Event()) == pytest.approx(

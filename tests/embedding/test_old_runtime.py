@@ -7,6 +7,7 @@ from ctypes import c_uint32, c_void_p
 
 import pytest
 
+from memcli.embedding import onnx_c_api
 from memcli.embedding.encoders import QueryModelError
 from memcli.embedding.models import locate
 from memcli.embedding.onnx_c_api import QuickSession
@@ -46,6 +47,7 @@ def test_a_runtime_before_1_22_is_asked_for_nothing(
     library = Library(version)
     monkeypatch.setattr(ctypes, "CDLL", lambda path: library)
     located = locate()[0]
+    monkeypatch.setattr(onnx_c_api, "find_library", lambda: f"{version.decode()}.so")
     with pytest.raises(QueryModelError, match=why):
-        QuickSession(located, b"", is_for_one_run=True, library=f"{version.decode()}.so")
+        QuickSession(located, b"", is_for_one_run=True)
     assert library.asked == asked

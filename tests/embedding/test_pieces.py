@@ -36,10 +36,10 @@ def test_a_text_is_cut_at_the_space_nearest_its_middle(text: str, cut: tuple[str
 
 def test_a_mean_is_weighted_and_has_unit_length() -> None:
     east, north = struct.pack("<2f", 1, 0), struct.pack("<2f", 0, 1)
-    assert struct.unpack("<2f", mean([east, north], [3, 4])) == pytest.approx((0.6, 0.8))
-    assert mean([east], [9]) == east
+    assert struct.unpack("<2f", mean([east, north], ["abc", "abcd"])) == pytest.approx((0.6, 0.8))
+    assert mean([east], ["abc"]) == east
     west = struct.pack("<2f", -1, 0)
-    assert mean([east, west], [1, 1]) == east
+    assert mean([east, west], ["a", "b"]) == east
     assert unit([0.0, 0.0]) is None
     assert unit([math.inf, 1.0]) is None
 

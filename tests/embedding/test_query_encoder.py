@@ -124,9 +124,12 @@ if STATM.exists():
         assert max(ask() for _ in range(5)) < first + 100
 
 
-def test_threads_share_one(bundled: IndexModel, expected: dict[str, bytes]) -> None:
+def test_threads_share_one(
+    bundled: IndexModel, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each asks every question in an order of its own, and closes the model again and again."""
-    one, texts = QueryEncoder(BUNDLED, capacity=0), list(expected)[:60]
+    monkeypatch.setattr("memcli.embedding.query.KEPT", 0)
+    one, texts = QueryEncoder(BUNDLED), list(expected)[:60]
     found: list[dict[str, bytes | None]] = [{} for _ in range(4)]
 
     def ask(number: int) -> None:
@@ -158,9 +161,12 @@ def test_the_encoder_follows_the_index(bundled: IndexModel, expected: dict[str, 
     one.close()
 
 
-def test_a_text_is_embedded_once_while_its_vector_is_among_the_last(server: Loopback) -> None:
+def test_a_text_is_embedded_once_while_its_vector_is_among_the_last(
+    server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memcli.embedding.query.KEPT", 2)
     choice = Choice(names=("openai",), endpoint=server.endpoint())
-    one, index = QueryEncoder(choice, capacity=2), IndexModel(None, None)
+    one, index = QueryEncoder(choice), IndexModel(None, None)
     for text in ("pool", "train", "pool", "fox", "pool", "train"):
         found = one.encode_query(text, index)
         assert found.blob == unit(numbers(text))
