@@ -65,7 +65,8 @@ def ask(
     """
     from memcli.search.reading_value import asks_for_several
 
-    if options.limit_of_several and asks_for_several(question.text):
+    is_list = options.of_several or asks_for_several(question.text)
+    if options.limit_of_several and is_list:
         options = options._replace(limit=options.limit_of_several)
     index = memory.index_model()
     options = with_runtime(memory, options, index)

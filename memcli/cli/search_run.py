@@ -109,20 +109,31 @@ def deliver_each(texts: Sequence[str], request: SearchRequest) -> bool:
     """Answer several independent questions, and return whether each has a good match.
 
     The index is updated once, and the questions share the budget. A line that was printed for an
-    earlier question is only cited.
+    earlier question is only cited. A statement after a question for several things counts as
+    another wording of it.
     """
     from memcli.cli.search_output import shares_of
     from memcli.dates.intent import asks
     from memcli.search.question import Question
-    from memcli.search.reading_value import MISS_OF_QUESTION, MISS_OF_STATEMENT
+    from memcli.search.reading_value import (
+        MISS_OF_QUESTION,
+        MISS_OF_STATEMENT,
+        MISS_OF_WORDING,
+        asks_for_several,
+    )
 
     command, shape, results = request.command, request.shape, []
     if shape.form == "text" and not (shape.brief or command.terminal.out_is_terminal):
         shape = shape._replace(printed=set())
     questions = [Question.by(command.config, text, command.question_time) for text in texts]
+    of_several = False
     for question in questions:
-        miss = MISS_OF_QUESTION if asks(question.text) else MISS_OF_STATEMENT
-        request = request._replace(options=request.options._replace(miss_tokens=miss))
+        if asks(question.text):
+            of_several, miss = asks_for_several(question.text), MISS_OF_QUESTION
+        else:
+            miss = MISS_OF_WORDING if of_several else MISS_OF_STATEMENT
+        options = request.options._replace(miss_tokens=miss, of_several=of_several)
+        request = request._replace(options=options)
         results.append(_answered(question, request))
         request = request._replace(sync=False)
     budgets: list[int] | list[None] = [None] * len(results)

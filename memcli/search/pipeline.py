@@ -230,7 +230,7 @@ def search(
         words=tuple(dict.fromkeys([*typed, *(each.searched for each in answer.repaired)])),
         dates=dates,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
-        of_several=asks_for_several(gathered.question),
+        of_several=options.of_several or asks_for_several(gathered.question),
         is_read=not (snapshot.facts.language or "").startswith("other"),
     )
     if answer.match == "strong" and (other := differing(newer, answer.passages[0], query.text)):

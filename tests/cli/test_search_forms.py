@@ -353,6 +353,19 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 
 
+def test_a_statement_after_a_question_for_several_things_prints_as_much(workspace: Any) -> None:
+    talk = "Kate: I put a {0} pie in the oven.\nTom: How {0}! We went to the lake."
+    cakes = ("apple", "cherry", "plum", "lemon", "walnut", "peach", "pear", "quince", "fig", "mango")
+    chat = {f"memory/2026-01-{n:02}.md": talk.format(cake) for n, cake in enumerate(cakes, start=1)}
+    workspace(chat, encoder="bundled")
+    same = "Kate put a pie in the oven"
+    counts = []
+    for question in ("What trees does Tom have?", "When did Tom call?"):
+        answer = printed("search", question, same)[0].partition(f"# {same}")[2]
+        counts.append(answer.count("memory/"))
+    assert counts[0] > counts[1] > 0
+
+
 def test_a_budget_is_enough_for_questions_that_have_the_same_passage(notes: Path) -> None:
     put(notes, {"memory/2026-03-01.md": f"# Billing\n\nOdette owns billing{', and so on' * 30}.\n"})
     three = ("search", "who owns billing", "whose billing is it", "billing of Odette")

@@ -14,6 +14,7 @@ from memcli.search.reading_value import asks_for_several, best_lines
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
 
+MISS = 1000  # tokens; what is worth reading in these examples
 WORDS = "the pool ran dry before noon"  # 7 tokens
 
 
@@ -28,7 +29,7 @@ def _ended(
     *,
     match_reason: Reason | None = None,
     is_measured: bool = True,
-    miss: int | None = None,
+    miss: int = MISS,
 ) -> tuple[list[RankedPassage], int]:
     answer = NOTHING._replace(
         passages=tuple(passages),
@@ -221,7 +222,8 @@ def _citations(passage: RankedPassage, *, of_writer: bool = False) -> list[str]:
     answer = NOTHING._replace(
         passages=(passage, *[_passage(2, 0.01, 0.0, CHATTER)] * 9), match="strong"
     )
-    read = cut_to_worthwhile(answer._replace(is_measured=True, of_writer=of_writer))
+    answer = answer._replace(is_measured=True, of_writer=of_writer)
+    read = cut_to_worthwhile(answer, miss=MISS)
     assert (read.weaker, {each.score for each in read.passages}) == (9, {passage.score})
     return [each.citation for each in read.passages]
 
