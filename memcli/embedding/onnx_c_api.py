@@ -93,7 +93,10 @@ class _Runtime:
         self._function(index, None, c_void_p)(handle)
 
     def _function(self, index: int, result: Any, *kinds: Any) -> Callable[..., Any]:  # noqa: ANN401
-        return ctypes.CFUNCTYPE(result, *kinds)(self._table[index])
+        address = self._table[index]
+        if not address:
+            raise QueryModelError(f"the runtime's table has no entry {index}")
+        return ctypes.CFUNCTYPE(result, *kinds)(address)
 
 
 _runtime = cache(_Runtime)
