@@ -9,7 +9,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
 from memcli.types import Diff, Document, FileText, KnownFile, Limits, Listing, Skip, Source, shown
-from memcli.workspace.diff import diff
+from memcli.workspace.diff import diff, out_of_scope
 from memcli.workspace.discover import discover, missing_mounts, mounts_as_json
 
 if TYPE_CHECKING:
@@ -103,8 +103,6 @@ def plan(settings: Settings, known: Mapping[Key, KnownFile], mounts: str | None 
     difference = diff(listing, known, now_ns=settings.now_ns())
     why: tuple[Reason, ...] = ()
     if difference.removed:
-        from memcli.workspace.diff import out_of_scope
-
         present = [(file.source, file.path) for file in listing.files]
         why = out_of_scope(difference.removed, present, listing.skips, sources)
     return Plan(listing, difference, mounts_as_json(listing, unmounted), why)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 
 from memcli.checking import TYPE_CHECKING
+from memcli.config.keys import BY_NAME
 from memcli.config.settings import FLAG_ORIGIN, Config, cache_folder, folder_of
 from memcli.config.sources import HINT
 from memcli.errors import BusyError, ConfigError, StoreError
@@ -65,7 +66,6 @@ def _tiers(config: Config) -> Sequence[Tier]:
 
 def address_of(config: Config) -> Address:
     """Return where the shared index is; ConfigError if none is configured."""
-    from memcli.config.keys import BY_NAME
     from memcli.store.postgres.address import HINT, checked
 
     url, origin = config.values[URL]

@@ -13,6 +13,14 @@ from itertools import groupby
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING, Any
+from memcli.store.documents import (
+    AlwaysDocument,
+    IndexedDocument,
+    Linking,
+    TitledDocument,
+    lines_of,
+    turns_of,
+)
 from memcli.store.postgres import vectors
 from memcli.store.postgres.filters import (
     CHUNKS,
@@ -41,6 +49,7 @@ from memcli.store.records import (
     Totals,
     strings,
 )
+from memcli.store.run_records import VectorSearch
 from memcli.store.tokens import cut
 from memcli.types import (
     SCOPES,
@@ -55,9 +64,7 @@ from memcli.types import (
 )
 
 if TYPE_CHECKING:
-    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.postgres.address import Address
-    from memcli.store.run_records import VectorSearch
 
 # Columns of chunks c of documents d, in the order of the fields of About.
 _ABOUT = (
@@ -112,8 +119,6 @@ class SharedReader(WorkspaceRows):
 
     def vector_search(self) -> VectorSearch:
         """Return how vectors are searched: in a large workspace, by coarse codes first."""
-        from memcli.store.run_records import VectorSearch
-
         return VectorSearch("pgvector", is_exact=not self._is_coarse, problem="")
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
@@ -248,8 +253,6 @@ class SharedReader(WorkspaceRows):
         return {c: self._lines[c] for c in chunk_ids if c in self._lines}
 
     def _keep_lines(self, rows: Sequence[Row]) -> None:
-        from memcli.store.documents import turns_of
-
         for chunk_id, before, after, turns in rows:
             self._lines[chunk_id] = ChunkLines((before, after), turns_of(turns))
 
@@ -268,8 +271,6 @@ class SharedReader(WorkspaceRows):
         return self._speakers[but]
 
     def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
-        from memcli.store.documents import lines_of
-
         values = Values([self.id])
         rows = self._rows(
             f"select c.id, c.preferences from {CHUNKS} where c.workspace = $1"
@@ -325,8 +326,6 @@ class SharedReader(WorkspaceRows):
             at, lot = at + lot, lot * 4
 
     def marked(self, *, soft: bool) -> list[AlwaysDocument]:
-        from memcli.store.documents import AlwaysDocument
-
         which = "d.soft and not d.always" if soft else "d.always"
         rows = self._rows(
             f"select {_ABOUT}, {_EXCERPT}, d.authority from {CHUNKS} where c.workspace = $1"
@@ -341,8 +340,6 @@ class SharedReader(WorkspaceRows):
             ]
 
     def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
-        from memcli.store.documents import IndexedDocument
-
         values = Values([self.id])
         test, bare = within(scope, values), within(scope, values, "d")
         columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-2])
@@ -387,8 +384,6 @@ class SharedReader(WorkspaceRows):
         )
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        from memcli.store.documents import Linking
-
         rows = self._rows(
             f"select c.id, c.links, d.front_matter from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
@@ -401,8 +396,6 @@ class SharedReader(WorkspaceRows):
             }
 
     def titles(self) -> list[TitledDocument]:
-        from memcli.store.documents import TitledDocument
-
         rows = self._rows(
             "select source, path, title from memcli.documents where workspace = $1", (self.id,)
         )
