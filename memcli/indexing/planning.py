@@ -179,8 +179,22 @@ def pair_moves(added: Mapping[Key, bytes | None], removed: Mapping[Key, bytes]) 
 
 
 def make_document(settings: Settings, file: FileText) -> Document | Skip:
-    """Parse and chunk a file by the rules of its source, or return why it is skipped."""
-    from memcli.indexing.document import document_or_skip
+    """Parse and chunk a file by the rules of its source, or return why it is skipped.
 
-    source = settings.source(file.stat.source)
-    return document_or_skip(file, source, settings.limits, redacts=settings.redacts)
+    No content of a file raises.
+    """
+    from memcli.indexing.document import build_document, parse_or_skip
+
+    source, path, limits = settings.source(file.stat.source), file.stat.path, settings.limits
+    document = parse_or_skip(
+        source.name,
+        path,
+        lambda: build_document(file, source, limits, redacts=settings.redacts),
+    )
+    if isinstance(document, Skip):
+        return document
+    segments = sum(len(chunk.segments) for chunk in document.chunks)
+    if segments > limits.most_segments:  # each segment is embedded, and a few bytes can make many
+        detail = f"{segments} segments, the limit is {limits.most_segments}"
+        return Skip(source.name, path, "too-large", detail)
+    return document
