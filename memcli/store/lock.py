@@ -148,7 +148,6 @@ class Watching:
 
     def __init__(self, store: str) -> None:
         self._store = store
-        self._pid: int | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -157,7 +156,6 @@ class Watching:
 
     def tell(self, record: WatchRecord) -> None:
         """Write the record in one step; on a full disk or in no folder the old one stays."""
-        self._pid = record.pid
         path = self._store + SUFFIX
         with suppress(OSError):
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | FILE_FLAGS
@@ -167,12 +165,6 @@ class Watching:
             finally:
                 os.close(descriptor)
             os.replace(f"{path}.new", path)
-
-    def end(self) -> None:
-        """Remove the record, if this process wrote it."""
-        with suppress(OSError):
-            if self._pid is not None and _read_record(self._store).pid == self._pid:
-                os.unlink(self._store + SUFFIX)
 
 
 @contextmanager
@@ -188,11 +180,12 @@ def watching(store: str, *, sleep: Callable[[float], None]) -> Iterator[Watching
                 f"another memcli{named} watches this workspace",
                 hint="memcli status",
             ) from error
-        watch = Watching(store)
         try:
-            yield watch
+            yield Watching(store)
         finally:
-            watch.end()
+            with suppress(OSError):
+                if _read_record(store).pid == os.getpid():
+                    os.unlink(store + SUFFIX)
 
 
 def living_watcher(store: str) -> WatchRecord | None:
