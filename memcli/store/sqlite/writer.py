@@ -357,8 +357,23 @@ class Writer(StoredRows, BaseChange):
             )
         return f"{fault}; it is kept as {path} and the index is built again"
 
-    def rebuild(self) -> AbstractContextManager[ReplacementIndex]:
-        return _rebuilding(self)
+    @contextmanager
+    def rebuild(self) -> Iterator[ReplacementIndex]:
+        """Open the half-built index next to this one, or a new one if it cannot be used."""
+        side = _usable(self)
+        if side is None:
+            driver.remove_files(self.path + driver.NEXT_SUFFIX)
+            side = ReplacementIndex(self)
+        try:
+            side.set_facts({"mounts": self.facts.mounts or "[]", AWAITED: ""})
+            yield side
+        except RetryLaterError:
+            side.set_facts({AWAITED: "1"})
+            raise
+        finally:
+            side.close()
+            with suppress(OSError):  # its age is measured with the same clock
+                os.utime(side.path, ns=(self.now_ns(), self.now_ns()))
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         age = _age_ns(self.path, self.now_ns())
@@ -479,25 +494,6 @@ class ReplacementIndex(Writer):
         ):
             copy.step()
         main.check_present()
-
-
-@contextmanager
-def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
-    """Open the half-built index next to another one, or a new one if it cannot be used."""
-    side = _usable(main)
-    if side is None:
-        driver.remove_files(main.path + driver.NEXT_SUFFIX)
-        side = ReplacementIndex(main)
-    try:
-        side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
-        yield side
-    except RetryLaterError:
-        side.set_facts({AWAITED: "1"})
-        raise
-    finally:
-        side.close()
-        with suppress(OSError):  # its age is measured with the same clock
-            os.utime(side.path, ns=(main.now_ns(), main.now_ns()))
 
 
 def _usable(main: Writer) -> ReplacementIndex | None:
