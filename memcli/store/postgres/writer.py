@@ -21,6 +21,7 @@ from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.rows import encoder_of
+from memcli.store.postgres.schema import UNUSED
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.workspace_rows import SUMMARY, WorkspaceRows
 from memcli.store.quantize import rounded
@@ -38,7 +39,6 @@ _WAITING = (
     " and v.hash = p.hash offset 0) and not exists (select 1 from memcli.unread u"
     " where u.workspace = p.workspace and u.encoder = $2 and u.hash = p.hash offset 0)"
 )
-_UNUSED = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
 PIECE = 20_000  # vectors that one statement copies
 
 
@@ -227,7 +227,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
                 )
                 self._rows(
                     "update memcli.vectors v set unused_since = null where v.workspace = $1"
-                    f" and v.encoder = $2 and v.unused_since is not null and not {_UNUSED}",
+                    f" and v.encoder = $2 and v.unused_since is not null and not {UNUSED}",
                     (self.id, encoder),
                 )
                 self.put_fact("fingerprint", fingerprint)
@@ -374,7 +374,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
         if gone:
             sql = (
                 "update memcli.vectors v set unused_since = $4 where v.workspace = $1"
-                f" and {own} and v.unused_since is null and {_UNUSED}"
+                f" and {own} and v.unused_since is null and {UNUSED}"
             )
             statements.append(Statement(sql, (self.id, gone, encoder, self.now)))
         if living:
