@@ -177,7 +177,8 @@ def make(connection: apsw.Connection, path: str) -> bool:
 
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _DIMENSION = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'dimension')"
-_ENCODER = (
+# The encoder whose vectors are searched.
+ENCODER = (
     "(SELECT e.id FROM encoders e JOIN meta m ON m.value = e.fingerprint"
     " WHERE m.key = 'fingerprint')"
 )
@@ -203,7 +204,7 @@ _ODD = {
     "encoders": "typeof(fingerprint) <> 'text'",
     "vectors": "typeof(encoder) <> 'integer'"
     " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob'"
-    f" OR (encoder = {_ENCODER} AND length(vector) <> ({_DIMENSION} + 7) / 8 * 7)",
+    f" OR (encoder = {ENCODER} AND length(vector) <> ({_DIMENSION} + 7) / 8 * 7)",
 }
 
 
