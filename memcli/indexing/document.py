@@ -14,9 +14,9 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
 
 from memcli import types
+from memcli.checking import Any, Made
 from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.comments import visible
@@ -38,8 +38,6 @@ UNTRUSTED = "untrusted"
 NOTE = "note"  # the kind of a document that is not a log
 NOT_THE_FILES = (MemcliError, MemoryError, ImportError, OSError)
 DETAIL_CHARS = 200
-
-Made = TypeVar("Made")
 
 
 def parse_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Skip:

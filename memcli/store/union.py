@@ -20,7 +20,7 @@ from functools import cached_property
 from heapq import merge
 from itertools import chain, islice
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Given, Made
 from memcli.errors import IndexMissingError
 from memcli.store.documents import in_order
 from memcli.store.qualified_names import NamedSnapshot, Naming, failing, private_summaries, split
@@ -43,16 +43,10 @@ from memcli.threads import side_by_side
 from memcli.types import PRIVATE, TermQuery, is_memory
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.port import AskMany, SharedIndex, Snapshot, Store
     from memcli.store.run_records import VectorSearch
     from memcli.types import Candidate, Excerpt, KnownFile, Lines, Term
-
-    Given = TypeVar("Given")
-    Made = TypeVar("Made")
-    Value = TypeVar("Value")
 
 UNDATED = "9999-99-99"  # behind every day
 # Of the nearest texts of all, so many times its share is asked of a store first. Each of them is
@@ -456,9 +450,9 @@ class Union:
 
     def _by_chunk(
         self,
-        ask: Callable[[Snapshot, Sequence[int]], Mapping[int, Value]],
+        ask: Callable[[Snapshot, Sequence[int]], Mapping[int, Made]],
         chunk_ids: Sequence[int],
-    ) -> dict[int, Value]:
+    ) -> dict[int, Made]:
         return {
             self._naming[turn].chunk(chunk): value
             for turn, own in self._answers(split(chunk_ids, self._count).items(), ask)

@@ -14,17 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any, Given, Made
 from memcli.errors import ConfigError, install_extra
 from memcli.record import Record
 from memcli.store.postgres.statements import ForMany, Gathering, Row, Statement, alone
 from memcli.system import can_read
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    Given = TypeVar("Given")
-    Made = TypeVar("Made")
 
 LEAST_VERSION = 140000  # the first version with pipelines
 SILENT_SECONDS = 45.0  # the server ends each of our statements sooner
