@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from memcli.checking import Any
 from memcli.errors import BusyError, StoreError
 from memcli.store.run_records import Owner, WatchRecord, Work
-from memcli.system import FILE_FLAGS, try_lock
+from memcli.system import FILE_FLAGS, is_at, try_lock
 from memcli.workspace.openat import let_go
 
 RETRY_SECONDS = 0.05
@@ -61,7 +61,7 @@ def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> 
         descriptor = _open(path)
         try:
             if _try_lock(descriptor):
-                if _is_at(path, descriptor):
+                if is_at(path, os.fstat(descriptor)):
                     return descriptor
             elif waited >= wait_seconds:
                 raise BusyError(
@@ -120,13 +120,6 @@ def _work(words: list[str]) -> Work | None:
         stage, done, total, left = words
         return Work(stage, int(done), int(total), None if left == "None" else float(left))
     return None
-
-
-def _is_at(path: str, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import compress
 
+from memcli import system
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import IndexMissingError
 from memcli.store import quantize
@@ -68,7 +69,7 @@ class Reader(StoredChunks):
 
     def is_current(self) -> bool:
         """Return whether the file is still the one that was opened."""
-        return driver.is_at(self.path, self._file)
+        return system.is_at(self.path, self._file)
 
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:

@@ -139,7 +139,7 @@ class Writer(StoredRows, BaseChange):
 
     def check_present(self) -> None:
         """Raise StoreError if the file was moved since it was opened: no search would read it."""
-        if not driver.is_at(self.path, self._file):
+        if not system.is_at(self.path, self._file):
             raise StoreError(
                 f"the index {self.path} was deleted or replaced while it was written",
                 hint="memcli index",
