@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import Any
 from memcli.errors import BusyError, StoreError
+from memcli.record import Record
 from memcli.store.run_records import Owner, WatchRecord, Work
 from memcli.system import FILE_FLAGS, is_at, try_lock
 from memcli.workspace.openat import let_go
@@ -136,20 +137,19 @@ MOST_RECORD_BYTES = 10_000
 SUFFIX = ".watch"  # of the record; its lock ends in .watch.lock
 
 
-class Watching:
+class Watching(Record):
     """The right to be the one watcher of an index, and its record."""
 
-    def __init__(self, store: str) -> None:
-        self._store = store
+    store: str
 
     @property
     def files(self) -> tuple[str, ...]:
         """Name the lock's file."""
-        return (f"{self._store}{SUFFIX}.lock",)
+        return (f"{self.store}{SUFFIX}.lock",)
 
     def tell(self, record: WatchRecord) -> None:
         """Write the record in one step; on a full disk or in no folder the old one stays."""
-        path = self._store + SUFFIX
+        path = self.store + SUFFIX
         with suppress(OSError):
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | FILE_FLAGS
             descriptor = os.open(f"{path}.new", flags, 0o600)

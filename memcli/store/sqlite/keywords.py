@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from math import inf
 
 import apsw
@@ -152,8 +153,5 @@ def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[s
 
 def cut(prepared: Sequence[str]) -> list[tuple[str, ...]]:
     """Cut texts from `words.prepare` into tokens, stemmed as in every index."""
-    connection = apsw.Connection(":memory:")
-    try:
+    with closing(apsw.Connection(":memory:")) as connection:
         return tokens(connection, prepared)
-    finally:
-        connection.close()

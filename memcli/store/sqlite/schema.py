@@ -10,6 +10,7 @@ is that of its headings with `repeat` at its end.
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from functools import lru_cache
 
 import apsw
@@ -163,14 +164,11 @@ def make(connection: apsw.Connection, path: str) -> bool:
     if number < 0:
         raise damaged(path, f"has a version that memcli did not write: {number}")
     if number < VERSION:
-        empty = apsw.Connection(":memory:")
-        try:
+        with closing(apsw.Connection(":memory:")) as empty:
             empty.execute(f"{_TABLES}PRAGMA application_id = {APPLICATION_ID};")
             empty.execute(f"PRAGMA user_version = {VERSION}")
             with connection.backup("main", empty, "main") as copy:
                 copy.step()
-        finally:
-            empty.close()
     check(connection, path)
     return 0 < number < VERSION
 

@@ -525,10 +525,6 @@ def _is_awaited(store: str) -> bool:
     path = store + driver.NEXT_SUFFIX
     if any(os.path.exists(path + suffix) for suffix in driver.BESIDE):
         return False
-    with suppress(apsw.Error, StoreError):
-        connection = driver.connect_unchanged(path)
-        try:
-            return documents.meta(connection, AWAITED) == "1"
-        finally:
-            connection.close()
+    with suppress(apsw.Error, StoreError), closing(driver.connect_unchanged(path)) as connection:
+        return documents.meta(connection, AWAITED) == "1"
     return False
