@@ -47,6 +47,7 @@ from memcli.store.records import (
     Scope,
     TermChunks,
     Totals,
+    checked_object,
     strings,
 )
 from memcli.store.run_records import VectorSearch
@@ -242,7 +243,7 @@ class SharedReader(WorkspaceRows):
             ordinal, tokens, text, authority, importance, named_by = columns[_WIDTH:]
             _check_lines(known, text)
             chunk = Candidate(known, tokens, text, authority, importance, ())
-            chunk = chunk._replace(named_by=_checked_object(named_by) if named_by else "")
+            chunk = chunk._replace(named_by=checked_object(named_by) if named_by else "")
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)
 
@@ -365,7 +366,7 @@ class SharedReader(WorkspaceRows):
             documents = [IndexedDocument._make(row) for row in rows]
             for each in documents:
                 _check(each.scope, each.trust, each.date, each.first_day)
-                _checked_object(each.front_matter)
+                checked_object(each.front_matter)
             return documents
 
     def _asking_lines(self, chunk_ids: Sequence[int]) -> Statement:
@@ -391,7 +392,7 @@ class SharedReader(WorkspaceRows):
         )
         with self._asking():
             return {
-                chunk: Linking(strings(targets), _checked_object(matter))
+                chunk: Linking(strings(targets), checked_object(matter))
                 for chunk, targets, matter in rows
             }
 
@@ -450,13 +451,6 @@ def _check(scope: str, trust: str, *days: str | None) -> None:
     TRUSTS.index(trust)
     for day in filter(None, days):
         date.fromisoformat(day)
-
-
-def _checked_object(text: str) -> str:
-    """Return front matter as it is; ValueError if it is not a JSON object."""
-    if text != "{}" and not isinstance(json.loads(text), dict):
-        raise ValueError("front matter is no object")
-    return text
 
 
 def _excerpt(row: Sequence[Any]) -> Excerpt:
