@@ -155,7 +155,7 @@ class SharedReader(WorkspaceRows):
                 scores = {c: scores[c] for c in self._places.ordered(scores, scope)}
             ranked = sorted(scores, key=lambda chunk: -scores[chunk])
             if len(ranked) > limit:  # a tie with the last may come before it by place
-                least = scores[ranked[limit - 1]] if limit else 0.0
+                least = scores[ranked[limit - 1]]
                 ranked = [chunk for chunk in ranked if scores[chunk] >= least]
             if len({scores[chunk] for chunk in ranked}) < len(ranked):
                 placed = self._places.ordered(ranked, scope)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from math import inf
 
 import apsw
 
@@ -52,7 +51,7 @@ def best(
 ) -> list[tuple[int, float]]:
     """List the best chunks with their scores, best first; ties by source, path and place."""
     if len(scores) > limit:
-        least = sorted(scores.values())[-limit] if limit > 0 else inf
+        least = sorted(scores.values())[-limit]
         scores = {chunk_id: score for chunk_id, score in scores.items() if score >= least}
     if len({*scores.values()}) < len(scores):
         result = rows(
