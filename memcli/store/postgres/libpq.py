@@ -8,6 +8,7 @@ Each wait for the server ends in time, and can be interrupted.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterable, Sequence
@@ -443,12 +444,6 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _json(data: bytes) -> Any:  # noqa: ANN401
-    import json
-
-    return json.loads(data)
-
-
 def _bytes(data: bytes) -> bytes:
     return bytes.fromhex(data[2:].decode())
 
@@ -458,7 +453,7 @@ def _bytes(data: bytes) -> bytes:
 _READERS: dict[int, Callable[[bytes], Any]] = {
     **dict.fromkeys((20, 21, 23, 26), int),
     **dict.fromkeys((700, 701, 1700), float),
-    **dict.fromkeys((114, 3802), _json),
+    **dict.fromkeys((114, 3802), json.loads),
     16: b"t".__eq__,
     17: _bytes,
 }
