@@ -5,5 +5,9 @@ from __future__ import annotations
 TYPE_CHECKING = False  # type checkers assume True
 if TYPE_CHECKING:
     from typing import Any as Any
+    from typing import TypeVar
+
+    Given = TypeVar("Given")
+    Made = TypeVar("Made")
 else:
-    Any = object
+    Any = Given = Made = object

@@ -49,6 +49,14 @@ def is_link(status: os.stat_result) -> bool:
     return stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", 0) == _JUNCTION
 
 
+def is_at(path: str, file: os.stat_result) -> bool:
+    """Return whether an opened file is still at its path."""
+    try:
+        return os.path.samestat(os.stat(path), file)
+    except OSError:
+        return False
+
+
 def try_lock(descriptor: int) -> bool:
     """Lock an open file for this process; False if another has it, OSError without locks.
 

@@ -229,7 +229,7 @@ def _with_marks(parts: Iterable[ContextPart]) -> tuple[ContextPart, ...]:
 
 def _openness(snapshot: Snapshot) -> Callable[[About], bool]:
     """Return a test that accepts excerpts, except private notes and their summaries."""
-    hidden = private_summaries(snapshot)
+    hidden = private_summaries(snapshot) or frozenset()
 
     def is_open(about: About) -> bool:
         of_memory = is_memory(about.source)

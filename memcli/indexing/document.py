@@ -13,10 +13,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from typing import Any, TypeVar
+from functools import cache
 
 from memcli import types
+from memcli.checking import Any, Made
 from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.comments import visible
@@ -38,23 +38,6 @@ UNTRUSTED = "untrusted"
 NOTE = "note"  # the kind of a document that is not a log
 NOT_THE_FILES = (MemcliError, MemoryError, ImportError, OSError)
 DETAIL_CHARS = 200
-
-Made = TypeVar("Made")
-
-
-def document_or_skip(
-    file: FileText, source: Source, limits: Limits, *, redacts: bool
-) -> Document | Skip:
-    """Make a Document of a file, or return why it is skipped: no content of a file raises."""
-    make = partial(build_document, file, source, limits, redacts=redacts)
-    document = parse_or_skip(source.name, file.stat.path, make)
-    if isinstance(document, Skip):
-        return document
-    segments = sum(len(chunk.segments) for chunk in document.chunks)
-    if segments > limits.most_segments:  # each segment is embedded, and a few bytes can make many
-        detail = f"{segments} segments, the limit is {limits.most_segments}"
-        return Skip(source.name, file.stat.path, "too-large", detail)
-    return document
 
 
 def parse_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Skip:

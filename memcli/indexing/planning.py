@@ -9,7 +9,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
 from memcli.types import Diff, Document, FileText, KnownFile, Limits, Listing, Skip, Source, shown
-from memcli.workspace.diff import diff
+from memcli.workspace.diff import diff, out_of_scope
 from memcli.workspace.discover import discover, missing_mounts, mounts_as_json
 
 if TYPE_CHECKING:
@@ -103,8 +103,6 @@ def plan(settings: Settings, known: Mapping[Key, KnownFile], mounts: str | None 
     difference = diff(listing, known, now_ns=settings.now_ns())
     why: tuple[Reason, ...] = ()
     if difference.removed:
-        from memcli.workspace.diff import out_of_scope
-
         present = [(file.source, file.path) for file in listing.files]
         why = out_of_scope(difference.removed, present, listing.skips, sources)
     return Plan(listing, difference, mounts_as_json(listing, unmounted), why)
@@ -181,8 +179,22 @@ def pair_moves(added: Mapping[Key, bytes | None], removed: Mapping[Key, bytes]) 
 
 
 def make_document(settings: Settings, file: FileText) -> Document | Skip:
-    """Parse and chunk a file by the rules of its source, or return why it is skipped."""
-    from memcli.indexing.document import document_or_skip
+    """Parse and chunk a file by the rules of its source, or return why it is skipped.
 
-    source = settings.source(file.stat.source)
-    return document_or_skip(file, source, settings.limits, redacts=settings.redacts)
+    No content of a file raises.
+    """
+    from memcli.indexing.document import build_document, parse_or_skip
+
+    source, path, limits = settings.source(file.stat.source), file.stat.path, settings.limits
+    document = parse_or_skip(
+        source.name,
+        path,
+        lambda: build_document(file, source, limits, redacts=settings.redacts),
+    )
+    if isinstance(document, Skip):
+        return document
+    segments = sum(len(chunk.segments) for chunk in document.chunks)
+    if segments > limits.most_segments:  # each segment is embedded, and a few bytes can make many
+        detail = f"{segments} segments, the limit is {limits.most_segments}"
+        return Skip(source.name, path, "too-large", detail)
+    return document

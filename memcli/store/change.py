@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 
 from memcli.store.records import DAY_SECONDS, EMBEDDED_AT, Facts, LineCheck
-from memcli.store.run_records import INHERITED, Pending
+from memcli.store.run_records import Pending
 from memcli.types import named_days
 
 # Importance in front matter, 0 to 1: above this, a document comes before newer ones.
@@ -129,7 +129,7 @@ class BaseChange(ABC):
 
     def _inherit(self, facts: Facts) -> None:
         """Copy what another store remembers of its vectors, and search by them."""
-        values = {name: getattr(facts, name) for name in INHERITED}
+        values = {"model": facts.model, "language": facts.language}
         self.set_facts({name: value for name, value in values.items() if value is not None})
         if facts.fingerprint and facts.dimension is not None and self.facts.fingerprint is None:
             self.search_by(facts.fingerprint, facts.dimension)

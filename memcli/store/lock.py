@@ -19,8 +19,9 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import Any
 from memcli.errors import BusyError, StoreError
+from memcli.record import Record
 from memcli.store.run_records import Owner, WatchRecord, Work
-from memcli.system import FILE_FLAGS, try_lock
+from memcli.system import FILE_FLAGS, is_at, try_lock
 from memcli.workspace.openat import let_go
 
 RETRY_SECONDS = 0.05
@@ -61,7 +62,7 @@ def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> 
         descriptor = _open(path)
         try:
             if _try_lock(descriptor):
-                if _is_at(path, descriptor):
+                if is_at(path, os.fstat(descriptor)):
                     return descriptor
             elif waited >= wait_seconds:
                 raise BusyError(
@@ -122,13 +123,6 @@ def _work(words: list[str]) -> Work | None:
     return None
 
 
-def _is_at(path: str, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
-
-
 def _try_lock(descriptor: int) -> bool:
     try:
         return try_lock(descriptor)
@@ -143,22 +137,19 @@ MOST_RECORD_BYTES = 10_000
 SUFFIX = ".watch"  # of the record; its lock ends in .watch.lock
 
 
-class Watching:
+class Watching(Record):
     """The right to be the one watcher of an index, and its record."""
 
-    def __init__(self, store: str) -> None:
-        self._store = store
-        self._pid: int | None = None
+    store: str
 
     @property
     def files(self) -> tuple[str, ...]:
         """Name the lock's file."""
-        return (f"{self._store}{SUFFIX}.lock",)
+        return (f"{self.store}{SUFFIX}.lock",)
 
     def tell(self, record: WatchRecord) -> None:
         """Write the record in one step; on a full disk or in no folder the old one stays."""
-        self._pid = record.pid
-        path = self._store + SUFFIX
+        path = self.store + SUFFIX
         with suppress(OSError):
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | FILE_FLAGS
             descriptor = os.open(f"{path}.new", flags, 0o600)
@@ -167,12 +158,6 @@ class Watching:
             finally:
                 os.close(descriptor)
             os.replace(f"{path}.new", path)
-
-    def end(self) -> None:
-        """Remove the record, if this process wrote it."""
-        with suppress(OSError):
-            if self._pid is not None and _read_record(self._store).pid == self._pid:
-                os.unlink(self._store + SUFFIX)
 
 
 @contextmanager
@@ -188,11 +173,12 @@ def watching(store: str, *, sleep: Callable[[float], None]) -> Iterator[Watching
                 f"another memcli{named} watches this workspace",
                 hint="memcli status",
             ) from error
-        watch = Watching(store)
         try:
-            yield watch
+            yield Watching(store)
         finally:
-            watch.end()
+            with suppress(OSError):
+                if _read_record(store).pid == os.getpid():
+                    os.unlink(store + SUFFIX)
 
 
 def living_watcher(store: str) -> WatchRecord | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.config.keys import FLAG_ORIGIN
+from memcli.config.keys import BY_NAME, FLAG_ORIGIN
 from memcli.config.settings import Config, cache_folder, folder_of
 from memcli.config.sources import HINT
 from memcli.errors import BusyError, ConfigError, StoreError
@@ -66,7 +66,6 @@ def _tiers(config: Config) -> Sequence[Tier]:
 
 def address_of(config: Config) -> Address:
     """Return where the shared index is; ConfigError if none is configured."""
-    from memcli.config.keys import BY_NAME
     from memcli.store.postgres.address import HINT, checked
 
     url, origin = config.values[URL]

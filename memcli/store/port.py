@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
+
+from memcli.checking import Given, Made
 
 if TYPE_CHECKING:
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
     from memcli.types import Candidate, Document, Excerpt, KnownFile, Lines, Term, TermQuery
 
 Sleep = Callable[[float], None]
-Given = TypeVar("Given")
-Made = TypeVar("Made")
 
 
 class StoreFacts(Protocol):

@@ -146,9 +146,11 @@ def split(chunk_ids: Sequence[int], stores: int) -> dict[int, list[int]]:
     return by_turn
 
 
-def private_summaries(snapshot: Snapshot) -> frozenset[str]:
-    """Name the summaries that rest on private documents of the memory, by path."""
+def private_summaries(snapshot: Snapshot) -> frozenset[str] | None:
+    """Name the summaries that rest on private documents, by path; None without such documents."""
     documents = with_chunks(snapshot.documents(Scope(Filters(scopes=(PRIVATE,)))))
+    if not documents:
+        return None
     logs = [memory_path(each.source, each.path) for each in documents if is_memory(each.source)]
     return resting_on(logs, snapshot.supports()) if logs else frozenset()
 

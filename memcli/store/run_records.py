@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 # wait 60 s, and other writers may come first.
 AWAITED_SECONDS = 600.0
 AWAITED = "awaited"  # meta key of a half-built index whose run waits for a server
-# Facts that a store copies from another, because the vectors depend on them.
-INHERITED = ("model", "language")
 
 
 class Stamp(Record):

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 SECOND = 256  # components of the tier behind a smaller one
 MULTIPLE = 8  # components whose codes fill bytes
-CUTS = {"onnx": "onnx.matryoshka", "openai": "openai.matryoshka"}  # settings, by encoder
 
 
 class Tier(Record):
@@ -36,8 +35,8 @@ class Tier(Record):
 
 def tiers_of(config: Config) -> tuple[Tier, ...]:
     """Read the tiers of a configuration that may answer, the smallest first."""
-    name = CUTS.get(config("embedding.encoder"), "")
-    cut = config(name) if name else 0
+    name = f"{config('embedding.encoder')}.matryoshka"
+    cut = config(name) if name in config.values else 0
     if cut % MULTIPLE:
         raise ConfigError(
             f"{name} must be a multiple of {MULTIPLE}, not {cut}", hint=f"memcli config {name}"

@@ -20,10 +20,10 @@ from functools import cached_property
 from heapq import merge
 from itertools import chain, islice
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Given, Made
 from memcli.errors import IndexMissingError
-from memcli.store.documents import in_order, with_chunks
-from memcli.store.qualified_names import NamedSnapshot, Naming, failing, resting_on, split
+from memcli.store.documents import in_order
+from memcli.store.qualified_names import NamedSnapshot, Naming, failing, private_summaries, split
 from memcli.store.records import (
     ChunkLines,
     Counts,
@@ -40,19 +40,13 @@ from memcli.store.records import (
     added,
 )
 from memcli.threads import side_by_side
-from memcli.types import PRIVATE, Filters, TermQuery, is_memory
+from memcli.types import PRIVATE, TermQuery, is_memory
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.port import AskMany, SharedIndex, Snapshot, Store
     from memcli.store.run_records import VectorSearch
     from memcli.types import Candidate, Excerpt, KnownFile, Lines, Term
-
-    Given = TypeVar("Given")
-    Made = TypeVar("Made")
-    Value = TypeVar("Value")
 
 UNDATED = "9999-99-99"  # behind every day
 # Of the nearest texts of all, so many times its share is asked of a store first. Each of them is
@@ -417,18 +411,12 @@ class Union:
     @cached_property
     def _hiding(self) -> Mapping[int, frozenset[str]]:
         """Return the stores of other workspaces with private documents, and their summaries."""
-        hidden = Scope(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
-        answers = self._ask_many(
-            lambda turn: with_chunks(self._all[turn].documents(hidden)), others
-        )
-        logs = {
-            turn: documents for turn, documents in zip(others, answers, strict=True) if documents
-        }
-        supports = self._ask_many(lambda turn: self._all[turn].supports(), [*logs])
+        answers = self._ask_many(lambda turn: private_summaries(self._all[turn]), others)
         return {
-            turn: resting_on((each.path for each in logs[turn] if is_memory(each.source)), lines)
-            for turn, lines in zip(logs, supports, strict=True)
+            turn: summaries
+            for turn, summaries in zip(others, answers, strict=True)
+            if summaries is not None
         }
 
     def _is_hidden(self, turn: int, marked: AlwaysDocument) -> bool:
@@ -462,9 +450,9 @@ class Union:
 
     def _by_chunk(
         self,
-        ask: Callable[[Snapshot, Sequence[int]], Mapping[int, Value]],
+        ask: Callable[[Snapshot, Sequence[int]], Mapping[int, Made]],
         chunk_ids: Sequence[int],
-    ) -> dict[int, Value]:
+    ) -> dict[int, Made]:
         return {
             self._naming[turn].chunk(chunk): value
             for turn, own in self._answers(split(chunk_ids, self._count).items(), ask)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from memcli.store.port import Snapshot
@@ -149,6 +151,7 @@ def test_what_is_kept_does_not_grow_without_end(
 def test_tokens_that_are_kept_are_weighed_once() -> None:
     state = index_cache.IndexCache(1, 5)
     cut = [("ab", "cd"), ("e",)]
-    for _ in range(2):
-        assert state.tokens(["ab cd", "e"], lambda texts: cut[: len(texts)]) == cut
+    with closing(apsw.Connection(":memory:")) as connection:
+        for _ in range(2):
+            assert state.tokens(connection, ["ab cd", "e"]) == cut
     assert state.bytes == len("ab cd" + "e") + index_cache.TOKEN_BYTES * ((2 + 2) + (2 + 1))

@@ -215,7 +215,7 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
         return line.nothing(why_nothing(question, answer))
     if any(passage.about.is_summary for passage in worthy):
         with command.memory.store.snapshot() as snapshot:
-            hidden = private_summaries(snapshot)
+            hidden = private_summaries(snapshot) or frozenset()
         worthy = [
             passage for passage in worthy if memory_path(*passage.about.document) not in hidden
         ]

@@ -15,7 +15,6 @@ from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.session import Name, WorkspaceRow
 
 if TYPE_CHECKING:
-    from memcli.store.port import Sleep
     from memcli.store.postgres.address import Address
 
 _NAMED = "tenant = $1 and name = $2 and beside_of is null"
@@ -297,7 +296,7 @@ MOST_TRIES, PAUSE = 60, 1.0
 _BOUNDS = "set local lock_timeout = '2s'; set local statement_timeout = 0"
 
 
-def migrate(connection: Connection, *, sleep: Sleep = time.sleep) -> None:
+def migrate(connection: Connection) -> None:
     """Run every step; ServerError if the role does not own the tables.
 
     Readers are not affected, and writers of an older memcli continue. Each step is a transaction
@@ -313,7 +312,7 @@ def migrate(connection: Connection, *, sleep: Sleep = time.sleep) -> None:
                 connection.run("rollback")
                 if error.state != LOCKED or turn == MOST_TRIES - 1:
                     raise
-                sleep(PAUSE)
+                time.sleep(PAUSE)
 
 
 def _steps(connection: Connection) -> Iterator[Sequence[str]]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
+from memcli.markdown.properties import TAGS, bare, day_of, folded, key_of, same_values
+from memcli.store.postgres.rows import comparable
 from memcli.store.records import MOST_DAYS, Scope
 from memcli.types import MEMORY_SOURCE, Filters, SourceLines, Where
 
@@ -148,18 +150,15 @@ def _lines(lines: Iterable[SourceLines], test: str, values: Values) -> str:
 def _conditions(filters: Filters, values: Values) -> Iterator[str]:
     """Yield the tests of front matter and of speakers."""
     says = "exists (select 1 from memcli.properties p where p.workspace = d.workspace"
-    if filters.tags or filters.where:
-        from memcli.markdown.properties import TAGS, bare, folded
-
-        for tag in filters.tags:
-            parameter = values(f"s{folded(bare(tag))}")
-            yield (
-                f"{says} and p.document = d.id and p.key = {values(TAGS)}"
-                f" and (p.value = {parameter} or p.value ^@ ({parameter} || '/')))"
-            )
-        for where in filters.where:
-            test = f"{says} and p.document = d.id and {_of_key(where, values)})"
-            yield f"not {test}" if where.negated else test
+    for tag in filters.tags:
+        parameter = values(f"s{folded(bare(tag))}")
+        yield (
+            f"{says} and p.document = d.id and p.key = {values(TAGS)}"
+            f" and (p.value = {parameter} or p.value ^@ ({parameter} || '/')))"
+        )
+    for where in filters.where:
+        test = f"{says} and p.document = d.id and {_of_key(where, values)})"
+        yield f"not {test}" if where.negated else test
     if filters.by:
         names = values(filters.by)
         yield (
@@ -171,9 +170,6 @@ def _conditions(filters: Filters, values: Values) -> Iterator[str]:
 
 
 def _of_key(where: Where, values: Values) -> str:
-    from memcli.markdown.properties import day_of, key_of, same_values
-    from memcli.store.postgres.rows import comparable
-
     key = values(key_of(where.key))
     if where.value is None:
         return f"(p.key = {key} or p.key ^@ ({key} || '.'))"

@@ -8,23 +8,18 @@ Each wait for the server ends in time, and can be interrupted.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any, Given, Made
 from memcli.errors import ConfigError, install_extra
 from memcli.record import Record
 from memcli.store.postgres.statements import ForMany, Gathering, Row, Statement, alone
 from memcli.system import can_read
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    Given = TypeVar("Given")
-    Made = TypeVar("Made")
 
 LEAST_VERSION = 140000  # the first version with pipelines
 SILENT_SECONDS = 45.0  # the server ends each of our statements sooner
@@ -449,12 +444,6 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _json(data: bytes) -> Any:  # noqa: ANN401
-    import json
-
-    return json.loads(data)
-
-
 def _bytes(data: bytes) -> bytes:
     return bytes.fromhex(data[2:].decode())
 
@@ -464,7 +453,7 @@ def _bytes(data: bytes) -> bytes:
 _READERS: dict[int, Callable[[bytes], Any]] = {
     **dict.fromkeys((20, 21, 23, 26), int),
     **dict.fromkeys((700, 701, 1700), float),
-    **dict.fromkeys((114, 3802), _json),
+    **dict.fromkeys((114, 3802), json.loads),
     16: b"t".__eq__,
     17: _bytes,
 }

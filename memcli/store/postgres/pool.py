@@ -13,19 +13,15 @@ from contextlib import contextmanager
 from os import getpid
 from threading import Semaphore
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING, Made
 from memcli.record import Record
 from memcli.store.postgres.errors import is_passing
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.session import BOUNDS, opened
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.statements import Row
-
-    Made = TypeVar("Made")
 
 AT_ONCE, KEPT = 8, 2
 IDLE_SECONDS = 60.0

@@ -13,6 +13,14 @@ from itertools import groupby
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING, Any
+from memcli.store.documents import (
+    AlwaysDocument,
+    IndexedDocument,
+    Linking,
+    TitledDocument,
+    lines_of,
+    turns_of,
+)
 from memcli.store.postgres import vectors
 from memcli.store.postgres.filters import (
     CHUNKS,
@@ -39,8 +47,10 @@ from memcli.store.records import (
     Scope,
     TermChunks,
     Totals,
+    checked_object,
     strings,
 )
+from memcli.store.run_records import VectorSearch
 from memcli.store.tokens import cut
 from memcli.types import (
     SCOPES,
@@ -55,9 +65,7 @@ from memcli.types import (
 )
 
 if TYPE_CHECKING:
-    from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
     from memcli.store.postgres.address import Address
-    from memcli.store.run_records import VectorSearch
 
 # Columns of chunks c of documents d, in the order of the fields of About.
 _ABOUT = (
@@ -112,8 +120,6 @@ class SharedReader(WorkspaceRows):
 
     def vector_search(self) -> VectorSearch:
         """Return how vectors are searched: in a large workspace, by coarse codes first."""
-        from memcli.store.run_records import VectorSearch
-
         return VectorSearch("pgvector", is_exact=not self._is_coarse, problem="")
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
@@ -149,7 +155,7 @@ class SharedReader(WorkspaceRows):
                 scores = {c: scores[c] for c in self._places.ordered(scores, scope)}
             ranked = sorted(scores, key=lambda chunk: -scores[chunk])
             if len(ranked) > limit:  # a tie with the last may come before it by place
-                least = scores[ranked[limit - 1]] if limit else 0.0
+                least = scores[ranked[limit - 1]]
                 ranked = [chunk for chunk in ranked if scores[chunk] >= least]
             if len({scores[chunk] for chunk in ranked}) < len(ranked):
                 placed = self._places.ordered(ranked, scope)
@@ -237,7 +243,7 @@ class SharedReader(WorkspaceRows):
             ordinal, tokens, text, authority, importance, named_by = columns[_WIDTH:]
             _check_lines(known, text)
             chunk = Candidate(known, tokens, text, authority, importance, ())
-            chunk = chunk._replace(named_by=_checked_object(named_by) if named_by else "")
+            chunk = chunk._replace(named_by=checked_object(named_by) if named_by else "")
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)
 
@@ -248,8 +254,6 @@ class SharedReader(WorkspaceRows):
         return {c: self._lines[c] for c in chunk_ids if c in self._lines}
 
     def _keep_lines(self, rows: Sequence[Row]) -> None:
-        from memcli.store.documents import turns_of
-
         for chunk_id, before, after, turns in rows:
             self._lines[chunk_id] = ChunkLines((before, after), turns_of(turns))
 
@@ -268,8 +272,6 @@ class SharedReader(WorkspaceRows):
         return self._speakers[but]
 
     def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
-        from memcli.store.documents import lines_of
-
         values = Values([self.id])
         rows = self._rows(
             f"select c.id, c.preferences from {CHUNKS} where c.workspace = $1"
@@ -325,8 +327,6 @@ class SharedReader(WorkspaceRows):
             at, lot = at + lot, lot * 4
 
     def marked(self, *, soft: bool) -> list[AlwaysDocument]:
-        from memcli.store.documents import AlwaysDocument
-
         which = "d.soft and not d.always" if soft else "d.always"
         rows = self._rows(
             f"select {_ABOUT}, {_EXCERPT}, d.authority from {CHUNKS} where c.workspace = $1"
@@ -341,8 +341,6 @@ class SharedReader(WorkspaceRows):
             ]
 
     def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
-        from memcli.store.documents import IndexedDocument
-
         values = Values([self.id])
         test, bare = within(scope, values), within(scope, values, "d")
         columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-2])
@@ -368,7 +366,7 @@ class SharedReader(WorkspaceRows):
             documents = [IndexedDocument._make(row) for row in rows]
             for each in documents:
                 _check(each.scope, each.trust, each.date, each.first_day)
-                _checked_object(each.front_matter)
+                checked_object(each.front_matter)
             return documents
 
     def _asking_lines(self, chunk_ids: Sequence[int]) -> Statement:
@@ -387,8 +385,6 @@ class SharedReader(WorkspaceRows):
         )
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        from memcli.store.documents import Linking
-
         rows = self._rows(
             f"select c.id, c.links, d.front_matter from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
@@ -396,13 +392,11 @@ class SharedReader(WorkspaceRows):
         )
         with self._asking():
             return {
-                chunk: Linking(strings(targets), _checked_object(matter))
+                chunk: Linking(strings(targets), checked_object(matter))
                 for chunk, targets, matter in rows
             }
 
     def titles(self) -> list[TitledDocument]:
-        from memcli.store.documents import TitledDocument
-
         rows = self._rows(
             "select source, path, title from memcli.documents where workspace = $1", (self.id,)
         )
@@ -457,13 +451,6 @@ def _check(scope: str, trust: str, *days: str | None) -> None:
     TRUSTS.index(trust)
     for day in filter(None, days):
         date.fromisoformat(day)
-
-
-def _checked_object(text: str) -> str:
-    """Return front matter as it is; ValueError if it is not a JSON object."""
-    if text != "{}" and not isinstance(json.loads(text), dict):
-        raise ValueError("front matter is no object")
-    return text
 
 
 def _excerpt(row: Sequence[Any]) -> Excerpt:

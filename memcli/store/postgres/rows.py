@@ -20,18 +20,14 @@ if TYPE_CHECKING:
     from memcli.store.records import Key
     from memcli.store.run_records import Stamp
 
-# Columns and types of the rows that are inserted together.
+# Columns of the rows that are inserted together.
 _COLUMNS = {
-    "chunks": "id bigint, document bigint, anchor text, text_hash bytea, text text, ordinal int,"
-    " heading_path text, start_line int, end_line int, start_byte int, end_byte int, tokens int,"
-    " date text, first_day text, links text, turns text, preferences text",
-    "keywords": "chunk bigint, length int, whole boolean, words tsvector",
-    "parts": 'chunk bigint, no int, start_line int, end_line int, "start" int, "end" int,'
-    " prefix text, hash bytea",
-    "properties": "document bigint, key text, value text",
-    "speakers": "name text, document bigint",
-    "lineage": "document bigint, no int, path text, start_line int, end_line int, hash bytea,"
-    " checked bytea, matches boolean",
+    "chunks": ("id", "document", "anchor", "text_hash", "text", *CHUNK),
+    "keywords": ("chunk", "length", "whole", "words"),
+    "parts": ("chunk", "no", "start_line", "end_line", "start", "end", "prefix", "hash"),
+    "properties": ("document", "key", "value"),
+    "speakers": ("name", "document"),
+    "lineage": ("document", "no", "path", "start_line", "end_line", "hash", "checked", "matches"),
 }
 
 
@@ -52,13 +48,12 @@ def comparable(value: str | int | float) -> str:
 
 def inserting(table: str, workspace: int, rows: Sequence[Sequence[Any]]) -> Statement:
     """Insert rows of a table, with the columns in the order above."""
-    columns = _COLUMNS[table]
-    names = [column.strip().split(" ")[0] for column in columns.split(",")]
-    keys = [name.strip('"') for name in names]
-    records = [dict(zip(keys, map(_json, row), strict=True)) for row in rows]
+    names = _COLUMNS[table]
+    records = [dict(zip(names, map(_json, row), strict=True)) for row in rows]
+    columns = ", ".join(f'"{name}"' for name in names)
     return Statement(
-        f"insert into memcli.{table} (workspace, {', '.join(names)})"
-        f" select $1, r.* from json_to_recordset($2::json) r ({columns})",
+        f"insert into memcli.{table} (workspace, {columns}) select $1, {columns}"
+        f" from json_populate_recordset(null::memcli.{table}, $2::json)",
         (workspace, json.dumps(records, ensure_ascii=False)),
     )
 

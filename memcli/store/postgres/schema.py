@@ -212,7 +212,7 @@ def policies(table: str) -> Iterator[str]:
         yield f"create policy writes on memcli.{table} for all using ({writes})"
 
 
-_UNUSED = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
+UNUSED = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
 _WITHOUT_VECTORS = tuple(table for table in _BOTTOM_UP if table != "vectors")
 # Functions that delete rows of one workspace: parameters, result, and statements. They run with the
 # rights of the owner, so each statement checks that the caller may write the workspace.
@@ -243,7 +243,7 @@ _FUNCTIONS = {
     "drop_unread": (
         "workspace bigint, hashes bytea[]",
         "void",
-        [f"delete from memcli.unread v where v.workspace = $1 and v.hash = any($2) and {_UNUSED}"],
+        [f"delete from memcli.unread v where v.workspace = $1 and v.hash = any($2) and {UNUSED}"],
     ),
     "drop_vectors": (
         "workspace bigint, encoder bigint, before bigint, after bigint",
@@ -252,7 +252,7 @@ _FUNCTIONS = {
             "delete from memcli.unread u where u.workspace = $1 and u.encoder <> $2",
             "with gone as (delete from memcli.vectors v where v.workspace = $1"
             " and (v.unused_since <= $3 or v.unused_since >= $4)"
-            f" and (v.encoder <> $2 or {_UNUSED})"
+            f" and (v.encoder <> $2 or {UNUSED})"
             " and memcli.may_write($1) returning 1) select count(*) from gone",
         ),
     ),

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any, Given, Made
 from memcli.record import Record
 
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    Given = TypeVar("Given")
-    Made = TypeVar("Made")
-
 Row = tuple["Any", ...]
-
 
 _NONE: list[Row] = [([],)]  # of a workspace with nothing to aggregate
 

@@ -21,6 +21,7 @@ from memcli.store.postgres.errors import translated
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.rows import encoder_of
+from memcli.store.postgres.schema import UNUSED
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.workspace_rows import SUMMARY, WorkspaceRows
 from memcli.store.quantize import rounded
@@ -38,7 +39,6 @@ _WAITING = (
     " and v.hash = p.hash offset 0) and not exists (select 1 from memcli.unread u"
     " where u.workspace = p.workspace and u.encoder = $2 and u.hash = p.hash offset 0)"
 )
-_UNUSED = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
 PIECE = 20_000  # vectors that one statement copies
 
 
@@ -227,7 +227,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
                 )
                 self._rows(
                     "update memcli.vectors v set unused_since = null where v.workspace = $1"
-                    f" and v.encoder = $2 and v.unused_since is not null and not {_UNUSED}",
+                    f" and v.encoder = $2 and v.unused_since is not null and not {UNUSED}",
                     (self.id, encoder),
                 )
                 self.put_fact("fingerprint", fingerprint)
@@ -300,8 +300,29 @@ class SharedWriter(WorkspaceRows, BaseChange):
             self.row = self.row._replace(chunks=0, words=0)
         return f"{fault}; what is stored of the workspace was deleted and is built again"
 
-    def rebuild(self) -> AbstractContextManager[SharedRebuild]:
-        return _rebuilding(self)
+    @contextmanager
+    def rebuild(self) -> Iterator[SharedRebuild]:
+        """Open the half-built workspace next to this one, or a new one, under the same epoch."""
+        with self.transaction(revise=False):
+            ((number,),) = self._rows(
+                "insert into memcli.workspaces (tenant, name, beside_of, epoch, left_ns)"
+                " values ($1, $2, $3, $4, $5) on conflict (beside_of) where beside_of is not null"
+                " do update set epoch = excluded.epoch returning id",
+                (self.row.tenant, self.row.name, self.id, self.row.epoch, self.now_ns()),
+            )
+        (row,) = self._rows(session.select_by_id(lock=False), (number, self.row.epoch))
+        side = SharedRebuild(self, session.read_row(row))
+        side.set_facts({"mounts": self.facts.mounts or "[]", AWAITED: ""})
+        try:
+            yield side
+        except RetryLaterError:
+            side.set_facts({AWAITED: "1"}, revise=False)
+            raise
+        finally:
+            self._rows(
+                "update memcli.workspaces set left_ns = $2 where beside_of = $1",
+                (self.id, self.now_ns()),
+            )
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         of_awaited = seconds if awaited_seconds is None else awaited_seconds
@@ -353,7 +374,7 @@ class SharedWriter(WorkspaceRows, BaseChange):
         if gone:
             sql = (
                 "update memcli.vectors v set unused_since = $4 where v.workspace = $1"
-                f" and {own} and v.unused_since is null and {_UNUSED}"
+                f" and {own} and v.unused_since is null and {UNUSED}"
             )
             statements.append(Statement(sql, (self.id, gone, encoder, self.now)))
         if living:
@@ -414,28 +435,3 @@ class SharedRebuild(SharedWriter):
                 id=side.id, revision=revision, next_id=side.next_id, chunks=side.chunks,
                 words=side.words, meta=self.row.meta,
             )  # fmt: skip
-
-
-@contextmanager
-def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
-    """Open the half-built workspace next to another one, or a new one, under the writer's epoch."""
-    with main.transaction(revise=False):
-        ((number,),) = main._rows(
-            "insert into memcli.workspaces (tenant, name, beside_of, epoch, left_ns)"
-            " values ($1, $2, $3, $4, $5) on conflict (beside_of) where beside_of is not null"
-            " do update set epoch = excluded.epoch returning id",
-            (main.row.tenant, main.row.name, main.id, main.row.epoch, main.now_ns()),
-        )
-    (row,) = main._rows(session.select_by_id(lock=False), (number, main.row.epoch))
-    side = SharedRebuild(main, session.read_row(row))
-    side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
-    try:
-        yield side
-    except RetryLaterError:
-        side.set_facts({AWAITED: "1"}, revise=False)
-        raise
-    finally:
-        main._rows(
-            "update memcli.workspaces set left_ns = $2 where beside_of = $1",
-            (main.id, main.now_ns()),
-        )

@@ -22,13 +22,13 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import K1, B
+from memcli.store.records import Totals
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.fts_query import expression, phrase, spellings
 from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
-    from memcli.store.records import Totals
     from memcli.store.sqlite.filters import Select
 
 LEAST_IDF = 1e-6  # for a term in most chunks
@@ -91,8 +91,6 @@ def _weighed(row: apsw.FTS5ExtensionApi, *values: object) -> float:
 
 def totals(connection: apsw.Connection, match: str) -> Totals:
     """Count the chunks, their tokens, and the chunks that contain each phrase of an expression."""
-    from memcli.store.records import Totals
-
     count = "SELECT count(*) FROM fts WHERE fts MATCH ?"
     holders = {
         term: rows(connection, count, (phrase(Term(term.text)) + "*" * term.prefix,))[0][0]

@@ -188,8 +188,6 @@ def ranked(
 def _bound(connection: apsw.Connection, table: str, code: bytes, limit: int) -> int:
     """Estimate the distance within which a few times the requested rows are."""
     chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
-    if not chunks:
-        return len(code) * 8
     samples = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
     sampled = sorted({1 + number * chunks // samples for number in range(samples)})
     bits, length, count = int.from_bytes(code, "little"), len(code), 0
@@ -207,7 +205,7 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, limit: int) -> 
     distances.sort()
     total = chunks * count / len(sampled)
     rank = ceil(len(distances) * min(1.0, SAFETY * limit / total)) + SPARE
-    return min(distances[min(rank, len(distances) - 1)], len(code) * 8)
+    return distances[min(rank, len(distances) - 1)]
 
 
 _MOST_AT_ONCE = 8192  # vectors; 12 MB of float32 with 384 components

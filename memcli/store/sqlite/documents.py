@@ -12,7 +12,7 @@ from memcli.checking import TYPE_CHECKING, Any
 from memcli.language.words import prepare
 from memcli.markdown.comments import visible
 from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, LineCheck, Support, counts_at
-from memcli.store.sqlite import driver
+from memcli.store.sqlite import driver, schema
 from memcli.types import MEMORY_SOURCE, Chunk, Document, KnownFile, Segment, SourceLines
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ def meta(connection: apsw.Connection, key: str) -> str | None:
     return result[0][0] if result else None
 
 
-_FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
 DOCUMENT_ID = "(SELECT id FROM documents WHERE source = ? AND path = ?)"
 _NUMBERS = ("size", "mtime_ns", "ctime_ns", "inode", "indexed_ns")
 _KNOWN = {
@@ -67,7 +66,7 @@ class StoredRows:
             documents, chunks, segments, left_out = self._count_rows()
             ((embedded,),) = self._rows(
                 "SELECT count(*) FROM parts p JOIN vectors v ON v.hash = p.hash"
-                f" AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT})"
+                f" AND v.encoder = {schema.ENCODER}"
             )
             return Counts(documents, chunks, segments, embedded, left_out)
 
@@ -75,15 +74,13 @@ class StoredRows:
         ((documents, chunks, segments, left_out),) = self._rows(
             "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
             " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
-            " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash WHERE u.encoder ="
-            f" (SELECT id FROM encoders WHERE fingerprint = {_FINGERPRINT}))"
+            " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash"
+            f" WHERE u.encoder = {schema.ENCODER})"
         )
         return documents, chunks, segments, left_out
 
     def integrity(self) -> str:
-        from memcli.store.sqlite.schema import first_fault
-
-        return first_fault(self.connection, self.path)
+        return schema.first_fault(self.connection, self.path)
 
     def supports(self) -> list[Support]:
         result = self._rows(

@@ -127,14 +127,6 @@ def _status(path: str) -> os.stat_result:
         ) from error
 
 
-def is_at(path: str, file: os.stat_result) -> bool:
-    """Return whether an opened file is still at its path."""
-    try:
-        return os.path.samestat(os.stat(path), file)
-    except OSError:
-        return False
-
-
 def connect(path: str, *, write: bool) -> OpenConnection:
     """Open the index at `path`; a reader needs it to exist and never changes it.
 

@@ -12,7 +12,7 @@ import apsw
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.markdown.segments import place_of
 from memcli.record import Record
-from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope, strings
+from memcli.store.records import MOST_DAYS, ChunkLines, First, Key, Scope, checked_object, strings
 from memcli.store.sqlite.documents import StoredRows
 from memcli.store.sqlite.driver import TEXT, WHOLE, ColumnType, marks, plain, typed_rows, understood
 from memcli.store.sqlite.filters import within
@@ -22,15 +22,10 @@ if TYPE_CHECKING:
     from memcli.store.documents import AlwaysDocument, IndexedDocument, Linking, TitledDocument
 
 
-def _check_object(text: str) -> None:
-    if type(json.loads(text)) is not dict:
-        raise ValueError("front matter is no object")
-
-
 DAY = ColumnType((str, type(None)), date.fromisoformat)
 SCOPE, TRUST = ColumnType((str,), SCOPES.index), ColumnType((str,), TRUSTS.index)
 SHARE = ColumnType((float, int, type(None)))
-FRONT_MATTER = ColumnType((str,), _check_object)
+FRONT_MATTER = ColumnType((str,), checked_object)
 # Columns of chunks c of documents d, in the order of the fields they fill. An anchor is stored as
 # what follows the headings: "" or `~2`.
 ABOUT = {

@@ -7,18 +7,15 @@ that asks once never imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
 from memcli.store.records import ChunkLines, Key
-from memcli.store.sqlite import vectors
+from memcli.store.sqlite import excerpts, keywords, vectors
 from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.excerpts import ChunkRow
 from memcli.types import KnownFile
-
-if TYPE_CHECKING:
-    from memcli.store.sqlite.excerpts import ChunkRow
 
 MOST_BYTES = 32 << 20  # by the estimates below, for CPython's objects
 SEGMENT_BYTES, TOKEN_BYTES, MATCH_BYTES, VECTOR_BYTES = 400, 60, 80, 100
@@ -40,25 +37,23 @@ class IndexCache:
         self.is_small = chunks <= MOST_LISTED
 
     def chunks(
-        self, chunk_ids: Sequence[int], read: Callable[[Sequence[int]], dict[int, ChunkRow]]
+        self, connection: apsw.Connection, chunk_ids: Sequence[int], fingerprint: str | None
     ) -> list[ChunkRow]:
-        """Return chunks; `read` reads those that are not cached."""
+        """Return chunks, with the numbers of the vectors of an encoder."""
         known = self._chunks
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
-        new = read(missing) if missing else {}
+        new = excerpts.chunk_rows(connection, missing, fingerprint) if missing else {}
         self.bytes += sum(
             2 * len(c.text) + SEGMENT_BYTES * (2 + len(c.segments)) for c in new.values()
         )
         known |= new
         return [known[chunk_id] for chunk_id in chunk_ids if chunk_id in known]
 
-    def tokens(
-        self, texts: Sequence[str], cut: Callable[[Sequence[str]], list[tuple[str, ...]]]
-    ) -> list[tuple[str, ...]]:
-        """Return the tokens of texts; `cut` cuts those that are not cached."""
+    def tokens(self, connection: apsw.Connection, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the tokens of texts."""
         known = self._tokens
         missing = [text for text in dict.fromkeys(texts) if text not in known]
-        for text, tokens in zip(missing, cut(missing), strict=True):
+        for text, tokens in zip(missing, keywords.tokens(connection, missing), strict=True):
             known[text] = tokens
             self.bytes += len(text) + TOKEN_BYTES * (2 + len(tokens))
         return [known[text] for text in texts]

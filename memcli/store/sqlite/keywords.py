@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from math import inf
+from contextlib import closing
 
 import apsw
 
@@ -51,7 +51,7 @@ def best(
 ) -> list[tuple[int, float]]:
     """List the best chunks with their scores, best first; ties by source, path and place."""
     if len(scores) > limit:
-        least = sorted(scores.values())[-limit] if limit > 0 else inf
+        least = sorted(scores.values())[-limit]
         scores = {chunk_id: score for chunk_id, score in scores.items() if score >= least}
     if len({*scores.values()}) < len(scores):
         result = rows(
@@ -152,8 +152,5 @@ def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[s
 
 def cut(prepared: Sequence[str]) -> list[tuple[str, ...]]:
     """Cut texts from `words.prepare` into tokens, stemmed as in every index."""
-    connection = apsw.Connection(":memory:")
-    try:
+    with closing(apsw.Connection(":memory:")) as connection:
         return tokens(connection, prepared)
-    finally:
-        connection.close()

@@ -16,15 +16,10 @@ from threading import Thread
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING, Any
+from memcli.checking import Any, Made
 from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.store.sqlite.driver import connect, rows, understood
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    Made = TypeVar("Made")
 
 OFTEN = 6  # questions about one state, after which memcli expects more from the process
 _asked: dict[str, tuple[str, int]] = {}  # by path: the state, and the number of questions about it

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import compress
 
+from memcli import system
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import IndexMissingError
 from memcli.store import quantize
@@ -68,7 +69,7 @@ class Reader(StoredChunks):
 
     def is_current(self) -> bool:
         """Return whether the file is still the one that was opened."""
-        return driver.is_at(self.path, self._file)
+        return system.is_at(self.path, self._file)
 
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:
@@ -108,10 +109,8 @@ class Reader(StoredChunks):
         return VectorSearch(by, self._vec_table() is None, self.vec_problem)
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
-        def cut(texts: Sequence[str]) -> list[tuple[str, ...]]:
-            return keywords.tokens(self.connection, texts)
-
-        return self._cache.tokens(prepared, cut) if self._cache else cut(prepared)
+        cut = self._cache.tokens if self._cache else keywords.tokens
+        return cut(self.connection, prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         with driver.understood(self.path):
@@ -273,11 +272,9 @@ class Reader(StoredChunks):
     def _chunk_rows(self, chunk_ids: Sequence[int]) -> Sequence[ChunkRow]:
         self._was_used = True
         fingerprint = self.facts.fingerprint
-
-        def read(missing: Sequence[int]) -> dict[int, ChunkRow]:
-            return excerpts.chunk_rows(self.connection, missing, fingerprint)
-
-        return self._cache.chunks(chunk_ids, read) if self._cache else [*read(chunk_ids).values()]
+        if self._cache:
+            return self._cache.chunks(self.connection, chunk_ids, fingerprint)
+        return [*excerpts.chunk_rows(self.connection, chunk_ids, fingerprint).values()]
 
     def _cosines(
         self, chunks: Sequence[ChunkRow], retrievers: RetrieverResults

@@ -10,6 +10,7 @@ is that of its headings with `repeat` at its end.
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from functools import lru_cache
 
 import apsw
@@ -163,21 +164,19 @@ def make(connection: apsw.Connection, path: str) -> bool:
     if number < 0:
         raise damaged(path, f"has a version that memcli did not write: {number}")
     if number < VERSION:
-        empty = apsw.Connection(":memory:")
-        try:
+        with closing(apsw.Connection(":memory:")) as empty:
             empty.execute(f"{_TABLES}PRAGMA application_id = {APPLICATION_ID};")
             empty.execute(f"PRAGMA user_version = {VERSION}")
             with connection.backup("main", empty, "main") as copy:
                 copy.step()
-        finally:
-            empty.close()
     check(connection, path)
     return 0 < number < VERSION
 
 
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _DIMENSION = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'dimension')"
-_ENCODER = (
+# The encoder whose vectors are searched.
+ENCODER = (
     "(SELECT e.id FROM encoders e JOIN meta m ON m.value = e.fingerprint"
     " WHERE m.key = 'fingerprint')"
 )
@@ -203,7 +202,7 @@ _ODD = {
     "encoders": "typeof(fingerprint) <> 'text'",
     "vectors": "typeof(encoder) <> 'integer'"
     " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob'"
-    f" OR (encoder = {_ENCODER} AND length(vector) <> ({_DIMENSION} + 7) / 8 * 7)",
+    f" OR (encoder = {ENCODER} AND length(vector) <> ({_DIMENSION} + 7) / 8 * 7)",
 }
 
 

@@ -12,15 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import apsw
 
-from memcli.checking import TYPE_CHECKING
+from memcli.checking import Made
 from memcli.errors import BusyError, DamagedError, StoreError
 from memcli.store.records import DAY_SECONDS
 from memcli.store.sqlite import driver
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    Made = TypeVar("Made")
 
 VERSION = 3  # raise it when the tables, the packing of vectors or the hash of a text change
 MOST_BYTES = 256 << 20  # some 600,000 vectors of 384 components

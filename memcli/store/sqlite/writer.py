@@ -139,7 +139,7 @@ class Writer(StoredRows, BaseChange):
 
     def check_present(self) -> None:
         """Raise StoreError if the file was moved since it was opened: no search would read it."""
-        if not driver.is_at(self.path, self._file):
+        if not system.is_at(self.path, self._file):
             raise StoreError(
                 f"the index {self.path} was deleted or replaced while it was written",
                 hint="memcli index",
@@ -357,8 +357,23 @@ class Writer(StoredRows, BaseChange):
             )
         return f"{fault}; it is kept as {path} and the index is built again"
 
-    def rebuild(self) -> AbstractContextManager[ReplacementIndex]:
-        return _rebuilding(self)
+    @contextmanager
+    def rebuild(self) -> Iterator[ReplacementIndex]:
+        """Open the half-built index next to this one, or a new one if it cannot be used."""
+        side = _usable(self)
+        if side is None:
+            driver.remove_files(self.path + driver.NEXT_SUFFIX)
+            side = ReplacementIndex(self)
+        try:
+            side.set_facts({"mounts": self.facts.mounts or "[]", AWAITED: ""})
+            yield side
+        except RetryLaterError:
+            side.set_facts({AWAITED: "1"})
+            raise
+        finally:
+            side.close()
+            with suppress(OSError):  # its age is measured with the same clock
+                os.utime(side.path, ns=(self.now_ns(), self.now_ns()))
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         age = _age_ns(self.path, self.now_ns())
@@ -481,25 +496,6 @@ class ReplacementIndex(Writer):
         main.check_present()
 
 
-@contextmanager
-def _rebuilding(main: Writer) -> Iterator[ReplacementIndex]:
-    """Open the half-built index next to another one, or a new one if it cannot be used."""
-    side = _usable(main)
-    if side is None:
-        driver.remove_files(main.path + driver.NEXT_SUFFIX)
-        side = ReplacementIndex(main)
-    try:
-        side.set_facts({"mounts": main.facts.mounts or "[]", AWAITED: ""})
-        yield side
-    except RetryLaterError:
-        side.set_facts({AWAITED: "1"})
-        raise
-    finally:
-        side.close()
-        with suppress(OSError):  # its age is measured with the same clock
-            os.utime(side.path, ns=(main.now_ns(), main.now_ns()))
-
-
 def _usable(main: Writer) -> ReplacementIndex | None:
     """Open a copy that can be continued: it is sound and not published yet."""
     if not os.path.exists(main.path + driver.NEXT_SUFFIX):
@@ -529,10 +525,6 @@ def _is_awaited(store: str) -> bool:
     path = store + driver.NEXT_SUFFIX
     if any(os.path.exists(path + suffix) for suffix in driver.BESIDE):
         return False
-    with suppress(apsw.Error, StoreError):
-        connection = driver.connect_unchanged(path)
-        try:
-            return documents.meta(connection, AWAITED) == "1"
-        finally:
-            connection.close()
+    with suppress(apsw.Error, StoreError), closing(driver.connect_unchanged(path)) as connection:
+        return documents.meta(connection, AWAITED) == "1"
     return False
