@@ -20,6 +20,7 @@ about now has it as its newer answer (`correction.corrects_answer`).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import chain, pairwise, zip_longest
@@ -337,8 +338,10 @@ class Corrections:
 
     def correct_all(self, passage: Quotation) -> bool:
         """Return whether newer lines correct every line of a passage."""
-        stated = [claim.text for claim in self._lines(passage) if not claim.is_heading]
-        return bool(stated) and all(self._correcting(passage.about, each) for each in stated)
+        first, (claims, _) = passage.about.start_line, self._stated(passage, frozenset())
+        stated = Counter(first + claim.first for claim in claims)  # a line has several sentences
+        corrected = Counter(line for line, *_ in self.by_line(passage))
+        return 0 in corrected or stated - corrected == Counter() < stated
 
     def _lines(self, lines: Quotation, headings: Sequence[str] = ()) -> tuple[Claim, ...]:
         about = lines.about
