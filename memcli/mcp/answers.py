@@ -287,7 +287,7 @@ def _label(text: str, older: OlderLine) -> str:
     from memcli.language.facts import adds, facets_of
 
     if older.differs:
-        return "an older note differs"
+        return "an older note may differ"
     note, other = facets_of(text), facets_of(older.text)
     is_of_another = bool(note.opening) and note.opening not in other.terms
     return "a related note" if adds(note, other) or is_of_another else _SAME
