@@ -347,11 +347,11 @@ def _corrections(
     Each is a head and a text, which may be empty. Lines around the passage are marked too.
     """
     safe = command.terminal.safe_line
-    for first, last, newer in _corrected(passage, result, around):
+    for older, newer in _corrected(passage, result, around):
         place = newer.document, newer.start_line, newer.start_line
         is_shown = any(each.touches(*place) for each in result.answer.passages)
         where = f"{command.name(*newer.document)}:{lines_of(newer.start_line, newer.end_line)}"
-        head = f"{lines_of(first, last)} corrected by {safe(where)} ({newer.date})"
+        head = f"{older} corrected by {safe(where)} ({newer.date})"
         yield (head, "") if is_shown else (f"{head}:", newer.text)
     for each in (result.superseded or {}).get(passage.citation, ()):
         where = f"{command.name(each.source, each.path)}:{each.start_line}"
@@ -361,24 +361,25 @@ def _corrections(
 
 def _corrected(
     passage: RankedPassage, result: SearchResult, around: Around
-) -> list[tuple[int, int, Correction]]:
-    """Return the first and last lines that newer lines correct, in their order.
+) -> Iterator[tuple[str, Correction]]:
+    """Yield the newer lines that correct a passage and the lines around it, with the older ones.
 
     Lines of the passage are not named twice if a run of lines around it contains them.
     """
     own = range(passage.start_line, passage.end_line + 1)
     stated = {number for number, text in (*around.before, *around.after) if text.strip()}
-    runs: list[tuple[int, int, Correction]] = []
+    places: dict[str, tuple[Correction, list[tuple[int, int]]]] = {}
     for lines, newer in result.around.get(passage.about.document, ()):
         if not stated.isdisjoint(lines):
             printed = [number for number in lines if number in stated or number in own]
-            runs.append((printed[0], printed[-1], newer))
+            places.setdefault(newer.citation, (newer, []))[1].append((printed[0], printed[-1]))
     for newer in passage.corrected_by:
         first, last = newer.line or own[0], newer.line or own[-1]
-        same = [run for *run, each in runs if each.citation == newer.citation]
-        if not any(start <= first and last <= end for start, end in same):
-            runs.append((first, last, newer))
-    return sorted(runs, key=lambda each: each[:2])
+        _, runs = places.setdefault(newer.citation, (newer, []))
+        if not any(start <= first and last <= end for start, end in runs):
+            runs.append((first, last))
+    for newer, runs in sorted(places.values(), key=lambda place: min(place[1])):
+        yield ", ".join(lines_of(*run) for run in sorted(runs)), newer
 
 
 def _around(passage: RankedPassage, command: CommandContext, shape: Shape) -> Around:
