@@ -265,6 +265,22 @@ def test_each_corrected_line_of_a_passage_has_its_own_mark(tmp_path: Path) -> No
         assert f"corrected by memory/2025-01-18.md:{line} (2025-01-18)" in shown
 
 
+def test_all_lines_that_one_newer_line_corrects_are_marked(tmp_path: Path) -> None:
+    orders, invoices = "- Orders are in MySQL.", "- Invoices are in MySQL with the orders."
+    old = f"# Log\n\n{orders}\n- The lamp is green.\n{invoices}\n"
+    new = "# Log\n\n- Orders and invoices are in PostgreSQL instead of MySQL.\n"
+    write(tmp_path, "memory/2025-01-01.md", old)
+    write(tmp_path, "memory/2025-03-01.md", new)
+    mark = "corrected by memory/2025-03-01.md:3 (2025-03-01)"
+    for form in ((), ("-f", "markdown")):
+        assert f"3, 5 {mark}" in say("search", "MySQL", *form, folder=tmp_path).out
+    listed = say("search", "MySQL", "--list", folder=tmp_path).out
+    assert f"3: {orders}\n    3 {mark}\n5: {invoices}\n    5 {mark}\n" in listed
+    shown = say("search", "MySQL", "--json", "-v", folder=tmp_path).out
+    (older,) = (e for e in json.loads(shown)["results"] if e["path"] == "memory/2025-01-01.md")
+    assert [each["line"] for each in older["corrected_by"]] == [3, 5]
+
+
 def test_what_was_true_at_an_earlier_day_is_not_marked(corrected: Path) -> None:
     line = ("search", "when does the office open", "--until", "2025-02-01")
     shown = say(*line, folder=corrected).out
