@@ -51,7 +51,7 @@ class Superseded(Record):
 
 
 def corrections_in(
-    memory: Workspaces, document: Key, lines: Iterable[range], *, until: str | None = None
+    memory: Workspaces, document: Key, lines: Sequence[range], *, until: str | None = None
 ) -> list[tuple[range, Correction]]:
     """Return the corrected lines among some lines of a document, in their order.
 
@@ -135,7 +135,7 @@ def _correcting(
 def _corrected(
     snapshot: Snapshot,
     excerpts: Iterable[Excerpt],
-    lines: Mapping[Key, Iterable[range]],
+    lines: Mapping[Key, Sequence[range]],
     *,
     is_own: bool,
     until: str | None = None,

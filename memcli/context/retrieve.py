@@ -348,7 +348,7 @@ def newer_lines_first(
                 place = ranked if line.citation in citations else behind
                 place += _lines_of(snapshot, line, part)
         lines = {each._replace(line=0) for each in marked.corrected_by}
-        is_past = lines and instead.issuperset(marked.corrected_by)  # a whole part has line 0
+        is_past = lines and instead.issuperset(marked.corrected_by)  # line 0: the whole part
         if keeps_past or not (is_past or all(map(newer.correct_all, quoted))):
             ranked.append(marked)
         else:

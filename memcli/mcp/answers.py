@@ -249,7 +249,7 @@ def of_lines(lines: Lines) -> str:
     marks = ""
     for each in lines.corrected_by:
         older = lines_of(int(each["line"]), int(each["last_line"]))
-        mark = f"line {older} is corrected by {each['citation']} ({each['date']})"
+        mark = f"{older} corrected by {each['citation']} ({each['date']})"
         marks += f"{visible_line(mark)}\n"
     return quoted(title, lines.text) + marks + more
 
