@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from memcli.search.federation import ModelGroup
     from memcli.search.options import Observer, SearchOptions
     from memcli.search.question import Question
+    from memcli.search.ranked import Correction
     from memcli.store.port import Snapshot
+    from memcli.store.records import Key
 
 MOST_SPEAKERS = 8  # the code of an error
 WITHOUT_BOUND = 10**9
@@ -42,6 +44,8 @@ class SearchResult(Record):
     expanded: tuple[ExpandedLines, ...] = ()
     empty_reason: Reason | None = None  # why there are no passages, if known
     superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
+    # Corrected lines of the passages and around them, by document; only if these are printed.
+    around: Mapping[Key, Sequence[tuple[range, Correction]]] = {}
 
     @property
     def is_sure(self) -> bool:

@@ -31,7 +31,7 @@ class Lines(Record):
     truncated: bool  # `count` lines were not enough
     next_from: int | None  # the next line
     expanded: tuple[RawLines, ...] = ()  # source lines of a summary, if requested
-    # Newer lines that correct these; `line` of each is the older line.
+    # Newer lines that correct these, from `line` to `last_line`.
     corrected_by: tuple[dict[str, str | int], ...] = ()
 
     @property
@@ -110,12 +110,12 @@ def with_newer_lines(memory: Workspaces, lines: Lines) -> Lines:
     """Add the newer lines that correct some lines, as far as the index knows."""
     from memcli.api.superseded import corrections_in
 
-    owner = memory.owner_of(lines.citation)
-    document = lines.source.removeprefix(owner.before), lines.path
     there = range(lines.start_line, lines.end_line + 1)
-    corrections = corrections_in(owner.workspace, document, there, is_own=owner.is_own)
-    named = ((line, each._replace(source=owner.before + each.source)) for line, each in corrections)
-    return lines._replace(corrected_by=tuple({"line": line, **each.record} for line, each in named))
+    corrections = corrections_in(memory, (lines.source, lines.path), [there])
+    marks = tuple(
+        {"line": own[0], "last_line": own[-1], **newer.record} for own, newer in corrections
+    )
+    return lines._replace(corrected_by=marks)
 
 
 class RawLines(Record):

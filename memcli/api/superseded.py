@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError, StoreError
@@ -20,10 +19,9 @@ from memcli.search.corrections import corrections, linking, near
 from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.recall import scope_within
 from memcli.store.records import Key, Scope
-from memcli.types import OPEN_SCOPES, Filters, cite
+from memcli.types import OPEN_SCOPES, Filters, cite, shown
 
 if TYPE_CHECKING:
-    from memcli.api.workspace import Workspace
     from memcli.api.workspaces import DocumentOwner, Workspaces
     from memcli.history.differences import MemoryPassage
     from memcli.store.port import Snapshot
@@ -53,18 +51,42 @@ class Superseded(Record):
 
 
 def corrections_in(
-    workspace: Workspace, document: Key, lines: range, *, is_own: bool
-) -> list[tuple[int, Correction]]:
-    """Return the newer lines that correct lines of a document, in the order of these lines.
+    memory: Workspaces, document: Key, lines: Sequence[range], *, until: str | None = None
+) -> list[tuple[range, Correction]]:
+    """Return the corrected lines among some lines of a document, in their order.
 
-    Without an index there are none. With `is_own`, private notes may be named.
+    Each run of lines comes with a newer line, until a day, that corrects it. Blank lines do not
+    end a run. Without an index there are none.
     """
-    first: dict[Correction, int] = {}
-    with suppress(*NO_INDEX), workspace.store.snapshot() as snapshot:
-        chunks = snapshot.excerpts_of([document], Scope())
-        for _, older, newer in _corrected(snapshot, chunks, {document: [lines]}, is_own=is_own):
-            first.setdefault(newer, older.start)
-    return sorted(((line, newer) for newer, line in first.items()), key=itemgetter(0))
+    owner = memory.owner_of(shown(*document))
+    key = document[0].removeprefix(owner.before), document[1]
+    corrected: dict[Correction, set[int]] = {}
+    stated: list[int] = []
+    with suppress(*NO_INDEX), owner.workspace.store.snapshot() as snapshot:
+        chunks = snapshot.excerpts_of([key], Scope())
+        stated = sorted(number for number, text in _lines_in(chunks).items() if text)
+        places = _corrected(snapshot, chunks, {key: lines}, is_own=owner.is_own, until=until)
+        for _, older, newer in places:
+            named = newer._replace(source=owner.before + newer.source)
+            corrected.setdefault(named, set()).update(older)
+    runs = (
+        (range(first, (first, *rest)[-1] + 1), newer)
+        for newer, numbers in corrected.items()
+        for is_in, (first, *rest) in groupby(stated, numbers.__contains__)
+        if is_in
+    )
+    return sorted(runs, key=lambda each: (each[0].start, each[1].date))
+
+
+def corrections_around(
+    memory: Workspaces, passages: Iterable[RankedPassage], lines: int, *, until: str | None
+) -> dict[Key, list[tuple[range, Correction]]]:
+    """Return what corrects passages and so many lines around each, by document."""
+    places: dict[Key, list[range]] = {}
+    for each in passages:
+        there = range(each.start_line - lines, each.end_line + lines + 1)
+        places.setdefault(each.about.document, []).append(there)
+    return {own: corrections_in(memory, own, there, until=until) for own, there in places.items()}
 
 
 def corrections_of_changes(
@@ -100,30 +122,29 @@ def _correcting(
     places: dict[Key, list[tuple[MemoryPassage, range]]] = {}
     chunks = snapshot.excerpts_of(sorted(documents), Scope())
     for document, group in groupby(chunks, key=lambda each: each.about.document):
-        lines = {
-            number: "".join(line.split())
-            for chunk in group
-            for number, line in enumerate(chunk.text.split("\n"), start=chunk.about.start_line)
-        }
-        places[document] = list(_located(documents[document], lines))
+        places[document] = list(_located(documents[document], _lines_in(group)))
     runs = {document: [place for _, place in own] for document, own in places.items()}
     for document, older, newer in _corrected(snapshot, chunks, runs, is_own=is_own):
         for passage, place in places[document]:
             if place.start < older.stop and older.start < place.stop:
-                is_part = len(older) == 1 < len(place)
-                line = older.start - place.start + passage.start_line if is_part else 0
+                is_part = place.start < older.start or older.stop < place.stop
+                line = max(0, older.start - place.start) + passage.start_line if is_part else 0
                 yield passage, newer._replace(line=line)
 
 
 def _corrected(
     snapshot: Snapshot,
     excerpts: Iterable[Excerpt],
-    lines: Mapping[Key, Iterable[range]],
+    lines: Mapping[Key, Sequence[range]],
     *,
     is_own: bool,
+    until: str | None = None,
 ) -> Iterator[tuple[Key, range, Correction]]:
-    """Yield the corrected lines among some lines, each with a line that corrects it."""
-    scope = Scope() if is_own else Scope(Filters(scopes=OPEN_SCOPES))
+    """Yield the corrected items among some lines, each with a line that corrects it.
+
+    With `is_own`, private notes may be named.
+    """
+    scope = Scope(Filters(until=until, scopes=() if is_own else OPEN_SCOPES))
     known: dict[Key, list[Quotation]] = {}
     for each in excerpts:
         known.setdefault(each.about.document, []).append(Quotation(each.about, each.text))
@@ -141,20 +162,37 @@ def _corrected(
         pool = [*near(snapshot, passages, scope), *links, *chunks]
         newer = corrections(snapshot, pool, passages, known)
         for passage in passages:
-            about = passage.about
+            about, first = passage.about, passage.about.start_line
             for line, later in newer.pairs(passage):
-                first, last = (line, line) if line else (about.start_line, about.end_line)
-                yield about.document, range(first, last + 1), later
+                item = _item_at(passage, line) if line else range(first, about.end_line + 1)
+                yield about.document, item, later
 
 
 def _cut(chunk: Quotation, lines: range) -> Quotation | None:
-    """Return some lines of a document as far as they are in a chunk."""
+    """Return the items of some lines of a document as far as they are in a chunk."""
     about = chunk.about
     first, end = max(about.start_line, lines.start), min(about.end_line + 1, lines.stop)
     if first >= end:
         return None
+    first, end = _item_at(chunk, first).start, _item_at(chunk, end - 1).stop
     text = chunk.text.split("\n")[first - about.start_line : end - about.start_line]
     return Quotation(about._replace(start_line=first, end_line=end - 1), "\n".join(text))
+
+
+def _item_at(text: Quotation, line: int) -> range:
+    """Return the lines of the item or paragraph with a line of a document, or only this line."""
+    first = text.about.start_line
+    item = item_at(text.text, line - first) or range(line - first, line + 1 - first)
+    return range(first + item.start, first + item.stop)
+
+
+def _lines_in(chunks: Iterable[Excerpt]) -> dict[int, str]:
+    """Return the lines of some chunks without their spaces, by number."""
+    return {
+        number: "".join(line.split())
+        for chunk in chunks
+        for number, line in enumerate(chunk.text.split("\n"), start=chunk.about.start_line)
+    }
 
 
 def _located(
@@ -212,6 +250,5 @@ def _lines_of(passage: RankedPassage) -> dict[tuple[str, int], int]:
 
 def _claim(chunk: Quotation, line: int) -> str:
     """Return the whole sentence or item that begins at a line of a document."""
-    at = line - chunk.about.start_line
-    item = item_at(chunk.text, at) or range(at, at + 1)
-    return read_line(" ".join(chunk.text.split("\n")[item.start : item.stop])).text
+    item, first = _item_at(chunk, line), chunk.about.start_line
+    return read_line(" ".join(chunk.text.split("\n")[item.start - first : item.stop - first])).text

@@ -42,11 +42,18 @@ class SearchRequest(Record):
             )  # fmt: skip
         if self.shape.after or self.shape.page_lines:
             result = _page(result, self.shape)
-        if not (self.shape.superseded and result.answer.passages):
+        passages, lines = result.answer.passages, self.shape.around
+        if lines and passages:
+            from memcli.api.superseded import corrections_around
+
+            until = self.options.filters.until
+            around = corrections_around(command.memory, passages, lines, until=until)
+            result = result._replace(around=around)
+        if not (self.shape.superseded and passages):
             return result
         from memcli.api.superseded import superseded_by
 
-        return result._replace(superseded=superseded_by(command.memory, result.answer.passages))
+        return result._replace(superseded=superseded_by(command.memory, passages))
 
     def write(self, result: SearchResult) -> None:
         """Write the answer, or open a passage of it."""

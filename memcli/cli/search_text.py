@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
-    from memcli.search.ranked import RankedPassage
+    from memcli.search.ranked import Correction, RankedPassage
     from memcli.search.snippet import Snippet
     from memcli.search.summaries import ExpandedLines
 
@@ -262,7 +262,7 @@ def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link:
         elif above not in ("", plain.above(beside[at - 1], style=style, safe=safe)):
             new = plain.above(passage, headings(beside[at - 1]), style=style, safe=safe)
             shown = f"{new or above}\n{shown}"
-        for head, text in _corrections(passage, result, command):
+        for head, text in _corrections(passage, result, command, around):
             line = f"{style.dim}{head}{style.end} {terminal.safe_line(text)}"
             shown += f"{plain.INDENT}{line.rstrip()}\n"
         return shown + (safe(plain.trace(passage.trace)) if shape.explain else "")
@@ -314,7 +314,7 @@ def _for_screen(result: SearchResult, command: CommandContext, shape: Shape, lin
     def whole(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
         snippet, around = make_snippet(passage, words=words), _around(passage, command, shape)
         shown = screen.whole_passage(rank, passage, snippet, made, around, beside=beside)
-        for head, text in _corrections(passage, result, command):
+        for head, text in _corrections(passage, result, command, around):
             shown += screen.corrected(head, text, made)
         return shown + (terminal.safe(plain.trace(passage.trace)) + "\n" if shape.explain else "")
 
@@ -337,24 +337,49 @@ def _for_screen(result: SearchResult, command: CommandContext, shape: Shape, lin
 
 
 def _corrections(
-    passage: RankedPassage, result: SearchResult, command: CommandContext
+    passage: RankedPassage,
+    result: SearchResult,
+    command: CommandContext,
+    around: Around = NOTHING_AROUND,
 ) -> Iterator[tuple[str, str]]:
     """Return the newer lines that correct a passage, then the older lines that it corrects.
 
-    Each is a head and a text, which may be empty.
+    Each is a head and a text, which may be empty. Lines around the passage are marked too.
     """
     safe = command.terminal.safe_line
-    for newer in sorted(passage.corrected_by, key=lambda each: each.line):
+    for older, newer in _corrected(passage, result, around):
         place = newer.document, newer.start_line, newer.start_line
         is_shown = any(each.touches(*place) for each in result.answer.passages)
         where = f"{command.name(*newer.document)}:{lines_of(newer.start_line, newer.end_line)}"
-        older = newer.line or lines_of(passage.start_line, passage.end_line)
         head = f"{older} corrected by {safe(where)} ({newer.date})"
         yield (head, "") if is_shown else (f"{head}:", newer.text)
     for each in (result.superseded or {}).get(passage.citation, ()):
         where = f"{command.name(each.source, each.path)}:{each.start_line}"
         by = each.by if passage.start_line < passage.end_line else ""
         yield f"{by} corrects {safe(where)} ({each.date}):".lstrip(), each.text
+
+
+def _corrected(
+    passage: RankedPassage, result: SearchResult, around: Around
+) -> Iterator[tuple[str, Correction]]:
+    """Yield the newer lines that correct a passage and the lines around it, with the older ones.
+
+    Lines of the passage are not named twice if a run of lines around it contains them.
+    """
+    own = range(passage.start_line, passage.end_line + 1)
+    stated = {number for number, text in (*around.before, *around.after) if text.strip()}
+    places: dict[str, tuple[Correction, list[tuple[int, int]]]] = {}
+    for lines, newer in result.around.get(passage.about.document, ()):
+        if not stated.isdisjoint(lines):
+            printed = [number for number in lines if number in stated or number in own]
+            places.setdefault(newer.citation, (newer, []))[1].append((printed[0], printed[-1]))
+    for newer in passage.corrected_by:
+        first, last = newer.line or own[0], newer.line or own[-1]
+        _, runs = places.setdefault(newer.citation, (newer, []))
+        if not any(start <= first and last <= end for start, end in runs):
+            runs.append((first, last))
+    for newer, runs in sorted(places.values(), key=lambda place: min(place[1])):
+        yield ", ".join(lines_of(*run) for run in sorted(runs)), newer
 
 
 def _around(passage: RankedPassage, command: CommandContext, shape: Shape) -> Around:

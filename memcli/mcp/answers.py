@@ -246,11 +246,11 @@ def of_lines(lines: Lines) -> str:
     title = f"{lines.citation} of {lines.total_lines} lines"
     name = visible_line(shown(lines.source, lines.path))
     more = "" if lines.next_from is None else f"next: {name}:{lines.next_from}\n"
-    marks = "".join(
-        visible_line(f"line {each['line']} is corrected by {each['citation']} ({each['date']})")
-        + "\n"
-        for each in lines.corrected_by
-    )
+    marks = ""
+    for each in lines.corrected_by:
+        older = lines_of(int(each["line"]), int(each["last_line"]))
+        mark = f"{older} corrected by {each['citation']} ({each['date']})"
+        marks += f"{visible_line(mark)}\n"
     return quoted(title, lines.text) + marks + more
 
 
@@ -287,7 +287,7 @@ def _label(text: str, older: OlderLine) -> str:
     from memcli.language.facts import adds, facets_of
 
     if older.differs:
-        return "an older note differs"
+        return "an older note may differ"
     note, other = facets_of(text), facets_of(older.text)
     is_of_another = bool(note.opening) and note.opening not in other.terms
     return "a related note" if adds(note, other) or is_of_another else _SAME

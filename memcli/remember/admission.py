@@ -85,7 +85,7 @@ class OlderLine(Record):
 
     citation: str
     text: str  # "" if it is private
-    differs: bool  # the note clearly says otherwise
+    differs: bool  # the note may correct it
 
 
 class Judgement(Record):

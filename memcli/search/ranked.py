@@ -60,9 +60,12 @@ def mark_of(lines: Sequence[Correction], whole: str = "") -> str:
 
     `whole` names the lines of the passage, for corrections of all of them.
     """
+    places: dict[Correction, list[str]] = {}
+    for each in lines:
+        places.setdefault(each._replace(line=0), []).append(str(each.line or whole))
     return ", ".join(
-        f"{each.line or whole} corrected by {each.citation} ({each.date})".lstrip()
-        for each in lines
+        f"{', '.join(older)} corrected by {newer.citation} ({newer.date})".lstrip()
+        for newer, older in places.items()
     )
 
 

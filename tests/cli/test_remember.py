@@ -96,7 +96,7 @@ def test_what_is_refused_is_said_with_its_citation(
 def test_another_number_is_another_fact_and_the_older_note_is_named(notes: Path) -> None:
     code, out, err = say("remember", "The pool of api-7 holds 60 connections.", *NOW)
     assert (code, out) == (0, f"{LOG}:3\n")
-    assert err == "An older note differs: MEMORY.md:3: The pool of api-7 holds 40 connections.\n"
+    assert err == "An older note may differ: MEMORY.md:3: The pool of api-7 holds 40 connections.\n"
     record = _record("memcli.remember", "remember", "Bo runs the pool of api-7", "--dry-run")
     line = {"citation": "MEMORY.md:3", "text": "The pool of api-7 holds 40 connections."}
     assert {**line, "differs": False} in record["older"]

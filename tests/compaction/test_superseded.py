@@ -145,6 +145,9 @@ def test_search_shows_the_newer_first(
         assert paths.index(newest) < paths.index(oldest)
     marks = [f"{NEW} [replaces 2025-03-01:1]" in text for _, text in found]
     assert any(marks) == (view != "raw")
+    summary = "memory/summaries/2025-03-01--2025-03-02.md"
+    (line,) = record("get", summary, "-w", str(tmp_path))["corrected_by"]
+    assert (line["line"], line["citation"]) == (line["last_line"], f"{newest}:1")
 
 
 @pytest.mark.parametrize("view", ["all", "active"])

@@ -78,3 +78,37 @@ def test_a_sure_context_ends_where_a_search_does(workspaces: Path) -> None:
     searched = [each["citation"] for each in found["results"]]
     assert places[: len(searched)] == searched
     assert (places[0], len(places) <= 3) == ("memory/2025-04-08.md:11-14", True)
+
+
+def test_what_a_link_replaces_is_left_out_unless_a_question_is_about_the_past(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    old = "# Store\n\nOrders are in MySQL.\n\n## Why\n\nOrders are queried by two teams.\n"
+    new = "# Store\n\nOrders are in PostgreSQL. This replaces [[2025-01-01]].\n"
+    two = "# Day\n\nThe depot closes at six. The lamp of the depot is red.\n"
+    root = put(tmp_path, {
+        "memory/2025-01-01.md": old, "memory/2025-03-01.md": new, "memory/2025-04-01.md": two,
+        "memory/2025-05-01.md": "# Day\n\nThe depot closes at eight instead of six.\n",
+    })  # fmt: skip
+
+    def marks(question: str) -> dict[str, bool]:
+        made = record(root, question, "--budget", "1000", "--tail", "0")
+        return {each["path"][7:14]: "corrected_by" in each for each in made["parts"]}
+
+    assert marks("where are orders") == {"2025-03": False}
+    assert marks("where were orders") == {"2025-03": False, "2025-01": True}
+    assert marks("when does the depot close") == {"2025-05": False}
+    assert marks("when did the depot close") == {"2025-05": False, "2025-04": True}
+
+
+def test_the_rest_of_a_decision_goes_with_its_line_that_a_newer_note_replaces(
+    workspaces: Path,
+) -> None:
+    def parts(question: str) -> dict[str, bool]:
+        made = record(workspaces / "engineer", question, "--budget", "1000", "--tail", "0")
+        return {each["path"][7:17]: "corrected_by" in each for each in made["parts"]}
+
+    assert "2025-03-03" not in parts("which database do we use")
+    for question in ("why did we choose MySQL", "what are the reasons for MySQL"):
+        assert parts(question)["2025-03-03"], question

@@ -98,6 +98,55 @@ def test_get_names_the_correction_outside_of_the_text(corrected: Path) -> None:
     assert "corrected by" not in whole.out
 
 
+REPLACED = "notes/2025-01-01.md"
+
+
+@pytest.fixture
+def replaced(tmp_path: Path) -> Path:
+    """Make a note that another replaces in part, and lines that a third one corrects."""
+    depot = "# Depot\n\n- The depot in Basel closes at six\n  in the evening on all days.\n"
+    old = f"# Store\n\nOrders are in MySQL.\n\nReplicas too.\n\n# Day\n\n- A lamp.\n\n{depot}"
+    for day, text in (
+        ("2025-01-01", old),
+        (
+            "2025-02-01",
+            "# Store\n\nThis replaces the decision about the store in [[2025-01-01]].\n",
+        ),
+        ("2025-03-01", "# Day\n\nThe depot in Basel closes at eight instead of six.\n"),
+    ):
+        write(tmp_path, f"notes/{day}.md", text)
+    say("index", folder=tmp_path)
+    return tmp_path
+
+
+def test_get_names_all_corrected_lines(replaced: Path) -> None:
+    def marks(*line: str) -> list[str]:
+        shown = say("get", *line, folder=replaced)
+        assert "corrected by" not in shown.out
+        return [each.partition(" is corrected by ")[0] for each in shown.err.splitlines()]
+
+    store, depot = f"memcli: {REPLACED}:{{}}", f"memcli: {REPLACED}:13-14"
+    assert marks(REPLACED) == [store.format("1-5"), depot]
+    assert marks(f"{REPLACED}:4-6") == [store.format("5")]
+    assert marks(f"{REPLACED}:5", "-C", "2") == [store.format("3-5")]
+    assert marks(f"{REPLACED}:14") == [depot]
+    record = checked("memcli.get", say("get", REPLACED, "--json", folder=replaced).out)
+    lines = [(each["line"], each["last_line"]) for each in record["corrected_by"]]
+    assert lines == [(1, 5), (13, 14)]
+
+
+def test_lines_around_a_passage_are_marked(replaced: Path) -> None:
+    def marks(*line: str) -> list[str]:
+        shown = say("search", "lamp", "--path", REPLACED, "-n", "1", *line, folder=replaced).out
+        return [each.split()[0] for each in shown.splitlines() if "corrected by" in each]
+
+    assert "9: - A lamp." in say("search", "lamp", "--path", REPLACED, folder=replaced).out
+    for lines, first, last in ((2, "5", ()), (4, "3-5", ("13",)), (5, "3-5", ("13-14",))):
+        assert marks("-C", str(lines)) == [first, *last]
+        assert marks("-C", str(lines), "--until", "2025-02-15") == [first]
+        assert marks("-C", str(lines), "--until", "2025-01-15") == []
+
+
 @pytest.mark.parametrize("place", [("--path", "memory/2025-01*"), ("--heading", "Office")])
 def test_a_filter_by_place_hides_no_correction(corrected: Path, place: tuple[str, str]) -> None:
     shown = say("search", "office", *place, folder=corrected).out
@@ -214,6 +263,22 @@ def test_each_corrected_line_of_a_passage_has_its_own_mark(tmp_path: Path) -> No
     shown = say("search", "boiler service rent", "--full", folder=tmp_path).out
     for line in (3, 4):
         assert f"corrected by memory/2025-01-18.md:{line} (2025-01-18)" in shown
+
+
+def test_all_lines_that_one_newer_line_corrects_are_marked(tmp_path: Path) -> None:
+    orders, invoices = "- Orders are in MySQL.", "- Invoices are in MySQL with the orders."
+    old = f"# Log\n\n{orders}\n- The lamp is green.\n{invoices}\n"
+    new = "# Log\n\n- Orders and invoices are in PostgreSQL instead of MySQL.\n"
+    write(tmp_path, "memory/2025-01-01.md", old)
+    write(tmp_path, "memory/2025-03-01.md", new)
+    mark = "corrected by memory/2025-03-01.md:3 (2025-03-01)"
+    for form in ((), ("-f", "markdown")):
+        assert f"3, 5 {mark}" in say("search", "MySQL", *form, folder=tmp_path).out
+    listed = say("search", "MySQL", "--list", folder=tmp_path).out
+    assert f"3: {orders}\n    3 {mark}\n5: {invoices}\n    5 {mark}\n" in listed
+    shown = say("search", "MySQL", "--json", "-v", folder=tmp_path).out
+    (older,) = (e for e in json.loads(shown)["results"] if e["path"] == "memory/2025-01-01.md")
+    assert [each["line"] for each in older["corrected_by"]] == [3, 5]
 
 
 def test_what_was_true_at_an_earlier_day_is_not_marked(corrected: Path) -> None:

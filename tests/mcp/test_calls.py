@@ -122,6 +122,8 @@ def test_a_line_that_a_newer_note_corrects_is_marked(tmp_path: Path) -> None:
         found = call_search(held, _given(query="when does the office open"), _never).text
         context = call_context(held, {"query": "office", "budget": None}, _never).text
         parts = memory.context("office").parts
+        read = call_get(held, _read("memory/2025-01-01.md"), _never).text
+    assert read.endswith(f"\n```\n3 {mark}\n")
     assert found.index("9:30") < found.index(mark) < found.index("8:00")
     assert "9:30" in context
     assert "8:00" not in context  # nothing of that note holds any more

@@ -461,7 +461,7 @@ def test_of_two_corrections_of_a_line_the_older_is_corrected_too() -> None:
         ([newer], ["corrected by 2.md:2 (2025-08-18)", "1 corrected by 2.md:2 (2025-08-18)"]),
         (
             [newer, latest],
-            ["corrected by 3.md:1 (2025-09-01)", "1 corrected by 3.md:1 (2025-09-01)"],
+            ["corrected by 3.md:1 (2025-09-01)", "1, 2 corrected by 3.md:1 (2025-09-01)"],
         ),
     ):
         found = with_corrections([older, newer], Corrections([*map(_quoted, quoted)], {}))
@@ -506,6 +506,8 @@ def test_a_note_that_replaces_a_part_of_another_marks_only_what_it_is_about() ->
         (of_line, (laptop,), "Also", [elsewhere], []),
         (of_line, (laptop,), "Also", [], [0]),
         (of_line, ("- Laptop replaced.", "- The order store gets MySQL."), "Also", [], [2]),
+        (of_line, ("- An order for a desk.", "- The order store gets MySQL."), "Also", [], [2]),
+        (of_line, ("- Order store: MySQL.", "- Lunch.", "- Order store: Ilse."), "", [], [1, 3]),
         (of_block, ("- We chose Kafka.",), "", [], [0]),
         (of_block, ("- Lunch is at 13.", "- Kafka for events."), "", [], [2]),
         (of_block, ("- Lunch is at 13.",), "", [elsewhere], []),

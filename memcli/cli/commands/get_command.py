@@ -224,12 +224,11 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
             text = "\n".join(f"{number}: {line}".rstrip() for number, line in numbers)
         command.terminal.write(command.terminal.safe(text) + "\n")
     for newer in () if options.json else lines.corrected_by:
-        older = command.name(lines.source, lines.path)
+        older = lines_of(int(newer["line"]), int(newer["last_line"]))
         by = f"{command.name(str(newer['source']), str(newer['path']))}:{newer['start_line']}"
         text = " ".join(str(newer["text"]).split())
-        command.terminal.warn(
-            f"{older}:{newer['line']} is corrected by {by} ({newer['date']}): {text}"
-        )
+        name = command.name(lines.source, lines.path)
+        command.terminal.warn(f"{name}:{older} is corrected by {by} ({newer['date']}): {text}")
     if command.config("secrets") == "warn":
         warn_of_secrets(command, [(citation, lines.text)])
     if options.hash is not None and options.hash.lower() != lines.text_hash:

@@ -104,7 +104,7 @@ def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, expla
     if noted.refusal is not None:
         terminal.warn(f"saved anyway: {_why(noted.refusal)}")
     for each in noted.older:
-        label = "An older note differs" if each.differs else "A related note"
+        label = "An older note may differ" if each.differs else "A related note"
         if text := " ".join(each.text.split()):  # the note itself names the line that it corrects
             terminal.say(f"{label}: {each.citation}: {text}")
 
