@@ -353,10 +353,12 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 
 
-def test_a_statement_after_a_question_for_several_things_prints_as_much(workspace: Any) -> None:
+def test_a_statement_after_a_question_for_several_things_prints_as_much(
+    workspace: NewWorkspace,
+) -> None:
     talk = "Kate: I put a {0} pie in the oven.\nTom: How {0}! We went to the lake."
-    cakes = ("apple", "cherry", "plum", "lemon", "walnut", "peach", "pear", "quince", "fig", "mango")
-    chat = {f"memory/2026-01-{n:02}.md": talk.format(cake) for n, cake in enumerate(cakes, start=1)}
+    pies = ("apple", "cherry", "plum", "lemon", "walnut", "peach", "pear", "quince", "fig", "mango")
+    chat = {f"memory/2026-01-{n:02}.md": talk.format(pie) for n, pie in enumerate(pies, start=1)}
     workspace(chat, encoder="bundled")
     same = "Kate put a pie in the oven"
     counts = []
