@@ -20,11 +20,12 @@ block of code.
 
 A passage keeps the units with a gain, and a short answer keeps the question before it. If it ends
 with a question to a speaker whom the question names, the reply follows.
-MISS is what a failed search costs. On 381 questions of LoCoMo, 1,000, 1,500 and 2,000 tokens print
-424, 516 and 572 tokens and .78, .81 and .81 of the evidence; the first piece is read after 332, 325
-and 320. If a call asks several questions, the next call is shared too, and a miss costs 500. A
-query that is not a question is mostly a second try, and costs 300: in recorded calls of readers its
-lines were half as often evidence that was not printed yet.
+MISS is what a failed search costs: about 1,000 tokens more, and 1,500 in conversations. On 381
+questions of LoCoMo, 1,000, 1,500 and 2,000 print 424, 516 and 572 tokens and .78, .81 and .81 of
+the evidence; the first piece is read after 332, 325 and 320. In notes, 1,500 prints a tenth to a
+half more and 0 to .03 more evidence. If a call asks several questions, the next call is shared too,
+and a miss costs 500. A query that is not a question is mostly a second try, and costs 300: in
+recorded calls of readers its lines were half as often evidence that was not printed yet.
 A question for several things costs 1.4 times as much, and has up to 20 passages, because readers
 lost most answers by one missing item: in a memory of nine chats, such an answer is complete for .36
 of 127 questions instead of .25, and has 680 tokens instead of 530. Statements after it are other
@@ -55,7 +56,8 @@ if TYPE_CHECKING:
     from memcli.search.ranked import RankedPassage
     from memcli.types import Candidate
 
-MISS, MISS_OF_QUESTION, MISS_OF_STATEMENT = 1500, 500, 300  # tokens
+MISS, MISS_OF_QUESTION, MISS_OF_STATEMENT = 1000, 500, 300  # tokens
+MISS_IN_CONVERSATIONS = 1500
 MISS_OF_WORDING = 400  # of a statement after a question for several things
 SEVERAL = 1.4  # times as much if the question asks for several things
 HEADING_TOKENS = 15  # of the line above a passage
@@ -148,7 +150,8 @@ def worthwhile(
         passages = [
             each for each in passages if each.turns or each.corrected_by or _may_answer(each)
         ]
-    per_token = 1 / ((miss or MISS) * (SEVERAL if of_several else 1.0))
+    usual = MISS_IN_CONVERSATIONS if any(each.turns for each in passages) else MISS
+    per_token = 1 / ((miss or usual) * (SEVERAL if of_several else 1.0))
     gained = _with_gains(
         passages, per_token, apart=apart, of_writer=of_writer, of_several=of_several
     )
