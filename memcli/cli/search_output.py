@@ -272,8 +272,7 @@ def described(result: SearchResult, command: CommandContext, shape: Shape) -> li
         return results
     one = "" if command.memory.members else command.config.workspace
     is_in = bool(shape.folder) and os.path.abspath(shape.folder) == one
-    records = [jsonio.few(each, is_in=is_in) for each in results]
-    return records if shape.one_line else jsonio.joined(records)
+    return jsonio.few(results, is_in=is_in, joins=not shape.one_line)
 
 
 def _has_all(command: CommandContext, shape: Shape) -> bool:
