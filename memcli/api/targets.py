@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _LINES = re.compile(
     r"(?P<path>.+)(?::L?|#L)(?P<lines>[0-9]{1,9}(?:(?:-L?|, ?)[0-9]{1,9})*)", re.DOTALL
 )
-_LINK = re.compile(r"\[[^\]]*\]\(([^)]+)\)")
 MOST_BEFORE = 20  # documents among which memcli looks for the newest log before some days
 _AROUND = " \t\r\n`[]()<>\"'"  # characters that text may have around a citation
 
@@ -161,7 +160,7 @@ def _readings(
 
 def bare(target: str) -> str:
     """Remove what text has around a citation, also the rest of a link."""
-    return _LINK.sub(r"\1", target).strip(_AROUND) or target
+    return target.rpartition("](")[2].strip(_AROUND) or target
 
 
 def _readings_as_written(

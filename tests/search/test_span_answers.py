@@ -177,13 +177,16 @@ def test_words_of_no_note_and_words_that_are_all_excluded_find_nothing(
         "MEMORY.md": "# Rules\n\nStandup is at 9, on Mondays at 10.\n",
         "memory/2025-06-12.md": "# Log\n\nThe car broke down near the harbour.\n",
     }, encoder="auto")  # fmt: skip
+    again = "memcli search --format paths --now 2025-07-01"
     unsure = "No sure match; these are the nearest. No note contains: vehicle, repair.\n"
+    unsure += f"1 weaker: {again} --after 1 -- 'vehicle repair'\n"
     removed = 'memcli: passages with "standup" are removed by excluded words\n'
     for query, out, err in (
         (
             "xyzzyqwerty",
             "",
-            "No note contains: xyzzyqwerty.\nNo passages found.\n2 weaker: --more\n",
+            "No note contains: xyzzyqwerty.\nNo passages found.\n"
+            f"2 weaker: {again} --more -- xyzzyqwerty\n",
         ),
         ("standup -monday", "", f"No passages found.\n{removed}"),
         ("vehicle repair", "memory/2025-06-12.md\n", unsure),
