@@ -295,7 +295,8 @@ def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> 
             command.config,
             now=command.now,
             dates=_dates(result, shape),
-            whole=_has_all(command, shape),
+            # If no passage fits the budget, the rest has to.
+            whole=_has_all(command, shape) and not (shape.budget and not results),
         )
         if shape.place:
             envelope["query"] = result.question.typed or result.question.text

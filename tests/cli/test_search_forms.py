@@ -155,6 +155,18 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
     assert len(record(*query, "--more")["results"]) == 10
 
 
+@pytest.mark.parametrize("form", ["--full", "--explain", "-v"])
+def test_json_with_every_key_keeps_to_a_budget_without_room_for_a_passage(
+    notes: Path, form: str
+) -> None:
+    out, said = printed("search", "pool", form, "--json", "--budget", "100", "--mode", "keyword")
+    answer = valid(json.loads(out), "memcli.search")
+    assert (answer["results"], estimate(out) <= 100) == ([], True)
+    needed = re.findall(r"--budget (\d+) shows the best one", said)
+    enough = ("search", "pool", form, "--budget", needed[0], "--mode", "keyword")
+    assert record(*enough)["results"]
+
+
 def test_a_limit_is_that_of_the_page_and_a_weak_answer_names_the_next_one(notes: Path) -> None:
     days = {f"memory/2026-03-{n:02}.md": f"# Day\n\nThe pool number {n}.\n" for n in range(1, 8)}
     put(notes, days)
