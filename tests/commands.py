@@ -120,7 +120,8 @@ def record(*arguments: str, code: int = 0) -> Any:
 
 def placed(record: Any) -> Any:
     """Add to each result and part what its citation says: the path and the lines."""
-    for each in (*record.get("results", ()), *record.get("parts", ())):
+    has_fields = "fields" in record
+    for each in () if has_fields else (*record.get("results", ()), *record.get("parts", ())):
         if "citation" in each and "path" not in each:
             name, _, lines = each["citation"].rpartition(":")
             for key in ("workspace", "source"):

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from memcli.search.summaries import ExpandedLines
 
 
-DIGITS = 3  # of a confidence, by default
+DIGITS = 3  # of a value that is rounded, by default
+_ROUNDED = ("confidence", "cosine", "coverage")
 # The keys of a passage in `result`.
 RESULT_KEYS = (*Passage._fields, "file")
 # Keys that few programs need.
@@ -67,8 +68,9 @@ def _few(record: Mapping[str, Any], *, is_in: bool) -> dict[str, Any]:
     }
     if left["date"] is None or left["date"] in left["path"]:
         del left["date"]
-    if left.get("confidence") is not None:
-        left["confidence"] = round(left["confidence"], DIGITS)
+    for key in _ROUNDED:
+        if left.get(key) is not None:
+            left[key] = round(left[key], DIGITS)
     if newer := left.get("corrected_by"):
         left["corrected_by"] = [
             {key: each[key] for key in _OF_NEWER if key in each} for each in newer

@@ -123,6 +123,8 @@ def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) ->
             "retrievers": jsonio.retrievers(result.answer),
             "results": lines,
         }
+        if not _has_all(command, shape):
+            whole = jsonio.few_of_answer(whole | {"place": {"citation": result.citation}})
         if shape.fields:
             whole["fields"] = list(shape.fields)
         if result.answer.weaker:
@@ -144,7 +146,11 @@ def _results(result: RelatedResult, command: CommandContext, shape: Shape) -> li
         del record["confidence"]
         record |= {"cosine": passage.cosine, "coverage": passage.coverage}
         made.append({key: record[key] for key in keys or record if key in record})
-    return made
+    return made if keys or _has_all(command, shape) else jsonio.few(made)
+
+
+def _has_all(command: CommandContext, shape: Shape) -> bool:
+    return shape.full or command.terminal.verbose
 
 
 def _say(result: RelatedResult, command: CommandContext) -> None:
