@@ -123,12 +123,12 @@ def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) ->
             "retrievers": jsonio.retrievers(result.answer),
             "results": lines,
         }
-        if not _has_all(command, shape):
-            whole = jsonio.few_of_answer(whole | {"place": {"citation": result.citation}})
         if shape.fields:
             whole["fields"] = list(shape.fields)
         if result.answer.weaker:
             whole["weaker"] = result.answer.weaker
+        if not _has_all(command, shape):
+            whole = jsonio.few_of_answer(whole | {"place": {"citation": result.citation}})
         if result.empty_reason is not None:
             whole["empty_reason"] = jsonio.reason(result.empty_reason)
         lines = [whole]
