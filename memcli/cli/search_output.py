@@ -296,7 +296,8 @@ def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> 
             now=command.now,
             dates=_dates(result, shape),
             # If no passage fits the budget, the rest has to.
-            whole=_has_all(command, shape) and not (shape.budget and not results),
+            whole=_has_all(command, shape)
+            and not (result.answer.omitted_over_budget and not results),
         )
         if shape.place:
             envelope["query"] = result.question.typed or result.question.text
