@@ -23,7 +23,7 @@ CEILINGS = {
     "status": (109_000, 121),
     "index": (116_000, 130),
     "ls": (138_000, 140),
-    "get MEMORY.md": (97_500, 113),
+    "get MEMORY.md": (97_700, 113),
 }
 HOOK_LINES, HOOK_MODULES = 188_000, 138
 HELP_LINES, HELP_MODULES = 19_500, 25

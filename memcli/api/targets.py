@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from memcli.store.port import Store
     from memcli.store.union import UnionStore
 
-# `a.md:3-9`, and the forms of other programs: `a.md#L3-L9`, `a.md:L3`.
+# `a.md:3-9`, several places as in `a.md:3,7-9`, and the forms of other programs: `a.md#L3-L9`.
 _LINES = re.compile(
-    r"(?P<path>.+)(?::L?|#L)(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?", re.DOTALL
+    r"(?P<path>.+)(?::L?|#L)(?P<lines>[0-9]{1,9}(?:(?:-L?|, ?)[0-9]{1,9})*)", re.DOTALL
 )
 MOST_BEFORE = 20  # documents among which memcli looks for the newest log before some days
-_AROUND = " \t\r\n`[]<>"  # characters that text may have around a citation
+_AROUND = " \t\r\n`[]()<>\"'"  # characters that text may have around a citation
 
 
 class Target(Record):
@@ -159,8 +159,8 @@ def _readings(
 
 
 def bare(target: str) -> str:
-    """Remove characters around a citation."""
-    return target.strip(_AROUND) or target
+    """Remove what text has around a citation, also the rest of a link."""
+    return target.rpartition("](")[2].strip(_AROUND) or target
 
 
 def _readings_as_written(
@@ -192,9 +192,10 @@ def _forms(source: str, path: str) -> list[Target]:
     forms = [Target(source, path)]
     lines = _LINES.fullmatch(path)
     if lines:
-        first = int(lines["first"])
-        last = int(lines["last"]) if lines["last"] else first
-        forms.append(Target(source, lines["path"], None, first, last))
+        numbers = [int(each) for each in re.findall("[0-9]+", lines["lines"])]
+        if "," in lines["lines"]:  # from the first to the last of them
+            numbers.sort()
+        forms.append(Target(source, lines["path"], None, numbers[0], numbers[-1]))
     head, sign, anchor = path.rpartition("#")
     if sign:
         forms.append(Target(source, head, anchor))

@@ -252,7 +252,9 @@ class Workspaces:
 
     def owner_of(self, target: str) -> DocumentOwner:
         """Return the workspace of a document: the one in `name:path`, or else the first."""
-        name, colon, rest = target.partition(":")
+        from memcli.api.targets import bare
+
+        name, colon, rest = bare(target).partition(":")
         if not self.members:
             # A citation of an answer from several workspaces of a shared index begins with a name.
             is_stored = not self.lead.has_files and name == self.config.workspace

@@ -29,7 +29,7 @@ class Shape(Record):
     template: Template | None = None  # the text of a template
     brief: bool = False  # one line per passage
     one_line: bool = False  # one line per passage, with a count
-    options: str = ""  # of a list: those of the command that prints its next lines
+    options: Callable[[], str] = str  # writes those of the command that prints what follows
     around: int = 0  # lines before and after each passage
     superseded: bool = False  # also the lines that a passage corrects
     budget: int | None = None  # maximum tokens on stdout

@@ -272,8 +272,7 @@ def described(result: SearchResult, command: CommandContext, shape: Shape) -> li
         return results
     one = "" if command.memory.members else command.config.workspace
     is_in = bool(shape.folder) and os.path.abspath(shape.folder) == one
-    records = [jsonio.few(each, is_in=is_in) for each in results]
-    return records if shape.one_line else jsonio.joined(records)
+    return jsonio.few(results, is_in=is_in, joins=not shape.one_line)
 
 
 def _has_all(command: CommandContext, shape: Shape) -> bool:
@@ -296,7 +295,9 @@ def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> 
             command.config,
             now=command.now,
             dates=_dates(result, shape),
-            whole=_has_all(command, shape),
+            # If no passage fits the budget, the rest has to.
+            whole=_has_all(command, shape)
+            and not (result.answer.omitted_over_budget and not results),
         )
         if shape.place:
             envelope["query"] = result.question.typed or result.question.text
@@ -350,8 +351,7 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         if result.empty_reason is not None:
             terminal.advise(result.empty_reason)
     is_alone = shape.worthwhile and not shape.place
-    more = f"--after {shape.after + len(answer.passages)}" if is_alone else ""
-    _say_budget(answer, terminal, more)
+    _say_budget(result, terminal, shape if is_alone else None)
     say_uncalibrated(answer, command, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
         terminal.say(f"words: {sentence(answer.keyword.reason)}")
@@ -374,23 +374,30 @@ def say_index(result: SearchResult, command: CommandContext) -> None:
         command.terminal.say(sentence(NO_DOCUMENTS))
 
 
-def _say_budget(answer: Answer, terminal: Terminal, more: str) -> None:
-    """Say how many passages did not fit, and with -v how many passages are left out.
+def _say_budget(result: SearchResult, terminal: Terminal, shape: Shape | None) -> None:
+    """Say how many passages did not fit, and after a weak match or with -v how many are left out.
 
-    `more` is the option that prints them, if one does.
+    With a `shape`, the command that prints them follows.
     """
     from memcli.search.pipeline import OFF_TOPIC
 
-    over = answer.omitted_over_budget
-    if more and answer.match_reason == OFF_TOPIC and answer.left:
-        terminal.say(f"{len(answer.left)} weaker: --more")
-    elif more and answer.passages and over:
-        terminal.say(f"{over} more: {more}")
-    elif more and answer.left and answer.passages and terminal.verbose:
-        terminal.say(f"{len(answer.left)} weaker: {more}")
+    answer = result.answer
+    over, weaker = answer.omitted_over_budget, len(answer.left)
+    more = ""
+    if shape and answer.match_reason == OFF_TOPIC and weaker:
+        more = f"{weaker} weaker"
+    elif shape and answer.passages and over:
+        more = f"{over} more"
+    elif shape and weaker and answer.passages and (terminal.verbose or answer.match == "weak"):
+        more = f"{weaker} weaker"
+    if more and shape:
+        from memcli.cli.search_text import next_page
+
+        again = next_page(result, shape, len(answer.passages))
+        terminal.say(terminal.safe_line(f"{more}: {again}"))
     elif over and answer.passages and terminal.verbose:
         terminal.say(f"{counted(over, 'more passage')} did not fit the budget.")
-    if (terminal.verbose or (more and over)) and (whole := shortened(answer.passages)):
+    if (terminal.verbose or (shape and over)) and (whole := shortened(answer.passages)):
         terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
     if answer.omitted_low_confidence and terminal.verbose:
         weak = answer.omitted_low_confidence

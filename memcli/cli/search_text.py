@@ -76,7 +76,7 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
     terminal.write("".join(blocks))
     if shape.one_line and passages:
         more = len(passages) + result.answer.omitted_over_budget - len(blocks)
-        again = terminal.safe_line(_again(result, shape, len(blocks)))
+        again = terminal.safe_line(next_page(result, shape, len(blocks)))
         terminal.write(plain.count(shape.after, len(blocks), more, again))
     for each in result.expanded:
         terminal.write(shows.behind(each))
@@ -86,12 +86,13 @@ def write_text(result: SearchResult, command: CommandContext, shape: Shape, link
         terminal.say(_more(cut, len(passages) - len(blocks)))
 
 
-def _again(result: SearchResult, shape: Shape, lines: int) -> str:
-    """Write the command that prints what follows these lines of a list."""
+def next_page(result: SearchResult, shape: Shape, shown: int) -> str:
+    """Write the command that prints what follows so many passages; with 0, all of them."""
     question = result.question.typed or result.question.text
-    budget = f" --budget {shape.budget}" if shape.has_budget else ""
-    words = f" -- {quote(question)}" if shape.has_question else ""
-    return f"memcli search {shape.options}{budget} --after {shape.after + lines}{words}"
+    budget = f"--budget {shape.budget}" if shape.has_budget else ""
+    page = f"--after {shape.after + shown}" if shown else "--more"
+    words = f"-- {quote(question)}" if shape.has_question else ""
+    return " ".join(filter(None, ("memcli search", shape.options(), budget, page, words)))
 
 
 def _by_importance(passages: Sequence[RankedPassage], shape: Shape) -> list[int]:
@@ -118,7 +119,7 @@ def _messages(result: SearchResult) -> int:
             any(repair.is_another_word for repair in answer.repaired),
             bool(match_line(answer)),
             bool(answer.dates),
-            bool(answer.omitted_over_budget),
+            bool(answer.omitted_over_budget or (answer.left and answer.match == "weak")),
             bool(answer.omitted_low_confidence),
             bool(shortened(answer.passages)),
         )

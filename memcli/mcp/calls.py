@@ -16,6 +16,7 @@ from itertools import accumulate
 from memcli.api.ask import WITHOUT_BOUND, SearchResult, ask
 from memcli.api.listing import list_documents
 from memcli.api.records import search_record
+from memcli.api.targets import bare
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.errors import BudgetError, NotFoundError, UsageError
 from memcli.language.tokens import estimate, price
@@ -47,11 +48,6 @@ if TYPE_CHECKING:
 MOST_TOKENS = 8000  # per call
 HEADLINE_TOKENS = 14  # of the first line of a context
 SCHEME = "memcli://"  # of the addresses of documents
-_AS_LINES = re.compile(r"#L(?=[0-9]+(?:-L?[0-9]+)?$)")  # as in the address of a web page
-# Several places below one heading, as answers cite them, and a link.
-_AS_PLACES = re.compile(r":[0-9]+(?:-[0-9]+)?(?:, ?[0-9]+(?:-[0-9]+)?)+$")
-_AS_LINK = re.compile(r"\[[^\]]*\]\(([^)]+)\)")
-_AROUND = " \t\r\n`[]()<>\"'"  # what models write around a citation
 _CURSOR = re.compile(
     r"(?P<revision>[0-9]{1,20})\.(?P<question>[0-9a-f]{8})\.(?P<seen>[0-9a-f]{1,256})"
 )
@@ -163,12 +159,10 @@ def call_search(shared: SharedMemory, arguments: Arguments, is_stopped: IsStoppe
         shared.seen.add(passage.about.source, passage.about.path, passage.text)
 
     def record() -> dict[str, Any]:
-        results = [
-            jsonio.few(
-                jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
-            )
+        results = jsonio.few(
+            jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
             for each in passages_of(page.answer.passages)
-        ]
+        )
         now, dates = moment.isoformat(timespec="seconds"), (*page.answer.dates, *bounds)
         made = search_record(page, results, memory.config, now=now, dates=dates)
         return {**made, "count": len(result.answer.passages)} if brief else made
@@ -320,29 +314,19 @@ def call_get(shared: SharedMemory, arguments: Arguments, is_stopped: IsStopped) 
 
 
 def _lines(memory: Workspaces, arguments: Arguments) -> Lines:
-    """Read the lines of a citation, in the forms in which models write citations."""
+    """Read the lines of a citation; models may leave out the folders of its document."""
     from memcli.api.read import get
 
     first, count = arguments["from"], arguments["lines"]
     try:
         return get(memory, arguments["path"], first=first, count=count)
     except NotFoundError as error:
-        plain = _AS_LINK.sub(r"\1", arguments["path"]).strip(_AROUND)
-        plain = _AS_PLACES.sub(_from_first_to_last, _AS_LINES.sub(":L", plain))
-        with suppress(NotFoundError):
-            return get(memory, plain, first=first, count=count)
-        path, _, cited = plain.partition(":")
+        path, lines = re.split("(?=[:#])|$", bare(arguments["path"]), maxsplit=1)
         words = shlex.split(error.hint)
         meant = words[2] if words[:2] == ["memcli", "get"] and len(words) == 3 else ""
         if path and meant.endswith(f"/{path}"):
-            named = f"{meant}:{cited}" if cited else meant
-            return get(memory, named, first=first, count=count)
+            return get(memory, meant + lines, first=first, count=count)
         raise
-
-
-def _from_first_to_last(places: re.Match[str]) -> str:
-    numbers = [int(each) for each in re.findall("[0-9]+", places[0])]
-    return f":{min(numbers)}-{max(numbers)}"
 
 
 def _within_limit(lines: Lines) -> Lines:
@@ -442,7 +426,7 @@ def call_forget(shared: SharedMemory, arguments: Arguments, is_stopped: IsStoppe
     from memcli.api.remember import forget
 
     shared.warm()
-    citation = arguments["citation"].strip(_AROUND)
+    citation = bare(arguments["citation"])
     with suppress(NotFoundError):  # the lines may be gone already
         citation = _own_citation(shared, citation)
     done = forget(shared.own(), citation, by=AGENT)

@@ -360,3 +360,18 @@ def test_a_name_is_found_however_its_accents_are_composed(empty: Path) -> None:
     put(empty, {typed: "# M\n\nAnother pool.\n"})
     assert printed("get", f"{typed}:3")[0] == "Another pool.\n"
     assert printed("get", f"{kept}:3")[0] == "One pool.\n"
+
+
+@pytest.mark.parametrize(
+    "form", ["a.md:2,4", "a.md:4,2-3", "a.md:2, 4", "a.md#L2-L4", "[why](a.md:2-4)", "(a.md:2-4)"]
+)
+def test_citations_of_other_programs_and_of_several_places_are_read_everywhere(
+    empty: Path, form: str
+) -> None:
+    put(empty, {"a.md": "The\npool\nis\ndry.\n", "b.md": "The pool is dry again.\n"})
+    assert printed("get", form)[0] == "pool\nis\ndry.\n"
+    assert record("related", form)["results"][0]["path"] == "b.md"
+    missed = record("search", "pool", "--why-not", form)
+    assert (missed["start_line"], missed["end_line"]) == (2, 4)
+    put(empty, {"a.md:2,4.md": "A name like a citation.\n"})
+    assert printed("get", "a.md:2,4.md")[0] == "A name like a citation.\n"

@@ -110,7 +110,7 @@ def test_what_is_related_is_found_without_a_text_that_is_embedded(desk: Desk) ->
         desk.use(server)
         desk.index()
         before = len(server.batches)
-        found = json.loads(desk.run("related", "memory/pool.md:3", "--json")[0])
+        found = json.loads(desk.run("related", "memory/pool.md:3", "--json", "-v")[0])
         assert found["retrievers"]["semantic"]["ran"]
         assert [each["path"] for each in found["results"]] == ["memory/train.md"]
         assert len(server.batches) == before

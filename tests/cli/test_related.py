@@ -39,7 +39,7 @@ def notes(workspace: NewWorkspace) -> Path:
     return workspace(NOTES, index=True, encoder="hashing")
 
 
-told = partial(record, "related")
+told = partial(record, "related", "-v")
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
@@ -126,12 +126,21 @@ def test_two_chunks_of_one_file_are_related(notes: Path) -> None:
     assert "memory/two.md:1-3" in [each["citation"] for each in found]
 
 
+def test_json_has_the_keys_of_a_search_and_costs_little_more_than_the_text(notes: Path) -> None:
+    few = record("related", "memory/2025-06-12.md:3")
+    assert set(few) == {"schema", "place", "results"}
+    assert few["place"] == {"citation": "memory/2025-06-12.md:1-3"}
+    plain = json.loads(run("related", "memory/2025-06-12.md:3", "--json").stdout)["results"][0]
+    assert set(plain) == {"citation", "snippet", "cosine", "coverage"}
+    assert plain["cosine"] == round(plain["cosine"], 3)
+
+
 def test_forms_are_those_of_search(notes: Path) -> None:
     asked = ("related", "memory/2025-06-12.md:3", "-n", "1")
     assert run(*asked, "-f", "paths").stdout == "memory/2025-06-13.md\n"
     assert run(*asked, "-f", "paths0").stdout == "memory/2025-06-13.md\0"
     assert run(*asked, "-f", "vimgrep").stdout.startswith("memory/2025-06-13.md:")
-    assert json.loads(run(*asked, "-f", "jsonl").stdout) == told(*asked[1:])["results"][0]
+    assert json.loads(run(*asked, "-f", "jsonl", "-v").stdout) == told(*asked[1:])["results"][0]
     text = run(*asked).stdout
     assert text.startswith("memory/2025-06-13.md  Pool again\n3: ")
     assert "it ran dry too" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 from shlex import split
 
@@ -14,7 +15,7 @@ from memcli.cli.options import SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
 from memcli.language.tokens import estimate
-from memcli.render.jsonio import RESULT_KEYS, joined
+from memcli.render.jsonio import RESULT_KEYS, few
 from tests.cli.processes import on_terminal
 from tests.commands import NewWorkspace, checked, printed, record, valid
 from tests.context.makers import put
@@ -138,19 +139,46 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
     answer = record(*query)
     assert (len(answer["results"]), "weaker" in answer) == (1, False)
     assert record(*query, "-v")["weaker"] == 9
-    assert len(record(*query, "--after", "1")["results"]) == 9
+    assert len(record(*query, "--after", "1")["results"]) == 10
     # A budget is a bound: it adds nothing, and what it leaves out comes after it.
     assert printed(*query, "--budget", "9000") == printed(*query)
-    assert "9 weaker: --after 1" in printed(*query, "-v")[1]
+    again = re.findall("^9 weaker: memcli (.*--after 1 -- .*)$", printed(*query, "-v")[1], re.M)
+    assert printed(*split(again[0]))[0] == printed(*query, "--after", "1")[0]
     none, said = printed(*query, "--budget", "20")
     assert ("2026-04-01" in none, "more: --after" in said) == (False, False)
-    assert printed(*query, "--after", "10") == (
+    assert printed(*query, "--after", "30") == (
         "",
         "The answer has no more passages; --limit allows more of them.\n",
     )
     assert "takes one question" in printed(*query, "who is it", "--after", "1", code=2)[1]
     assert "combined with --open" in printed(*query, "--after", "1", "--open", "1", code=2)[1]
     assert len(record(*query, "--more")["results"]) == 10
+
+
+@pytest.mark.parametrize("form", ["--full", "--explain", "-v"])
+def test_json_with_every_key_keeps_to_a_budget_without_room_for_a_passage(
+    notes: Path, form: str
+) -> None:
+    out, said = printed("search", "pool", form, "--json", "--budget", "100", "--mode", "keyword")
+    answer = valid(json.loads(out), "memcli.search")
+    assert (answer["results"], estimate(out) <= 100) == ([], True)
+    needed = re.findall(r"--budget (\d+) shows the best one", said)
+    enough = ("search", "pool", form, "--budget", needed[0], "--mode", "keyword")
+    assert record(*enough)["results"]
+
+
+def test_a_limit_is_that_of_the_page_and_a_weak_answer_names_the_next_one(notes: Path) -> None:
+    days = {f"memory/2026-03-{n:02}.md": f"# Day\n\nThe pool number {n}.\n" for n in range(1, 8)}
+    put(notes, days)
+    query = ("search", "pool number", "--mode", "keyword", "--more", "--fields", "citation")
+    every = record(*query, "-n", "5")["results"]
+    pages = [record(*query, "-n", "1", "--after", str(n))["results"] for n in range(5)]
+    assert [*chain.from_iterable(pages)] == every
+    weak = ("search", "number of zebras", "--mode", "keyword")
+    said = printed(*weak)[1]
+    more = re.findall(r"^\d+ weaker: (memcli .*)$", said, re.M)
+    assert len(more) == 1
+    assert printed(*split(more[0])[1:])[0]
 
 
 def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
@@ -236,9 +264,11 @@ def test_a_later_page_has_the_passages_that_follow(notes: Path) -> None:
     for options in ((), ("--more",), ("--sort", "date")):
         first = after(0, *options, "--budget", "120")
         others = after(len(first), *options)
-        assert first + others == after(0, *options) + after(len(after(0, *options)), *options)
+        whole = after(0, *options) + after(len(after(0, *options)), *options)
+        assert (first + others)[:12] == whole[:12]
         assert 0 < len(first) < len({*first, *others}) == len(first) + len(others)
-        assert [after(len(first) + n, *options) for n in (1, 5)] == [others[1:], others[5:]]
+        for n in (1, 5):
+            assert after(len(first) + n, *options)[: len(others) - n] == others[n:]
 
 
 def _put_filters(notes: Path) -> None:
@@ -481,6 +511,6 @@ def test_json_has_one_result_for_lines_that_continue_each_other_without_their_ti
          "snippet": str(at), "confidence": 0.5}
         for at in (3, 4, 6, 5)
     ]  # fmt: skip
-    made = joined(parts)
+    made = few([part | {"source": "memory", "date": None} for part in parts], joins=True)
     assert [each["citation"] for each in made] == ["a.md:3-4", "a.md:6", "a.md:5"]
     assert made[0]["snippet"] == "3\n4"

@@ -84,7 +84,7 @@ def test_what_links_to_a_note_is_related_to_it(workspace: NewWorkspace) -> None:
         "a.md": "We lock up with a key every night at two.\n",
         "b.md": "The night was cold, see [[Restic]].\n",
     })  # fmt: skip
-    results = record("related", "restic.md", "--mode", "keyword")["results"]
+    results = record("related", "restic.md", "--mode", "keyword", "-v")["results"]
     assert {each["path"]: each["score"] for each in results}["b.md"] > 0.25
 
 

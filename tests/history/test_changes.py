@@ -257,6 +257,16 @@ def test_what_is_no_document_is_no_news(notes: Path) -> None:
     assert changes == ["memory/n.md"]
 
 
+def test_a_limit_is_of_each_section_in_json_too_and_counts_are_of_all(notes: Path) -> None:
+    days = "# Day\n\n## One\n\n- fox\n- owl\n- elk\n\n## Two\n\n- emu\n"
+    commit(notes, "2026-03-02", {"memory/n.md": days})
+    (every,) = _json(notes, *SPAN, "--since", "2026-03-02")["days"]
+    (few,) = _json(notes, *SPAN, "--since", "2026-03-02", "-n", "1")["days"]
+    assert few["counts"] == every["counts"]
+    texts = [[each["new"]["text"] for each in day["changes"]] for day in (every, few)]
+    assert texts == [["- fox", "- owl", "- elk", "- emu"], ["- fox", "- emu"]]
+
+
 def test_a_broken_file_is_named_and_the_rest_is_told(notes: Path) -> None:
     oid = git(notes, "rev-parse", "HEAD:memory/2026-02-10.md")
     (notes / ".git/objects" / oid[:2] / oid[2:]).unlink()

@@ -267,8 +267,8 @@ def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
     assert said.endswith("No note contains: kitten, adopt.")  # the days of winter are known
     assert read == 'Read "last winter" as 2025-12-01 to 2026-02-28.'
     said = printed("search", "which kitten-like heron/egret did the keeper adopt", *place)[1]
-    assert said.endswith("No note contains: adopt.\n")
-    assert printed("search", "which kitten did the keeper see", *place)[1].endswith(": kitten.\n")
+    assert "No note contains: adopt.\n" in said
+    assert ": kitten.\n" in printed("search", "which kitten did the keeper see", *place)[1]
     assert printed("search", "heron at pond 3", *place)[1] == ""
 
 

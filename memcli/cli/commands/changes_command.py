@@ -228,18 +228,27 @@ def _write_json(
         ]
         record |= {"query": question, "ranked": each_ranked}
     else:
-        changes = chain.from_iterable(each.learned.changes for each in listed.days)
-        newer = _newer(command, changes)
-        record["days"] = [_day(each, newer) for each in listed.days]
+        parts = [list(_of_day(each, limit)) for each in listed.days]
+        newer = _newer(command, chain.from_iterable(parts))
+        record["days"] = [
+            _day(day, part, newer) for day, part in zip(listed.days, parts, strict=True)
+        ]
     record["notices"] = [reason(each) for each in listed.notices]
     command.terminal.write_json(record)
 
 
-def _day(day: LearnedThatDay, newer: Newer) -> dict[str, Any]:
+def _of_day(day: LearnedThatDay, limit: int | None) -> Iterator[MemoryChange]:
+    """Yield at most `limit` changes of each section; all of them without a limit."""
+    changes = day.learned.changes
+    for section in _sections(changes, limit or len(changes)):
+        yield from section.changes
+
+
+def _day(day: LearnedThatDay, changes: Sequence[MemoryChange], newer: Newer) -> dict[str, Any]:
+    """Describe a day with some of its changes; the counts are of all."""
     moves = [{"from": shown(*m.old), "to": shown(*m.new)} for m in day.learned.moves]
-    changes = [_change(each, newer) for each in day.learned.changes]
     counts = {
-        kind: sum(each["kind"] == kind for each in changes)
+        kind: sum(each.kind == kind for each in day.learned.changes)
         for kind in (differences.ADDED, differences.CHANGED, differences.REMOVED, differences.MOVED)
     }
     return {
@@ -248,7 +257,7 @@ def _day(day: LearnedThatDay, newer: Newer) -> dict[str, Any]:
         "before": day.before,
         "counts": counts,
         "moves": moves,
-        "changes": changes,
+        "changes": [_change(each, newer) for each in changes],
     }
 
 

@@ -110,7 +110,8 @@ def _json_within_budget(
 ) -> tuple[Assembly, dict[str, Any]]:
     """Leave out parts until the JSON fits the budget; `always` files stay, or the best line.
 
-    BudgetError if these do not fit.
+    BudgetError if these do not fit. It names a budget for the best line, or for the line that
+    this budget chooses instead.
     """
     from memcli.render.jsonio import dumps
 
@@ -133,9 +134,13 @@ def _json_within_budget(
         best = written(parts)
     if best[2] <= sharing.budget:
         return best[:2]
-    # Another budget may choose another line.
-    lines = [[each, *narrower(each)][-1] for each in every if not always]
-    needed = max((written([line])[2] for line in lines), default=best[2])
+    needed, text = best[2], " ".join(options.query or ())
+    enough = sharing._replace(budget=needed)
+    try:
+        again = context_of(command.memory, text, command.question_time, enough, sync=False)
+        _json_within_budget(again, enough, command, options)
+    except BudgetError as error:
+        needed = error.needed
     raise _too_small(parts, needed, sharing.budget, options)
 
 

@@ -127,6 +127,8 @@ def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) ->
             whole["fields"] = list(shape.fields)
         if result.answer.weaker:
             whole["weaker"] = result.answer.weaker
+        if not _has_all(command, shape):
+            whole = jsonio.few_of_answer(whole | {"place": {"citation": result.citation}})
         if result.empty_reason is not None:
             whole["empty_reason"] = jsonio.reason(result.empty_reason)
         lines = [whole]
@@ -144,7 +146,11 @@ def _results(result: RelatedResult, command: CommandContext, shape: Shape) -> li
         del record["confidence"]
         record |= {"cosine": passage.cosine, "coverage": passage.coverage}
         made.append({key: record[key] for key in keys or record if key in record})
-    return made
+    return made if keys or _has_all(command, shape) else jsonio.few(made)
+
+
+def _has_all(command: CommandContext, shape: Shape) -> bool:
+    return shape.full or command.terminal.verbose
 
 
 def _say(result: RelatedResult, command: CommandContext) -> None:

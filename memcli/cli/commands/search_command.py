@@ -128,8 +128,10 @@ def run(options: Options) -> int:
         and not (options.open or options.interactive),
         one_line=options.list,
     )._replace(by_turn=options.brief)
-    if options.list and options.limit:  # a page of a list has a limit, not the list
+    if options.limit and options.list:  # a page of a list has a limit, not the list
         search_options = search_options._replace(limit=BUDGET_LIMIT)
+    elif options.limit and options.sort == "score":  # more passages would change another order
+        search_options = search_options._replace(limit=options.after + options.limit)
     shape = _filled(shape, options)._replace(filters=bounds, worthwhile=search_options.worthwhile)
     request = SearchRequest(command, options, search_options, shape, wanted_sync)
     if options.stdin:
@@ -190,7 +192,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
         has_question=bool(options.query) or options.stdin,
         one_line=options.list,
         page_lines=options.limit if options.list and options.limit else 0,
-        options=_list_options(options) if options.list else "",
+        options=lambda: _page_options(options),
         around=options.context,
         folder=folders[0] if len(folders) == 1 else "",
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
@@ -205,8 +207,8 @@ def _bound(options: Options) -> int | None:
     return WITHOUT_BOUND if budget and options.after else budget
 
 
-def _list_options(options: Options) -> str:
-    """Write the options of a list, without those that change from page to page."""
+def _page_options(options: Options) -> str:
+    """Write the options that do not change from page to page."""
     from shlex import join  # people paste hints
 
     return join(words_of(options, [each for each in OPTIONS if each.name not in PAGE_OPTIONS]))
